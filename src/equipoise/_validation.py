@@ -1,0 +1,85 @@
+"""Checks at the door: every message names the argument, the rule and the value."""
+
+import math
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from equipoise._typing import FloatArray
+
+
+def number(name: str, value: Any) -> float:
+    """Return `value` as a finite float."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"`{name}` must be a real number, got {value!r}")
+    result = float(value)
+    if not math.isfinite(result):
+        raise ValueError(f"`{name}` must be finite, got {value!r}")
+    return result
+
+
+def positive(name: str, value: Any) -> float:
+    """Return `value` as a finite float above zero."""
+    result = number(name, value)
+    if result <= 0:
+        raise ValueError(f"`{name}` must be positive, got {value!r}")
+    return result
+
+
+def nonnegative(name: str, value: Any) -> float:
+    """Return `value` as a finite float that is zero or more."""
+    result = number(name, value)
+    if result < 0:
+        raise ValueError(f"`{name}` must not be negative, got {value!r}")
+    return result
+
+
+def probability(name: str, value: Any) -> float:
+    """Return `value` as a float strictly between zero and one."""
+    result = number(name, value)
+    if not 0 < result < 1:
+        raise ValueError(f"`{name}` must lie strictly between 0 and 1, got {value!r}")
+    return result
+
+
+def count(name: str, value: Any, at_least: int = 1) -> int:
+    """Return `value` as an integer not below `at_least`."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"`{name}` must be an integer, got {value!r}")
+    if value < at_least:
+        raise ValueError(f"`{name}` must be at least {at_least}, got {value!r}")
+    return int(value)
+
+
+def array(name: str, value: ArrayLike, shape: tuple[int | None, ...]) -> FloatArray:
+    """Return `value` as a finite float array; `None` in `shape` stands for any length above zero."""
+    try:
+        result = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"`{name}` must be an array of real numbers, got {value!r}") from error
+    fits = result.ndim == len(shape) and all(
+        have > 0 if want is None else have == want for have, want in zip(result.shape, shape, strict=True)
+    )
+    if not fits:
+        rule = ", ".join("n" if want is None else str(want) for want in shape)
+        raise ValueError(f"`{name}` must have shape ({rule}), got {result.shape}")
+    if not np.isfinite(result).all():
+        raise ValueError(f"`{name}` must be finite, got {value!r}")
+    return result
+
+
+def frozen(values: FloatArray) -> FloatArray:
+    """Return a read-only copy of `values`, with -0.0 turned into 0.0 so that equal points have equal bytes.
+
+    What is frozen already comes back as it is, so that its identity can be relied upon.
+    """
+    owned = values.base is None and not values.flags.writeable
+    if owned and not (np.signbit(values) & (values == 0)).any():
+        return values
+    result = np.array(values + 0.0, order="C")
+    result.flags.writeable = False
+    return result

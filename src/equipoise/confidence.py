@@ -1,0 +1,114 @@
+"""Confidence coefficients: how wide the posterior must be read to contain the truth.
+
+    symbol   meaning                                                      shape
+    beta     coefficient of width(x, z) = sqrt(beta psi(x, z) / lambda)   ()
+    log_det  log det(I + K / lambda) of the comparisons                   (...)
+    lambda   regularizer: variance given to the noise of an outcome       ()
+    rho      sub-Gaussian scale of the outcome's noise                    ()
+    B        bound on the norm of f in the kernel's Hilbert space         ()
+
+With the two theory coefficients, with probability 1 - delta, for all times and all pairs at once:
+`|mean(x) - mean(z) - (f(x) - f(z))| <= width(x, z)`.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from equipoise import _validation as check
+from equipoise._typing import FloatArray
+
+LogDet = TypeVar("LogDet", float, FloatArray)
+
+
+class Confidence(Protocol):
+    """Gives the coefficient beta."""
+
+    def __call__(self, log_det: float, regularizer: float) -> float:
+        """Return beta for comparisons of the given log-determinant."""
+        ...
+
+
+def paper_beta(log_det: LogDet, regularizer: float, rho: float, norm_bound: float, delta: float) -> LogDet:
+    """Return beta of KK21 Eq. (7), Theorem 3.11 of Abbasi-Yadkori (2012)."""
+    noise = rho * np.sqrt(log_det + 2 * math.log(1 / delta))
+    return (noise + math.sqrt(regularizer) * norm_bound) ** 2  # type: ignore[no-any-return]
+
+
+def tight_beta(log_det: LogDet, regularizer: float, rho: float, norm_bound: float, delta: float) -> LogDet:
+    """Return the sum of the two squares instead of the square of their sum: METHOD section 3, proof there."""
+    return rho**2 * (log_det + 2 * math.log(1 / delta)) + regularizer * norm_bound**2
+
+
+@dataclass(frozen=True)
+class _Theory:
+    outcome_noise: float = 1.0
+    norm_bound: float = 1.0
+    delta: float = 0.05
+
+    def __post_init__(self) -> None:
+        check.nonnegative("outcome_noise", self.outcome_noise)
+        check.nonnegative("norm_bound", self.norm_bound)
+        check.probability("delta", self.delta)
+
+
+@dataclass(frozen=True)
+class PaperConfidence(_Theory):
+    """The paper's coefficient, a theorem when its three numbers are right.
+
+    Args:
+        outcome_noise: rho, the sub-Gaussian scale of an outcome's noise (`TwoPoint.outcome_noise(...)`).
+        norm_bound: B, a bound on the norm of f in the kernel's Hilbert space.
+        delta: Probability with which the bounds may fail, over the whole run.
+
+    Example:
+        >>> import equipoise as eq
+        >>> round(eq.PaperConfidence(delta=0.05)(log_det=0.0, regularizer=1.0), 3)
+        11.887
+    """
+
+    def __call__(self, log_det: float, regularizer: float) -> float:
+        """Return beta."""
+        return float(paper_beta(log_det, regularizer, self.outcome_noise, self.norm_bound, self.delta))
+
+
+@dataclass(frozen=True)
+class TightConfidence(_Theory):
+    """The same guarantee from a sharper proof: never wider than `PaperConfidence`, same arguments.
+
+    Example:
+        >>> import equipoise as eq
+        >>> round(eq.TightConfidence(delta=0.05)(log_det=0.0, regularizer=1.0), 3)
+        6.991
+    """
+
+    def __call__(self, log_det: float, regularizer: float) -> float:
+        """Return beta."""
+        return tight_beta(log_det, regularizer, self.outcome_noise, self.norm_bound, self.delta)
+
+
+@dataclass(frozen=True)
+class FixedConfidence:
+    """A constant coefficient, tuned by experience: no guarantee.
+
+    One unlucky duel can lock the method onto a wrong point (METHOD section 3).
+
+    Args:
+        beta: The coefficient; the paper's camelback runs use 1.
+
+    Example:
+        >>> import equipoise as eq
+        >>> eq.FixedConfidence(1.0)(log_det=3.0, regularizer=1.0)
+        1.0
+    """
+
+    beta: float = 1.0
+
+    def __post_init__(self) -> None:
+        check.nonnegative("beta", self.beta)
+
+    def __call__(self, log_det: float, regularizer: float) -> float:
+        """Return the constant."""
+        return self.beta

@@ -1,0 +1,6 @@
+"""Kernels: how alike the values of f are at two points."""
+
+from equipoise.kernels.kernel import Kernel, Linear, Product, Scaled, Sum
+from equipoise.kernels.stationary import RBF, Matern32, Matern52, Stationary
+
+__all__ = ["RBF", "Kernel", "Linear", "Matern32", "Matern52", "Product", "Scaled", "Stationary", "Sum"]

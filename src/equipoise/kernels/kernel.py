@@ -1,0 +1,211 @@
+"""What every kernel is, and how kernels combine, with exact gradients.
+
+Notation (R&W is Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006):
+
+    symbol   meaning                                                 shape
+    A, B     two lists of points                                     (..., n, d), (..., m, d)
+    K        kernel matrix, k(a, b) for each a in A and b in B       (..., n, m)
+
+Leading axes broadcast.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from numbers import Real
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from equipoise import _validation as check
+from equipoise._typing import FloatArray
+
+
+class Kernel(ABC):
+    """A positive semidefinite function of two points.
+
+    Kernels are immutable values: `+` adds two of them, `*` multiplies two, or one by a positive number.
+    A kernel of your own derives from this class and defines `_matrix`, `_diagonal` and `_gradient`, which do
+    what `__call__`, `diagonal` and `gradient` say, on checked arrays.
+
+    Example:
+        >>> from equipoise.kernels import RBF, Linear
+        >>> kernel = 2.0 * RBF(0.5) + Linear()
+        >>> kernel
+        Sum(first=Scaled(kernel=RBF(lengthscale=0.5), factor=2.0), second=Linear())
+        >>> kernel([[0.0], [1.0]], [[1.0]]).round(4)
+        array([[0.2707], [3.    ]])
+        >>> kernel.gradient([[0.0]], [[1.0]]).round(4)
+        array([[[2.0827]]])
+    """
+
+    # Without it NumPy would answer `np.ones(2) * kernel` itself, with an array of kernels.
+    __array_ufunc__: ClassVar[None] = None
+
+    def __call__(self, A: ArrayLike, B: ArrayLike) -> FloatArray:
+        """Return k(a, b) for each a in `A` (..., n, d) and b in `B` (..., m, d): shape (..., n, m)."""
+        return self._matrix(*checked_pair(A, B))
+
+    def diagonal(self, A: ArrayLike) -> FloatArray:
+        """Return k(a, a) for each a in `A` (..., n, d), without the matrix: shape (..., n)."""
+        return self._diagonal(checked_points("A", A))
+
+    def gradient(self, A: ArrayLike, B: ArrayLike) -> FloatArray:
+        """Return the gradient of k(a, b) with respect to a, the first argument: shape (..., n, m, d)."""
+        return self._gradient(*checked_pair(A, B))
+
+    @abstractmethod
+    def _matrix(self, A: FloatArray, B: FloatArray) -> FloatArray: ...
+
+    @abstractmethod
+    def _diagonal(self, A: FloatArray) -> FloatArray: ...
+
+    @abstractmethod
+    def _gradient(self, A: FloatArray, B: FloatArray) -> FloatArray: ...
+
+    def __add__(self, other: "Kernel") -> "Sum":
+        return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __mul__(self, other: "Kernel | float") -> "Product | Scaled":
+        return Product(self, other) if isinstance(other, Kernel) else self.__rmul__(other)
+
+    def __rmul__(self, other: float) -> "Scaled":
+        if not isinstance(other, Real):
+            return NotImplemented
+        return Scaled(self, other)
+
+
+@dataclass(frozen=True)
+class _Two(Kernel):
+    """Two kernels over the same points."""
+
+    first: Kernel
+    second: Kernel
+
+    def __post_init__(self) -> None:
+        require_kernel("first", self.first)
+        require_kernel("second", self.second)
+
+
+@dataclass(frozen=True)
+class Sum(_Two):
+    """The sum of two kernels over the same points, written `first + second`.
+
+    Example:
+        >>> from equipoise.kernels import RBF, Linear
+        >>> float((RBF(0.2) + Linear()).diagonal([[2.0]])[0])
+        5.0
+    """
+
+    def _matrix(self, A: FloatArray, B: FloatArray) -> FloatArray:
+        return self.first._matrix(A, B) + self.second._matrix(A, B)  # R&W Section 4.2.4
+
+    def _diagonal(self, A: FloatArray) -> FloatArray:
+        return self.first._diagonal(A) + self.second._diagonal(A)
+
+    def _gradient(self, A: FloatArray, B: FloatArray) -> FloatArray:
+        return self.first._gradient(A, B) + self.second._gradient(A, B)
+
+
+@dataclass(frozen=True)
+class Product(_Two):
+    """The product of two kernels over the same points, written `first * second`.
+
+    Example:
+        >>> float((Linear() * Linear()).diagonal([[2.0]])[0])
+        16.0
+    """
+
+    def _matrix(self, A: FloatArray, B: FloatArray) -> FloatArray:
+        return self.first._matrix(A, B) * self.second._matrix(A, B)  # R&W Section 4.2.4
+
+    def _diagonal(self, A: FloatArray) -> FloatArray:
+        return self.first._diagonal(A) * self.second._diagonal(A)
+
+    def _gradient(self, A: FloatArray, B: FloatArray) -> FloatArray:
+        K1, K2 = self.first._matrix(A, B)[..., None], self.second._matrix(A, B)[..., None]
+        return self.first._gradient(A, B) * K2 + K1 * self.second._gradient(A, B)
+
+
+@dataclass(frozen=True)
+class Scaled(Kernel):
+    """A kernel times a positive number, written `factor * kernel`: its variance k(x, x) is so multiplied.
+
+    Example:
+        >>> from equipoise.kernels import RBF
+        >>> float((2.0 * RBF(0.2)).diagonal([[0.3]])[0])
+        2.0
+    """
+
+    kernel: Kernel
+    factor: float
+
+    def __post_init__(self) -> None:
+        require_kernel("kernel", self.kernel)
+        object.__setattr__(self, "factor", check.positive("factor", self.factor))
+
+    def _matrix(self, A: FloatArray, B: FloatArray) -> FloatArray:
+        return self.factor * self.kernel._matrix(A, B)
+
+    def _diagonal(self, A: FloatArray) -> FloatArray:
+        return self.factor * self.kernel._diagonal(A)
+
+    def _gradient(self, A: FloatArray, B: FloatArray) -> FloatArray:
+        return self.factor * self.kernel._gradient(A, B)
+
+
+@dataclass(frozen=True)
+class Linear(Kernel):
+    """The inner product, k(a, b) = <a, b>: f is linear and zero at the origin.
+
+    Example:
+        >>> Linear()([[1.0, 2.0]], [[3.0, 4.0], [0.0, 1.0]])
+        array([[11., 2.]])
+    """
+
+    def _matrix(self, A: FloatArray, B: FloatArray) -> FloatArray:
+        K: FloatArray = A @ B.swapaxes(-1, -2)  # R&W Section 4.2.2, sigma_0 = 0
+        return K
+
+    def _diagonal(self, A: FloatArray) -> FloatArray:
+        variance: FloatArray = np.sum(A * A, axis=-1)
+        return variance
+
+    def _gradient(self, A: FloatArray, B: FloatArray) -> FloatArray:
+        return np.broadcast_to(B[..., None, :, :], (*matrix_shape(A, B), A.shape[-1])).copy()
+
+
+def require_kernel(name: str, value: object) -> None:
+    """Refuse what is no kernel."""
+    if not isinstance(value, Kernel):
+        raise TypeError(f"`{name}` must be a Kernel, got {value!r}")
+
+
+def checked_points(name: str, value: ArrayLike) -> FloatArray:
+    """Return `value` as an array of points."""
+    # Whether points are finite is asked where they enter (the space), not at each evaluation.
+    try:
+        result = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"`{name}` must be an array of real numbers, got {value!r}") from error
+    if result.ndim < 2:
+        raise ValueError(f"`{name}` must have shape (..., n, d), got {result.shape}")
+    return result
+
+
+def checked_pair(A: ArrayLike, B: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return both as arrays of points of one dimension."""
+    A, B = checked_points("A", A), checked_points("B", B)
+    if A.shape[-1] != B.shape[-1]:
+        raise ValueError(f"`A` and `B` must have points of one dimension, got shapes {A.shape} and {B.shape}")
+    try:
+        matrix_shape(A, B)
+    except ValueError as error:
+        rule = "must have leading axes that broadcast"
+        raise ValueError(f"`A` and `B` {rule}, got shapes {A.shape} and {B.shape}") from error
+    return A, B
+
+
+def matrix_shape(A: FloatArray, B: FloatArray) -> tuple[int, ...]:
+    """Return the shape of k(A, B)."""
+    return (*np.broadcast_shapes(A.shape[:-2], B.shape[:-2]), A.shape[-2], B.shape[-2])

@@ -1,0 +1,180 @@
+"""Stationary kernels: functions of the scaled distance alone.
+
+Notation (R&W is Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006):
+
+    symbol   meaning                                                 shape
+    A, B     two lists of points                                     (..., n, d), (..., m, d)
+    l        lengthscales, one per dimension                         (d,)
+    z_j      scaled difference in dimension j, (a_j - b_j) / l_j     (..., n, m)
+    r2       squared scaled distance, sum over j of z_j^2            (..., n, m)
+    s        sqrt(2 nu r2), for a Matern kernel of smoothness nu     (..., n, m)
+
+The squared distance is summed one dimension at a time: no array of shape (n, m, d) is formed, and close points
+keep all their digits, which |a|^2 + |b|^2 - 2 <a, b> would cancel.
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from equipoise import _validation as check
+from equipoise._typing import FloatArray
+from equipoise.kernels.kernel import Kernel, checked_pair, matrix_shape
+
+
+@dataclass(frozen=True, init=False)
+class Stationary(Kernel):
+    """A kernel of the scaled distance alone, with k(x, x) = 1; its gradients follow from `slope`."""
+
+    lengthscale: float | tuple[float, ...]
+
+    def __init__(self, lengthscale: float | Sequence[float] | FloatArray) -> None:
+        object.__setattr__(self, "lengthscale", _lengthscale(lengthscale))
+
+    @staticmethod
+    @abstractmethod
+    def profile(r2: FloatArray) -> FloatArray:
+        """Return k as a function of the squared scaled distance, elementwise."""
+
+    @staticmethod
+    @abstractmethod
+    def slope(r2: FloatArray) -> FloatArray:
+        """Return dk/d(r2), elementwise; finite at r2 = 0."""
+
+    def log_lengthscale_gradient(self, A: ArrayLike, B: ArrayLike) -> FloatArray:
+        """Return dk(a, b)/d(log l_j) for each dimension j: shape (..., d, n, m).
+
+        One lengthscale for all dimensions has a term per dimension too; its own derivative is their sum.
+        """
+        A, B = checked_pair(A, B)
+        minus_two_slope = -2.0 * self.slope(self._squared_distance(A, B))
+        shape = minus_two_slope.shape
+        result = np.empty((*shape[:-2], A.shape[-1], *shape[-2:]))
+        for j, z in enumerate(self._scaled_differences(A, B)):
+            z *= z
+            np.multiply(minus_two_slope, z, out=result[..., j, :, :])  # d(r2)/d(log l_j) = -2 z_j^2
+        return result
+
+    def _matrix(self, A: FloatArray, B: FloatArray) -> FloatArray:
+        return self.profile(self._squared_distance(A, B))
+
+    def _diagonal(self, A: FloatArray) -> FloatArray:
+        self._lengthscales(A.shape[-1])
+        return np.ones(A.shape[:-1])
+
+    def _gradient(self, A: FloatArray, B: FloatArray) -> FloatArray:
+        slope = self.slope(self._squared_distance(A, B))
+        result = np.empty((*slope.shape, A.shape[-1]))
+        for j, z in enumerate(self._scaled_differences(A, B)):
+            np.multiply(slope, z, out=result[..., j])
+        result *= 2.0 / self._lengthscales(A.shape[-1])  # d(r2)/d(a_j) = 2 z_j / l_j
+        return result
+
+    def _squared_distance(self, A: FloatArray, B: FloatArray) -> FloatArray:
+        r2 = np.zeros(matrix_shape(A, B))
+        for z in self._scaled_differences(A, B):
+            z *= z
+            r2 += z  # R&W Eq. (5.1), (5.2), M = diag(l)^-2
+        return r2
+
+    def _scaled_differences(self, A: FloatArray, B: FloatArray) -> Iterator[FloatArray]:
+        """Yield z_j for each dimension j, each in the memory of the last: the caller may overwrite it."""
+        z = np.empty(matrix_shape(A, B))
+        for j, l_j in enumerate(self._lengthscales(A.shape[-1])):
+            # Divided after, not before: the difference of close points is exact.
+            np.subtract(A[..., :, None, j], B[..., None, :, j], out=z)
+            z /= l_j
+            yield z
+
+    def _lengthscales(self, d: int) -> FloatArray:
+        given = self.lengthscale
+        if isinstance(given, tuple) and len(given) != d:
+            raise ValueError(f"`lengthscale` must have one entry per dimension of the points, {d}, got {given}")
+        return np.full(d, given)
+
+
+@dataclass(frozen=True, init=False)
+class RBF(Stationary):
+    """The squared exponential kernel, exp(-r2 / 2): f has derivatives of every order.
+
+    Args:
+        lengthscale: The distance over which f changes: a positive number, or one per dimension.
+
+    Example:
+        >>> RBF(0.5)([[0.0], [1.0]], [[0.0]]).round(4)
+        array([[1.    ], [0.1353]])
+        >>> RBF([0.5, 2.0])
+        RBF(lengthscale=(0.5, 2.0))
+    """
+
+    @staticmethod
+    def profile(r2: FloatArray) -> FloatArray:
+        """Return k as a function of the squared scaled distance, elementwise."""
+        return np.exp(-0.5 * r2)  # R&W Eq. (4.9)
+
+    @staticmethod
+    def slope(r2: FloatArray) -> FloatArray:
+        """Return dk/d(r2), elementwise."""
+        return -0.5 * np.exp(-0.5 * r2)
+
+
+@dataclass(frozen=True, init=False)
+class Matern32(Stationary):
+    """The Matern kernel of smoothness 3/2: f is once differentiable.
+
+    Args:
+        lengthscale: The distance over which f changes: a positive number, or one per dimension.
+
+    Example:
+        >>> Matern32(0.5)([[0.0], [1.0]], [[0.0]]).round(4)
+        array([[1.    ], [0.1397]])
+    """
+
+    @staticmethod
+    def profile(r2: FloatArray) -> FloatArray:
+        """Return k as a function of the squared scaled distance, elementwise."""
+        s = np.sqrt(3.0 * r2)
+        return (1.0 + s) * np.exp(-s)  # R&W Eq. (4.17), nu = 3/2
+
+    @staticmethod
+    def slope(r2: FloatArray) -> FloatArray:
+        """Return dk/d(r2), elementwise."""
+        return -1.5 * np.exp(-np.sqrt(3.0 * r2))  # (dk/ds)(ds/dr2) = (-s exp(-s)) (3 / 2s)
+
+
+@dataclass(frozen=True, init=False)
+class Matern52(Stationary):
+    """The Matern kernel of smoothness 5/2: f is twice differentiable.
+
+    Args:
+        lengthscale: The distance over which f changes: a positive number, or one per dimension.
+
+    Example:
+        >>> Matern52(0.5)([[0.0], [1.0]], [[0.0]]).round(4)
+        array([[1.    ], [0.1387]])
+    """
+
+    @staticmethod
+    def profile(r2: FloatArray) -> FloatArray:
+        """Return k as a function of the squared scaled distance, elementwise."""
+        s = np.sqrt(5.0 * r2)
+        return (1.0 + s + (5.0 / 3.0) * r2) * np.exp(-s)  # R&W Eq. (4.17), nu = 5/2
+
+    @staticmethod
+    def slope(r2: FloatArray) -> FloatArray:
+        """Return dk/d(r2), elementwise."""
+        s = np.sqrt(5.0 * r2)
+        return (-5.0 / 6.0) * (1.0 + s) * np.exp(-s)  # (-s (1 + s) exp(-s) / 3) (5 / 2s)
+
+
+def _lengthscale(value: Any) -> float | tuple[float, ...]:
+    if not isinstance(value, Sequence) and np.ndim(value) == 0:
+        return check.positive("lengthscale", value)
+    result = check.array("lengthscale", value, (None,))
+    if not (result > 0).all():
+        raise ValueError(f"`lengthscale` must be positive in every dimension, got {value!r}")
+    return tuple(result.tolist())

@@ -1,0 +1,85 @@
+"""Information-directed sampling over pairs that contain the leader: KK21 Algorithm 1, in closed form.
+
+symbol   meaning                                                          shape
+xh       leader: the candidate of largest posterior mean
+g        mean(xh) - mean(z) >= 0                                          (..., m)
+psi      posterior variance of f(xh) - f(z)                               (..., m)
+delta    largest plausible regret of the leader, the certificate          (..., 1)
+I        information gain of the duel (xh, z)                             (..., m)
+p        probability of dueling (xh, z) rather than (xh, xh)              (..., m)
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+
+from equipoise._typing import FloatArray
+from equipoise.duel import Proposal
+from equipoise.policies.policy import fair_argmax
+from equipoise.posterior import Posterior
+from equipoise.reductions import Reduction, TwoPoint
+
+
+def gap_bound(g: FloatArray, width: FloatArray) -> FloatArray:
+    """Return delta_t, KK21 above Eq. (8): no candidate is plausibly better than the leader by more."""
+    delta: FloatArray = np.maximum((width - g).max(axis=-1, keepdims=True), 0.0)
+    return delta
+
+
+def trade_off(g: FloatArray, delta: FloatArray, information: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Minimize KK21 Eq. (11) over p for each z.
+
+    Args:
+        g: Estimated loss of each candidate against the leader, shape (..., m).
+        delta: Largest plausible regret of the leader, shape (..., 1).
+        information: Information gain of each duel, shape (..., m).
+
+    Returns:
+        The least ratio of each candidate (infinite where nothing is learned) and its p, shapes (..., m).
+    """
+    mixed = g > delta  # else p = 1: METHOD section 2, row 7 where the printed p divides by zero
+    numerator = np.where(mixed, 4.0 * delta * g, (delta + g) ** 2)  # METHOD section 4
+    ratio = np.full_like(numerator, np.inf)
+    np.divide(numerator, information, out=ratio, where=information > 0)
+    p = np.ones_like(numerator)
+    np.divide(delta, g, out=p, where=mixed)
+    return ratio, p
+
+
+@dataclass(frozen=True)
+class IDS:
+    """Information-directed sampling: the duel with least squared regret per unit of information.
+
+    Duels the leader against the most instructive candidate with the probability that balances regret and
+    information, and otherwise plays the leader twice. Regret O(sqrt(n beta (gamma_n + log(1/delta)))) when the
+    confidence coefficient is a theorem (KK21 Theorem 1).
+
+    Example:
+        >>> import numpy as np, equipoise as eq
+        >>> points = np.array([[0.0], [1.0]])
+        >>> posterior = eq.CovariancePosterior(points, eq.RBF(0.5))
+        >>> sorted(eq.IDS()(posterior, posterior.points, np.random.default_rng(0)).points.ravel().tolist())
+        [0.0, 1.0]
+    """
+
+    proposal_size = 2
+
+    @property
+    def reduction(self) -> Reduction:
+        """The two-point reduction."""
+        return TwoPoint()
+
+    def __call__(self, posterior: Posterior, candidates: FloatArray, rng: Generator) -> Proposal:
+        """Propose the leader and its rival, or the leader twice."""
+        belief = posterior.at(candidates)
+        leader = fair_argmax(belief.mean, rng)
+        psi = belief.psi(leader)
+        g = belief.mean[leader] - belief.mean
+        delta = gap_bound(g, belief.width(psi))
+        information = np.log1p(psi / belief.regularizer)  # KK21 Eq. (9); METHOD section 2, row 2
+        ratio, p = trade_off(g, delta, information)
+        rival = fair_argmax(-ratio, rng)
+        if not np.isfinite(ratio[rival]) or (p[rival] < 1 and rng.random() >= p[rival]):
+            rival = leader
+        return Proposal.pair(candidates[leader], candidates[rival])
