@@ -39,6 +39,10 @@ class Covariance(Protocol):
         """Return C u, shape (m,), for u with the given weights at the given indices."""
         ...
 
+    def column(self, j: int) -> FloatArray:
+        """Return C e_j, shape (m,)."""
+        ...
+
     def downdate(self, row: FloatArray) -> Self:
         """Return C - w w'."""
         ...
@@ -71,6 +75,10 @@ class Dense:
             c -= (self.tail[:, indices] @ weights) @ self.tail
         return c
 
+    def column(self, j: int) -> FloatArray:
+        """Return C e_j."""
+        return self.base[j] - self.tail[:, j] @ self.tail if len(self.tail) else self.base[j]
+
     def downdate(self, row: FloatArray) -> "Dense":
         """Return C - w w'."""
         if len(self.base) <= SMALL:
@@ -100,6 +108,10 @@ class LowRank:
         for rows in (*self.blocks, self.tail):
             c -= (rows[:, indices] @ weights) @ rows
         return c
+
+    def column(self, j: int) -> FloatArray:
+        """Return C e_j."""
+        return self.apply(np.array([j]), np.ones(1))
 
     def downdate(self, row: FloatArray) -> "LowRank":
         """Return C - w w'."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.random import Generator, Philox, default_rng
+from numpy.random import Generator
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray, Seed
@@ -20,8 +20,7 @@ from equipoise.policies.policy import fair_argmax
 from equipoise.posterior import CovariancePosterior, DualPosterior, Posterior
 from equipoise.reductions import Reduction
 from equipoise.space import Domain
-
-PROPOSE, RECOMMEND = 0, 1  # what a random stream is for
+from equipoise.streams import PROPOSE, RECOMMEND, Streams
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,7 @@ class Optimizer:
             raise ValueError("`posterior` already has a kernel and a confidence: give either it or those")
         self._posterior = posterior
         self._baseline: Baseline | None = self.reduction.baseline
-        self._key = default_rng(rng).integers(2**64, size=2, dtype=np.uint64)
+        self._streams = Streams(rng)
         self._ledger = Ledger()
         self._lock = threading.RLock()
 
@@ -120,7 +119,7 @@ class Optimizer:
         """Return what to measure next."""
         with self._lock:
             if not self._ledger.waiting:
-                duel = self._duel(self._stream(self._ledger.duels, PROPOSE))
+                duel = self._duel(self._streams.at(self._ledger.duels, PROPOSE))
                 self._ledger.enter(duel, [self.space.decode(point) for point in duel.points])
             return self._ledger.waiting.popleft()
 
@@ -145,12 +144,11 @@ class Optimizer:
     def recommend(self) -> Recommendation:
         """Return the best setting as far as is known, with a bound on what is left to gain."""
         with self._lock:
-            posterior, readings = self._posterior, self.readings
-            rng = self._stream(readings, RECOMMEND)
-        belief = posterior.at(self._candidates(posterior, rng))
-        leader = fair_argmax(belief.mean, rng)
-        delta = gap_bound(belief.mean[leader] - belief.mean, belief.width(belief.psi(leader)))
-        return Recommendation(self.space.decode(belief.points[leader]), float(delta[0]), readings)
+            rng = self._streams.at(self.readings, RECOMMEND)
+            belief = self._posterior.at(self._candidates(self._posterior, rng))
+            leader = fair_argmax(belief.mean, rng)
+            delta = gap_bound(belief.mean[leader] - belief.mean, belief.width(belief.psi(leader)))
+            return Recommendation(self.space.decode(belief.points[leader]), float(delta[0]), self.readings)
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:
@@ -188,10 +186,6 @@ class Optimizer:
         if self.space.points is not None or not len(posterior.support):
             return candidates
         return np.concatenate((posterior.support, candidates))
-
-    def _stream(self, n: int, purpose: int) -> Generator:
-        """Return the random stream of duel n: a function of the seed, n and the purpose alone."""
-        return Generator(Philox(key=self._key, counter=np.array([0, 0, n, purpose], dtype=np.uint64)))
 
 
 def _prior(space: Domain, kernel: Kernel | None, regularizer: float, confidence: Confidence | None) -> Posterior:

@@ -206,7 +206,7 @@ class CovariancePosterior(Posterior):
         i = self._indices(points)
 
         def column(j: int) -> FloatArray:
-            return self._covariance.apply(i[j : j + 1], ABSOLUTE)[i]
+            return self._covariance.column(int(i[j]))[i]
 
         def full() -> FloatArray:
             return self._covariance.full()[np.ix_(i, i)]
@@ -221,10 +221,7 @@ class CovariancePosterior(Posterior):
 
     @cached_property
     def _belief(self) -> Belief:
-        def column(j: int) -> FloatArray:
-            return self._covariance.apply(np.array([j]), ABSOLUTE)
-
-        full = self._covariance.full
+        column, full = self._covariance.column, self._covariance.full
         mean, variance = self._mean, self._variance
         return Belief(self.points, mean, variance, column, full, self.regularizer, self.beta, self.comparisons)
 

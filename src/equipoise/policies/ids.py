@@ -22,29 +22,30 @@ from equipoise.reductions import Reduction, TwoPoint
 
 
 def gap_bound(g: FloatArray, width: FloatArray) -> FloatArray:
-    """Return delta_t, KK21 above Eq. (8): no candidate is plausibly better than the leader by more."""
-    delta: FloatArray = np.maximum((width - g).max(axis=-1, keepdims=True), 0.0)
+    """Return delta_t, KK21 above Eq. (8): no candidate is plausibly better than the leader by more.
+
+    The leader is among the candidates, with gap and width zero, so the bound is never negative.
+    """
+    delta: FloatArray = (width - g).max(axis=-1, keepdims=True)
     return delta
 
 
-def trade_off(g: FloatArray, delta: FloatArray, information: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Minimize KK21 Eq. (11) over p for each z.
+def ratio(g: FloatArray, delta: FloatArray, information: FloatArray) -> FloatArray:
+    """Return KK21 Eq. (11), minimized over p for each candidate; infinite where nothing is learned.
 
     Args:
         g: Estimated loss of each candidate against the leader, shape (..., m).
         delta: Largest plausible regret of the leader, shape (..., 1).
         information: Information gain of each duel, shape (..., m).
-
-    Returns:
-        The least ratio of each candidate (infinite where nothing is learned) and its p, shapes (..., m).
     """
-    mixed = g > delta  # else p = 1: METHOD section 2, row 7 where the printed p divides by zero
-    numerator = np.where(mixed, 4.0 * delta * g, (delta + g) ** 2)  # METHOD section 4
-    ratio = np.full_like(numerator, np.inf)
-    np.divide(numerator, information, out=ratio, where=information > 0)
-    p = np.ones_like(numerator)
-    np.divide(delta, g, out=p, where=mixed)
-    return ratio, p
+    numerator = np.where(g > delta, 4.0 * delta * g, (delta + g) ** 2)  # METHOD section 4
+    result = np.full_like(numerator, np.inf)
+    return np.divide(numerator, information, out=result, where=information > 0)
+
+
+def probability(g: float, delta: float) -> float:
+    """Return the p that minimizes KK21 Eq. (11) for a candidate of gap g."""
+    return delta / g if g > delta else 1.0  # METHOD section 2, row 7: the printed one divides by zero at g = 0
 
 
 @dataclass(frozen=True)
@@ -78,8 +79,9 @@ class IDS:
         g = belief.mean[leader] - belief.mean
         delta = gap_bound(g, belief.width(psi))
         information = np.log1p(psi / belief.regularizer)  # KK21 Eq. (9); METHOD section 2, row 2
-        ratio, p = trade_off(g, delta, information)
-        rival = fair_argmax(-ratio, rng)
-        if not np.isfinite(ratio[rival]) or (p[rival] < 1 and rng.random() >= p[rival]):
+        scores = -ratio(g, delta, information)
+        rival = fair_argmax(scores, rng)
+        p = probability(float(g[rival]), float(delta[0])) if scores[rival] > -np.inf else 0.0
+        if p < 1.0 and rng.random() >= p:
             rival = leader
         return Proposal.pair(candidates[leader], candidates[rival])

@@ -1,0 +1,75 @@
+"""The world to test against: functions to maximize, biases, and environments that join them with noise.
+
+Examples:
+    >>> from equipoise.environments import CompensatedDrift, Environment, linear
+    >>> environment = Environment(linear(rng=0), CompensatedDrift(), noise=1.0, rng=1)
+    >>> y = environment.measure(environment.function.points[0])
+"""
+
+from equipoise.environments.bias import (
+    BIASES,
+    Adversary,
+    Bias,
+    BiasProcess,
+    BlockOffsets,
+    Calibration,
+    CompensatedDrift,
+    Drift,
+    Jumps,
+    NegativeRepeat,
+    NoBias,
+    PeriodicDrift,
+    RandomWalk,
+    RangeAdjustingDetector,
+    Reading,
+    authors_calibration,
+)
+from equipoise.environments.environment import Environment
+from equipoise.environments.functions import (
+    FUNCTIONS,
+    Function,
+    ackley,
+    additive,
+    beam_line,
+    branin,
+    camelback,
+    gp_draw,
+    hartmann3,
+    hartmann6,
+    levy,
+    linear,
+    rosenbrock,
+)
+
+__all__ = [
+    "BIASES",
+    "FUNCTIONS",
+    "Adversary",
+    "Bias",
+    "BiasProcess",
+    "BlockOffsets",
+    "Calibration",
+    "CompensatedDrift",
+    "Drift",
+    "Environment",
+    "Function",
+    "Jumps",
+    "NegativeRepeat",
+    "NoBias",
+    "PeriodicDrift",
+    "RandomWalk",
+    "RangeAdjustingDetector",
+    "Reading",
+    "ackley",
+    "additive",
+    "authors_calibration",
+    "beam_line",
+    "branin",
+    "camelback",
+    "gp_draw",
+    "hartmann3",
+    "hartmann6",
+    "levy",
+    "linear",
+    "rosenbrock",
+]

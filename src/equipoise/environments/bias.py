@@ -1,0 +1,50 @@
+"""Every bias by name."""
+
+from collections.abc import Callable
+
+from equipoise.environments.adversary import Adversary
+from equipoise.environments.drifts import BlockOffsets, Drift, Jumps, NoBias, PeriodicDrift, RandomWalk
+from equipoise.environments.feedback import (
+    Calibration,
+    CompensatedDrift,
+    NegativeRepeat,
+    RangeAdjustingDetector,
+    authors_calibration,
+)
+from equipoise.environments.reading import Bias, BiasProcess, Reading
+
+__all__ = [
+    "BIASES",
+    "Adversary",
+    "Bias",
+    "BiasProcess",
+    "BlockOffsets",
+    "Calibration",
+    "CompensatedDrift",
+    "Drift",
+    "Jumps",
+    "NegativeRepeat",
+    "NoBias",
+    "PeriodicDrift",
+    "RandomWalk",
+    "RangeAdjustingDetector",
+    "Reading",
+    "authors_calibration",
+]
+
+BIASES: dict[str, Callable[[], Bias]] = {
+    "none": NoBias,
+    "negative-repeat": NegativeRepeat,
+    "negative-repeat-reading": lambda: NegativeRepeat(of="reading"),
+    "drift": Drift,
+    "compensated-drift": CompensatedDrift,
+    "periodic": PeriodicDrift,
+    "calibration": Calibration,
+    "calibration-authors": authors_calibration,
+    "jumps": Jumps,
+    "random-walk": RandomWalk,
+    "blocks": BlockOffsets,
+    "detector": RangeAdjustingDetector,
+    "adversary": Adversary,
+}
+"""Every bias by its name on the command line, with its default settings."""
