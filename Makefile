@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 export MPLBACKEND := Agg
+export OMP_NUM_THREADS := 1  # the tests are the parallel part
 
 .PHONY: demo test lint types benchmark clean
 

@@ -88,9 +88,7 @@ def test_gradient_is_the_derivative_in_the_first_argument(kernel, points):
 def test_gradients_vanish_at_coincident_points(kernel, points):
     A, _ = points
     np.testing.assert_array_equal(np.einsum("iij->ij", kernel.gradient(A, A)), np.zeros((7, 3)))
-    np.testing.assert_array_equal(
-        np.einsum("jii->ij", kernel.log_lengthscale_gradient(A, A)), np.zeros((7, 3))
-    )
+    np.testing.assert_array_equal(np.einsum("jii->ij", kernel.log_lengthscale_gradient(A, A)), np.zeros((7, 3)))
 
 
 @over_stationary
@@ -113,9 +111,7 @@ def test_log_lengthscale_gradient_is_the_derivative(cls, points):
     log_l = np.log(LENGTHSCALES)
     up, down = ([cls(np.exp(log_l + step))(A, B) for step in sign * h * np.eye(3)] for sign in (1, -1))
     numeric = (np.stack(up) - np.stack(down)) / (2 * h)
-    np.testing.assert_allclose(
-        cls(LENGTHSCALES).log_lengthscale_gradient(A, B), numeric, rtol=1e-7, atol=1e-9
-    )
+    np.testing.assert_allclose(cls(LENGTHSCALES).log_lengthscale_gradient(A, B), numeric, rtol=1e-7, atol=1e-9)
 
 
 @pytest.mark.parametrize("cls", [RBF, Matern32, Matern52])

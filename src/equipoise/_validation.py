@@ -16,7 +16,10 @@ def number(name: str, value: Any) -> float:
         value = value[()]
     if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
         raise TypeError(f"`{name}` must be a real number, got {value!r}")
-    result = float(value)
+    try:
+        result = float(value)
+    except OverflowError:  # an integer too large for a float
+        result = math.inf
     if not math.isfinite(result):
         raise ValueError(f"`{name}` must be finite, got {value!r}")
     return result
@@ -46,6 +49,14 @@ def probability(name: str, value: Any) -> float:
     return result
 
 
+def fraction(name: str, value: Any) -> float:
+    """Return `value` as a float from zero to one."""
+    result = number(name, value)
+    if not 0 <= result <= 1:
+        raise ValueError(f"`{name}` must lie between 0 and 1, got {value!r}")
+    return result
+
+
 def count(name: str, value: Any, at_least: int = 1) -> int:
     """Return `value` as an integer not below `at_least`."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
@@ -58,8 +69,11 @@ def count(name: str, value: Any, at_least: int = 1) -> int:
 def array(name: str, value: ArrayLike, shape: tuple[int | None, ...]) -> FloatArray:
     """Return `value` as a finite float array; `None` in `shape` stands for any length above zero."""
     try:
-        result = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        given = np.asarray(value)
+        if given.dtype.kind not in "biufO":  # NumPy would read text as numbers and drop imaginary parts
+            raise TypeError(f"dtype {given.dtype}")
+        result = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(f"`{name}` must be an array of real numbers, got {value!r}") from error
     fits = result.ndim == len(shape) and all(
         have > 0 if want is None else have == want for have, want in zip(result.shape, shape, strict=True)

@@ -4,7 +4,8 @@ A one-point outcome is `+-2 (y - c)`. Any number c fixed before the coin keeps i
 the reading the less the outcome scatters: its variance is `4 ((b_t + fbar - c)^2 + sigma^2)`, with fbar the mean of
 f over the pair (METHOD section 5; the paper has c = 0). So c forecasts the reading from earlier readings only.
 
-A baseline is immutable: `update` returns the next one.
+A baseline is immutable: `update` returns the next one. The very first reading has no forecast, so with any baseline but
+`Zero` it only starts the forecast: its outcome, about +-2 times the whole offset, would spoil the posterior for long.
 """
 
 from dataclasses import dataclass

@@ -112,3 +112,29 @@ class FixedConfidence:
     def __call__(self, log_det: float, regularizer: float) -> float:
         """Return the constant."""
         return self.beta
+
+
+@dataclass(frozen=True)
+class CredibleConfidence:
+    """The posterior read as a Bayesian would: so many standard deviations.
+
+    A statement about the model, not a guarantee against the world: right on average over functions that look like the
+    prior, and as good as the hyperparameters.
+
+    Args:
+        deviations: Half-width of an interval in posterior standard deviations.
+
+    Example:
+        >>> import equipoise as eq
+        >>> eq.CredibleConfidence(2.0)(log_det=3.0, regularizer=0.5)
+        2.0
+    """
+
+    deviations: float = 2.0
+
+    def __post_init__(self) -> None:
+        check.positive("deviations", self.deviations)
+
+    def __call__(self, log_det: float, regularizer: float) -> float:
+        """Return the coefficient that makes sqrt(beta psi / lambda) so many standard deviations."""
+        return self.deviations**2 * regularizer

@@ -77,7 +77,10 @@ class Dense:
 
     def column(self, j: int) -> FloatArray:
         """Return C e_j."""
-        return self.base[j] - self.tail[:, j] @ self.tail if len(self.tail) else self.base[j]
+        c: FloatArray = self.base[j].copy()
+        if len(self.tail):
+            c -= self.tail[:, j] @ self.tail
+        return c
 
     def downdate(self, row: FloatArray) -> "Dense":
         """Return C - w w'."""

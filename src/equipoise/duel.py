@@ -5,8 +5,9 @@ A `Comparison` is the one kind of datum every method here learns from:
     outcome = f(first) - f(second) + something independent of the choice.
 """
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,8 @@ class Comparison:
         second: A point, shape (d,); a `Proposal`, read as the mixture of its points under its weights; or
             `None` where the outcome is an absolute reading of `first`.
         outcome: The measured difference.
+        time: When it was measured, counted in readings; matters only where the offset is tracked.
+        variance: What its own error adds to the variance of the outcome's noise.
         duel: The duel it came from, where there was one.
 
     Example:
@@ -69,6 +72,8 @@ class Comparison:
     first: FloatArray
     second: "FloatArray | Proposal | None"
     outcome: float
+    time: float = 0.0
+    variance: float = 0.0
     duel: "Duel | None" = None
 
     def __post_init__(self) -> None:
@@ -79,6 +84,8 @@ class Comparison:
         if not (self.second is None or isinstance(self.second, Proposal)):
             object.__setattr__(self, "second", check.array("second", self.second, first.shape))
         object.__setattr__(self, "outcome", check.number("outcome", self.outcome))
+        object.__setattr__(self, "time", check.number("time", self.time))
+        object.__setattr__(self, "variance", check.nonnegative("variance", self.variance))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,20 +111,39 @@ class Duel:
     second: FloatArray | Proposal | None
     baseline: float = 0.0
 
-    def comparison(self, readings: Sequence[float]) -> Comparison:
-        """Combine one reading per measured point into a comparison."""
-        if len(readings) != len(self.signs):
-            raise ValueError(f"`readings` must have {len(self.signs)} entries, got {len(readings)}")
-        if len(self.signs) == 2:  # both readings share the baseline: leave it out, so offsets cancel exactly
-            outcome = self.signs[0] * readings[0] + self.signs[1] * readings[1]
+    def comparison(
+        self,
+        readings: Sequence[float],
+        executed: Sequence[FloatArray | None] | None = None,
+        errors: Sequence[float] | None = None,
+    ) -> Comparison:
+        """Combine one reading per measured point into a comparison.
+
+        Args:
+            readings: What was read, in the order of `points`.
+            executed: Where each was really measured, `None` where that is as it should be.
+            errors: The standard error of each reading, where it has one of its own.
+        """
+        signs = self.signs
+        if len(readings) != len(signs):
+            raise ValueError(f"`readings` must have {len(signs)} entries, got {len(readings)}")
+        if len(signs) == 2:  # both readings share the baseline: leave it out, so offsets cancel exactly
+            outcome = signs[0] * readings[0] + signs[1] * readings[1]
         else:
-            outcome = self.signs[0] * (readings[0] - self.baseline)
-        return Comparison(self.first, self.second, outcome, self)
+            outcome = signs[0] * (readings[0] - self.baseline)
+        if not math.isfinite(outcome):
+            raise ValueError(f"`readings` must have a finite difference, got {list(readings)}")
+        variance = 0.0 if errors is None else sum((s * e) ** 2 for s, e in zip(signs, errors, strict=True))
+        first, second = self.first, self.second
+        for sign, point in zip(signs, executed or (), strict=False):
+            if point is not None:  # a positive sign is that of the first, a negative one that of the second
+                first, second = (point, second) if sign > 0 else (first, point)
+        return Comparison(first, second, outcome, variance=variance, duel=self)
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One measurement to make: what the user holds between `ask` and `tell`.
+    """One measurement to make: what the user holds between `ask` and `tell`. Equal when the ids are.
 
     Attributes:
         id: The number by which the reading is told.
@@ -131,4 +157,4 @@ class Trial:
     """
 
     id: int
-    x: Any
+    x: Any = field(compare=False)

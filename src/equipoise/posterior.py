@@ -7,29 +7,28 @@
     C         posterior covariance of f                                   (m, m)
     psi       variance of f(x) - f(z): C_xx + C_zz - 2 C_xz               (m,) against one z
     s         lambda + u'C u, variance of the next outcome                ()
-    L         Cholesky factor of K + lambda I over the comparisons        (n, n)
     log_det   log det(I + K / lambda)                                     ()
 
-Two forms, one contract: `CovariancePosterior` on a fixed set of points, at a cost per datum that does not grow with
-their number; `DualPosterior` for points anywhere. Both are immutable: `condition` returns a new posterior.
+Two forms, one contract: `CovariancePosterior` here, on a fixed set of points, at a cost per datum that does not grow
+with the number of data; `DualPosterior` in `dual.py`, for points anywhere. Both are immutable: `condition` returns a
+new posterior.
 """
 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import solve_triangular
 
 from equipoise import _validation as check
 from equipoise import covariance
 from equipoise._typing import FloatArray
 from equipoise.confidence import Confidence, FixedConfidence
-from equipoise.duel import Comparison, Duel, Proposal
+from equipoise.duel import Comparison, Proposal
 from equipoise.kernels import Kernel
 
 ABSOLUTE = np.array([1.0])
@@ -95,6 +94,9 @@ class Posterior(ABC):
         confidence: Gives the coefficient of the confidence intervals.
     """
 
+    learns_readings: bool = False
+    """Whether it also learns from single readings, whose offset it tracks."""
+
     def __init__(self, kernel: Kernel, regularizer: float, confidence: Confidence | None) -> None:
         self.kernel = kernel
         self.regularizer = check.positive("regularizer", regularizer)
@@ -115,11 +117,14 @@ class Posterior(ABC):
     def support(self) -> FloatArray:
         """Points worth reconsidering: those of the data, or all where they are finitely many, shape (p, d)."""
 
-    def anticipate(self, duel: Duel) -> Self:
-        """Return the posterior as if `duel` came out as expected: surer, with the same mean."""
-        unknown = Comparison(duel.first, duel.second, 0.0, duel)
-        points, u = direction(unknown)
-        return self.condition(replace(unknown, outcome=float(u @ self.at(points).mean)))
+    @abstractmethod
+    def anticipate(self, comparison: Comparison) -> Self:
+        """Return the posterior as if `comparison` came out as expected: surer, with the same mean."""
+
+    @property
+    def active(self) -> "Posterior":
+        """The posterior that answers: itself, unless it chooses between several."""
+        return self
 
     def difference(self, points: ArrayLike, reference: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of f(x) - f(reference) for each of `points`.
@@ -142,14 +147,21 @@ class Posterior(ABC):
         return self.confidence(self.log_det, self.regularizer)
 
     def __getstate__(self) -> dict[str, object]:
-        return {name: value for name, value in self.__dict__.items() if name != "_belief"}
+        cached = ("_belief", "contradicted")
+        state = dict(self.__dict__)  # in one step: another thread may be filling a cache
+        return {name: value for name, value in state.items() if name not in cached}
 
-    def _next(self, s: float) -> Self:
-        """Return a copy that has seen one more comparison, whose outcome had variance s."""
+    def _copy(self) -> Self:
+        """Return a copy that shares everything; what is derived from the state is left out."""
         new = object.__new__(type(self))
         new.__dict__.update(self.__getstate__())
+        return new
+
+    def _next(self, ratio: float = 1.0) -> Self:
+        """Return a copy that has seen one more comparison, whose outcome had `ratio` times its noise variance."""
+        new = self._copy()
         new.comparisons = self.comparisons + 1
-        new.log_det = self.log_det + math.log(s / self.regularizer)
+        new.log_det = self.log_det + math.log(ratio)
         return new
 
 
@@ -187,14 +199,22 @@ class CovariancePosterior(Posterior):
 
     def condition(self, comparison: Comparison) -> Self:
         """Return the posterior that has also learned from `comparison`."""
+        return self._conditioned(comparison, comparison.outcome)
+
+    def anticipate(self, comparison: Comparison) -> Self:
+        """Return the posterior as if `comparison` came out as expected: surer, with the same mean."""
+        return self._conditioned(comparison, None)
+
+    def _conditioned(self, comparison: Comparison, outcome: float | None) -> Self:
         points, u = direction(comparison)
         i = self._indices(points)
         if len(i) == 2 and i[0] == i[1]:  # a point against itself says nothing
-            return self._next(self.regularizer)
+            return self._next()
         c = self._covariance.apply(i, u)
-        s = self.regularizer + max(float(u @ c[i]), 0.0)
-        residual = comparison.outcome - float(u @ self._mean[i])
-        new = self._next(s)
+        noise = self.regularizer + comparison.variance
+        s = noise + max(float(u @ c[i]), 0.0)
+        residual = 0.0 if outcome is None else outcome - float(u @ self._mean[i])
+        new = self._next(s / noise)
         new._mean, new._variance, row = conditioned(self._mean, self._variance, c, s, residual)
         new._covariance = self._covariance.downdate(row)
         return new
@@ -223,94 +243,18 @@ class CovariancePosterior(Posterior):
     def _belief(self) -> Belief:
         column, full = self._covariance.column, self._covariance.full
         mean, variance = self._mean, self._variance
+        mean.flags.writeable = variance.flags.writeable = False  # handed out, and still in use here
         return Belief(self.points, mean, variance, column, full, self.regularizer, self.beta, self.comparisons)
 
     def _indices(self, points: FloatArray) -> covariance.Indices:
         try:
             return np.array([self._index[point.tobytes()] for point in points])
         except KeyError:
-            missing = next(p for p in points + 0.0 if p.tobytes() not in self._index)
+            points = points + 0.0  # -0.0 is 0.0, only its bytes differ
+            missing = next((point for point in points if point.tobytes() not in self._index), None)
+            if missing is None:
+                return self._indices(points)
             raise ValueError(f"a point must be one of the {len(self.points)} given ones, got {missing}") from None
-
-
-class DualPosterior(Posterior):
-    """The posterior at arbitrary points, kept as the comparisons and a Cholesky factor.
-
-    Args:
-        kernel: Prior covariance of f.
-        regularizer: lambda, the variance given to the noise of an outcome.
-        confidence: Gives the confidence coefficient; a fixed 1 by default.
-
-    Example:
-        >>> import equipoise as eq
-        >>> belief = eq.DualPosterior(eq.RBF(0.5), regularizer=0.1)
-        >>> belief = belief.condition(eq.Comparison([1.0], [0.0], 0.7))
-        >>> mean, variance = belief.difference([[1.0]], [0.0])
-        >>> mean.round(3), variance.round(3)
-        (array([0.662]), array([0.095]))
-    """
-
-    def __init__(self, kernel: Kernel, regularizer: float = 1.0, confidence: Confidence | None = None) -> None:
-        super().__init__(kernel, regularizer, confidence)
-        self._points: FloatArray | None = None  # all points of all data, shape (p, d)
-        self._weights = np.empty(0)  # their coefficients, shape (p,)
-        self._starts = np.empty(0, dtype=np.intp)  # where each datum begins, shape (n,)
-        self._L = np.empty((0, 0))
-        self._whitened = np.empty(0)  # L^-1 outcomes
-
-    def condition(self, comparison: Comparison) -> Self:
-        """Return the posterior that has also learned from `comparison`."""
-        points, u = direction(comparison)
-        if len(points) == 2 and (points[0] == points[1]).all():  # a point against itself says nothing
-            return self._next(self.regularizer)
-        row = self._solve(u @ self._cross(points))
-        prior = float(u @ self.kernel(points, points) @ u)
-        s = self.regularizer + max(prior - float(row @ row), 0.0)
-        new = self._next(s)
-        new._L = extended(self._L, row, math.sqrt(s))
-        residual = comparison.outcome - float(row @ self._whitened)
-        new._whitened = np.append(self._whitened, residual / math.sqrt(s))
-        new._starts = np.append(self._starts, len(self._weights))
-        new._weights = np.append(self._weights, u)
-        new._points = points if self._points is None else np.concatenate((self._points, points))
-        return new
-
-    def at(self, points: FloatArray) -> Belief:
-        """Return the belief about f at the given points."""
-        V = self._solve(self._cross(points).T)  # (n, m)
-        variance = np.maximum(self.kernel.diagonal(points) - np.einsum("nm,nm->m", V, V), 0.0)
-
-        def column(j: int) -> FloatArray:
-            return self.kernel(points[j : j + 1], points)[0] - V[:, j] @ V
-
-        def full() -> FloatArray:
-            return self.kernel(points, points) - V.T @ V
-
-        mean = self._whitened @ V
-        return Belief(points, mean, variance, column, full, self.regularizer, self.beta, self.comparisons)
-
-    @property
-    def support(self) -> FloatArray:
-        """The points of all comparisons, each once."""
-        if self._points is None:
-            return np.empty((0, 0))
-        distinct: FloatArray = np.unique(self._points, axis=0)
-        return distinct
-
-    def _cross(self, points: FloatArray) -> FloatArray:
-        """Return k_t: the prior covariance of f at `points` with each datum, shape (m, n)."""
-        if self._points is None:
-            return np.empty((len(points), 0))
-        terms = self.kernel(points, self._points) * self._weights
-        cross: FloatArray = np.add.reduceat(terms, self._starts, axis=1)
-        return cross
-
-    def _solve(self, b: FloatArray) -> FloatArray:
-        """Return L^-1 b."""
-        if not len(self._L):
-            return b
-        solved: FloatArray = solve_triangular(self._L, b, lower=True, check_finite=False)
-        return solved
 
 
 def direction(comparison: Comparison) -> tuple[FloatArray, FloatArray]:
@@ -321,13 +265,3 @@ def direction(comparison: Comparison) -> tuple[FloatArray, FloatArray]:
     if isinstance(second, Proposal):  # METHOD section 3: an action-centered reading
         return np.concatenate((first[None], second.points)), np.concatenate((ABSOLUTE, -second.weights))
     return np.array([first, second]), PAIR
-
-
-def extended(L: FloatArray, row: FloatArray, corner: float) -> FloatArray:
-    """Return the Cholesky factor with one more row."""
-    n = len(L)
-    new = np.zeros((n + 1, n + 1))
-    new[:n, :n] = L
-    new[n, :n] = row
-    new[n, n] = corner
-    return new

@@ -18,6 +18,7 @@ from numpy.random import Generator
 from equipoise import _validation as check
 from equipoise.baselines import Baseline, Zero
 from equipoise.duel import Duel, Proposal
+from equipoise.offsets import Arbitrary, Constant, Offset, Tracked
 
 
 class Reduction(Protocol):
@@ -26,6 +27,11 @@ class Reduction(Protocol):
     @property
     def proposal_size(self) -> int | None:
         """How many points a proposal must have; `None` for any number."""
+        ...
+
+    @property
+    def offset(self) -> Offset:
+        """What a learned model may assume of the offset, where the user says nothing."""
         ...
 
     @property
@@ -59,6 +65,7 @@ class TwoPoint:
     """
 
     proposal_size = 2
+    offset = Tracked()
     baseline = None
 
     def __call__(self, proposal: Proposal, rng: Generator, baseline: float = 0.0) -> Duel:
@@ -104,6 +111,7 @@ class OnePoint:
 
     baseline: Baseline = field(default_factory=Zero)
     proposal_size = 2
+    offset = Arbitrary()
 
     def __call__(self, proposal: Proposal, rng: Generator, baseline: float = 0.0) -> Duel:
         """Pick one point of the pair by a fair coin."""
@@ -144,6 +152,7 @@ class Centered:
     """
 
     proposal_size = None
+    offset = Arbitrary()
     baseline = None
 
     def __call__(self, proposal: Proposal, rng: Generator, baseline: float = 0.0) -> Duel:
@@ -163,6 +172,7 @@ class Direct:
     """
 
     proposal_size = None
+    offset = Constant()
     baseline = None
 
     def __call__(self, proposal: Proposal, rng: Generator, baseline: float = 0.0) -> Duel:

@@ -3,6 +3,9 @@
 So a run can be replayed, or taken up in the middle, without knowing what was drawn before.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from numpy.random import Generator, Philox, default_rng
 
@@ -17,6 +20,7 @@ class Streams:
 
     Args:
         rng: Seed or generator the key is drawn from.
+        key: The key itself, two whole numbers below 2^64, where the streams of an earlier run are wanted again.
 
     Example:
         >>> streams = Streams(0)
@@ -25,10 +29,11 @@ class Streams:
         (False, True)
     """
 
-    def __init__(self, rng: Seed = None) -> None:
-        self.key = default_rng(rng).integers(2**64, size=2, dtype=np.uint64)
+    def __init__(self, rng: Seed = None, key: Sequence[int] | None = None) -> None:
+        drawn = default_rng(rng).integers(2**64, size=2, dtype=np.uint64) if key is None else key
+        self.key = np.array(drawn, dtype=np.uint64)
         self._generator = Generator(Philox(key=self.key))
-        self._state = self._generator.bit_generator.state
+        self._state: dict[str, Any] = dict(self._generator.bit_generator.state)
 
     def at(self, n: int, purpose: int) -> Generator:
         """Return the generator at the start of stream n; it is the same object each time, so draw at once."""

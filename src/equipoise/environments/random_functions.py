@@ -10,8 +10,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize
-from scipy.stats import qmc
 
 from equipoise._typing import FloatArray, Seed
 from equipoise._validation import array, count
@@ -153,6 +151,8 @@ def _draw(dimension: int, lengthscale: float | ArrayLike, features: int, rng: Se
 
 def _maximizer(draw: _Waves, bounds: FloatArray, candidates: int = 2**13, starts: int = 16) -> FloatArray:
     """Return the best of local searches from the best of many spread points, shape (d,)."""
+    from scipy.stats import qmc  # slow to import
+
     unit = qmc.Sobol(len(bounds), scramble=False).random(candidates)
     spread = bounds[:, 0] + unit * (bounds[:, 1] - bounds[:, 0])
     values = np.concatenate([draw(block) for block in np.array_split(spread, 8)])  # in blocks, for memory
@@ -162,6 +162,8 @@ def _maximizer(draw: _Waves, bounds: FloatArray, candidates: int = 2**13, starts
 
 def _climb(draw: _Waves, start: FloatArray, bounds: FloatArray) -> FloatArray:
     """Return the local maximizer reached from `start`."""
+    from scipy.optimize import minimize  # slow to import
+
     result = minimize(
         lambda x: -draw(x),
         start,

@@ -54,6 +54,10 @@ class Kernel(ABC):
         """Return the gradient of k(a, b) with respect to a, the first argument: shape (..., n, m, d)."""
         return self._gradient(*checked_pair(A, B))
 
+    def with_gradient(self, A: FloatArray, B: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return what `__call__` and `gradient` return, at the price of little more than one, unchecked."""
+        return self._matrix(A, B), self._gradient(A, B)
+
     @abstractmethod
     def _matrix(self, A: FloatArray, B: FloatArray) -> FloatArray: ...
 
@@ -143,6 +147,11 @@ class Scaled(Kernel):
     def __post_init__(self) -> None:
         require_kernel("kernel", self.kernel)
         object.__setattr__(self, "factor", check.positive("factor", self.factor))
+
+    def with_gradient(self, A: FloatArray, B: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the matrix and its gradient."""
+        K, dK = self.kernel.with_gradient(A, B)
+        return self.factor * K, self.factor * dK
 
     def _matrix(self, A: FloatArray, B: FloatArray) -> FloatArray:
         return self.factor * self.kernel._matrix(A, B)

@@ -14,11 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
+from equipoise import _validation as check
 from equipoise._typing import FloatArray
+from equipoise.acquisition import optimism
 from equipoise.duel import Proposal
 from equipoise.policies.policy import fair_argmax
 from equipoise.posterior import Posterior
-from equipoise.reductions import Reduction, TwoPoint
+from equipoise.reductions import TwoPoint
 
 
 def gap_bound(g: FloatArray, width: FloatArray) -> FloatArray:
@@ -48,6 +50,17 @@ def probability(g: float, delta: float) -> float:
     return delta / g if g > delta else 1.0  # METHOD section 2, row 7: the printed one divides by zero at g = 0
 
 
+def information_ratio(
+    g: FloatArray, psi: FloatArray, delta: float, beta: float, regularizer: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Score a point by minus the logarithm of its ratio, for the search over continuous spaces."""
+    information = np.log1p(psi / regularizer)
+    value = -np.log(np.maximum(ratio(g, np.array([delta]), information), 1e-300))
+    by_g = -np.where(g > delta, 1.0 / np.maximum(g, 1e-300), 2.0 / np.maximum(delta + g, 1e-300))
+    gain = information * (regularizer + psi)
+    return value, by_g, np.divide(1.0, gain, out=np.zeros_like(psi), where=gain > 0)
+
+
 @dataclass(frozen=True)
 class IDS:
     """Information-directed sampling: the duel with least squared regret per unit of information.
@@ -55,6 +68,10 @@ class IDS:
     Duels the leader against the most instructive candidate with the probability that balances regret and
     information, and otherwise plays the leader twice. Regret O(sqrt(n beta (gamma_n + log(1/delta)))) when the
     confidence coefficient is a theorem (KK21 Theorem 1).
+
+    Args:
+        floor: Least probability of a duel with the rival. The paper's is 0; with a fixed coefficient a small one keeps
+            an unlucky duel from locking a wrong leader in for ever.
 
     Example:
         >>> import numpy as np, equipoise as eq
@@ -64,12 +81,13 @@ class IDS:
         [0.0, 1.0]
     """
 
+    floor: float = 0.0
     proposal_size = 2
+    reduction = TwoPoint()
+    scores = (optimism, information_ratio)
 
-    @property
-    def reduction(self) -> Reduction:
-        """The two-point reduction."""
-        return TwoPoint()
+    def __post_init__(self) -> None:
+        check.fraction("floor", self.floor)
 
     def __call__(self, posterior: Posterior, candidates: FloatArray, rng: Generator) -> Proposal:
         """Propose the leader and its rival, or the leader twice."""
@@ -79,9 +97,10 @@ class IDS:
         g = belief.mean[leader] - belief.mean
         delta = gap_bound(g, belief.width(psi))
         information = np.log1p(psi / belief.regularizer)  # KK21 Eq. (9); METHOD section 2, row 2
-        scores = -ratio(g, delta, information)
-        rival = fair_argmax(scores, rng)
-        p = probability(float(g[rival]), float(delta[0])) if scores[rival] > -np.inf else 0.0
+        merit = -ratio(g, delta, information)
+        rival = fair_argmax(merit, rng)
+        p = probability(float(g[rival]), float(delta[0])) if merit[rival] > -np.inf else 0.0
+        p = max(p, self.floor)
         if p < 1.0 and rng.random() >= p:
             rival = leader
         return Proposal.pair(candidates[leader], candidates[rival])

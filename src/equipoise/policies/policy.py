@@ -6,6 +6,7 @@ import numpy as np
 from numpy.random import Generator
 
 from equipoise._typing import FloatArray
+from equipoise.acquisition import Score
 from equipoise.duel import Proposal
 from equipoise.posterior import Posterior
 from equipoise.reductions import Reduction
@@ -22,6 +23,11 @@ class Policy(Protocol):
     @property
     def reduction(self) -> Reduction:
         """The reduction it is meant for, used where the user names none."""
+        ...
+
+    @property
+    def scores(self) -> tuple[Score, ...] | None:
+        """What a search over a continuous space climbs for it; `None` where it wants no search at all."""
         ...
 
     def __call__(self, posterior: Posterior, candidates: FloatArray, rng: Generator) -> Proposal:

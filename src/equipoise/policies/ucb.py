@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from numpy.random import Generator
 
 from equipoise._typing import FloatArray
+from equipoise.acquisition import optimism
 from equipoise.duel import Proposal
 from equipoise.policies.policy import fair_argmax
 from equipoise.posterior import Posterior
-from equipoise.reductions import Direct, Reduction
+from equipoise.reductions import Direct
 
 
 @dataclass(frozen=True)
@@ -26,11 +27,8 @@ class UCB:
     """
 
     proposal_size = 1
-
-    @property
-    def reduction(self) -> Reduction:
-        """Plain readings."""
-        return Direct()
+    reduction = Direct()
+    scores = (optimism,)
 
     def __call__(self, posterior: Posterior, candidates: FloatArray, rng: Generator) -> Proposal:
         """Propose one point."""

@@ -1,0 +1,80 @@
+"""What every space is: where points lie, as the other parts see it."""
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from equipoise._typing import FloatArray
+
+
+class Domain(Protocol):
+    """Contract of every space.
+
+    An encoded point is a row of d numbers: in the unit cube, but for `Finite`, whose coordinates are used as they
+    are. Equal settings have equal encodings, to the byte.
+    """
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates d of an encoded point."""
+        ...
+
+    @property
+    def points(self) -> FloatArray | None:
+        """All encoded points, shape (m, d), where they are finitely many and listed; else `None`."""
+        ...
+
+    @property
+    def free(self) -> NDArray[np.bool_]:
+        """Which coordinates a gradient method may move, shape (d,)."""
+        ...
+
+    @property
+    def groups(self) -> NDArray[np.intp]:
+        """Which of the user's parameters each coordinate belongs to, shape (d,); a choice has several coordinates."""
+        ...
+
+    @property
+    def extent(self) -> FloatArray:
+        """The range of each coordinate, shape (d,), above zero."""
+        ...
+
+    def candidates(self, rng: Generator) -> FloatArray:
+        """Return valid encoded points from all over the space, shape (m, d): `points` itself where it is not large."""
+        ...
+
+    def near(self, points: FloatArray, scale: FloatArray, n: int, rng: Generator) -> FloatArray:
+        """Return valid encoded points around given ones; none where `candidates` are all there are anyway.
+
+        Args:
+            points: Encoded points, shape (j, d). The first one is explored most thoroughly.
+            scale: How far to go in each coordinate, shape (d,), above zero.
+            n: How many points to try around each.
+            rng: The source of randomness.
+
+        Returns:
+            Shape (k, d).
+        """
+        ...
+
+    def valid(self, points: FloatArray) -> NDArray[np.bool_]:
+        """Return which encoded points, shape (m, d), satisfy the constraint; all of them where there is none."""
+        ...
+
+    def snap(self, points: FloatArray) -> FloatArray:
+        """Return the nearest encodings of a setting, shape (m, d), for any points of that shape."""
+        ...
+
+    def encode(self, x: Any) -> FloatArray:
+        """Return the user's point as coordinates, shape (d,)."""
+        ...
+
+    def decode(self, point: FloatArray) -> Any:
+        """Return coordinates as the user's point."""
+        ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a description made of what JSON knows; `space_from_dict` turns it into a space again."""
+        ...

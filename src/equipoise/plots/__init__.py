@@ -1,0 +1,24 @@
+"""Pictures of a study, drawn with matplotlib (the extra `plot`).
+
+Each function takes an `Optimizer` and, if you like, the Axes to draw on, and returns Axes. `overview` draws all of them
+in one figure, as `equipoise plot` does.
+
+Example:
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> import equipoise as eq
+    >>> opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), rng=0)
+    >>> for day in range(20):
+    ...     trial = opt.ask()
+    ...     opt.tell(trial, -4 * (trial.x["q1"] - 0.7) ** 2 + 0.1 * day)
+    >>> eq.plots.estimate(opt).get_xlabel()
+    'q1'
+"""
+
+from equipoise.plots import style
+from equipoise.plots.course import certificate, readings
+from equipoise.plots.duels import duels
+from equipoise.plots.estimate import estimate, slices
+from equipoise.plots.overview import overview
+
+__all__ = ["certificate", "duels", "estimate", "overview", "readings", "slices", "style"]

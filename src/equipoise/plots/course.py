@@ -1,0 +1,96 @@
+"""The course of a study: what was read and how the offset moved, and how the certificate fell."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from equipoise._typing import FloatArray
+from equipoise.learned import LearnedPosterior
+from equipoise.optimizer import Optimizer
+from equipoise.plots.style import BLUE, GRAY, GREEN, LIGHT, ORANGE, PINK, axes, logarithmic, shown
+
+WORKERS = (BLUE, GREEN, PINK, "#56B4E9", "#E69F00", "#000000")
+
+
+def offsets(opt: Optimizer) -> FloatArray:
+    """Return the estimated offset of every reading told, in the user's unit and direction, shape (n,).
+
+    Nobody can tell the offset from the level of f, so it is shown as what the recommended setting would have read.
+    Where the offset is tracked, it is the posterior mean of that; else each reading less the estimated difference
+    between its setting and the recommended one, noise and all.
+    """
+    told = [record for record in opt.records() if record.value is not None]
+    sign = -1.0 if opt.minimize else 1.0
+    leader, trusted = opt.space.encode(opt.recommend().x), opt.posterior.active
+    if isinstance(trusted, LearnedPosterior) and trusted.offset is not None:
+        return _tracked(trusted, leader) * sign
+    mean = opt.posterior.at(np.array([leader, *(opt.space.encode(record.x) for record in told)])).mean
+    offset: FloatArray = np.array([record.value for record in told]) - sign * (mean[1:] - mean[0])
+    return offset
+
+
+def _tracked(posterior: LearnedPosterior, leader: FloatArray) -> FloatArray:
+    """Return the posterior mean of f(leader) plus the offset at the time of each reading: K_o (K + lambda I)^-1 y."""
+    data, offset = posterior._data, posterior.offset
+    if data is None or offset is None:
+        return np.empty(0)
+    level = float(posterior.at(leader[None]).mean[0]) + (posterior._origin or 0.0)
+    return offset(data.times, data.times) @ posterior._coefficients() + level
+
+
+def readings(opt: Optimizer, ax: Any = None) -> Any:
+    """Draw the raw readings in the order they were told, with the estimated offset laid over them.
+
+    Args:
+        opt: The study.
+        ax: Axes to draw on.
+
+    Returns:
+        The Axes.
+    """
+    ax = axes(ax)
+    told = [record for record in opt.records() if record.value is not None]
+    ax.set(xlabel="reading", ylabel="value", title="What was read")
+    if not told:
+        return ax
+    number = np.arange(1, len(told) + 1)
+    workers = list(dict.fromkeys(record.worker for record in told))
+    for k, worker in enumerate(workers):
+        mine = [i for i, record in enumerate(told) if record.worker == worker]
+        values = [told[i].value for i in mine]
+        label = "readings" if len(workers) == 1 else f"readings of {worker or 'nobody'}"
+        color = GRAY if len(workers) == 1 else WORKERS[k % len(WORKERS)]
+        ax.plot(number[mine], values, "o", color=color, markersize=3.5, alpha=0.75, markeredgewidth=0, label=label)
+    ax.plot(number, offsets(opt), color=ORANGE, linewidth=1.6, label="estimated offset, at the best setting")
+    ax.legend(frameon=False, fontsize="small")
+    return ax
+
+
+def certificate(opt: Optimizer, ax: Any = None, points: int = 40) -> Any:
+    """Draw how the bound on what is left to gain fell, reading by reading.
+
+    Replays the study, so it takes about as long as `resume`.
+
+    Args:
+        opt: The study.
+        ax: Axes to draw on.
+        points: At how many numbers of readings the bound is computed.
+
+    Returns:
+        The Axes.
+    """
+    ax = axes(ax)
+    at = np.unique(np.linspace(min(1, opt.readings), opt.readings, points).round().astype(int)).tolist()
+    known = [best for best in opt.history(at) if math.isfinite(best.gap_bound)]
+    bounds = [best.gap_bound for best in known]
+    ax.set(xlabel="readings", ylabel="bound on what is left to gain", title="No certificate yet")
+    if not known:
+        return ax
+    ax.plot([best.readings for best in known], bounds, color=BLUE, linewidth=1.8)
+    ax.plot([known[-1].readings], bounds[-1:], "o", color=ORANGE, markersize=6)
+    ax.set_title(f"The certificate after {known[-1].readings} readings: {shown(bounds[-1])}")
+    if min(bounds) > 0:
+        logarithmic(ax, "y")
+    ax.grid(color=LIGHT, linewidth=0.6, alpha=0.6)
+    return ax

@@ -1,0 +1,84 @@
+"""The duels fought: who met whom, and who won."""
+
+from typing import Any
+
+import numpy as np
+
+from equipoise.optimizer import Optimizer
+from equipoise.plots.estimate import foremost
+from equipoise.plots.knobs import Knob, chosen, coordinates
+from equipoise.plots.style import ORANGE, axes, dark, star
+from equipoise.progress import Record
+
+Duel = list[Record]
+
+
+def duels(opt: Optimizer, *along: str, ax: Any = None) -> Any:
+    """Draw every duel as a line between its two settings, with a dot at the one that read better.
+
+    With one parameter the second axis is the number of the duel; with more, the picture is the plane of two of them.
+    A setting measured alone is a dot.
+
+    Args:
+        opt: The study.
+        *along: Names of one or two parameters; as for `estimate` by default.
+        ax: Axes to draw on.
+
+    Returns:
+        The Axes.
+    """
+    ax = axes(ax)
+    best = opt.recommend()
+    along = along or foremost(opt, best)
+    plane = chosen(opt.space, along) if along else coordinates(opt.space.candidates(np.random.default_rng(0)))[:2]
+    if fought := _fought(opt):
+        _draw(opt, fought, plane, ax)
+    at = [knob.position(knob.get(best.x)) for knob in plane]
+    if len(plane) == 2:
+        star(ax, *at)
+    else:
+        ax.axvline(at[0], color=ORANGE, linewidth=1.0, linestyle=(0, (4, 3)))
+    return _dressed(plane, ax)
+
+
+def _fought(opt: Optimizer) -> list[Duel]:
+    """Return the readings of every duel that is complete, in the order of the duels."""
+    by_number: dict[int, Duel] = {}
+    for record in opt.records():
+        if record.value is not None and not record.void:
+            by_number.setdefault(record.duel, []).append(record)
+    whole = max(map(len, by_number.values()), default=0)
+    return [by_number[number] for number in sorted(by_number) if len(by_number[number]) == whole]
+
+
+def _draw(opt: Optimizer, fought: list[Duel], plane: list[Knob], ax: Any) -> None:
+    from matplotlib.collections import LineCollection
+
+    sign = -1.0 if opt.minimize else 1.0
+    numbers = np.array([duel[0].duel for duel in fought])
+    segments, winners = [], []
+    for duel in fought:
+        places = [_place(record, plane) for record in duel]
+        segments.append(places if len(places) > 1 else places * 2)
+        winners.append(places[int(np.argmax([sign * float(record.value or 0.0) for record in duel]))])
+    lines = LineCollection(segments, cmap=dark(), linewidths=1.0, alpha=float(np.clip(30 / len(fought), 0.25, 0.7)))
+    lines.set_array(numbers)
+    ax.add_collection(lines)
+    dots = ax.scatter(*np.array(winners).T, c=numbers, cmap=dark(), s=16, linewidths=0, zorder=3)
+    if len(plane) == 2:
+        ax.figure.colorbar(dots, ax=ax, label="duel")
+    if len(plane) == 1:
+        ax.autoscale_view()
+
+
+def _place(record: Record, plane: list[Knob]) -> tuple[float, float]:
+    at = [knob.position(knob.get(record.x)) for knob in plane]
+    return (at[0], at[1]) if len(at) == 2 else (at[0], float(record.duel))
+
+
+def _dressed(plane: list[Knob], ax: Any) -> Any:
+    ax.set(ylabel="duel", title="The duels fought: a dot at the winner")
+    for which, knob in zip("xy", plane, strict=False):
+        knob.dress(ax, which)
+        getattr(ax, f"set_{which}lim")(knob.limits)
+    return ax

@@ -1,0 +1,206 @@
+"""The estimate of f: against that of the recommended setting, since an offset hides where zero is."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from equipoise._typing import FloatArray
+from equipoise.optimizer import Optimizer
+from equipoise.plots.knobs import Knob, chosen, coordinates, encoded, knobs
+from equipoise.plots.style import BLUE, GRAY, MAP, ORANGE, axes, pyplot, shown, star
+from equipoise.recommending import Recommendation
+
+BEST = 25
+"""How many points of a plain set are shown, where it has more than two coordinates."""
+
+
+def estimate(opt: Optimizer, *along: str, ax: Any = None) -> Any:
+    """Draw the estimate of f, the leader, and how sure both are.
+
+    One parameter gives a line with its confidence band, two give a map. Where the space has more, the picture is the
+    slice through the leader: along the two parameters that matter most, unless `along` says which.
+
+    Args:
+        opt: The study.
+        *along: Names of one or two parameters; those of a `Box` are called `x[0]`, `x[1]` and so on.
+        ax: Axes to draw on.
+
+    Returns:
+        The Axes.
+    """
+    best, ax = opt.recommend(), axes(ax)
+    along = along or foremost(opt, best)
+    if not along:
+        return _points(opt, best, ax)
+    if len(along) == 1:
+        return _line(opt, best, chosen(opt.space, along)[0], ax)
+    return _map(opt, best, chosen(opt.space, along, points=61), ax)
+
+
+def slices(opt: Optimizer, axs: Sequence[Any] | None = None) -> list[Any]:
+    """Draw the slice through the leader along every parameter.
+
+    Args:
+        opt: The study.
+        axs: Axes to draw on, one for each parameter.
+
+    Returns:
+        The Axes.
+    """
+    known = knobs(opt.space)
+    if not known:
+        raise ValueError(f"`opt` must have parameters to slice along, got the plain set {opt.space!r}")
+    best = opt.recommend()
+    axs = _panels(len(known)) if axs is None else list(axs)
+    for i, (knob, ax) in enumerate(zip(known, axs, strict=True)):
+        _line(opt, best, knob, axes(ax))
+        ax.set_title("")
+        if i:
+            ax.set_ylabel("")
+            ax.legend_.remove()
+    return axs
+
+
+def _panels(n: int) -> list[Any]:
+    columns = min(n, 3)
+    rows = -(-n // columns)
+    size = (3.4 * columns, 2.8 * rows)
+    _, grid = pyplot().subplots(rows, columns, figsize=size, squeeze=False, sharey=True, layout="constrained")
+    for ax in grid.flat[n:]:
+        ax.set_visible(False)
+    return list(grid.flat[:n])
+
+
+def against(opt: Optimizer, best: Recommendation, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the estimate of f(x) - f(best) in the user's direction, and half the width of its interval, shape (m,)."""
+    belief = opt.posterior.at(np.concatenate((points, opt.space.encode(best.x)[None])))
+    leader = len(points)
+    difference = (belief.mean - belief.mean[leader]) * (-1.0 if opt.minimize else 1.0)
+    return difference[:-1], belief.width(belief.psi(leader))[:-1]
+
+
+def foremost(opt: Optimizer, best: Recommendation) -> tuple[str, ...]:
+    """Return the parameters to draw along, in the order of the space: of more than two, those that matter most."""
+    known = knobs(opt.space)
+    spans = []
+    for knob in known if len(known) > 2 else ():
+        points, valid = encoded(opt.space, [knob.put(best.x, value) for value in knob.values])
+        spans.append(float(np.ptp(against(opt, best, points[valid])[0])))
+    kept = sorted(np.argsort(spans)[-2:].tolist()) if spans else range(len(known))
+    return tuple(known[i].name for i in kept)
+
+
+def _line(opt: Optimizer, best: Recommendation, knob: Knob, ax: Any) -> Any:
+    points, valid = encoded(opt.space, [knob.put(best.x, value) for value in knob.values])
+    at = np.array([knob.position(value) for value in knob.values])[valid]
+    told = [knob.position(knob.get(record.x)) for record in opt.records() if record.value is not None]
+    rug = ax.get_xaxis_transform()
+    ax.plot(told, np.full(len(told), 0.015), "|", color=GRAY, markersize=7, alpha=0.6, transform=rug)
+    return _row(opt, best, knob, at, points[valid], ax)
+
+
+def _row(opt: Optimizer, best: Recommendation, knob: Knob, at: FloatArray, points: FloatArray, ax: Any) -> Any:
+    """Draw the estimate at points that stand in a row, with its interval, the leader and the certificate."""
+    mean, width = against(opt, best, points)
+    if knob.steps:
+        ax.errorbar(at, mean, width, fmt="o", color=BLUE, markersize=5, capsize=3, elinewidth=1.2, label="estimate")
+    else:
+        ax.fill_between(at, mean - width, mean + width, color=BLUE, alpha=0.18, linewidth=0, label="confidence")
+        ax.plot(at, mean, color=BLUE, linewidth=1.8, label="estimate")
+    star(ax, knob.position(knob.get(best.x)), 0.0, label="best")
+    _bound(opt, best, ax)
+    knob.dress(ax, "x")
+    ax.set(ylabel="f(x) - f(best)", title=_headline(opt, best, [knob]))
+    ax.legend(frameon=False, fontsize="small")
+    return ax
+
+
+def _bound(opt: Optimizer, best: Recommendation, ax: Any) -> None:
+    """Draw the certificate: nothing lies beyond it."""
+    if math.isfinite(best.gap_bound):
+        at = -best.gap_bound if opt.minimize else best.gap_bound
+        ax.axhline(at, color=ORANGE, linewidth=1.0, linestyle=(0, (4, 3)), label="bound: nothing lies beyond")
+
+
+def _map(opt: Optimizer, best: Recommendation, pair: list[Knob], ax: Any) -> Any:
+    across, up = pair
+    grid = [up.put(across.put(best.x, a), b) for b in up.values for a in across.values]
+    points, valid = encoded(opt.space, grid)
+    surfaces = np.full((2, len(grid)), np.nan)
+    surfaces[:, valid] = against(opt, best, points[valid])
+    mean, width = surfaces.reshape(2, len(up.values), len(across.values))
+    x, y = ([knob.position(value) for value in knob.values] for knob in pair)
+    if across.steps or up.steps:
+        drawn = ax.pcolormesh(x, y, mean, cmap=_cmap(opt), shading="nearest")
+    else:
+        drawn = ax.contourf(x, y, mean, levels=14, cmap=_cmap(opt))
+        ax.contour(drawn, colors="white", linewidths=0.4, alpha=0.6, linestyles="solid")
+        _undecided(x, y, width - mean if opt.minimize else width + mean, ax)
+    _measured(opt, pair, ax)
+    star(ax, *(knob.position(knob.get(best.x)) for knob in pair))
+    ax.figure.colorbar(drawn, ax=ax, label="f(x) - f(best), estimated")
+    across.dress(ax, "x")
+    up.dress(ax, "y")
+    ax.set_title(_headline(opt, best, pair))
+    return ax
+
+
+def _undecided(x: list[float], y: list[float], upper: FloatArray, ax: Any) -> None:
+    """Draw around where something better than the leader may still hide."""
+    if np.nanmin(upper) < 0 < np.nanmax(upper):
+        ax.contour(x, y, upper, levels=[0.0], colors=ORANGE, linewidths=1.2, linestyles="dashed")
+        ax.plot([], [], color=ORANGE, linewidth=1.2, linestyle="dashed", label="inside: may still be better")
+        ax.legend(fontsize="small", framealpha=0.85, edgecolor="none")
+
+
+def _measured(opt: Optimizer, pair: list[Knob], ax: Any) -> None:
+    told = [record.x for record in opt.records() if record.value is not None]
+    at = [[knob.position(knob.get(x)) for x in told] for knob in pair]
+    ax.plot(*at, "o", color="white", markersize=3, markeredgecolor="black", markeredgewidth=0.4, alpha=0.8)
+
+
+def _points(opt: Optimizer, best: Recommendation, ax: Any) -> Any:
+    """Draw a plain set of points: along its coordinate, on its plane, or the best of them in order."""
+    points = opt.space.candidates(np.random.default_rng(0))
+    axis = coordinates(points)
+    if len(axis) == 1:
+        return _row(opt, best, axis[0], points[:, 0], points, ax)
+    mean, _ = against(opt, best, points)
+    if len(axis) > 2:
+        leader = int((points == best.x).all(axis=1).argmax())
+        mean[leader] = -np.inf if opt.minimize else np.inf  # first, also of equals
+        order = np.argsort(mean if opt.minimize else -mean, kind="stable")[:BEST]
+        knob = Knob("point", [f"{i}" for i in order], lambda x, value: x, lambda x: f"{leader}", steps=True)
+        ax.tick_params(axis="x", rotation=90)
+        return _row(opt, best, knob, np.arange(float(len(order))), points[order], ax)
+    drawn = _surface(points, mean, ax, _cmap(opt))
+    ax.figure.colorbar(drawn, ax=ax, label="f(x) - f(best), estimated")
+    _measured(opt, axis, ax)
+    star(ax, *best.x)
+    ax.set(xlabel="x[0]", ylabel="x[1]", title=_headline(opt, best, axis))
+    return ax
+
+
+def _surface(points: FloatArray, mean: FloatArray, ax: Any, cmap: str) -> Any:
+    """Draw values at points of the plane: a full grid without gaps, else as dots."""
+    x, y = (np.unique(column) for column in points.T)
+    if len(x) * len(y) != len(points):
+        return ax.scatter(*points.T, c=mean, cmap=cmap, s=float(np.clip(30_000 / len(points), 12, 150)), linewidths=0)
+    surface = np.empty((len(y), len(x)))
+    surface[np.searchsorted(y, points[:, 1]), np.searchsorted(x, points[:, 0])] = mean
+    return ax.pcolormesh(x, y, surface, cmap=cmap, shading="nearest")
+
+
+def _cmap(opt: Optimizer) -> str:
+    return MAP + "_r" if opt.minimize else MAP
+
+
+def _headline(opt: Optimizer, best: Recommendation, drawn: list[Knob]) -> str:
+    where = ", ".join(f"{knob.name} = {shown(knob.get(best.x))}" for knob in drawn)
+    if len(knobs(opt.space, 2)) > len(drawn):
+        where += " (slice through it)"
+    known = math.isfinite(best.gap_bound)
+    bound = f"nothing is better by more than {shown(best.gap_bound)}" if known else "a guess: there is no bound yet"
+    return f"Best: {where}\n{bound}"

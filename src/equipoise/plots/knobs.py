@@ -1,0 +1,137 @@
+"""The user's parameters as axes: what may be put on each, and how to put it into a point."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from equipoise._typing import FloatArray
+from equipoise.named_space import Space
+from equipoise.parameters import Choice, Fixed, Int
+from equipoise.plots.style import logarithmic
+from equipoise.space import Box, Domain
+
+MANY = 60
+"""A whole number with more values than this is drawn like a real one."""
+
+
+@dataclass(frozen=True)
+class Knob:
+    """One parameter.
+
+    Attributes:
+        name: What it is called.
+        values: What to try, in order.
+        put: Returns a point with another value of this parameter.
+        get: Returns the value of this parameter at a point.
+        log: Whether its axis is logarithmic.
+        steps: Whether the values are all there are, with nothing between them.
+    """
+
+    name: str
+    values: Sequence[Any]
+    put: Callable[[Any, Any], Any]
+    get: Callable[[Any], Any]
+    log: bool = False
+    steps: bool = False
+
+    def position(self, value: Any) -> float:
+        """Return where on the axis a value stands: a number at itself, an option at its place in the list."""
+        if not self.is_choice:
+            return float(value)
+        return float(next(i for i, option in enumerate(self.values) if option is value or option == value))
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether the values are options rather than numbers."""
+        return not all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in self.values)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The ends of an axis on which every value has room."""
+        first, last = self.position(self.values[0]), self.position(self.values[-1])
+        if self.log:
+            room = (last / first) ** 0.03
+            return first / room, last * room
+        whole = self.is_choice or all(isinstance(value, int) for value in self.values)
+        room = 0.5 if whole else 0.03 * (last - first)
+        return first - room, last + room
+
+    def dress(self, ax: Any, which: str) -> None:
+        """Name and scale the x or the y axis of a picture."""
+        axis = getattr(ax, f"{which}axis")
+        axis.set_label_text(self.name)
+        if self.is_choice:
+            axis.set_ticks(range(len(self.values)), [str(value) for value in self.values])
+        elif self.log:
+            logarithmic(ax, which)
+
+
+def knobs(space: Domain, points: int = 200) -> list[Knob]:
+    """Return the parameters of a space that are tuned; none for a plain set of points.
+
+    Args:
+        space: The space.
+        points: How many values of a real number to try.
+    """
+    if isinstance(space, Box):
+        return [_of_box(space, i, points) for i in range(space.dimension)]
+    if isinstance(space, Space):
+        return [_named(n, p, points) for n, p in space.parameters.items() if not isinstance(p, Fixed)]
+    return []
+
+
+def chosen(space: Domain, names: Sequence[str], points: int = 200) -> list[Knob]:
+    """Return the parameters of the given names, one or two, in this order."""
+    known = {knob.name: knob for knob in knobs(space, points)}
+    if unknown := [name for name in names if name not in known]:
+        raise ValueError(f"`along` must name parameters of the space, {', '.join(known) or 'none'}, got {unknown}")
+    if len(names) > 2 or len(set(names)) < len(names):
+        raise ValueError(f"`along` must name one or two parameters, got {', '.join(names)}")
+    return [known[name] for name in names]
+
+
+def coordinates(points: FloatArray) -> list[Knob]:
+    """Return the coordinates of a plain set of points, shape (m, d): they can be looked at, not turned."""
+
+    def of(i: int) -> Knob:
+        values = np.unique(points[:, i]).tolist()
+        return Knob(f"x[{i}]", values, lambda x, value: x, lambda x: float(x[i]), steps=True)
+
+    return [of(i) for i in range(points.shape[1])]
+
+
+def encoded(space: Domain, points: Sequence[Any]) -> tuple[FloatArray, list[bool]]:
+    """Return points encoded, shape (m, d), and which of them may be measured."""
+    rows = np.array([space.encode(x) for x in points])
+    return rows, space.valid(rows).tolist()
+
+
+def _of_box(space: Box, i: int, points: int) -> Knob:
+    def put(x: Any, value: Any) -> Any:
+        result = np.array(x)
+        result[i] = value
+        return result
+
+    low, high = space.bounds[i].tolist()
+    return Knob(f"x[{i}]", np.linspace(low, high, points).tolist(), put, lambda x: float(x[i]))
+
+
+def _named(name: str, parameter: Any, points: int) -> Knob:
+    def put(x: Any, value: Any) -> Any:
+        return x | {name: value}
+
+    def get(x: Any) -> Any:
+        return x[name]
+
+    if isinstance(parameter, Choice):
+        return Knob(name, parameter.options, put, get, steps=True)
+    if isinstance(parameter, Int) and parameter.count <= MANY:
+        return Knob(name, range(parameter.low, parameter.high + 1), put, get, parameter.log, steps=True)
+    spread = np.geomspace if parameter.log else np.linspace
+    values = np.clip(spread(parameter.low, parameter.high, points), parameter.low, parameter.high)
+    tried: list[Any] = values.tolist()
+    return Knob(
+        name, sorted({round(v) for v in tried}) if isinstance(parameter, Int) else tried, put, get, parameter.log
+    )

@@ -1,0 +1,28 @@
+"""All pictures of a study in one figure."""
+
+from typing import Any
+
+from equipoise.optimizer import Optimizer
+from equipoise.plots.course import certificate, readings
+from equipoise.plots.duels import duels
+from equipoise.plots.estimate import estimate, foremost
+from equipoise.plots.style import pyplot
+
+
+def overview(opt: Optimizer) -> Any:
+    """Draw the estimate, the readings, the duels and the certificate side by side.
+
+    Args:
+        opt: The study.
+
+    Returns:
+        The four Axes, shape (2, 2).
+    """
+    canvas, grid = pyplot().subplots(2, 2, figsize=(11.0, 7.4), layout="constrained")
+    along = foremost(opt, opt.recommend())
+    canvas.get_layout_engine().set(w_pad=0.1, h_pad=0.1)
+    estimate(opt, *along, ax=grid[0, 0])
+    readings(opt, ax=grid[0, 1])
+    duels(opt, *along, ax=grid[1, 0])
+    certificate(opt, ax=grid[1, 1])
+    return grid

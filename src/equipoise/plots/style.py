@@ -1,0 +1,76 @@
+"""Colors and axes that all pictures share."""
+
+from typing import Any
+
+import numpy as np
+
+BLUE, ORANGE, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+"""Of Okabe and Ito's palette, told apart by the color-blind too."""
+
+GRAY, LIGHT = "#666666", "#cccccc"
+MAP = "cividis"
+"""Colors of a surface: made to look alike to everyone, and ordered in gray too."""
+
+
+def pyplot() -> Any:
+    """Return matplotlib's pyplot, or say how to get it."""
+    try:
+        from matplotlib import pyplot as plt
+    except ImportError as error:
+        raise ImportError("pictures need matplotlib: install equipoise[plot]") from error
+    return plt
+
+
+def dark(amount: float = 0.85) -> Any:
+    """Return the colors of a surface without their lightest, for lines on white paper."""
+    from matplotlib.colors import ListedColormap
+
+    return ListedColormap([pyplot().get_cmap(MAP)(amount * i / 255) for i in range(256)])
+
+
+def axes(ax: Any = None) -> Any:
+    """Return Axes to draw on, quiet ones: the given, or those of a new figure."""
+    if ax is None:
+        _, ax = pyplot().subplots(figsize=(6.4, 4.0), layout="constrained")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.set_axisbelow(True)
+    return ax
+
+
+def figure(drawn: Any) -> Any:
+    """Return the figure of what a picture function has returned: Axes, or several."""
+    return np.asarray(drawn, dtype=object).flat[0].figure
+
+
+def star(ax: Any, x: float, y: float, *, label: str | None = None) -> None:
+    """Mark the leader."""
+    look = {"markersize": 15, "color": ORANGE, "markeredgecolor": "white", "markeredgewidth": 1.0, "linestyle": "none"}
+    ax.plot([x], [y], marker="*", label=label, zorder=5, **look)
+
+
+def logarithmic(ax: Any, which: str) -> None:
+    """Make the x or the y axis logarithmic, with plain numbers."""
+    from matplotlib.ticker import FuncFormatter, LogFormatter
+
+    axis = getattr(ax, f"{which}axis")
+    getattr(ax, f"set_{which}scale")("log")
+    chooses = LogFormatter(minor_thresholds=(2.0, 0.4))  # which of the minor ticks have room for a number
+    chooses.set_axis(axis)
+
+    def minor(value: float, position: int | None) -> str:
+        if position == 0:
+            chooses.set_locs(axis.get_minorticklocs())
+        return f"{value:g}" if chooses(value, position) else ""
+
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(FuncFormatter(minor))
+
+
+def shown(value: Any) -> str:
+    """Return a value for a title.
+
+    Example:
+        >>> shown(0.123456), shown("in"), shown(3)
+        ('0.1235', 'in', '3')
+    """
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

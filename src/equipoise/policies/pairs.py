@@ -1,0 +1,73 @@
+"""What the policies over pairs share: which candidates are worth a pair, and how uncertain each difference is.
+
+    symbol   meaning                                                      shape
+    xh       leader: the candidate of largest posterior mean
+    C        covariance of f at n of the candidates                       (..., n, n)
+    psi      posterior variance of f(x_i) - f(x_j)                        (..., n, n)
+    width    half-width of the confidence interval of f(x_i) - f(x_j)     (..., n, n)
+
+x beats z with confidence if `mean(x) - mean(z) > width(x, z)`. As the width is a distance, this is transitive: what the
+leader beats with confidence beats nothing that the leader does not beat.
+"""
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from equipoise._typing import FloatArray
+from equipoise.covariance import Indices
+from equipoise.policies.policy import fair_argmax
+from equipoise.posterior import Belief
+
+LARGEST = 200
+"""Most candidates of which all pairs are formed: time and memory grow with the square of their number."""
+
+
+def optimistic(belief: Belief, leader: int) -> FloatArray:
+    """Return `mean + width(xh, .)`, shape (m,): the most each candidate is worth while the leader is worth its mean."""
+    return belief.mean + belief.width(belief.psi(leader))
+
+
+def largest(scores: FloatArray, size: int, rng: Generator) -> Indices:
+    """Return the indices of the `size` largest scores; among exact ties, each with the same probability."""
+    shuffled = rng.permutation(len(scores))
+    order: Indices = shuffled[np.argsort(-scores[shuffled], kind="stable")[:size]]
+    return order
+
+
+def covariance_among(belief: Belief, keep: Indices) -> FloatArray:
+    """Return C at the given distinct candidates; of few of them at a cost linear in the number of all."""
+    if len(keep) == len(belief.mean):
+        return belief.covariance()[np.ix_(keep, keep)]
+    return np.array([belief.column(int(j))[keep] for j in keep])
+
+
+def pairwise_psi(C: FloatArray) -> FloatArray:
+    """Return psi of every pair, zero on the diagonal."""
+    variance = np.diagonal(C, axis1=-2, axis2=-1)
+    psi = variance[..., :, None] + variance[..., None, :] - 2.0 * C  # METHOD section 2, row 1
+    return np.maximum(psi, 0.0, out=psi)
+
+
+def plausible(mean: FloatArray, width: FloatArray) -> NDArray[np.bool_]:
+    """Return which candidates no other beats with confidence, shape (..., n); the leader is always among them."""
+    lead = mean[..., None, :] - mean[..., :, None]
+    unbeaten: NDArray[np.bool_] = np.all(lead <= width, axis=-1)  # METHOD section 7
+    return unbeaten
+
+
+def plausible_pairs(belief: Belief, rng: Generator, size: int = LARGEST) -> tuple[Indices, FloatArray]:
+    """Return the candidates that no other beats with confidence and psi of their pairs, shapes (k,) and (k, k).
+
+    Only what the leader does not beat is looked at, which loses nothing; if that is more than `size` candidates, only
+    the leader and those of largest optimistic value.
+    """
+    leader = fair_argmax(belief.mean, rng)
+    scores = optimistic(belief, leader)
+    keep = np.flatnonzero(scores >= belief.mean[leader])
+    if len(keep) > size:
+        scores[leader] = np.inf
+        keep = keep[largest(scores[keep], size, rng)]
+    psi = pairwise_psi(covariance_among(belief, keep))
+    alive = np.flatnonzero(plausible(belief.mean[keep], belief.width(psi)))
+    return keep[alive], psi[np.ix_(alive, alive)]

@@ -1,0 +1,31 @@
+"""Uniformly random search: what any policy has to beat."""
+
+from dataclasses import dataclass
+
+from numpy.random import Generator
+
+from equipoise._typing import FloatArray
+from equipoise.duel import Proposal
+from equipoise.posterior import Posterior
+from equipoise.reductions import Direct
+
+
+@dataclass(frozen=True)
+class Random:
+    """Measure a candidate drawn uniformly, whatever was learned; the reading is believed.
+
+    Example:
+        >>> import numpy as np, equipoise as eq
+        >>> posterior = eq.CovariancePosterior([[0.0], [0.5], [1.0]], eq.RBF(0.5))
+        >>> rng = np.random.default_rng(0)
+        >>> sorted({float(Random()(posterior, posterior.points, rng).points[0, 0]) for _ in range(20)})
+        [0.0, 0.5, 1.0]
+    """
+
+    proposal_size = 1
+    reduction = Direct()
+    scores = None
+
+    def __call__(self, posterior: Posterior, candidates: FloatArray, rng: Generator) -> Proposal:
+        """Propose one point."""
+        return Proposal.single(candidates[rng.integers(len(candidates))])

@@ -1,0 +1,82 @@
+"""Challenger: equal to brute force, its value the certificate, fair among equals."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import equipoise as eq
+from equipoise.policies.challenger import Challenger
+from equipoise.policies.ids import gap_bound
+from posteriors import certain, differences, duplicated, exchangeable, indices, random_posterior
+
+
+@pytest.mark.parametrize("form", ["covariance", "dual"])
+@pytest.mark.parametrize("seed", range(12))
+def test_equals_brute_force(seed, form):
+    posterior, X = random_posterior(seed, beta=[0.05, 0.3, 1.0, 4.0][seed % 4], form=form)
+    gap, width = differences(posterior, X)
+    leader = int(gap.min(axis=1).argmax())
+    rival = max(range(len(X)), key=lambda z: gap[z, leader] + width[z, leader])
+    assert indices(Challenger(boldness=0), posterior, X) == (leader, rival)
+    belief = posterior.at(X)
+    delta = gap_bound(belief.mean[leader] - belief.mean, belief.width(belief.psi(leader)))
+    assert gap[rival, leader] + width[rival, leader] == pytest.approx(float(delta[0]), abs=1e-9)
+
+
+def test_nothing_plausible_left_means_the_leader_twice():
+    posterior, X = random_posterior(0, beta=0.0)
+    leader = int(posterior.at(X).mean.argmax())
+    assert indices(Challenger(), posterior, X) == (leader, leader)
+
+
+@pytest.mark.parametrize("boldness", [0.5, 1.5])
+def test_a_rival_believed_beaten_is_still_dueled_at_times(boldness):
+    """It is where width sqrt(1 + boldness e) > gap, e exponential: as often as computed here."""
+    posterior = eq.CovariancePosterior([[0.0], [1.0]], eq.RBF(0.2), 0.1, eq.FixedConfidence(1.0))
+    posterior = posterior.condition(eq.Comparison([0.0], [1.0], 1.3))
+    (gap,), (psi,) = posterior.difference(posterior.points[:1], posterior.points[1])
+    least = gap**2 / (posterior.beta * psi / posterior.regularizer)
+    chance = np.exp((1 - least) / boldness)
+    assert 0.01 < chance < 0.9
+    assert indices(Challenger(boldness=0), posterior, posterior.points) == (0, 0)
+    rng, n = np.random.default_rng(0), 4000
+    dueled = sum(indices(Challenger(boldness), posterior, posterior.points, rng) == (0, 1) for _ in range(n))
+    assert stats.binomtest(dueled, n, chance).pvalue > 1e-6
+
+
+@pytest.mark.parametrize("boldness", [-1.0, np.nan, "much"])
+def test_a_wrong_boldness_is_refused(boldness):
+    with pytest.raises((TypeError, ValueError), match="`boldness`"):
+        Challenger(boldness)
+
+
+def test_ties_are_broken_fairly():
+    posterior, X = exchangeable(4)
+    rng, n, counts = np.random.default_rng(0), 2400, np.zeros((4, 4), dtype=int)
+    for _ in range(n):
+        counts[indices(Challenger(), posterior, X, rng)] += 1
+    assert counts.trace() == 0
+    assert stats.chisquare(counts[~np.eye(4, dtype=bool)]).pvalue > 1e-6
+
+
+def test_degenerate_posteriors():
+    alone = eq.CovariancePosterior([[0.5]], eq.RBF(1.0))
+    assert indices(Challenger(), alone, alone.points) == (0, 0)
+    assert indices(Challenger(), *certain()) == (0, 0)
+    assert indices(Challenger(), *duplicated()) != (0, 0)  # a twin is no challenger while others are
+
+
+def test_the_same_generator_gives_the_same_pair():
+    posterior, X = exchangeable(9)
+    assert [indices(Challenger(), posterior, X, s) for s in range(20)] == [
+        indices(Challenger(), posterior, X, s) for s in range(20)
+    ]
+
+
+def test_finds_the_optimum_under_drift():
+    X = np.linspace(0, 1, 15)[:, None]
+    opt = eq.Optimizer(eq.Finite(X), kernel=eq.RBF(0.3), policy=Challenger(), regularizer=0.05, rng=0)
+    for t in range(80):
+        trial = opt.ask()
+        opt.tell(trial, -4 * (trial.x[0] - X[10, 0]) ** 2 - 0.5 * t)
+    assert opt.recommend().x == X[10]

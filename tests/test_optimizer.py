@@ -1,0 +1,588 @@
+"""The ask/tell shell: one contract over every policy, reduction and space, and what it does with what it is told."""
+
+import copy
+import math
+import pickle
+import re
+import sys
+import threading
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+import equipoise as eq
+from suites import COMBINATIONS, SPACES
+
+FINITE, BOX = SPACES[:2]
+KERNEL = eq.RBF(0.4)
+over_combinations = pytest.mark.parametrize(("policy", "reduction", "space"), COMBINATIONS, ids=repr)
+over_spaces = pytest.mark.parametrize("space", SPACES, ids=repr)
+
+# Learning is slow: each policy does it with the reduction it is meant for, and all others with a given kernel.
+CASES = [(*c, {"kernel": KERNEL}) for c in COMBINATIONS] + [(*c, {}) for c in COMBINATIONS if c[1] == c[0].reduction]
+
+
+def f(x):
+    """Values that are multiples of 2^-10: sums and differences with such offsets are exact."""
+    return round(1024 * (math.sin(3 * x[0]) - x[1] ** 2)) / 1024
+
+
+def drifting(trial):
+    return f(trial.x) + trial.id / 8
+
+
+def make(space=FINITE, **options):
+    """An optimizer in the paper's setting, unless told otherwise."""
+    return eq.Optimizer(space, **{"kernel": KERNEL, "policy": eq.IDS(), "rng": 0} | options)
+
+
+def advance(opt, readings, measure=drifting):
+    """Ask and tell in turn; return what was asked for."""
+    asked = []
+    for _ in range(readings):
+        trial = opt.ask()
+        asked.append((trial.id, trial.x.tolist()))
+        opt.tell(trial, measure(trial))
+    return asked
+
+
+def belief(opt):
+    """Mean and variance at fixed points, to the last bit."""
+    points = opt.space.candidates(np.random.default_rng(0))
+    at = opt.posterior.at(points)
+    return at.mean.tobytes(), at.variance.tobytes(), opt.posterior.comparisons
+
+
+def state(opt):
+    """Everything that can be seen of an optimizer, and what a copy of it does next."""
+    best, twin = opt.recommend(), copy.deepcopy(opt)
+    seen = belief(opt), opt.open_trials, opt.readings, best.x.tolist(), best.gap_bound, best.readings
+    return seen, [(trial.id, trial.x.tolist()) for trial in (twin.ask() for _ in range(3))]
+
+
+@pytest.mark.parametrize(("policy", "reduction", "space", "setting"), CASES, ids=repr)
+def test_contract(policy, reduction, space, setting):
+    def new(**options):
+        return eq.Optimizer(space, policy=policy, reduction=reduction, rng=5, **setting, **options)
+
+    opt = new()
+    asked = advance(opt, 11)  # odd: a two-point duel stays open
+    assert [i for i, _ in asked] == list(range(11))
+    for _, x in asked:
+        point = space.encode(x)
+        assert space.points is None or (space.points == point).all(axis=1).any()
+    assert opt.readings == 11
+    assert opt.open_trials == ()
+    best = opt.recommend()
+    space.encode(best.x)
+    assert best.gap_bound >= 0
+    assert math.isfinite(best.gap_bound)
+    assert best.readings == 11
+    assert opt.recommend().x.tolist() == best.x.tolist()
+
+    # The same seed and the same answers give the same run; copies go on where it stood, in the middle of a duel too.
+    again = new()
+    assert advance(again, 5) == asked[:5]
+    again.recommend()
+    assert advance(again, 6) == asked[5:]
+    twins = [again, copy.deepcopy(opt), copy.copy(opt), pickle.loads(pickle.dumps(opt))]
+    rest = advance(opt, 4)
+    assert all(advance(twin, 4) == rest for twin in twins)
+    assert state(twins[-1]) == state(opt)
+
+    # The mirror image: minimizing -y is maximizing y, bit for bit.
+    mirror = new(minimize=True)
+    assert advance(mirror, 15, lambda trial: -drifting(trial)) == asked + rest
+    assert state(mirror) == state(opt)
+
+
+@over_combinations
+def test_trials_may_be_open_together_and_told_in_any_order(policy, reduction, space):
+    opt = make(space, policy=policy, reduction=reduction)
+    advance(opt, 6)
+    trials = [opt.ask() for _ in range(8)]
+    assert opt.open_trials == tuple(range(6, 14))
+    in_order = copy.deepcopy(opt)
+    for trial in trials:
+        in_order.tell(trial, drifting(trial))
+    for n in np.random.default_rng(0).permutation(8):
+        opt.tell(trials[n].id if n % 2 else trials[n], drifting(trials[n]))
+    assert opt.open_trials == ()
+    assert opt.readings == 14
+    points = space.candidates(np.random.default_rng(0))
+    np.testing.assert_allclose(opt.posterior.at(points).mean, in_order.posterior.at(points).mean, atol=1e-9)
+    assert opt.posterior.comparisons == in_order.posterior.comparisons
+    advance(opt, 4)
+
+
+def test_open_duels_are_spread_out():
+    """What is under way already shrinks the variance: the same duel is not asked for again and again."""
+    opt = make()
+    pairs = [frozenset((opt.ask().x.tobytes(), opt.ask().x.tobytes())) for _ in range(5)]
+    assert len(set(pairs)) == 5
+    assert opt.posterior.comparisons == 0
+
+
+@over_spaces
+@pytest.mark.parametrize("setting", [{"kernel": KERNEL}, {"offset": eq.Arbitrary()}], ids=["given", "learned"])
+def test_an_offset_of_its_own_for_every_pair_changes_no_bit_of_a_two_point_run(space, setting):
+    offsets = np.random.default_rng(0).integers(-(2**30), 2**30, size=40).astype(float)
+    plain, shifted = (eq.Optimizer(space, **setting, reduction=eq.TwoPoint(), rng=1) for _ in range(2))
+    assert advance(plain, 40, lambda t: f(t.x)) == advance(shifted, 40, lambda t: f(t.x) + offsets[t.id // 2])
+    assert state(plain) == state(shifted)
+
+
+@pytest.mark.parametrize(
+    "seed",
+    [
+        lambda: 7,
+        lambda: np.random.SeedSequence(7),
+        lambda: np.random.PCG64(7),
+        lambda: np.random.default_rng(7),
+    ],
+    ids=["int", "SeedSequence", "BitGenerator", "Generator"],
+)
+def test_every_kind_of_seed_reproduces_the_run(seed):
+    first, again, other = (make(BOX, rng=rng) for rng in (seed(), seed(), 8))
+    asked = advance(first, 12)
+    assert advance(again, 12) == asked
+    assert advance(other, 12) != asked
+
+
+def test_one_generator_seeds_two_different_runs():
+    rng = np.random.default_rng(7)
+    assert advance(make(BOX, rng=rng), 4) != advance(make(BOX, rng=rng), 4)
+
+
+class Gambler:
+    """A policy that keeps its first draw of each duel, then draws on as often as it is told to."""
+
+    proposal_size, reduction, scores = 1, eq.Direct(), None
+
+    def __init__(self, extra):
+        self.extra, self.drawn = extra, []
+
+    def __call__(self, posterior, candidates, rng):
+        self.drawn.append(rng.random())
+        for _ in range(self.extra):
+            rng.integers(7, dtype=np.uint32)
+        return eq.Proposal.single(candidates[0])
+
+
+def test_each_duel_has_random_numbers_of_its_own_whatever_was_drawn_before():
+    sparing, lavish = Gambler(0), Gambler(5)
+    for policy in (sparing, lavish):
+        advance(make(policy=policy), 50)
+    assert sparing.drawn == lavish.drawn
+    assert len(set(sparing.drawn)) == 50
+
+
+@over_spaces
+def test_recommend_does_not_disturb_the_stream(space):
+    quiet, curious = (make(space) for _ in range(2))
+    asked = []
+    for _ in range(15):
+        curious.recommend()
+        asked += advance(curious, 1)
+        curious.recommend()
+    assert advance(quiet, 15) == asked
+
+
+# What it may be told, and what it may not.
+
+
+@pytest.fixture(params=SPACES, ids=repr)
+def opened(request):
+    """An optimizer that has learned, with a finished trial 0, a failed trial 4, a void 5, and 6, 7, 8 open."""
+    opt = make(request.param)
+    advance(opt, 4)
+    for _ in range(5):
+        opt.ask()
+    with pytest.warns(eq.DuelGivenUp):
+        opt.tell(4, failed="shutter closed")
+    return opt
+
+
+@pytest.mark.parametrize(
+    ("trial", "told", "error", "message"),
+    [
+        (6, {"value": "1.0"}, TypeError, "`value` must be a real number, got '1.0'"),
+        (6, {"value": True}, TypeError, "`value` must be a real number, got True"),
+        (6, {"value": 1j}, TypeError, "`value` must be a real number, got 1j"),
+        (6, {"value": np.ones(2)}, TypeError, "`value` must be a real number, got array([1., 1.])"),
+        (6, {"value": [1.0]}, TypeError, "`value` must be a real number, got [1.0]"),
+        (6, {"value": math.nan}, ValueError, "`value` must be finite, got nan"),
+        (6, {"value": math.inf}, ValueError, "`value` must be finite, got inf"),
+        (6, {"value": np.float64(-math.inf)}, ValueError, "`value` must be finite, got np.float64(-inf)"),
+        (6, {"value": 10**400}, ValueError, "`value` must be finite, got 1000"),
+        (6, {"value": None}, ValueError, "exactly one of `value` and `failed` must be given, got None and None"),
+        (6, {}, ValueError, "exactly one of `value` and `failed` must be given, got None and None"),
+        (6, {"value": 1.0, "failed": "no"}, ValueError, "`value` and `failed` must be given, got 1.0 and 'no'"),
+        (6, {"value": 1.0, "time": math.nan}, ValueError, "`time` must be finite, got nan"),
+        (6, {"value": 1.0, "error": -1.0}, ValueError, "`error` must not be negative, got -1.0"),
+        (6, {"value": 1.0, "x": [0.0]}, ValueError, "`x` must have shape (2), got (1,)"),
+        (9, {"value": 1.0}, ValueError, "`trial` must be one that was asked for and is still open, got 9"),
+        (10, {"value": 1.0}, ValueError, "`trial` must be one that was asked for and is still open, got 10"),
+        (99, {"failed": "no"}, ValueError, "`trial` must be one that was asked for and is still open, got 99"),
+        (-1, {"value": 1.0}, ValueError, "`trial` must be at least 0, got -1"),
+        ("6", {"value": 1.0}, TypeError, "`trial` must be an integer, got '6'"),
+        (6.0, {"value": 1.0}, TypeError, "`trial` must be an integer, got 6.0"),
+        (None, {"value": 1.0}, TypeError, "`trial` must be an integer, got None"),
+        (0, {"value": 99.0}, ValueError, ", as told before, got 99.0"),
+        (0, {"failed": "no"}, ValueError, "`trial` must be open to fail, got 0, which was told "),
+        (4, {"value": 1.0}, ValueError, "`trial` must be open, got 4, which failed (shutter closed)"),
+    ],
+)
+def test_a_refused_reading_names_the_rule_and_changes_nothing(opened, trial, told, error, message):
+    before = state(opened)
+    with pytest.raises(error, match=re.escape(message)):
+        opened.tell(trial, **told)
+    assert state(opened) == before
+
+
+def test_the_same_news_twice_is_no_news(opened):
+    opened.tell(6, 0.5)
+    before = state(opened)
+    opened.tell(6, 0.5)
+    opened.tell(0, drifting(eq.Trial(0, advance(make(opened.space), 1)[0][1])))
+    opened.tell(4, failed="again")
+    assert state(opened) == before
+
+
+def test_readings_that_cannot_be_learned_from_leave_the_duel_open(opened):
+    opened.tell(6, 1e308)
+    before = state(opened)
+    with pytest.raises(ValueError, match="`readings` must have a finite difference"):
+        opened.tell(7, -1e308)
+    assert state(opened) == before
+    opened.tell(7, 1e308)
+    assert opened.posterior.comparisons == 3
+
+
+def test_a_failed_half_gives_the_duel_up_and_says_so():
+    opt = make()
+    advance(opt, 6)
+    learned = belief(opt)
+    first, second = opt.ask(), opt.ask()
+    opt.tell(first, 2.0)
+    with pytest.warns(eq.DuelGivenUp, match=r"duel 3 given up: trial 7 failed \(beam lost\)") as caught:
+        opt.tell(second, failed="beam lost")
+    assert [warning.filename for warning in caught] == [__file__]  # it points at the caller
+    assert belief(opt) == learned
+    assert opt.readings == 7
+    assert opt.open_trials == ()
+    assert opt.ask().id == 8
+
+
+def test_the_other_half_is_still_accepted_and_teaches_nothing():
+    opt = make()
+    advance(opt, 6)
+    learned = belief(opt)
+    first, second = opt.ask(), opt.ask()
+    with pytest.warns(eq.DuelGivenUp):
+        opt.tell(first, failed="beam lost")
+    assert opt.open_trials == (second.id,)
+    opt.tell(second, 2.0)
+    opt.tell(second, 2.0)
+    assert belief(opt) == learned
+    assert opt.open_trials == ()
+    assert opt.readings == 7
+
+
+def test_a_half_that_still_waits_is_never_handed_out():
+    opt = make()
+    first = opt.ask()
+    with pytest.warns(eq.DuelGivenUp):
+        opt.tell(first, failed="beam lost")
+    assert opt.ask().id == 2
+    with pytest.raises(ValueError, match="`trial` must be one that was asked for and is still open, got 1"):
+        opt.tell(1, 0.0)
+
+
+def test_both_halves_may_fail_with_one_warning():
+    opt = make()
+    first, second = opt.ask(), opt.ask()
+    with pytest.warns(eq.DuelGivenUp):
+        opt.tell(first, failed="beam lost")
+    opt.tell(second, failed="beam lost")
+    assert opt.open_trials == ()
+    assert opt.readings == 0
+
+
+# What else can be told.
+
+
+def test_a_reading_may_come_from_elsewhere_with_an_error_of_its_own():
+    opt = make()
+    first, second = opt.ask(), opt.ask()
+    elsewhere = next(x for x in FINITE.points if not any((x == t.x).all() for t in (first, second)))
+    told = [(first, 3.0, {"error": 0.5}), (second, 1.0, {"error": 1.0, "x": elsewhere})]
+    for trial, value, details in told:  # refused of either half, or the other could never be told
+        before = state(opt)
+        with pytest.raises(ValueError, match="a point must be one of the 12 given ones"):
+            opt.tell(trial, value, x=[9.0, 9.0])
+        assert state(opt) == before
+        opt.tell(trial, value, **details)
+    expected = eq.CovariancePosterior(FINITE.points, KERNEL).condition(
+        eq.Comparison(first.x, elsewhere, 2.0, variance=0.5**2 + 1.0**2)
+    )
+    for part in ("mean", "variance"):
+        ours, theirs = (getattr(posterior.at(FINITE.points), part) for posterior in (opt.posterior, expected))
+        np.testing.assert_allclose(ours, theirs, atol=1e-12)
+
+
+def test_both_halves_go_to_one_worker():
+    opt = make()
+    asked = {worker: [opt.ask(worker).id for _ in range(4)] for worker in ("a", "b", None)}
+    interleaved = [opt.ask(worker).id for worker in ("a", "b", "a", "b")]
+    assert asked == {"a": [0, 1, 2, 3], "b": [4, 5, 6, 7], None: [8, 9, 10, 11]}
+    assert interleaved == [12, 14, 13, 15]
+
+
+def test_a_trial_taken_back_is_handed_out_again_but_never_half_a_lost_duel():
+    opt = make()
+    first, second = opt.ask(), opt.ask()
+    opt.expire(first)
+    assert opt.open_trials == (second.id,)
+    with pytest.raises(ValueError, match="asked for and is still open, got 0"):
+        opt.tell(first, 1.0)
+    assert opt.ask() == first
+    with pytest.warns(eq.DuelGivenUp):
+        opt.tell(first, failed="beam lost")
+    opt.expire(second)
+    assert opt.open_trials == ()
+    assert opt.ask().id == 2
+
+
+def test_a_pair_measured_too_far_apart_is_given_up():
+    opt = make(max_gap=10.0)
+    for gap in (10.0, 10.5):
+        first, second = opt.ask(), opt.ask()
+        opt.tell(second, 1.0, time=100.0 + gap)
+        if gap <= 10:
+            opt.tell(first, 0.0, time=100.0)
+        else:
+            with pytest.warns(eq.DuelGivenUp, match="its halves were more than 10.0 apart") as caught:
+                opt.tell(first, 0.0, time=100.0)
+            assert [warning.filename for warning in caught] == [__file__]
+    assert opt.posterior.comparisons == 1
+    assert opt.readings == 4
+
+
+def test_done_is_the_certificate():
+    opt = make()
+    advance(opt, 10)
+    bound = opt.recommend().gap_bound
+    assert opt.done(bound * 1.001)
+    assert not opt.done(bound * 0.999)
+
+
+# Making one.
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"space": [[0.0, 1.0]]}, TypeError, "`space` must be an object such as Space(q=Float(0, 1)), Box(bounds) or"),
+        ({"space": eq.Box}, TypeError, "or Finite(points), got <class 'equipoise.space.Box'>"),
+        ({"policy": eq.IDS}, TypeError, "`policy` must be an object such as Challenger(), got <class"),
+        ({"policy": "ids"}, TypeError, "`policy` must be an object such as Challenger(), got 'ids'"),
+        ({"reduction": eq.OnePoint}, TypeError, "`reduction` must be an object such as TwoPoint(), got <class"),
+        ({"policy": eq.UCB(), "reduction": eq.TwoPoint()}, ValueError, "TwoPoint() compares, UCB() proposes single"),
+        ({"kernel": KERNEL, "regularizer": 0}, ValueError, "`regularizer` must be positive, got 0"),
+        ({"regularizer": 0.1}, ValueError, "`regularizer` must come with a `kernel`, else both are learned, got 0.1"),
+        ({"kernel": KERNEL, "offset": eq.Tracked()}, ValueError, "`offset` must be Arbitrary() where a `kernel` is"),
+        ({"max_gap": 0}, ValueError, "`max_gap` must be positive, got 0"),
+        ({"posterior": eq.DualPosterior(eq.RBF(1.0)), "kernel": eq.RBF(1.0)}, ValueError, "`posterior` has its own"),
+        ({"posterior": eq.DualPosterior(eq.RBF(1.0)), "regularizer": 0.1}, ValueError, "`posterior` has its own"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused(options, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        eq.Optimizer(**{"space": FINITE, **options})
+
+
+def test_a_posterior_of_ones_own_is_used():
+    prior = eq.CovariancePosterior(FINITE.points, eq.Matern52(0.5), 0.3).condition(
+        eq.Comparison(FINITE.points[3], FINITE.points[0], 2.0)
+    )
+    opt = eq.Optimizer(FINITE, posterior=prior, rng=0)
+    assert opt.posterior is prior
+    assert opt.recommend().x.tolist() == FINITE.points[np.argmax(prior.at(FINITE.points).mean)].tolist()
+
+
+def test_defaults_learn_everything_and_a_kernel_means_the_papers_setting():
+    default, paper, single = eq.Optimizer(BOX), eq.Optimizer(BOX, kernel=KERNEL), eq.Optimizer(BOX, policy=eq.UCB())
+    assert (default.policy, default.reduction, default.offset) == (eq.Challenger(), eq.TwoPoint(), eq.Tracked())
+    assert (paper.offset, paper.posterior.kernel, paper.posterior.regularizer) == (eq.Arbitrary(), KERNEL, 1.0)
+    assert (single.reduction, single.offset) == (eq.Direct(), eq.Constant())
+
+
+def test_what_the_user_does_to_his_points_does_not_matter():
+    careful, careless = (make() for _ in range(2))
+    for _ in range(10):
+        trial = careless.ask()
+        value = drifting(trial)
+        trial.x[:] = 1e9
+        careless.tell(trial, value)
+        careless.recommend().x[:] = 1e9
+    advance(careful, 10)
+    assert state(careful) == state(careless)
+
+
+# Many hands.
+
+
+@pytest.fixture
+def eager_threads():
+    """Threads switched as often as possible."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(interval)
+
+
+@over_spaces
+@pytest.mark.usefixtures("eager_threads")
+def test_ten_threads_lose_nothing_and_double_nothing(space):
+    opt, start, each = make(space), threading.Barrier(10), 10
+
+    def work(worker):
+        start.wait()
+        asked = []
+        for n in range(each):
+            trial = opt.ask()
+            asked.append(trial.id)
+            opt.tell(trial, drifting(trial))
+            if n % 5 == worker % 5:
+                opt.recommend()
+        return asked
+
+    with ThreadPoolExecutor(10) as pool:
+        asked = [i for ids in pool.map(work, range(10)) for i in ids]
+    assert sorted(asked) == list(range(10 * each))
+    assert opt.readings == 10 * each
+    assert opt.open_trials == ()
+    assert opt.posterior.comparisons == 10 * each // 2
+
+
+@pytest.mark.usefixtures("eager_threads")
+def test_a_copy_taken_while_others_tell_is_whole():
+    """In every snapshot the posterior has learned exactly the duels whose readings the snapshot holds."""
+    opt = make()
+    with ThreadPoolExecutor(3) as pool:
+        workers = [pool.submit(advance, opt, 200) for _ in range(3)]
+        snapshots = [pickle.dumps(opt)]
+        while not all(worker.done() for worker in workers):
+            snapshots.append(pickle.dumps(opt))
+    for twin in map(pickle.loads, [*snapshots, pickle.dumps(opt)]):
+        assert 0 <= twin.readings - 2 * twin.posterior.comparisons <= 3  # at most a half-told duel for each worker
+        for i in twin.open_trials:
+            twin.tell(i, 0.0)
+        assert twin.readings - 2 * twin.posterior.comparisons in (0, 1)
+    assert twin.readings == 600
+
+
+# Any order at all, against a model.
+
+
+class Ledger(RuleBasedStateMachine):
+    """Ask, tell and fail in any order; the model knows duels as runs of consecutive ids and does the sums itself."""
+
+    @initialize(readings=st.sampled_from([1, 2]), seed=st.integers(0, 99))
+    def start(self, readings, seed):
+        self.per_duel = readings
+        reduction = eq.TwoPoint() if readings == 2 else eq.Direct()
+        self.opt = make(reduction=reduction, rng=seed)
+        self.reference = eq.CovariancePosterior(FINITE.points, KERNEL)
+        self.next_id = 0
+        self.x, self.told, self.failed, self.given_up = {}, {}, set(), set()
+
+    def open(self):
+        return [i for i in self.x if i not in self.told and i not in self.failed]
+
+    def duel(self, i):
+        first = i - i % self.per_duel
+        return range(first, first + self.per_duel)
+
+    @rule()
+    def ask(self):
+        while self.next_id // self.per_duel in self.given_up:
+            self.next_id += 1
+        trial = self.opt.ask()
+        assert trial.id == self.next_id
+        self.x[trial.id] = trial.x
+        self.next_id += 1
+
+    @precondition(lambda self: self.open())
+    @rule(data=st.data(), value=st.floats(-10, 10))
+    def tell(self, data, value):
+        i = data.draw(st.sampled_from(self.open()))
+        self.opt.tell(i, value)
+        self.told[i] = value
+        duel = self.duel(i)
+        if i // self.per_duel not in self.given_up and all(j in self.told for j in duel):
+            a, b = duel[0], duel[-1]
+            second, outcome = (self.x[b], self.told[a] - self.told[b]) if a != b else (None, self.told[a])
+            self.reference = self.reference.condition(eq.Comparison(self.x[a], second, outcome))
+
+    @precondition(lambda self: self.open())
+    @rule(data=st.data())
+    def fail(self, data):
+        i = data.draw(st.sampled_from(self.open()))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            self.opt.tell(i, failed="broken")
+        assert [w.category for w in caught] == [eq.DuelGivenUp] * (i // self.per_duel not in self.given_up)
+        self.failed.add(i)
+        self.given_up.add(i // self.per_duel)
+
+    @precondition(lambda self: self.told)
+    @rule(data=st.data())
+    def tell_again(self, data):
+        i = data.draw(st.sampled_from(sorted(self.told)))
+        self.opt.tell(i, self.told[i])
+        with pytest.raises(ValueError, match="as told before"):
+            self.opt.tell(i, self.told[i] + 1)
+        with pytest.raises(ValueError, match="which was told"):
+            self.opt.tell(i, failed="broken")
+
+    @precondition(lambda self: self.failed)
+    @rule(data=st.data())
+    def tell_failed(self, data):
+        i = data.draw(st.sampled_from(sorted(self.failed)))
+        self.opt.tell(i, failed="still broken")
+        with pytest.raises(ValueError, match="failed"):
+            self.opt.tell(i, 1.0)
+
+    @rule(i=st.integers(0, 60))
+    def tell_unknown(self, i):
+        if i not in self.x:
+            with pytest.raises(ValueError, match=f"asked for and is still open, got {i}"):
+                self.opt.tell(i, 1.0)
+            with pytest.raises(ValueError, match=f"asked for and is still open, got {i}"):
+                self.opt.tell(i, failed="broken")
+
+    @rule(how=st.sampled_from([copy.deepcopy, lambda opt: pickle.loads(pickle.dumps(opt))]))
+    def move_to_another_process(self, how):
+        self.opt = how(self.opt)
+
+    @invariant()
+    def agrees_with_the_model(self):
+        if not hasattr(self, "opt"):
+            return
+        assert self.opt.open_trials == tuple(self.open())
+        assert self.opt.readings == len(self.told)
+        assert self.opt.posterior.comparisons == self.reference.comparisons
+        ours, theirs = (posterior.at(FINITE.points) for posterior in (self.opt.posterior, self.reference))
+        np.testing.assert_allclose(ours.mean, theirs.mean, atol=1e-9)
+        np.testing.assert_allclose(ours.variance, theirs.variance, atol=1e-12)
+
+
+TestLedger = Ledger.TestCase
+TestLedger.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
