@@ -1,0 +1,1 @@
+"""Commands of `equipoise` that are too long for `cli.py`."""

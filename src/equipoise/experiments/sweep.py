@@ -1,0 +1,112 @@
+"""Sweeps: many repetitions of many experiments, in parallel, kept as they come, continued where they stopped.
+
+Parallel work goes through joblib: processes of this machine by default; `joblib.parallel_config(backend="dask")` or
+`"ray"` around the call sends it to a cluster. With one job and no such configuration joblib is not needed.
+"""
+
+import importlib.util
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+
+from equipoise import _validation as check
+from equipoise.experiments.experiment import Experiment, Plan
+from equipoise.experiments.results import Curves, Result, Store
+
+Task = tuple[Plan, int]
+"""A repetition to run."""
+
+
+def sweep(
+    experiments: Sequence[Experiment],
+    repetitions: int,
+    *,
+    out: str | os.PathLike[str] | None = None,
+    jobs: int | None = None,
+    progress: bool = False,
+) -> list[Curves]:
+    """Run the repetitions that are not on disk yet and return all.
+
+    Args:
+        experiments: What to run.
+        repetitions: How often each.
+        out: Directory in which results are kept as they come; `None` keeps nothing.
+        jobs: Processes to use, -1 for one per core; by default as `joblib.parallel_config` says, which is one.
+        progress: Show a bar with the time left.
+
+    Returns:
+        The results of each experiment, in the order given.
+
+    Example:
+        >>> ucb, ids = sweep([Experiment(name, "linear", readings=50) for name in ("UCB", "IDS-two")], repetitions=2)
+        >>> ucb.regret.shape, len(ids.results)
+        ((2, 50), 2)
+    """
+    repetitions = check.count("repetitions", repetitions)
+    store = None if out is None else Store(out)
+    # All experiments advance together, so the time left is right although some are slower than others.
+    wanted = [(experiment, i) for i in range(repetitions) for experiment in dict.fromkeys(experiments)]
+    found = {key: result for key in wanted if store and (result := store.load(*key)) is not None}
+    missing = [(experiment.plan, i) for experiment, i in wanted if (experiment, i) not in found]
+    with _bar(progress, len(wanted), done=len(found)) as advance:
+        for experiment, result in _execute(missing, jobs):
+            if store:
+                store.save(experiment, result)
+            found[experiment, result.repetition] = result
+            advance(1)
+    return [Curves(experiment, tuple(found[experiment, i] for i in range(repetitions))) for experiment in experiments]
+
+
+def repeat(plan: Plan, repetition: int) -> tuple[Experiment, Result]:
+    """Run one repetition: what a worker does."""
+    return plan.experiment, Result.of(plan.run(repetition), repetition)
+
+
+def _execute(tasks: Sequence[Task], jobs: int | None) -> Iterator[tuple[Experiment, Result]]:
+    """Run tasks and yield their results in the order they are done."""
+    if jobs == 1 or (jobs is None and importlib.util.find_spec("joblib") is None):
+        yield from (repeat(*task) for task in tasks)
+        return
+    joblib = _joblib()
+    with _single_threaded():
+        parallel = joblib.Parallel(n_jobs=jobs, batch_size=1, **_how_to_answer())
+        size = len(tasks) if parallel.return_generator else 2 * joblib.effective_n_jobs(jobs)
+        for first in range(0, len(tasks), size):
+            yield from parallel(joblib.delayed(repeat)(*task) for task in tasks[first : first + size])
+
+
+def _how_to_answer() -> dict[str, str]:
+    """Ask for results as they come; backends that answer with all at once (ray) get a few tasks at a time."""
+    backend, _ = _joblib().parallel.get_active_backend()
+    return {"return_as": "generator_unordered"} if backend.supports_return_generator else {}
+
+
+def _single_threaded() -> AbstractContextManager[object]:
+    """Keep linear algebra to one thread in each local worker; clusters do so by themselves."""
+    joblib = _joblib()
+    backend, jobs = joblib.parallel.get_active_backend()
+    if not backend.supports_inner_max_num_threads:
+        return nullcontext()
+    config: AbstractContextManager[object] = joblib.parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1)
+    return config
+
+
+def _joblib() -> Any:
+    try:
+        import joblib
+    except ImportError as error:
+        raise ImportError("several jobs need joblib: install equipoise[experiments], or use one job") from error
+    return joblib
+
+
+@contextmanager
+def _bar(show: bool, total: int, done: int) -> Iterator[Callable[[int], object]]:
+    """Give a function that advances the bar, or does nothing."""
+    if not show:
+        yield lambda n: None
+        return
+    from tqdm import tqdm
+
+    with tqdm(total=total, initial=done, unit="run", dynamic_ncols=True, smoothing=0.05) as bar:
+        yield bar.update

@@ -1,0 +1,144 @@
+"""`equipoise new`: from options, from a TOML file, and what it refuses."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import equipoise as eq
+from invoking import invoke, new_study
+
+EVERYTHING = {
+    "q1": eq.Float(-2, 2),
+    "rate": eq.Float(1e-4, 1e-1, log=True),
+    "n": eq.Int(1, 8),
+    "size": eq.Int(16, 1024, log=True),
+    "mode": eq.Choice(["a", 4, 0.5, True, None]),
+    "lens": "in",
+}
+OPTIONS = (
+    *("--float", "q1", "-2", "2", "--log-float", "rate", "1e-4", "1e-1", "--int", "n", "1", "8"),
+    *("--log-int", "size", "16", "1024", "--choice", "mode", "a,4,0.5,true,null", "--fixed", "lens", "in"),
+)
+TOML = """
+minimize = true
+max_gap = 30
+seed = 3
+kernel = {type = "RBF", lengthscale = 0.2}
+regularizer = 0.5
+policy = {type = "IDS"}
+
+[parameters]
+q1 = {type = "float", low = -2, high = 2}
+rate = {type = "float", low = 1e-4, high = 1e-1, log = true}
+mode = {type = "choice", options = ["a, b", "c"]}
+lens = "in"
+"""
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "studies.md"
+
+
+@pytest.fixture
+def study(tmp_path):
+    return new_study(tmp_path)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "study.jsonl"
+
+
+def test_options_make_every_kind_of_parameter(path):
+    said = invoke("new", path, *OPTIONS, "--minimize", "--max-gap", 30, "--seed", 3)
+    assert f"Next: equipoise ask {path}" in said.stdout
+    opt = eq.resume(path)
+    assert opt.space.to_dict() == eq.Space(EVERYTHING).to_dict()
+    assert (opt.minimize, opt.max_gap) == (True, 30.0)
+    twin = eq.Optimizer(eq.Space(EVERYTHING), minimize=True, rng=3)
+    assert opt.ask().x == twin.ask().x
+
+
+def test_json(path):
+    data = invoke("new", path, *OPTIONS, "--json").data
+    assert data == {"study": str(path), "space": eq.Space(EVERYTHING).to_dict()}
+
+
+def test_a_toml_file_says_it_all(path, tmp_path):
+    config = tmp_path / "study.toml"
+    config.write_text(TOML)
+    invoke("new", path, "--config", config)
+    opt = eq.resume(path)
+    assert opt.space.parameters["mode"].options == ("a, b", "c")
+    assert opt.space.parameters["rate"] == eq.Float(1e-4, 1e-1, log=True)
+    assert (opt.minimize, opt.max_gap) == (True, 30.0)
+    assert (opt.posterior.kernel, opt.posterior.regularizer, opt.policy) == (eq.RBF(0.2), 0.5, eq.IDS())
+    twin = eq.Optimizer(opt.space, kernel=eq.RBF(0.2), regularizer=0.5, policy=eq.IDS(), minimize=True, rng=3)
+    assert opt.ask().x == twin.ask().x
+
+
+def test_the_file_of_the_documentation(path, tmp_path):
+    config = tmp_path / "study.toml"
+    config.write_text(PAGE.read_text(encoding="utf-8").split("```toml\n")[1].split("```")[0])
+    invoke("new", path, "--config", config)
+    assert list(eq.resume(path).space.parameters) == ["q1", "rate", "mode", "lens"]
+
+
+def test_options_win_over_the_file(path, tmp_path):
+    config = tmp_path / "study.toml"
+    config.write_text(TOML)
+    invoke("new", path, "--config", config, "--max-gap", 5, "--float", "q1", 0, 1)
+    opt = eq.resume(path)
+    assert opt.max_gap == 5.0
+    assert opt.space.parameters["q1"] == eq.Float(0, 1)
+    assert list(opt.space.parameters) == ["q1", "rate", "mode", "lens"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ((), 2, "give at least one parameter"),
+        (("--float", "q1", 2, -2), 1, "`low` must be below `high`"),
+        (("--float", "q1", "low", "high"), 2, "'low' is not a valid float"),
+        (("--float", "q1", 0, 1, "--int", "q1", 0, 3), 2, "a parameter must be given once, got q1 more often"),
+        (("--fixed", "lens", "in"), 1, "must hold a Float, an Int or a Choice"),
+        (("--float", "q1", 0, 1, "--max-gap", -1), 1, "`max_gap` must be positive"),
+        (("--config", "missing.toml"), 2, "does not exist"),
+    ],
+    ids=lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else "",
+)
+def test_refusals(path, arguments, code, message):
+    assert message in invoke("new", path, *arguments, code=code).stderr
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("q1 =", "must be a TOML file"),
+        ("colour = 1\n[parameters]\nq1 = {type = 'float', low = 0, high = 1}", "may hold [parameters] and kernel, "),
+        ("[parameters]\nq1 = {low = 0, high = 1}", "the type of parameter 'q1' must be 'float'"),
+        ("[parameters]\nq1 = {type = 'flot', low = 0, high = 1}", "q1"),
+        ("[parameters]\nq1 = {type = 'float', low = 0}", "parameter 'q1' must be like"),
+        ("kernel = {type = 'RFB'}\n[parameters]\nq1 = {type = 'float', low = 0, high = 1}", "'RFB'"),
+        ("seed = 'x'\n[parameters]\nq1 = {type = 'float', low = 0, high = 1}", "`seed` must be"),
+    ],
+)
+def test_a_wrong_file_is_explained(path, tmp_path, text, message):
+    config = tmp_path / "study.toml"
+    config.write_text(text)
+    assert message in invoke("new", path, "--config", config, code=1).stderr
+    assert not path.exists()
+
+
+def test_a_study_is_not_overwritten(study):
+    before = study.read_bytes()
+    assert "it is not empty" in invoke("new", study, "--float", "q1", 0, 1, code=1).stderr
+    assert study.read_bytes() == before
+
+
+def test_a_name_may_be_anything(path):
+    hostile = "two words; $(rm -rf /) ü"
+    invoke("new", path, "--float", hostile, 0, 1, "--choice", "x", "*,$HOME,it's", "--seed", 0)
+    assert list(eq.resume(path).space.parameters) == [hostile, "x"]
+    assert json.loads(path.read_text().splitlines()[0])["space"]["parameters"][hostile]["high"] == 1.0
