@@ -1,0 +1,128 @@
+"""gest-api, the generator standard of Xopt, libEnsemble and optimas: a generator that compares.
+
+    generator = DuelGenerator(vocs)
+    points = generator.suggest(4)                                # two duels
+    generator.ingest([p | measure(p) for p in points])           # by "_id", in any order
+    generator.get_best_points()
+
+Measure the points of a batch in the order in which they were suggested: the halves of a duel follow each other, and
+which of them comes first was drawn at random.
+"""
+
+import os
+import warnings
+from collections.abc import Iterable, Mapping
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+from gest_api import Generator
+from gest_api.vocs import VOCS
+
+from equipoise import _validation as check
+from equipoise.integrations.vocs import Problem
+from equipoise.optimizer import Optimizer, Recommendation
+from equipoise.study import resume
+
+__all__ = ["DuelGenerator", "NotCompared"]
+
+
+class NotCompared(UserWarning):
+    """A reading without an `_id` belongs to no duel, so nothing is learned from it."""
+
+
+class DuelGenerator(Generator):  # type: ignore[misc]
+    """Suggests points two by two, and learns from what their readings differ by.
+
+    Any number of points can be asked for: of an odd number, the last one is the first half of a duel, and the next
+    call begins with the second. Rows that come back are known by their `_id`. A row without a finite value is a
+    failure: its duel is given up, with a `DuelGivenUp` warning, and nothing else is lost.
+
+    Args:
+        vocs: One objective, to be minimized or maximized; continuous and discrete variables; constants; no constraints.
+        log: A file in which everything is kept. One that exists is taken up where it ends, with the parts it was begun
+            with: points that were suggested and never read are suggested again.
+        **parts: Arguments of `Optimizer`, such as `rng`, `offset` or `reduction`.
+
+    Example:
+        >>> from gest_api.vocs import VOCS
+        >>> vocs = VOCS(variables={"x": [0, 1]}, objectives={"f": "MAXIMIZE"})
+        >>> generator = DuelGenerator(vocs, rng=0)
+        >>> for day in range(20):  # the reading drifts by more than the signal: it does not matter
+        ...     points = generator.suggest(3)
+        ...     generator.ingest([p | {"f": -4 * (p["x"] - 0.7) ** 2 + 0.1 * p["_id"]} for p in points])
+        >>> [{name: round(value, 1) for name, value in p.items()} for p in generator.get_best_points()]
+        [{'x': 0.7}]
+    """
+
+    returns_id = True
+
+    def __init__(self, vocs: VOCS, *, log: str | os.PathLike[str] | None = None, **parts: Any) -> None:
+        super().__init__(vocs)
+        self.vocs, self._problem = vocs, Problem(vocs)
+        self.optimizer = self._taken_up(log) if log is not None and Path(log).exists() else self._begun(log, parts)
+        self._suggested = {record.trial for record in self.optimizer.records()}
+        for i in reversed(self.optimizer.open_trials):
+            self.optimizer.expire(i)
+
+    def suggest(self, num_points: int | None = None) -> list[dict[str, Any]]:
+        """Return points to measure, in this order.
+
+        Args:
+            num_points: How many; one by default.
+        """
+        n = 1 if num_points is None else check.count("num_points", num_points, at_least=0)
+        trials = [self.optimizer.ask() for _ in range(n)]
+        self._suggested.update(trial.id for trial in trials)
+        return [self._problem.row(trial.x) | {"_id": trial.id} for trial in trials]
+
+    def ingest(self, results: Iterable[Mapping[str, Any]]) -> None:
+        """Learn from measured points; what was measured elsewhere, and has no `_id`, teaches nothing.
+
+        Args:
+            results: Points as they were suggested, with the value of the objective; in any order, learned from in that
+                of their suggestion.
+
+        Raises:
+            ValueError: A point has an `_id` that was not suggested, or was told another value before; if the former,
+                nothing was learned from any of them.
+        """
+        known = []
+        for row in results:
+            i = row.get("_id")
+            if i is None or i != i:  # a table has NaN where there is none
+                warnings.warn("a reading without `_id` is of no duel: it is not learned from", NotCompared, 2)
+            else:
+                known.append((self._identified(i), row))
+        for i, row in sorted(known, key=itemgetter(0)):
+            value = self._problem.reading(row)
+            if value is None:
+                self.optimizer.tell(i, failed=f"its {self._problem.objective} is {row.get(self._problem.objective)}")
+            else:
+                self.optimizer.tell(i, value)
+
+    def recommend(self) -> Recommendation:
+        """Return the best point as far as is known, with a bound on what is left to gain."""
+        best = self.optimizer.recommend()
+        return Recommendation(self._problem.row(best.x), best.gap_bound, best.readings)
+
+    def get_best_points(self) -> list[dict[str, Any]]:
+        """Return the best point as far as is known: not the one with the best reading, which under drift is luck."""
+        return [self.recommend().x]
+
+    def _validate_vocs(self, vocs: VOCS) -> None:
+        Problem(vocs)
+
+    def _identified(self, i: Any) -> int:
+        if i not in self._suggested:
+            raise ValueError(f"`_id` must be that of a point which was suggested, got {i!r}")
+        return int(i)
+
+    def _begun(self, log: str | os.PathLike[str] | None, parts: Mapping[str, Any]) -> Optimizer:
+        return Optimizer(self._problem.space, minimize=self._problem.minimize, log=log, **parts)
+
+    def _taken_up(self, log: str | os.PathLike[str]) -> Optimizer:
+        optimizer = resume(log, space=self._problem.space)
+        if optimizer.minimize != self._problem.minimize:
+            raise ValueError(f"`vocs` must have the objective that {log} was begun with, got the opposite one")
+        return optimizer

@@ -1,0 +1,15 @@
+"""Optuna: a sampler whose trials are duels.
+
+    study = optuna.create_study(direction="maximize", sampler=DuelSampler())
+    study.optimize(paired(objective), n_trials=100)
+    best_params(study)
+
+One trial is one duel: `paired` measures the trial's parameters and those of a rival inside one trial, in random order,
+and reports the difference, in which the offset cancels. All state is in the study's storage, so any number of workers
+may share a study, and any of them may die. `study.best_trial` is the luckiest difference: ask `best_params` instead.
+"""
+
+from equipoise.integrations.optuna.objective import paired
+from equipoise.integrations.optuna.sampler import DuelSampler, NotModeled, best_params, recommend
+
+__all__ = ["DuelSampler", "NotModeled", "best_params", "paired", "recommend"]

@@ -1,0 +1,132 @@
+"""Xopt, and through it Badger: a generator that compares. Importing this module registers it by the name `duel`.
+
+    X = Xopt(generator=DuelGenerator(vocs=vocs), evaluator=Evaluator(function=measure))
+    for _ in range(60):
+        X.step()
+    X.generator.get_best_points()
+
+All of its state is in what `X.dump` writes: a study taken up by `Xopt.from_file` goes on with the open half of a duel,
+as if nothing had happened.
+"""
+
+import math
+import secrets
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import Field, PrivateAttr, field_serializer
+from xopt.generator import Generator, StateOwner
+from xopt.generators import generators
+
+from equipoise.events import Codec, Event
+from equipoise.integrations.gest import NotCompared
+from equipoise.integrations.vocs import Problem
+from equipoise.optimizer import Optimizer, Recommendation
+
+__all__ = ["DuelGenerator", "NotCompared"]
+
+TOLERANCE = 1e-6
+"""How far from what was asked for a measured variable may be, relative to its size, to be known again."""
+
+
+class Study(Optimizer):
+    """An optimizer that keeps what has happened as JSON, and can be made again from that.
+
+    Args:
+        problem: What is optimized.
+        seed: The seed of its random numbers.
+        events: What has happened before. What was handed out and never read is handed out again.
+    """
+
+    def __init__(self, problem: Problem, seed: int, events: Sequence[Mapping[str, Any]] = ()) -> None:
+        super().__init__(problem.space, minimize=problem.minimize, rng=seed)
+        self.problem, self.events = problem, [dict(event) for event in events]
+        self._codec = Codec(problem.space)
+        for event in self.events:
+            self._progress.replay(self._codec.from_json(event))
+        for i in reversed(self.open_trials):
+            self.expire(i)
+
+    def learn(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Learn from measured rows, each known by its variables: those of a trial that is open."""
+        for row in rows:
+            i = next((i for i, x in self.asked().items() if self._alike(x, row)), None)
+            value = self.problem.reading(row)
+            if i is None:
+                warnings.warn("a row that was not asked for is of no duel: it is not learned from", NotCompared, 4)
+            elif value is None:
+                self.tell(i, failed=f"its {self.problem.objective} is {row.get(self.problem.objective)}")
+            else:
+                self.tell(i, value)
+
+    def asked(self) -> dict[int, dict[str, Any]]:
+        """Return the points that are out to be measured, by trial, oldest first."""
+        open_trials = set(self.open_trials)
+        return {r.trial: self.problem.row(r.x) for r in self.records() if r.trial in open_trials}
+
+    def _alike(self, x: Mapping[str, Any], row: Mapping[str, Any]) -> bool:
+        return all(_close(x[name], row.get(name)) for name in self.problem.space.parameters)
+
+    def _write(self, event: Event) -> None:
+        self.events.append(self._codec.to_json(event))
+
+
+class DuelGenerator(Generator, StateOwner):  # type: ignore[misc]
+    """Suggests points two by two, and learns from what their readings differ by, in which a drift cancels.
+
+    Any number of candidates may be generated at once; an odd one leaves half a duel open, with which the next call
+    begins. What comes back is known by its variables. A row without a finite value fails, and its duel is given up.
+    """
+
+    name = "duel"
+    supports_batch_generation: bool = Field(default=True, frozen=True, exclude=True)
+    supports_single_objective: bool = Field(default=True, frozen=True, exclude=True)
+    supports_discrete_variables: bool = Field(default=True, frozen=True, exclude=True)
+    seed: int = Field(default_factory=lambda: secrets.randbelow(2**32), description="seed of the random numbers")
+    events: list[dict[str, Any]] = Field(default_factory=list, description="what has happened in the study")
+    _study: Study | None = PrivateAttr(default=None)
+
+    @property
+    def study(self) -> Study:
+        """The optimizer behind it; made when first needed, since until then the ranges may change."""
+        if self._study is None:
+            self._study = Study(Problem(self.vocs), self.seed, self.events)
+        return self._study
+
+    def generate(self, n_candidates: int) -> list[dict[str, Any]]:
+        """Return points to measure, in this order."""
+        return [self.study.problem.row(self.study.ask().x) for _ in range(n_candidates)]
+
+    def add_data(self, new_data: Any) -> None:
+        """Learn from measured points."""
+        self.study.learn(new_data.to_dict(orient="records"))
+        super().add_data(new_data)
+
+    def set_data(self, data: Any) -> None:
+        """Take the data of a study that is loaded; without any it begins anew."""
+        self.data = data
+        if data.empty:
+            self.events, self._study = [], None
+
+    def recommend(self) -> Recommendation:
+        """Return the best point as far as is known, with a bound on what is left to gain."""
+        best = self.study.recommend()
+        return Recommendation(self.study.problem.row(best.x), best.gap_bound, best.readings)
+
+    def get_best_points(self) -> list[dict[str, Any]]:
+        """Return the best point as far as is known: not the one with the best reading, which under drift is luck."""
+        return [self.recommend().x]
+
+    @field_serializer("events")
+    def _current(self, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return events if self._study is None else [dict(event) for event in self._study.events]
+
+
+def _close(asked: Any, measured: Any) -> bool:
+    if isinstance(asked, float) and isinstance(measured, (int, float)):
+        return math.isclose(asked, measured, rel_tol=TOLERANCE, abs_tol=1e-12)
+    return bool(asked == measured)
+
+
+generators[DuelGenerator.name] = DuelGenerator

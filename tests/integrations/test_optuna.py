@@ -1,0 +1,626 @@
+"""Optuna: every trial is a duel, all state is in the storage, and nothing that Optuna allows breaks it."""
+
+import enum
+import json
+import math
+import pickle
+import threading
+import warnings
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+optuna = pytest.importorskip("optuna", reason="needs the extra `optuna`")
+
+from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution  # noqa: E402
+from optuna.trial import FixedTrial, TrialState  # noqa: E402
+
+import equipoise as eq  # noqa: E402
+from equipoise.hyperparameters import Hyperparameters  # noqa: E402
+from equipoise.integrations.optuna import DuelSampler, NotModeled, best_params, paired, recommend  # noqa: E402
+from equipoise.integrations.optuna.learning import Datum, Fit, Learned, StudyPosterior  # noqa: E402
+from equipoise.integrations.optuna.model import STALE, StudyModel, remembered  # noqa: E402
+from equipoise.integrations.optuna.records import FIT, PAIR, Pair  # noqa: E402
+from equipoise.integrations.optuna.translation import Translation, contains, internal  # noqa: E402
+
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+
+experimental = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
+
+
+class Instrument:
+    """A reading that drifts: in 60 readings by more than f varies. Values are multiples of 2^-20: sums are exact."""
+
+    def __init__(self, drift=0.05, offset=0.0):
+        self.drift, self.offset, self.readings, self.seen = drift, offset, 0, []
+
+    def f(self, params):
+        return -4 * (params["x"] - 0.7) ** 2 - (params["y"] - 2) ** 2 / 8
+
+    def __call__(self, trial):
+        x, y = trial.suggest_float("x", 0, 1), trial.suggest_int("y", 0, 4)
+        self.readings += 1
+        self.seen.append(trial)
+        return round(self.f({"x": x, "y": y}) * 2**20) / 2**20 + self.drift * self.readings + self.offset
+
+
+def make(direction="maximize", **options):
+    return optuna.create_study(direction=direction, sampler=DuelSampler(**{"seed": 0} | options))
+
+
+def run(study, trials, objective=None):
+    objective = Instrument() if objective is None else objective
+    study.optimize(paired(objective), n_trials=trials)
+    return objective
+
+
+def points(study):
+    """What was compared, as it was recorded."""
+    return [t.system_attrs[PAIR]["p"] for t in study.trials]
+
+
+def model_of(study, law=None):
+    model = StudyModel(eq.Tracked() if law is None else law)
+    model.update(study)
+    return model, model.translation(model.search_space())
+
+
+# What it is for.
+
+
+@pytest.mark.parametrize("direction", ["maximize", "minimize"])
+@pytest.mark.parametrize("offset", [eq.Tracked(), eq.Arbitrary()])
+def test_finds_the_best_setting_where_the_best_trial_of_a_plain_study_is_wrong(direction, offset):
+    sign = 1 if direction == "maximize" else -1
+    study, instrument = make(direction, offset=offset), Instrument()
+    study.optimize(paired(lambda trial: sign * instrument(trial)), n_trials=40)
+    best = recommend(study)
+    assert instrument.f(best.x) > -0.05
+    assert best.readings == 80
+    assert math.isfinite(best.gap_bound)
+    assert best_params(study) == best.x
+
+    plain = optuna.create_study(direction=direction, sampler=optuna.samplers.TPESampler(seed=0))
+    instrument = Instrument()
+    plain.optimize(lambda trial: sign * instrument(trial), n_trials=80)
+    assert plain.best_trial.number >= 60  # the drift decides, not f
+
+
+@pytest.mark.parametrize("seed", [4, 6])
+@pytest.mark.parametrize("slope", [-0.1, 1.0])
+def test_a_steady_drift_is_followed_whatever_its_slope(seed, slope):
+    study, clock = make(seed=seed), iter(range(1000))
+    study.optimize(paired(lambda trial: -((trial.suggest_float("x", 0, 1) - 0.7) ** 2) + slope * next(clock)), 25)
+    assert best_params(study)["x"] == pytest.approx(0.7, abs=0.05)
+
+
+def test_a_trial_measures_both_members_in_random_order_and_reports_their_difference():
+    study = make()
+    instrument = run(study, 30)
+    assert instrument.readings == 60
+    orders = Counter()
+    for n, trial in enumerate(study.trials):
+        pair = [instrument.seen[2 * n], instrument.seen[2 * n + 1]]
+        (rival,) = [t for t in pair if isinstance(t, FixedTrial)]
+        assert rival.number == trial.number == n
+        orders[pair.index(rival)] += 1
+        values = trial.system_attrs[PAIR]["p"]
+        assert {name: v[0] for name, v in values.items()} == trial.params
+        assert {name: v[1] for name, v in values.items()} == rival.params
+        first, second = trial.user_attrs["duel_first"], trial.user_attrs["duel_second"]
+        assert trial.value == first - second
+        drift = 0.05 if pair.index(rival) == 0 else -0.05
+        assert first - second - drift == pytest.approx(
+            instrument.f(trial.params) - instrument.f(rival.params), abs=1e-5
+        )
+    assert min(orders.values()) >= 6  # 30 fair coins: below that once in 2,000
+
+
+@pytest.mark.parametrize("offset", [0.0, 1.0, 4096.0])
+def test_under_an_arbitrary_offset_no_offset_between_trials_matters(offset):
+    """To the last bit: what a trial adds to both readings never reaches the model."""
+    study = make(offset=eq.Arbitrary())
+
+    class Jumping(Instrument):
+        def __call__(self, trial):
+            return super().__call__(trial) + offset * (trial.number % 3)
+
+    run(study, 12, Jumping(drift=0.0))
+    reference = make(offset=eq.Arbitrary())
+    run(reference, 12, Instrument(drift=0.0))
+    assert points(study) == points(reference)
+
+
+@pytest.mark.parametrize("law", [eq.Tracked(), eq.Arbitrary()])
+def test_workers_may_have_offsets_of_their_own(law):
+    """A hundred times the signal and another in every trial: readings teach nothing, differences do."""
+    study = make(offset=law)
+
+    class Elsewhere(Instrument):
+        def __call__(self, trial):
+            return super().__call__(trial) + 100 * (trial.number * 0.618 % 1)
+
+    assert run(study, 30, Elsewhere()).f(best_params(study)) > -0.15
+
+
+def test_user_attributes_of_the_rival_are_kept():
+    study = make()
+
+    def objective(trial):
+        trial.set_user_attr("level", trial.suggest_float("x", 0, 1))
+        return 0.0
+
+    study.optimize(paired(objective), n_trials=3)
+    for trial in study.trials:
+        first, second = trial.system_attrs[PAIR]["p"]["x"]
+        assert (trial.user_attrs["level"], trial.user_attrs["second:level"]) == (first, second)
+
+
+# Duels of one reading.
+
+
+def test_one_point_duels_need_no_wrapping():
+    study, instrument = make(reduction=eq.OnePoint(eq.BestForecaster())), Instrument(drift=0.02)
+    study.optimize(instrument, n_trials=120)
+    assert instrument.readings == 120
+    assert best_params(study)["x"] == pytest.approx(0.7, abs=0.2)
+    assert recommend(study).readings == 119  # the first was drawn before the space was known
+    signs = Counter(t.system_attrs[PAIR]["s"] for t in study.trials[1:])
+    assert min(signs[2.0], signs[-2.0]) >= 35
+    for trial in study.trials[1:]:
+        record = Pair.of(trial)
+        assert record.picked() == trial.params
+    assert any(t.system_attrs[PAIR]["c"] for t in study.trials[2:])
+
+
+def test_an_enqueued_one_point_trial_teaches_nothing_since_no_coin_chose_it():
+    study, instrument = make(reduction=eq.OnePoint()), Instrument()
+    study.optimize(instrument, n_trials=8)
+    study.enqueue_trial({"x": 0.123, "y": 1})
+    study.optimize(instrument, n_trials=1)
+    assert study.trials[-1].params == {"x": 0.123, "y": 1}
+    model, translation = model_of(study, eq.Arbitrary())
+    assert [datum.number for datum in model.data(translation)] == list(range(1, 8))
+
+
+# What goes wrong.
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, None, "text"])
+@pytest.mark.parametrize("member", [0, 1])
+def test_a_reading_that_is_no_number_fails_its_trial_and_nothing_else(value, member):
+    study, instrument = make(), Instrument()
+    run(study, 8, instrument)
+    before = best_params(study)
+    calls = iter(range(2))
+    study.optimize(paired(lambda trial: value if next(calls) == member else instrument(trial)), n_trials=1)
+    assert study.trials[-1].state == TrialState.FAIL
+    assert best_params(study) == before
+    run(study, 2, instrument)
+    assert study.trials[-1].state == TrialState.COMPLETE
+
+
+@pytest.mark.parametrize("error", [ValueError("broken"), optuna.TrialPruned()])
+@pytest.mark.parametrize("member", [0, 1])
+def test_failed_and_pruned_trials_are_given_up(error, member):
+    study, instrument = make(), Instrument()
+    run(study, 8, instrument)
+    before = best_params(study)
+
+    calls = iter(range(2))
+
+    def broken(trial):
+        value = instrument(trial)
+        trial.report(value, 0)
+        if next(calls) == member:
+            raise error
+        return value
+
+    study.optimize(paired(broken), n_trials=1, catch=(ValueError,))
+    assert study.trials[-1].state in (TrialState.FAIL, TrialState.PRUNED)
+    assert best_params(study) == before
+
+
+def test_an_infinite_one_point_reading_teaches_nothing():
+    study, instrument = make(reduction=eq.OnePoint(eq.RunningMean())), Instrument()
+    study.optimize(instrument, n_trials=8)
+    before = best_params(study)
+    study.optimize(lambda trial: instrument(trial) * math.inf, n_trials=1)
+    assert study.trials[-1].state == TrialState.COMPLETE
+    assert best_params(study) == before
+    study.optimize(instrument, n_trials=1)
+
+
+def test_an_unwrapped_objective_is_refused_at_once():
+    with pytest.raises(RuntimeError, match=r"must be measured by paired\(objective\), got a value without a rival"):
+        make().optimize(Instrument(), n_trials=3)
+
+
+def test_parts_that_do_not_fit_are_refused():
+    plain = optuna.create_study(sampler=optuna.samplers.RandomSampler())
+    with pytest.raises(RuntimeError, match="must meet a DuelSampler, got a study with RandomSampler"):
+        run(plain, 1)
+    with pytest.raises(RuntimeError, match="measures two points a trial, got a sampler for one"):
+        run(make(reduction=eq.OnePoint()), 1)
+    with pytest.raises(TypeError, match=r"`reduction` must be TwoPoint\(\) or OnePoint"):
+        DuelSampler(reduction=eq.Direct())
+    with pytest.raises(ValueError, match="`policy` must propose pairs"):
+        DuelSampler(policy=eq.UCB())
+    with pytest.raises(ValueError, match="`offset` must be Arbitrary"):
+        DuelSampler(reduction=eq.OnePoint(), offset=eq.Tracked())
+    with pytest.raises(ValueError, match="`memory` must be at least 2"):
+        DuelSampler(memory=1)
+    two = optuna.create_study(directions=["minimize", "maximize"], sampler=DuelSampler())
+    with pytest.raises(ValueError, match="multi-objective"):
+        two.optimize(paired(Instrument()), n_trials=1)
+    with pytest.raises(ValueError, match="`study` must have finished a duel"):
+        recommend(make())
+
+
+# What Optuna allows.
+
+
+def test_an_enqueued_trial_is_compared_with_the_best_one_known():
+    study, instrument = make(), Instrument()
+    study.enqueue_trial({"x": 0.1, "y": 0})  # before anything is known
+    run(study, 10, instrument)
+    assert study.trials[0].params == {"x": 0.1, "y": 0}
+    study.enqueue_trial({"x": 0.25, "y": 1})
+    study.enqueue_trial({"y": 4})
+    run(study, 2, instrument)
+    whole, part = study.trials[-2:]
+    assert whole.params == {"x": 0.25, "y": 1}
+    assert part.params["y"] == 4
+    assert {name: v[1] for name, v in whole.system_attrs[PAIR]["p"].items()}["x"] == pytest.approx(0.7, abs=0.1)
+    model, translation = model_of(study)
+    assert len(model.data(translation)) == 12
+    study.enqueue_trial(best_params(study))  # against the challenger, then
+    run(study, 1, instrument)
+
+
+def test_an_enqueued_point_outside_the_range_is_measured_but_not_learned_from():
+    study, instrument = make(), Instrument()
+    run(study, 6, instrument)
+    study.enqueue_trial({"x": 1.5, "y": 1})
+    with pytest.warns(UserWarning, match="out of range"):
+        run(study, 1, instrument)
+    assert study.trials[-1].params["x"] == 1.5
+    model, translation = model_of(study)
+    assert [datum.number for datum in model.data(translation)] == list(range(6))
+
+
+@experimental
+def test_a_retried_trial_is_the_same_duel_measured_anew():
+    study, instrument = make(), Instrument()
+    run(study, 8, instrument)
+    lost = study.ask()
+    half = Instrument()
+    with pytest.raises(ZeroDivisionError):  # the worker dies between the two readings
+        paired(lambda trial: half(trial) if half.readings == 0 else 1 / 0)(lost)
+    frozen = study.trials[-1]
+    study.tell(lost, state=TrialState.FAIL)
+    optuna.storages.RetryHeartbeatStaleTrialCallback()(study, frozen)
+    run(study, 1, instrument)
+    retried = study.trials[-1]
+    assert retried.state == TrialState.COMPLETE
+    assert retried.number == frozen.number + 1
+    assert retried.system_attrs[PAIR]["p"] == frozen.system_attrs[PAIR]["p"]
+    model, translation = model_of(study)
+    assert [datum.number for datum in model.data(translation)] == [*range(8), 9]
+
+
+@experimental
+def test_readings_that_a_retried_trial_inherits_are_not_its_own():
+    study = make()
+    run(study, 8)
+    done = study.trials[-1]
+    optuna.storages.RetryHeartbeatStaleTrialCallback()(study, done)  # as if it had died right before its end
+    trial = study.ask()
+    with pytest.raises(RuntimeError, match="got a value without a rival"):
+        study.tell(trial, done.value)
+    model, translation = model_of(study)
+    assert [datum.number for datum in model.data(translation)] == list(range(8))
+
+
+SPACE = {"x": FloatDistribution(0, 1), "y": IntDistribution(0, 4)}
+
+
+@pytest.mark.parametrize("fixed", [None, SPACE])
+def test_a_batch_is_asked_for_before_anything_is_told(fixed):
+    study, instrument = make(), Instrument()
+    run(study, 4, instrument)
+    measure = paired(instrument)
+    batch = [study.ask(fixed) for _ in range(5)]
+    for trial in batch:
+        _ = trial.relative_params  # proposed now, all of them before the first is measured
+    values = {trial.number: measure(trial) for trial in reversed(batch)}
+    for trial in np.random.default_rng(0).permutation(np.array(batch, dtype=object)):
+        study.tell(trial, values[trial.number])
+    assert len({json.dumps(pair) for pair in points(study)[4:]}) == 5
+    run(study, 20, instrument)
+    assert instrument.f(best_params(study)) > -0.05
+
+
+@pytest.mark.parametrize("options", [{}, {"reduction": eq.OnePoint(eq.LastOffset())}])
+def test_threads_share_a_study(options):
+    study, instrument, lock = make(**options), Instrument(), threading.Lock()
+
+    def objective(trial):
+        with lock:
+            return instrument(trial)
+
+    study.optimize(objective if options else paired(objective), n_trials=24, n_jobs=4)
+    assert len(study.get_trials(states=(TrialState.COMPLETE,))) == 24
+    assert instrument.readings == (24 if options else 48)
+    assert instrument.f(best_params(study)) > -2
+
+
+@pytest.mark.parametrize(("low", "high", "kept"), [(-1.0, 2.0, 10), (0.5, 1.0, None)])
+def test_a_range_may_change_between_trials(low, high, kept):
+    study, instrument = make(), Instrument()
+    run(study, 10, instrument)
+
+    def changed(trial):
+        x, y = trial.suggest_float("x", low, high), trial.suggest_int("y", 0, 4)
+        return instrument.f({"x": x, "y": y})
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotModeled)  # a proposed value may have left the range
+        study.optimize(paired(changed), n_trials=8)
+    model, translation = model_of(study)
+    assert translation.distributions["x"] == FloatDistribution(low, high)
+    learned = [datum.number for datum in model.data(translation)]
+    old = [pair["x"] for pair in points(study)[:10]]
+    assert learned[-8:] == list(range(10, 18))
+    assert len(learned) - 8 == (kept or sum(low <= a <= high and low <= b <= high for a, b in old))
+    assert low <= best_params(study)["x"] <= high
+
+
+def test_a_parameter_that_comes_later_is_shared_by_both_members_and_said_not_to_be_optimized():
+    study, instrument = make(), Instrument()
+    run(study, 6, instrument)
+    seen = []
+
+    def more(trial):
+        seen.append(trial.suggest_float("late", 0, 1))
+        return instrument(trial) + 100 * seen[-1]
+
+    with pytest.warns(NotModeled, match="parameter 'late' is drawn at random and not optimized in trial 6"):
+        study.optimize(paired(more), n_trials=1)
+    study.optimize(paired(more), n_trials=4)  # said once
+    assert seen[::2] == seen[1::2]
+    assert len(set(seen)) == 5
+    assert set(best_params(study)) == {"x", "y"}
+    assert abs(study.trials[-1].value) < 5  # what it does cancels
+
+
+def test_the_parameters_to_optimize_can_be_given():
+    study = make(search_space=SPACE)
+    run(study, 3)
+    assert all(PAIR in t.system_attrs for t in study.trials)
+    only = make(search_space={"x": FloatDistribution(0, 1)})
+    with pytest.warns(NotModeled, match="'y'"):
+        run(only, 6)
+    assert set(best_params(only)) == {"x"}
+    assert all(pair["y"][0] == pair["y"][1] for pair in points(only))
+
+
+def test_a_conditional_space_is_optimized_where_all_branches_agree():
+    study = make()
+
+    def objective(trial):
+        kind = trial.suggest_categorical("kind", ["a", "b"])
+        extra = trial.suggest_float(f"{kind}1", 0, 1)
+        return (kind == "b") + 0.1 * extra
+
+    with pytest.warns(NotModeled, match="make a study for each branch"):
+        study.optimize(paired(objective), n_trials=15)
+    assert best_params(study) == {"kind": "b"}
+
+
+@experimental
+def test_some_parameters_may_be_fixed_by_optunas_own_wrapper():
+    study, instrument = make(), Instrument()
+    run(study, 5, instrument)
+    study.sampler = optuna.samplers.PartialFixedSampler({"y": 3}, study.sampler)
+    run(study, 5, instrument)
+    for pair in points(study)[5:]:
+        assert pair["y"] == [3.0, 3.0]
+    assert recommend(study).readings == 20
+    study.sampler.reseed_rng()
+
+
+class Mode(enum.Enum):
+    SLOW = 1
+    FAST = 2
+
+
+def test_a_choice_may_be_any_hashable_object():
+    options = (None, True, 3, 2.5, "text", (1, 2), Mode.FAST, frozenset({1}))
+    study, seen = make(), []
+
+    def objective(trial):
+        seen.append(trial.suggest_categorical("option", options))
+        return float(seen[-1] is Mode.FAST)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # Optuna says that not every storage can keep them
+        study.optimize(paired(objective), n_trials=30)
+        assert best_params(study)["option"] is Mode.FAST
+    assert all(any(value is option for option in options) for value in seen)
+
+
+# Storage, and what is kept in it.
+
+
+def test_everything_kept_is_short_json():
+    study = make()
+    run(study, 40)
+    for trial in study.trials:
+        kept = {key: json.dumps(value) for key, value in trial.system_attrs.items()}
+        assert set(kept) <= {PAIR, FIT}
+        assert len(kept[PAIR]) < 150
+        assert len(kept.get(FIT, "")) < 800
+    fits = [t.number for t in study.trials if FIT in t.system_attrs]
+    assert fits[0] == 6
+    assert len(fits) < 14
+
+
+def test_a_fresh_process_goes_on_as_the_old_one_would_have():
+    """The sampler is thrown away after every trial: what it knew is in the storage."""
+    study, other = make(), make()
+    run(study, 25)
+    instrument = Instrument()
+    for _ in range(25):
+        other.sampler = DuelSampler(seed=0)
+        run(other, 1, instrument)
+    assert points(study) == points(other)
+    twin = pickle.loads(pickle.dumps(study.sampler))
+    assert twin.recommend(study).x == best_params(study)
+    loaded = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler())
+    loaded.add_trials(study.trials)
+    assert recommend(loaded).x["x"] == pytest.approx(best_params(study)["x"], abs=1e-3)
+
+
+@pytest.mark.parametrize("law", [eq.Tracked(), eq.Arbitrary()])
+def test_learning_what_is_new_comes_to_the_same_as_learning_everything_again(law):
+    """Trials finish out of order, some fail; a rebuild after each agrees."""
+    study, measure, rng = make(offset=law), paired(Instrument()), np.random.default_rng(3)
+    seasoned, memory, open_trials = StudyModel(law), 24, []
+    grid = np.array([[x, y] for x in np.linspace(0, 1, 9) for y in (0.0, 0.5)])
+    for step in range(70):
+        trial = study.ask()
+        open_trials.append((trial, measure(trial)))
+        if len(open_trials) > 3:
+            trial, value = open_trials.pop(rng.integers(len(open_trials)))
+            study.tell(trial, *([None, TrialState.FAIL] if step % 7 == 0 else [value]))
+        if step < 20 or step % 5:
+            continue
+        seasoned.update(study)
+        fresh, translation = model_of(study, law)
+        ours, _ = seasoned.posterior(seasoned.translation(seasoned.search_space()), memory)
+        theirs, _ = fresh.posterior(translation, memory)
+        assert ours.comparisons == theirs.comparisons
+        a, b = ours.at(grid), theirs.at(grid)
+        np.testing.assert_allclose(a.mean, b.mean, atol=1e-9)
+        np.testing.assert_allclose(a.psi(0), b.psi(0), atol=1e-9)
+
+
+@given(st.integers(0, 400), st.integers(2, 130))
+def test_memory_holds_the_first_and_the_last(n, memory):
+    kept = [datum.number for datum in remembered([Datum(i, None) for i in range(n)], memory)]
+    assert len(kept) == len(set(kept)) == min(n, memory)
+    assert kept == sorted(kept)
+    assert set(range(min(n, memory // 2))) <= set(kept)
+    assert set(range(max(n - memory // 2, 0), n)) <= set(kept)
+
+
+@pytest.mark.parametrize("law", [eq.Tracked(), eq.Arbitrary()])
+def test_learning_at_once_comes_to_the_same_as_one_by_one(law):
+    study = make(offset=law)
+    run(study, 12)
+    model, translation = model_of(study, law)
+    data, grid = model.data(translation), np.random.default_rng(0).random((20, 2))
+    fit, space = Fit.to(data, len(data), translation, law), translation.space
+    for kind, learned in ((eq.Arbitrary(), fit.differences), (law, fit.readings or fit.differences)):
+        told = [d.difference for d in data] if kind == eq.Arbitrary() else [r for d in data for r in d.readings]
+        told.append(eq.Comparison([0.5, 0.5], [0.5, 0.5], 1.0))
+        together = StudyPosterior.at_once(space, kind, told, learned)
+        reference = eq.DualPosterior(together.kernel, together.regularizer, together.confidence, together.offset)
+        for comparison in told:
+            reference = reference.condition(replace(comparison, outcome=comparison.outcome - learned.origin))
+        assert together.comparisons == reference.comparisons
+        assert together.log_det == pytest.approx(reference.log_det)
+        np.testing.assert_allclose(together.at(grid).mean, reference.at(grid).mean, atol=1e-7)
+        np.testing.assert_allclose(together.at(grid).variance, reference.at(grid).variance, atol=1e-7)
+
+
+def test_what_others_are_measuring_is_anticipated_unless_they_are_long_gone():
+    study = make()
+    run(study, 8)
+    others = [study.ask() for _ in range(3)]
+    for trial in others:
+        _ = trial.relative_params
+    model, translation = model_of(study)
+    posterior, _ = model.posterior(translation, 96)
+    each = 1 if posterior.offset is None else 2
+    assert model.anticipating(posterior, translation).comparisons == posterior.comparisons + 3 * each
+    for _ in range(STALE):
+        study.tell(study.ask(), state=TrialState.FAIL)
+    model.update(study)
+    assert model.anticipating(posterior, translation) is posterior
+
+
+def test_a_fit_is_outdated_by_growth_and_one_worker_is_the_first_to_see_it():
+    fit = Fit(100, "", Learned(Hyperparameters.guess(2)))
+    assert [fit.outdated(n) for n in (5, 100, 119, 120)] == [True, False, False, True]
+    assert [fit.outdated(n, patience=0.1) for n in (5, 120, 129, 130)] == [True, False, False, True]
+
+
+def test_a_fit_is_kept_to_the_last_bit():
+    study = make()
+    run(study, 10)
+    (content,) = [t.system_attrs[FIT] for t in study.trials if FIT in t.system_attrs][-1:]
+    fit = Fit.from_json(json.loads(json.dumps(content)))
+    assert fit.to_json() == content
+    assert fit == Fit.from_json(content)
+
+
+def test_two_studies_may_share_a_sampler():
+    sampler = DuelSampler(seed=0)
+    one, two = (optuna.create_study(direction=d, sampler=sampler) for d in ("maximize", "minimize"))
+    for _ in range(3):
+        run(one, 4)
+        run(two, 4)
+    assert best_params(one)["x"] == pytest.approx(0.7, abs=0.2)
+    assert best_params(two)["x"] == pytest.approx(0.0, abs=0.2)
+
+
+# Spaces.
+
+FLOATS = st.tuples(st.floats(-1e3, 1e3), st.floats(1e-3, 1e3), st.none() | st.floats(1e-3, 1e3)).map(
+    lambda t: FloatDistribution(t[0], t[0] + t[1], step=t[2])
+)
+LOGS = st.tuples(st.floats(1e-9, 1e3), st.floats(1.5, 1e6)).map(
+    lambda t: FloatDistribution(t[0], t[0] * t[1], log=True)
+)
+INTS = st.tuples(st.integers(-(10**9), 10**9), st.integers(1, 10**9), st.integers(1, 10**4)).map(
+    lambda t: IntDistribution(t[0], t[0] + t[1], step=t[2])
+)
+LOG_INTS = st.tuples(st.integers(1, 10**6), st.integers(1, 10**9)).map(
+    lambda t: IntDistribution(t[0], sum(t), log=True)
+)
+CHOICES = st.integers(2, 9).map(lambda n: CategoricalDistribution([f"c{i}" for i in range(n)]))
+HUGE = st.just(IntDistribution(0, 2**50)) | st.just(IntDistribution(1, 2**50, log=True))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(FLOATS | LOGS | INTS | LOG_INTS | CHOICES | HUGE, min_size=1, max_size=4), st.integers(0, 2**32 - 1))
+@pytest.mark.filterwarnings("ignore:The distribution is specified by")
+def test_what_is_decoded_may_be_suggested_and_is_encoded_again(distributions, seed):
+    named = {f"p {i}": d for i, d in enumerate(distributions) if not d.single()}
+    if not named:
+        return
+    translation, rng = Translation(named), np.random.default_rng(seed)
+    for point in translation.space.candidates(rng)[:16]:
+        values = translation.decode(point)
+        for name, d in named.items():
+            assert d._contains(values[name])
+            assert contains(d, values[name])
+            assert internal(d, d.to_external_repr(values[name])) == values[name]
+        again = translation.decode(translation.encode(values))
+        assert again == pytest.approx(values, rel=1e-9, abs=1e-9)
+    assert translation.encode({}) is None
+    assert translation.signature == Translation(dict(named)).signature
+
+
+@given(FLOATS | LOGS | INTS | LOG_INTS | CHOICES, st.floats(-2e6, 2e6) | st.integers(-100, 100).map(float))
+@pytest.mark.filterwarnings("ignore:The distribution is specified by")
+def test_a_value_is_contained_where_optuna_says_so(distribution, value):
+    if isinstance(distribution, CategoricalDistribution):
+        value = float(round(value))  # Optuna cuts off what follows the point
+    assert contains(distribution, value) == distribution._contains(value)

@@ -1,0 +1,146 @@
+"""Xopt: steps of any size, dump and resume in the middle of a duel, and a name to be found by."""
+
+import math
+
+import pytest
+
+pytest.importorskip("xopt", reason="needs the extra `xopt`")
+pytestmark = [pytest.mark.filterwarnings("ignore::DeprecationWarning"), pytest.mark.filterwarnings("ignore:.*pandas.*")]
+
+from xopt import VOCS, Evaluator, Xopt  # noqa: E402
+from xopt.errors import VOCSError  # noqa: E402
+from xopt.generators import get_generator  # noqa: E402
+
+import equipoise as eq  # noqa: E402
+from equipoise.integrations.xopt import DuelGenerator, NotCompared  # noqa: E402
+
+READINGS = [0]
+
+
+def f(point):
+    return -4 * (point["x"] - 0.7) ** 2 - (point["y"] - 0.2) ** 2
+
+
+def measure(point):
+    """Drifts by far more than f varies."""
+    assert "_id" not in point  # a control system would take it for a knob
+    READINGS[0] += 1
+    return {"f": f(point) + 0.2 * READINGS[0]}
+
+
+def vocs(**fields):
+    return VOCS(**{"variables": {"x": [0, 1], "y": [-1, 1]}, "objectives": {"f": "MAXIMIZE"}} | fields)
+
+
+def make(function=measure, **fields):
+    generator = DuelGenerator(vocs=vocs(**fields), seed=0)
+    return Xopt(generator=generator, evaluator=Evaluator(function=function))
+
+
+def test_it_is_registered_on_import():
+    assert get_generator("duel") is DuelGenerator
+
+
+@pytest.mark.parametrize(("size", "steps"), [(1, 60), (3, 20), (4, 15)])
+def test_finds_the_best_point_in_steps_of_any_size(size, steps):
+    X = make()
+    for _ in range(steps):
+        X.evaluate_data(X.generator.generate(size))
+    (best,) = X.generator.get_best_points()
+    assert f(best) > -0.05
+    assert X.generator.recommend().readings == len(X.data) == 60
+    assert math.isfinite(X.generator.recommend().gap_bound)
+    lucky = X.data.iloc[int(X.data["f"].argmax())]
+    assert lucky.name >= 50  # the drift decides who is best of all readings
+
+
+@pytest.mark.parametrize("steps", [1, 7, 8])
+def test_a_study_is_dumped_and_resumed_in_the_middle_of_a_duel(tmp_path, steps):
+    READINGS[0] = 0
+    X = make()
+    for _ in range(steps):
+        X.step()
+    X.dump(str(tmp_path / "study.yaml"))
+    again = Xopt.from_file(str(tmp_path / "study.yaml"))
+    assert again.generator.seed == X.generator.seed
+    assert len(again.data) == steps
+    ours, theirs = X.generator.generate(3), again.generator.generate(3)
+    assert ours == theirs
+    again.generator.add_data(again.evaluator.evaluate_data(theirs))
+    assert again.generator.recommend().readings == steps + 3
+
+
+def test_what_was_generated_and_never_measured_is_generated_again():
+    X = make()
+    X.step()
+    lost = X.generator.generate(4)
+    again = Xopt.from_yaml(X.yaml())
+    assert again.generator.generate(5)[:4] == lost
+
+
+def test_a_study_without_data_begins_anew_within_other_ranges():
+    X = make()
+    X.step()
+    config = X.dict()
+    assert config["generator"]["events"]
+    X.generator.set_data(X.data.iloc[0:0])
+    X.generator.vocs.variables = {"x": [5, 6], "y": [0, 1]}
+    (point,) = X.generator.generate(1)
+    assert 5 <= point["x"] <= 6
+
+
+@pytest.mark.filterwarnings("ignore::equipoise.ledger.DuelGivenUp")
+def test_a_failed_row_is_dropped_with_its_duel():
+    READINGS[0] = 0
+    X = make(function=broken)
+    X.strict = False
+    for _ in range(20):
+        X.step()
+    records = X.generator.study.records()
+    assert [r.failed is not None for r in records].count(True) == 2
+    assert sum(r.void for r in records) >= 2
+    assert len(X.generator.study.open_trials) == 0
+
+
+def broken(point):
+    result = measure(point)
+    if READINGS[0] in (6, 11):
+        raise ValueError("no beam")
+    return result
+
+
+def test_what_was_measured_elsewhere_is_said_to_teach_nothing():
+    X = make()
+    with pytest.warns(NotCompared, match="not asked for"):
+        X.random_evaluate(1)
+    assert X.generator.study.readings == 0
+
+
+def test_constants_and_discrete_variables():
+    X = make(function=steps_of_y, variables={"x": [0, 1], "y": {-1, 0.2, 1}}, constants={"mode": 3})
+    for _ in range(40):
+        X.step()
+    (best,) = X.generator.get_best_points()
+    assert best["y"] == 0.2
+    assert best["mode"] == 3
+
+
+def steps_of_y(point):
+    return measure({"x": point["x"], "y": point["y"]})
+
+
+def test_problems_it_cannot_solve_are_refused():
+    with pytest.raises(VOCSError, match="constraints"):
+        DuelGenerator(vocs=vocs(constraints={"c": ["LESS_THAN", 0.0]}))
+    with pytest.raises(VOCSError, match="multi-objective"):
+        DuelGenerator(vocs=vocs(objectives={"f": "MAXIMIZE", "g": "MAXIMIZE"}))
+
+
+def test_the_order_inside_a_duel_is_random():
+    generator = DuelGenerator(vocs=vocs(), seed=1)
+    signs = []
+    for _ in range(20):
+        generator.generate(2)
+        signs.append(generator.study.events[-2]["signs"][0])
+    assert {1.0, -1.0} == set(signs)
+    assert isinstance(generator.study.offset, eq.Tracked)
