@@ -6,9 +6,9 @@
     ell      duration over which the smooth part changes                ()
 
 Under `Arbitrary` nothing is assumed, so only the difference inside a duel teaches anything; under `Constant` it is as
-if there were none. Under `Tracked` the
-offset is a Gaussian process of its own, so that a reading y = f(x) + o(t) + noise teaches by itself; pairs are still
-drawn and ordered at random, which is what keeps the two apart (METHOD section 7).
+if there were none. Under `Tracked` the offset is a Gaussian process of its own, so that a reading
+y = f(x) + o(t) + noise teaches by itself; pairs are still drawn and ordered at random, which is what keeps the two
+apart (METHOD section 7).
 """
 
 from dataclasses import dataclass, replace
