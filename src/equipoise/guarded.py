@@ -76,16 +76,7 @@ class GuardedPosterior(Posterior):
     @cached_property
     def contradicted(self) -> bool:
         """Whether the duels contradict the tracked leader."""
-        points = self._duels.support
-        if not len(points):
-            return False
-        ours = points[int(self._duels.mean(points).argmax())]
-        theirs = points[int(self._tracked.mean(points).argmax())]
-        mean, variance = self._duels.difference(ours[None], theirs)
-        if mean[0] <= self._guard * np.sqrt(variance[0]):
-            return False
-        mean, variance = self._duels.jackknife(ours, theirs)
-        return bool((mean > self._guard * np.sqrt(variance)).all())
+        return contradicts(self._duels, self._tracked, self._guard)
 
     def _conditioned(self, comparison: Comparison, anticipated: bool) -> Self:
         new = self._copy()
@@ -101,6 +92,20 @@ class GuardedPosterior(Posterior):
         new.kernel, new.regularizer, new.log_det = tracked.kernel, tracked.regularizer, tracked.log_det
         new.comparisons = tracked.comparisons
         return new
+
+
+def contradicts(duels: DualPosterior, tracked: DualPosterior, guard: float) -> bool:
+    """Return whether the duels say that the tracked leader is beaten by their own, also without any one of them."""
+    points = duels.support
+    if not len(points):
+        return False
+    ours = points[int(duels.mean(points).argmax())]
+    theirs = points[int(tracked.mean(points).argmax())]
+    mean, variance = duels.difference(ours[None], theirs)
+    if mean[0] <= guard * np.sqrt(variance[0]):
+        return False
+    mean, variance = duels.jackknife(ours, theirs)
+    return bool((mean > guard * np.sqrt(variance)).all())
 
 
 def _under(duels: DualPosterior, kernel: Kernel, regularizer: float) -> DualPosterior:

@@ -90,6 +90,12 @@ def test_finds_the_best_setting_where_the_best_trial_of_a_plain_study_is_wrong(d
     assert plain.best_trial.number >= 60  # the drift decides, not f
 
 
+def test_nothing_is_certified_before_the_unit_of_f_is_known():
+    study = make()
+    study.optimize(paired(Instrument()), n_trials=2)
+    assert recommend(study).gap_bound == math.inf
+
+
 @pytest.mark.parametrize("seed", [4, 6])
 @pytest.mark.parametrize("slope", [-0.1, 1.0])
 def test_a_steady_drift_is_followed_whatever_its_slope(seed, slope):

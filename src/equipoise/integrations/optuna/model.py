@@ -9,12 +9,12 @@ touch; where these contradict, they are trusted.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
 from optuna.distributions import BaseDistribution
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
 from equipoise.duel import Comparison
+from equipoise.guarded import contradicts
 from equipoise.integrations.optuna.learning import FEW, Datum, Fit, StudyPosterior
 from equipoise.integrations.optuna.records import FIT, Finished, Pair, common_names, sign_of
 from equipoise.integrations.optuna.translation import Translation
@@ -134,7 +134,8 @@ class StudyModel:
         tracked = StudyPosterior.at_once(space, self.law, readings, fit.readings).watching()
         if tracked.learned != fit.readings:
             fit = replace(fit, readings=tracked.learned)
-        return duels if _contradicted(tracked, duels, self.law.guard) else tracked, fit
+        guard = self.law.guard
+        return duels if guard is not None and contradicts(duels, tracked, guard) else tracked, fit
 
     def _settle(self, new: Sequence[FrozenTrial], sign: float) -> None:
         """Take in trials that have finished."""
@@ -158,17 +159,6 @@ class StudyModel:
         times = (2.0 * duel.number + 1.0, 2.0 * duel.number + 2.0)
         readings = (Comparison(x, None, duel.readings[i], t) for (x, i), t in zip(order, times, strict=True))
         return Datum(duel.number, difference, tuple(readings))
-
-
-def _contradicted(tracked: StudyPosterior, duels: StudyPosterior, guard: float | None) -> bool:
-    """Return whether the duels say that the tracked leader is beaten by their own, as `GuardedPosterior` does."""
-    points = duels.support
-    if guard is None or not len(points):
-        return False
-    ours = points[int(duels.mean(points).argmax())]
-    theirs = points[int(tracked.mean(points).argmax())]
-    mean, variance = duels.difference(ours[None], theirs)
-    return bool(mean[0] > guard * np.sqrt(variance[0]))
 
 
 def _number(trial: FrozenTrial) -> int:

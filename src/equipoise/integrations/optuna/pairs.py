@@ -1,24 +1,21 @@
 """Proposing the pair of a trial, and the best setting, from the model of a study."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from numpy.random import Generator
 
 from equipoise._typing import FloatArray
-from equipoise.acquisition import optimism
 from equipoise.baselines import Baseline
 from equipoise.duel import Proposal
 from equipoise.integrations.optuna.learning import StudyPosterior
 from equipoise.integrations.optuna.model import StudyModel
 from equipoise.integrations.optuna.records import Pair
 from equipoise.integrations.optuna.translation import Translation, internal
-from equipoise.optimizer import Recommendation
 from equipoise.policies import Policy
-from equipoise.policies.ids import gap_bound
-from equipoise.policies.policy import fair_argmax
 from equipoise.proposing import Proposer
+from equipoise.recommending import Recommendation, recommended
 from equipoise.reductions import OnePoint, TwoPoint
 
 FORECAST = 256
@@ -60,10 +57,8 @@ class PairMaker:
         self, posterior: StudyPosterior, translation: Translation, readings: int, rng: Generator
     ) -> Recommendation:
         """Return the best setting as far as is known, and a bound on what is left to gain."""
-        belief = posterior.at(self._proposer(translation).candidates(posterior, (optimism,), rng))
-        leader = fair_argmax(belief.mean, rng)
-        delta = gap_bound(belief.mean[leader] - belief.mean, belief.width(belief.psi(leader)))
-        return Recommendation(translation.external(belief.points[leader]), float(delta[0]), readings)
+        best = recommended(posterior, self._proposer(translation), readings, rng)
+        return replace(best, x=translation.external(translation.space.encode(best.x)))
 
     def _proposer(self, translation: Translation) -> Proposer:
         return Proposer(translation.space, self.policy, self.reduction)
