@@ -23,7 +23,7 @@ from equipoise._typing import FloatArray
 Round = Callable[[float], None]
 
 
-def bare_round(points: FloatArray, kernel: eq.Kernel, beta: float = 1.0) -> Round:
+def bare_round(points: FloatArray, kernel: eq.kernels.Kernel, beta: float = 1.0) -> Round:
     """Return a function that plays one round of IDS on arrays alone, told the outcome beforehand."""
     C, mu, rng = kernel(points, points), np.zeros(len(points)), np.random.default_rng(0)
 
@@ -48,7 +48,7 @@ def bare_round(points: FloatArray, kernel: eq.Kernel, beta: float = 1.0) -> Roun
     return play
 
 
-def library_round(points: FloatArray, kernel: eq.Kernel) -> Round:
+def library_round(points: FloatArray, kernel: eq.kernels.Kernel) -> Round:
     """Return a function that plays the same round through ask and tell, two readings each."""
     opt = eq.Optimizer(eq.Finite(points), kernel=kernel, confidence=eq.FixedConfidence(1.0), rng=0)
 
@@ -67,7 +67,7 @@ def microseconds(play: Round, rounds: int) -> float:
     return (time.process_time() - start) / rounds * 1e6
 
 
-def compare(points: FloatArray, kernel: eq.Kernel, rounds: int, repeats: int = 9) -> tuple[float, float]:
+def compare(points: FloatArray, kernel: eq.kernels.Kernel, rounds: int, repeats: int = 9) -> tuple[float, float]:
     """Return the median cost of the bare round and of the library's, measured in turn."""
     pairs = [
         (microseconds(bare_round(points, kernel), rounds), microseconds(library_round(points, kernel), rounds))
@@ -76,7 +76,7 @@ def compare(points: FloatArray, kernel: eq.Kernel, rounds: int, repeats: int = 9
     return statistics.median(bare for bare, _ in pairs), statistics.median(ours for _, ours in pairs)
 
 
-def growth(points: FloatArray, kernel: eq.Kernel, repeats: int = 5) -> tuple[float, float]:
+def growth(points: FloatArray, kernel: eq.kernels.Kernel, repeats: int = 5) -> tuple[float, float]:
     """Return the cost of a round around duel 100 and around duel 5,000."""
     early, late = [], []
     for _ in range(repeats):
@@ -88,7 +88,7 @@ def growth(points: FloatArray, kernel: eq.Kernel, repeats: int = 5) -> tuple[flo
     return statistics.median(early), statistics.median(late)
 
 
-def problems() -> dict[str, tuple[FloatArray, eq.Kernel, int]]:
+def problems() -> dict[str, tuple[FloatArray, eq.kernels.Kernel, int]]:
     rng = np.random.default_rng(0)
     sphere = rng.normal(size=(20, 4))
     sphere /= np.linalg.norm(sphere, axis=1, keepdims=True)

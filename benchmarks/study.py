@@ -56,7 +56,7 @@ Best = Callable[[], FloatArray]
 Learner = tuple[Ask, Tell, Best]
 
 
-def space_of(function: env.Function) -> eq.Domain:
+def space_of(function: env.Function) -> eq.spaces.Domain:
     return eq.Box(function.bounds) if function.bounds is not None else eq.Finite(np.asarray(function.points))
 
 
@@ -185,14 +185,14 @@ LEARNERS: dict[str, Callable[[env.Function, int], Learner]] = {
     "challenger-climb": ours(policy=eq.Challenger(climb=True)),
     "IDS": ours(policy=eq.IDS()),
     "thompson": ours(policy=eq.DoubleThompson()),
-    "maxmin-LCB": ours(policy=eq.MaxMinLCB()),
-    "max-info": ours(policy=eq.MaxInfo()),
+    "maxmin-LCB": ours(policy=eq.policies.MaxMinLCB()),
+    "max-info": ours(policy=eq.policies.MaxInfo()),
     "duels": ours(offset=eq.Arbitrary()),
     "IDS-duels": ours(policy=eq.IDS(), offset=eq.Arbitrary()),
     "one-point": ours(reduction=eq.OnePoint(eq.BestForecaster())),
     "unguarded": ours(offset=eq.Tracked(guard=None)),
     "UCB": ours(policy=eq.UCB()),
-    "random": ours(policy=eq.Random()),
+    "random": ours(policy=eq.policies.Random()),
     "TPE": tpe,
     "CMA": cmaes,
     "BoTorch-UCB": botorch(reference=False),

@@ -33,8 +33,8 @@ from tqdm import tqdm
 import equipoise as eq
 from equipoise.environments import BiasProcess, Environment, Function, NoBias, Reading, linear
 from equipoise.experiments import LEARNERS, problem, run
+from equipoise.experiments.charts import STYLE, band, pyplot, save
 from equipoise.experiments.experiment import streams
-from equipoise.experiments.plots import STYLE, band, pyplot, save
 from equipoise.experiments.statistics import level
 from equipoise.experiments.tables import markdown
 

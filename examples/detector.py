@@ -27,8 +27,8 @@ from tqdm import tqdm
 import equipoise as eq
 from equipoise.environments import Environment, RangeAdjustingDetector, Reading, beam_line
 from equipoise.experiments import Trace, run
+from equipoise.experiments.charts import STYLE, band, pyplot, save
 from equipoise.experiments.demo import Contestant, recommendation_table, regret_table
-from equipoise.experiments.plots import STYLE, band, pyplot, save
 
 LEARNERS: Mapping[str, Mapping[str, Any]] = {
     "GP-UCB": {"policy": eq.UCB()},

@@ -34,7 +34,7 @@ from tqdm import tqdm
 
 import equipoise as eq
 from equipoise.environments import Environment, additive
-from equipoise.experiments.plots import STYLE, band, pyplot, save
+from equipoise.experiments.charts import STYLE, band, pyplot, save
 from equipoise.experiments.statistics import level
 from equipoise.experiments.tables import markdown
 
@@ -45,7 +45,7 @@ ENOUGH = 100
 """Readings of the learner that turns all knobs."""
 
 
-def told(policy: eq.Policy, reduction: eq.Reduction, outcome_noise: float) -> dict[str, Any]:
+def told(policy: eq.policies.Policy, reduction: eq.reductions.Reduction, outcome_noise: float) -> dict[str, Any]:
     """Return what a learner of one knob is given besides its seed."""
     confidence, kernel = eq.CredibleConfidence(), eq.RBF(LENGTHSCALE)
     parts = {"kernel": kernel, "regularizer": outcome_noise**2, "confidence": confidence}
@@ -121,7 +121,7 @@ def alone(learners: int, seed: int, readings: int) -> Run:
     """Let one learner turn all knobs; it knows that the function is a sum over them."""
     near, far = np.eye(learners, dtype=bool), 1e6
     kernels = [eq.RBF(np.where(own, LENGTHSCALE, far)) for own in near]
-    kernel: eq.Kernel = kernels[0]
+    kernel: eq.kernels.Kernel = kernels[0]
     for other in kernels[1:]:
         kernel = kernel + other
     parts: dict[str, Any] = {"kernel": kernel, "policy": eq.UCB(), "regularizer": NOISE**2}

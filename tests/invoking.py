@@ -4,7 +4,7 @@ import json
 
 from click.testing import CliRunner
 
-from equipoise.cli import main
+from equipoise.cli.main import main
 
 
 def invoke(*arguments, code=0):

@@ -11,9 +11,9 @@ def random_posterior(seed, beta=1.0, points=12, comparisons=15, form="covariance
     X = rng.uniform(0, 1, (points, 2))
     confidence = eq.FixedConfidence(beta)
     if form == "covariance":
-        posterior = eq.CovariancePosterior(X, eq.RBF(0.4), 0.7, confidence)
+        posterior = eq.belief.FinitePosterior(X, eq.RBF(0.4), 0.7, confidence)
     else:
-        posterior = eq.DualPosterior(eq.RBF(0.4), 0.7, confidence)
+        posterior = eq.belief.AnywherePosterior(eq.RBF(0.4), 0.7, confidence)
     for _ in range(comparisons):
         i, j = rng.choice(points, 2, replace=False)
         posterior = posterior.condition(eq.Comparison(X[i], X[j], 2 * rng.normal()))
@@ -22,20 +22,20 @@ def random_posterior(seed, beta=1.0, points=12, comparisons=15, form="covariance
 
 def exchangeable(points=4):
     """Independent values of equal variance, no data: every point and every pair is as good as another."""
-    posterior = eq.CovariancePosterior(np.eye(points), eq.Linear())
+    posterior = eq.belief.FinitePosterior(np.eye(points), eq.Linear())
     return posterior, posterior.points
 
 
 def certain(points=3):
     """No variance at all, equal means: a linear function of features that are zero."""
-    posterior = eq.CovariancePosterior(np.zeros((points, 2)), eq.Linear())
+    posterior = eq.belief.FinitePosterior(np.zeros((points, 2)), eq.Linear())
     return posterior, posterior.points
 
 
 def duplicated():
     """Every point twice, after a comparison that makes the first pair of twins the leader."""
     X = np.array([[0.0], [0.0], [0.6], [0.6], [1.0], [1.0]])
-    posterior = eq.CovariancePosterior(X, eq.RBF(0.4)).condition(eq.Comparison([0.0], [1.0], 0.5))
+    posterior = eq.belief.FinitePosterior(X, eq.RBF(0.4)).condition(eq.Comparison([0.0], [1.0], 0.5))
     return posterior, posterior.points
 
 
@@ -60,6 +60,6 @@ def unbeaten(gap, width):
 def indices(policy, posterior, X, seed=0):
     """Which of the candidates the policy proposes; equal candidates count as the first of them."""
     rng = seed if isinstance(seed, np.random.Generator) else np.random.default_rng(seed)
-    proposal = policy(posterior, X, rng)
+    proposal = policy(posterior.at(X), rng)
     assert proposal.weights.tolist() == [0.5, 0.5]
     return tuple(int(np.flatnonzero((point == X).all(axis=1))[0]) for point in proposal.points)

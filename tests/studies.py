@@ -46,7 +46,7 @@ def state(opt):
     """Everything that can be seen of an optimizer, to the last bit, and what it does next."""
     points = opt.space.candidates(np.random.default_rng(0))
     at, best, twin = opt.posterior.at(points), opt.recommend(), copy.deepcopy(opt)
-    asked = [(trial.id, repr(trial.x)) for worker in (None, "laser-1", "new") for trial in (twin.ask(worker),)]
+    asked = [(trial.id, repr(trial.x)) for worker in (None, "laser-1", "new") for trial in (twin.ask(worker=worker),)]
     records = [repr(record) for record in opt.records()]
     seen = at.mean.tobytes(), at.variance.tobytes(), opt.posterior.comparisons, opt.open_trials
     return seen, records, repr(best), asked

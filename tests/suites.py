@@ -12,7 +12,7 @@ POLICIES = [
     eq.policies.MaxInfo(),
     eq.policies.MaxMinLCB(),
 ]
-BASELINES = [eq.Zero(), eq.RunningMean()]
+BASELINES = [eq.reductions.Zero(), eq.reductions.RunningMean()]
 REDUCTIONS = [eq.TwoPoint(), *(eq.OnePoint(baseline) for baseline in BASELINES), eq.Centered(), eq.Direct()]
 SPACES = [
     eq.Finite(np.random.default_rng(0).uniform(-1, 1, (12, 2))),

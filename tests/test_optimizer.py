@@ -328,7 +328,7 @@ def test_a_reading_may_come_from_elsewhere_with_an_error_of_its_own():
             opt.tell(trial, value, x=[9.0, 9.0])
         assert state(opt) == before
         opt.tell(trial, value, **details)
-    expected = eq.CovariancePosterior(FINITE.points, KERNEL).condition(
+    expected = eq.belief.FinitePosterior(FINITE.points, KERNEL).condition(
         eq.Comparison(first.x, elsewhere, 2.0, variance=0.5**2 + 1.0**2)
     )
     for part in ("mean", "variance"):
@@ -338,8 +338,8 @@ def test_a_reading_may_come_from_elsewhere_with_an_error_of_its_own():
 
 def test_both_halves_go_to_one_worker():
     opt = make()
-    asked = {worker: [opt.ask(worker).id for _ in range(4)] for worker in ("a", "b", None)}
-    interleaved = [opt.ask(worker).id for worker in ("a", "b", "a", "b")]
+    asked = {worker: [opt.ask(worker=worker).id for _ in range(4)] for worker in ("a", "b", None)}
+    interleaved = [opt.ask(worker=worker).id for worker in ("a", "b", "a", "b")]
     assert asked == {"a": [0, 1, 2, 3], "b": [4, 5, 6, 7], None: [8, 9, 10, 11]}
     assert interleaved == [12, 14, 13, 15]
 
@@ -389,7 +389,7 @@ def test_done_is_the_certificate():
     ("options", "error", "message"),
     [
         ({"space": [[0.0, 1.0]]}, TypeError, "`space` must be an object such as Space(q=Float(0, 1)), Box(bounds) or"),
-        ({"space": eq.Box}, TypeError, "or Finite(points), got <class 'equipoise.space.Box'>"),
+        ({"space": eq.Box}, TypeError, "or Finite(points), got <class 'equipoise.spaces.finite.Box'>"),
         ({"policy": eq.IDS}, TypeError, "`policy` must be an object such as Challenger(), got <class"),
         ({"policy": "ids"}, TypeError, "`policy` must be an object such as Challenger(), got 'ids'"),
         ({"reduction": eq.OnePoint}, TypeError, "`reduction` must be an object such as TwoPoint(), got <class"),
@@ -398,8 +398,16 @@ def test_done_is_the_certificate():
         ({"regularizer": 0.1}, ValueError, "`regularizer` must come with a `kernel`, else both are learned, got 0.1"),
         ({"kernel": KERNEL, "offset": eq.Tracked()}, ValueError, "`offset` must be Arbitrary() where a `kernel` is"),
         ({"max_gap": 0}, ValueError, "`max_gap` must be positive, got 0"),
-        ({"posterior": eq.DualPosterior(eq.RBF(1.0)), "kernel": eq.RBF(1.0)}, ValueError, "`posterior` has its own"),
-        ({"posterior": eq.DualPosterior(eq.RBF(1.0)), "regularizer": 0.1}, ValueError, "`posterior` has its own"),
+        (
+            {"posterior": eq.belief.AnywherePosterior(eq.RBF(1.0)), "kernel": eq.RBF(1.0)},
+            ValueError,
+            "`posterior` has its own",
+        ),
+        (
+            {"posterior": eq.belief.AnywherePosterior(eq.RBF(1.0)), "regularizer": 0.1},
+            ValueError,
+            "`posterior` has its own",
+        ),
     ],
 )
 def test_parts_that_do_not_fit_are_refused(options, error, message):
@@ -408,7 +416,7 @@ def test_parts_that_do_not_fit_are_refused(options, error, message):
 
 
 def test_a_posterior_of_ones_own_is_used():
-    prior = eq.CovariancePosterior(FINITE.points, eq.Matern52(0.5), 0.3).condition(
+    prior = eq.belief.FinitePosterior(FINITE.points, eq.Matern52(0.5), 0.3).condition(
         eq.Comparison(FINITE.points[3], FINITE.points[0], 2.0)
     )
     opt = eq.Optimizer(FINITE, posterior=prior, rng=0)
@@ -499,7 +507,7 @@ class Ledger(RuleBasedStateMachine):
         self.per_duel = readings
         reduction = eq.TwoPoint() if readings == 2 else eq.Direct()
         self.opt = make(reduction=reduction, rng=seed)
-        self.reference = eq.CovariancePosterior(FINITE.points, KERNEL)
+        self.reference = eq.belief.FinitePosterior(FINITE.points, KERNEL)
         self.next_id = 0
         self.x, self.told, self.failed, self.given_up = {}, {}, set(), set()
 

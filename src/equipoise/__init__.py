@@ -3,42 +3,23 @@
 from importlib import import_module
 from types import ModuleType
 
-from equipoise import kernels, plots, policies, reductions
-from equipoise.baselines import RunningMean, Zero
-from equipoise.confidence import CredibleConfidence, FixedConfidence, PaperConfidence, TightConfidence
-from equipoise.dual import DualPosterior
-from equipoise.duel import Comparison, Duel, Proposal, Trial
-from equipoise.forecasters import BestForecaster, ExponentialAverage, LastOffset, MinusLast, Trend
-from equipoise.guarded import GuardedPosterior
-from equipoise.kernels import RBF, Kernel, Linear, Matern32, Matern52
-from equipoise.learned import LearnedPosterior
-from equipoise.ledger import DuelGivenUp
-from equipoise.lines import LogError, TornLine
-from equipoise.named_space import Space
-from equipoise.numeric import Float, Int
-from equipoise.offsets import Arbitrary, Constant, OffsetKernel, Tracked
-from equipoise.optimizer import Optimizer, Recommendation
-from equipoise.parameters import Choice, Fixed
-from equipoise.policies import (
-    BOSE,
-    IDS,
-    UCB,
-    Challenger,
-    DoubleThompson,
-    MaxInfo,
-    MaxMinLCB,
-    PairIDS,
-    Policy,
-    Random,
-    SemiTS,
-    SemiTSPosterior,
-)
-from equipoise.posterior import Belief, CovariancePosterior, Posterior
-from equipoise.reductions import Centered, Direct, OnePoint, Reduction, TwoPoint
-from equipoise.space import Box, Domain, Finite
-from equipoise.study import resume
+from equipoise import belief, kernels, log, offsets, plots, policies, reductions
+from equipoise.answer import Recommendation
+from equipoise.belief import CredibleConfidence, FixedConfidence, PaperConfidence, TightConfidence
+from equipoise.data import Comparison, Duel, Proposal, Trial
+from equipoise.kernels import RBF, Linear, Matern52
+from equipoise.log import LogError
+from equipoise.offsets import Arbitrary, Blocks, Constant, Tracked
+from equipoise.optimizer import Optimizer, resume
+from equipoise.policies import BOSE, IDS, UCB, Challenger, DoubleThompson, SemiTS
+from equipoise.reductions import BestForecaster, Centered, Direct, OnePoint, TwoPoint
+from equipoise.spaces import Box, Choice, Finite, Float, Int, Space
+from equipoise.study import DuelGivenUp
 
 __version__ = "0.1.0"
+
+LAZY = ("environments", "experiments", "testing")
+"""The parts that optimizing does not need, imported when they are first asked for."""
 
 __all__ = [
     "BOSE",
@@ -46,62 +27,41 @@ __all__ = [
     "RBF",
     "UCB",
     "Arbitrary",
-    "Belief",
     "BestForecaster",
+    "Blocks",
     "Box",
     "Centered",
     "Challenger",
     "Choice",
     "Comparison",
     "Constant",
-    "CovariancePosterior",
     "CredibleConfidence",
     "Direct",
-    "Domain",
     "DoubleThompson",
-    "DualPosterior",
     "Duel",
     "DuelGivenUp",
-    "ExponentialAverage",
     "Finite",
-    "Fixed",
     "FixedConfidence",
     "Float",
-    "GuardedPosterior",
     "Int",
-    "Kernel",
-    "LastOffset",
-    "LearnedPosterior",
     "Linear",
     "LogError",
-    "Matern32",
     "Matern52",
-    "MaxInfo",
-    "MaxMinLCB",
-    "MinusLast",
-    "OffsetKernel",
     "OnePoint",
     "Optimizer",
-    "PairIDS",
     "PaperConfidence",
-    "Policy",
-    "Posterior",
     "Proposal",
-    "Random",
     "Recommendation",
-    "Reduction",
-    "RunningMean",
     "SemiTS",
-    "SemiTSPosterior",
     "Space",
     "TightConfidence",
-    "TornLine",
     "Tracked",
-    "Trend",
     "Trial",
     "TwoPoint",
-    "Zero",
+    "belief",
     "kernels",
+    "log",
+    "offsets",
     "plots",
     "policies",
     "reductions",
@@ -110,7 +70,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> ModuleType:
-    """Import the parts that optimizing does not need when they are first asked for."""
-    if name in ("environments", "experiments"):
+    """Import a part when it is first asked for."""
+    if name in LAZY:
         return import_module(f"equipoise.{name}")
     raise AttributeError(f"module 'equipoise' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Return the names a user types."""
+    return sorted(__all__)

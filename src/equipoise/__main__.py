@@ -1,5 +1,5 @@
 """`python -m equipoise` is the command `equipoise`."""
 
-from equipoise.cli import main
+from equipoise.cli.main import main
 
 main(prog_name="equipoise")

@@ -1,4 +1,4 @@
-"""The ask/tell shell around policy, reduction and posterior: the only mutable object, and it does no mathematics."""
+"""The ask/tell shell around policy, reduction and belief: the only mutable object, and it does no mathematics."""
 
 import os
 import threading
@@ -10,24 +10,21 @@ from typing import Any
 
 from equipoise import _validation as check
 from equipoise._typing import Seed
-from equipoise.confidence import Confidence
-from equipoise.defaults import default_posterior
-from equipoise.duel import Duel, Trial
-from equipoise.events import Asked, Event, Expired, Failed, Handed, Told
+from equipoise.answer import Recommendation, recommended
+from equipoise.belief import Confidence, Posterior
+from equipoise.data import Duel, Reading, Trial
 from equipoise.kernels import Kernel
-from equipoise.ledger import DuelGivenUp, Reading
-from equipoise.log import Log, Turn
-from equipoise.offsets import Arbitrary, Offset
-from equipoise.policies import Challenger, Policy
-from equipoise.posterior import Posterior
-from equipoise.progress import Progress, Record
-from equipoise.proposing import Proposer
-from equipoise.recommending import Recommendation, recommended
+from equipoise.log.events import Asked, Event, Handed
+from equipoise.log.header import Header
+from equipoise.log.journal import Journal, Log, Turn
+from equipoise.offsets import Offset
+from equipoise.policies import Policy
 from equipoise.reductions import Reduction
-from equipoise.space import Domain
-from equipoise.streams import PROPOSE, RECOMMEND, Streams
-
-__all__ = ["Optimizer", "Recommendation"]
+from equipoise.spaces import Domain
+from equipoise.spaces.constraints import Constraint
+from equipoise.study import Proposer, Record, Rules, State, Streams
+from equipoise.study.defaults import default_offset, default_policy, default_posterior, offset_of
+from equipoise.study.streams import PROPOSE, RECOMMEND
 
 
 class Optimizer:
@@ -49,9 +46,10 @@ class Optimizer:
         posterior: The belief before any data, where the above do not say it all.
         minimize: Look for the smallest value instead of the largest.
         max_gap: Give up a pair whose halves were measured further apart than this, by the times told.
-        rng: Seed or generator; the same one and the same answers give the same run.
+        rng: Seed, generator or `Streams`; the same one and the same answers give the same run.
         log: A new file in which every event is written before it counts; `resume` rebuilds the optimizer from it, also
-            in other processes, which may work on it together. In memory only by default, and so are copies.
+            in other processes, which may work on it together. Or a `Journal` of your own, taken up where it ends. In
+            memory only by default, and so are copies.
 
     Example:
         >>> import equipoise as eq
@@ -77,76 +75,77 @@ class Optimizer:
         posterior: Posterior | None = None,
         minimize: bool = False,
         max_gap: float | None = None,
-        rng: Seed = None,
-        log: str | os.PathLike[str] | None = None,
+        rng: Seed | Streams = None,
+        log: str | os.PathLike[str] | Journal | None = None,
     ) -> None:
         self.space: Domain = _part("space", space, "candidates", "Space(q=Float(0, 1)), Box(bounds) or Finite(points)")
-        self.policy: Policy = _part("policy", Challenger() if policy is None else policy, "reduction", "Challenger()")
-        reduction = self.policy.reduction if reduction is None else reduction
-        self.reduction: Reduction = _part("reduction", reduction, "baseline", "TwoPoint()")
+        self.policy: Policy = _part("policy", policy, "scores", "Challenger()") or default_policy()
+        self.reduction: Reduction = _part("reduction", reduction, "baseline", "TwoPoint()") or self.policy.reduction
+        _part("kernel", kernel, "with_gradient", "RBF(0.2)")
+        _part("offset", offset, "learns_readings", "Tracked()")
+        _part("confidence", confidence, "__call__", "TightConfidence(outcome_noise=0.1)")
+        _part("posterior", posterior, "condition", "AnywherePosterior(RBF(0.2))")
         self.minimize = bool(minimize)
         self.max_gap = None if max_gap is None else check.positive("max_gap", max_gap)
         self._proposer = Proposer(space, self.policy, self.reduction)
         if posterior is not None and any(part is not None for part in (kernel, offset, confidence, regularizer)):
             own = "kernel, offset, confidence and regularizer"
             raise ValueError(f"`posterior` has its own {own}: give either it or those")
-        if offset is None:
-            offset = self.reduction.offset if kernel is None and posterior is None else Arbitrary()
-        self.offset: Offset = offset
-        prior = posterior
-        if prior is None:
-            prior = default_posterior(space, kernel, offset, confidence, regularizer)
-        sign = -1.0 if self.minimize else 1.0
-        self._progress = Progress(space, prior, self.reduction.baseline, sign, self.max_gap)
-        self._streams = Streams(rng)
+        if posterior is not None:
+            self.offset, prior = offset_of(posterior, self.reduction), posterior
+        else:
+            self.offset = default_offset(self.reduction, kernel) if offset is None else offset
+            prior = default_posterior(space, kernel, self.offset, confidence, regularizer)
+        self._state = State(Rules(space, prior, self.offset, self.reduction.baseline, self.minimize, self.max_gap))
+        self._streams = rng if isinstance(rng, Streams) else Streams(rng)
         self._lock = threading.RLock()
-        self._log: Log | None = None
+        self._journal: Journal | None = None
         self._turn: AbstractContextManager[Any] = self._lock
         if log is not None:
-            self._write_to(Log.create(log, space, self._parts(kernel, posterior), self._streams.key.tolist()))
+            self._write_to(log, self._parts(kernel, posterior))
 
     @property
     def posterior(self) -> Posterior:
         """The belief, given everything told; immutable."""
-        return self._progress.posterior
+        return self._state.posterior
 
     @property
     def readings(self) -> int:
         """How many readings were told."""
-        return len(self._progress.ledger.told)
+        return self._state.readings
 
     @property
     def open_trials(self) -> tuple[int, ...]:
         """The trials handed out and not yet told."""
         with self._lock:
-            return self._progress.ledger.open_trials
+            return self._state.open_trials
 
     @property
     def log(self) -> Path | None:
         """The file in which every event is written; `None` where the study is in memory only."""
-        return None if self._log is None else self._log.path
+        return None if self._journal is None else self._journal.path
 
     def records(self) -> list[Record]:
         """Return what became of every trial handed out: those told, in the order of telling, then the others."""
         with self._lock:
-            return self._progress.records()
+            return self._state.records()
 
-    def ask(self, worker: str | None = None) -> Trial:
+    def ask(self, *, worker: str | None = None) -> Trial:
         """Return what to measure next.
 
         Args:
             worker: Who will measure. Both halves of a pair go to one worker, so that an offset of its own cancels.
         """
-        ledger = self._progress.ledger
+        if worker is not None and not isinstance(worker, str):
+            raise TypeError(f"`worker` must be a name, got {worker!r}")
         with self._turn:
-            trial = ledger.next_for(worker)
-            if trial is None:
-                duel = self._proposed()
-                self._write(Asked(ledger.trials, ledger.duels, duel, worker))
-                self._progress.enter(duel, worker)
-            else:
-                self._write(Handed(trial.id, worker))
-            return ledger.hand_out(worker)
+            waits, state = self._state.waiting(worker), self._state
+            if waits is not None:
+                self._happen(Handed(waits.id, worker))
+                return waits
+            event = Asked(state.trials, state.duels, self._proposed(), worker)
+            self._happen(event)
+            return state.handed(event.trial)
 
     def tell(
         self,
@@ -170,25 +169,39 @@ class Optimizer:
         """
         if (value is None) == (failed is None):
             raise ValueError(f"exactly one of `value` and `failed` must be given, got {value!r} and {failed!r}")
-        i = trial.id if isinstance(trial, Trial) else check.count("trial", trial, at_least=0)
+        i, planned = (trial.id, trial.x) if isinstance(trial, Trial) else (_trial(trial), None)
         with self._turn:
-            given_up = self._read(i, value, x, time, error) if failed is None else self._fail(i, str(failed))
-        if given_up is not None:
-            warnings.warn(given_up, DuelGivenUp, stacklevel=2)
+            event: Event | None
+            if failed is None:
+                reading = self._reading(value, x, time, error)
+                event = self._state.telling(i, reading, planned)
+            else:
+                event = self._state.failing(i, str(failed))
+            note = None if event is None else self._happen(event)
+        if note is not None:
+            warnings.warn(note, stacklevel=2)
 
     def expire(self, trial: Trial | int) -> None:
         """Take back a trial whose worker is lost: the next `ask` of that worker hands it out again."""
-        i = trial.id if isinstance(trial, Trial) else check.count("trial", trial, at_least=0)
+        i = trial.id if isinstance(trial, Trial) else _trial(trial)
         with self._turn:
-            self._progress.ledger.must_be_open(i)
-            self._write(Expired(i))
-            self._progress.ledger.reissue(i)
+            self._happen(self._state.expiring(i))
+
+    def propose(self) -> Duel:
+        """Return the duel that the next `ask` would begin if no trial were waiting; nothing happens."""
+        with self._lock:
+            return self._proposed()
+
+    def replay(self, event: Event) -> None:
+        """Let an event happen that is written elsewhere; nothing is written."""
+        with self._lock:
+            self._state.apply(event)
 
     def recommend(self) -> Recommendation:
         """Return the best setting as far as is known, with a bound on what is left to gain."""
         with self._lock:
-            if self._log is not None and self._log.path.exists():  # else what is in memory must do
-                self._log.follow(self._progress.replay)
+            if self._journal is not None and (self.log is None or self.log.exists()):  # else what is in memory must do
+                self._journal.follow(self._state.apply)
             return self._recommendation(self.posterior, self.readings)
 
     def history(self, readings: Iterable[int]) -> list[Recommendation]:
@@ -199,8 +212,8 @@ class Optimizer:
         """
         with self._lock:
             wanted = set(readings)
-            past = self._progress.retraced(max(wanted, default=0))
-            return [self._recommendation(posterior, n) for n, posterior in enumerate(past) if n in wanted]
+            past = zip(range(max(wanted, default=-1) + 1), self._state.history(), strict=False)
+            return [self._recommendation(posterior, n) for n, posterior in past if n in wanted]
 
     def done(self, eps: float) -> bool:
         """Return whether no other point is better than the recommended one by more than `eps`: the certificate."""
@@ -208,7 +221,7 @@ class Optimizer:
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:  # what other threads may change while this one writes: copied while they cannot
-            state = self.__dict__ | {"_progress": self._progress.copied(), "_log": None}  # one history, one writer
+            state = self.__dict__ | {"_state": self._state.copied(), "_journal": None}  # one history, one writer
         del state["_lock"], state["_turn"]
         return state
 
@@ -216,42 +229,27 @@ class Optimizer:
         self.__dict__.update(state)
         self._lock = self._turn = threading.RLock()
 
+    def _happen(self, event: Event) -> Warning | None:
+        """Prepare an event, write it, make its change; return what the user should know of it."""
+        change = self._state.prepare(event)
+        if self._journal is not None:
+            self._journal.write(event)
+        change.make()
+        return change.note
+
     def _proposed(self) -> Duel:
-        return self._proposer.duel(self._progress, self._streams.at(self._progress.ledger.duels, PROPOSE))
+        return self._proposer.duel(self._state, self._streams.at(self._state.duels, PROPOSE))
 
     def _recommendation(self, posterior: Posterior, readings: int) -> Recommendation:
-        return recommended(posterior, self._proposer, readings, self._streams.at(readings, RECOMMEND))
+        return recommended(self.space, posterior, readings, self._streams.at(readings, RECOMMEND))
 
-    def _read(self, i: int, value: Any, x: Any, time: float | None, error: float) -> str | None:
-        """Learn from a reading; return why its duel is given up, if it is."""
-        reading = Reading(
+    def _reading(self, value: Any, x: Any, time: float | None, error: float) -> Reading:
+        return Reading(
             check.number("value", value),
             None if x is None else self.space.encode(x),
             None if time is None else check.number("time", time),
             check.nonnegative("error", error),
         )
-        entry = self._progress.ledger.expect(i, reading)
-        if entry is None:
-            return None
-        lesson = self._progress.lesson(entry, i, reading)
-        self._write(Told(i, reading))
-        self._progress.learn(entry, i, reading, lesson)
-        return f"duel {entry.number} given up: its halves were more than {self.max_gap} apart" if lesson.late else None
-
-    def _fail(self, i: int, reason: str) -> str | None:
-        """Give up the duel of a trial that failed; return why, unless it was given up before."""
-        entry = self._progress.ledger.expect_failure(i)
-        if entry is None:
-            return None
-        self._write(Failed(i, reason))
-        given_up = None if entry.void else f"duel {entry.number} given up: trial {i} failed ({reason})"
-        self._progress.ledger.fail(i, reason)
-        return given_up
-
-    def _write(self, event: Event) -> None:
-        """Put an event on the disk, before it happens in memory."""
-        if self._log is not None:
-            self._log.write(event)
 
     def _parts(self, kernel: Kernel | None, posterior: Posterior | None) -> dict[str, Any]:
         """Return what a log must know to make this optimizer again: no default is left to a later version."""
@@ -262,18 +260,58 @@ class Optimizer:
         learned = {"kernel": kernel, "regularizer": regularizer, "confidence": self.posterior.confidence}
         return parts | learned | {"offset": self.offset}
 
-    def _take_up(self, log: Log, key: list[int]) -> None:
-        """Become what a log says, and go on writing it."""
-        self._streams = Streams(key=key)
-        log.take_up(self._progress.replay)
-        self._write_to(log)
+    def _write_to(self, log: str | os.PathLike[str] | Journal, parts: dict[str, Any]) -> None:
+        """Begin a log, or take up a journal where it ends and go on writing it."""
+        if isinstance(log, (str, os.PathLike)):
+            self._journal = Log.create(log, self.space, parts, self._streams.key.tolist())
+        else:
+            self._journal = log
+            log.take_up(self._state.apply)
+        self._turn = Turn(self._lock, self._journal, self._state.apply)
 
-    def _write_to(self, log: Log) -> None:
-        self._log = log
-        self._turn = Turn(self._lock, log, self._progress.replay)
+
+def resume(
+    path: str | os.PathLike[str],
+    *,
+    space: Domain | None = None,
+    constraint: Constraint | None = None,
+    **parts: Any,
+) -> Optimizer:
+    """Return the optimizer of a study as it was when its log was last written.
+
+    The same posterior to the last bit, the same open trials and the same next proposals, as if nothing had happened:
+    every event is replayed, no proposal is made anew. What a crash has left of a last line is removed, with a
+    `TornLine` warning. Several processes may take up one log and work on it together.
+
+    Args:
+        path: The log: the file given to `Optimizer` as `log`.
+        space: The space, where its choices are objects that JSON cannot hold.
+        constraint: The constraint of the space, where it has one.
+        **parts: Of the arguments of `Optimizer`, those that JSON cannot hold: a policy or kernel of your own.
+
+    Raises:
+        LogError: The file is missing, damaged or of a later format.
+
+    Example:
+        >>> import tempfile, equipoise as eq
+        >>> path = os.path.join(tempfile.mkdtemp(), "study.jsonl")
+        >>> opt = eq.Optimizer(eq.Space(q1=eq.Float(-2, 2)), log=path, rng=0)
+        >>> opt.tell(opt.ask(), 0.83)
+        >>> again = eq.resume(path)  # after a crash, or in another process
+        >>> again.readings, again.ask().id
+        (1, 1)
+    """
+    header = Header.read(path)
+    where = header.space(space, constraint)
+    return Optimizer(where, **header.parts(parts), rng=Streams(key=header.key), log=Log(path, where))
 
 
 def _part(name: str, part: Any, attribute: str, example: str) -> Any:
-    if isinstance(part, type) or not hasattr(part, attribute):
-        raise TypeError(f"`{name}` must be an object such as {example}, got {part!r}")
-    return part
+    """Return a part that was given, if it is an object of the right kind; `None` where it was not given."""
+    if (part is None and name != "space") or (hasattr(part, attribute) and not isinstance(part, type)):
+        return part
+    raise TypeError(f"`{name}` must be an object such as {example}, got {part!r}")
+
+
+def _trial(trial: Any) -> int:
+    return check.count("trial", trial, at_least=0)

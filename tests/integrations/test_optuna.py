@@ -20,7 +20,7 @@ from optuna.distributions import CategoricalDistribution, FloatDistribution, Int
 from optuna.trial import FixedTrial, TrialState  # noqa: E402
 
 import equipoise as eq  # noqa: E402
-from equipoise.hyperparameters import Hyperparameters  # noqa: E402
+from equipoise.belief.model import Hyperparameters  # noqa: E402
 from equipoise.integrations.optuna import DuelSampler, NotModeled, best_params, paired, recommend  # noqa: E402
 from equipoise.integrations.optuna.learning import Datum, Fit, Learned, StudyPosterior  # noqa: E402
 from equipoise.integrations.optuna.model import STALE, StudyModel, remembered  # noqa: E402
@@ -536,7 +536,9 @@ def test_learning_at_once_comes_to_the_same_as_one_by_one(law):
         told = [d.difference for d in data] if kind == eq.Arbitrary() else [r for d in data for r in d.readings]
         told.append(eq.Comparison([0.5, 0.5], [0.5, 0.5], 1.0))
         together = StudyPosterior.at_once(space, kind, told, learned)
-        reference = eq.DualPosterior(together.kernel, together.regularizer, together.confidence, together.offset)
+        reference = eq.belief.AnywherePosterior(
+            together.kernel, together.regularizer, together.confidence, together.offset
+        )
         for comparison in told:
             reference = reference.condition(replace(comparison, outcome=comparison.outcome - learned.origin))
         assert together.comparisons == reference.comparisons

@@ -116,7 +116,7 @@ def test_coefficient():
 def test_agrees_with_the_matrices_of_the_paper(regularizer):
     rng = np.random.default_rng(6)
     X, theta = rng.normal(size=(12, 4)), rng.normal(size=4)
-    posterior = eq.CovariancePosterior(X, eq.Linear(), regularizer)
+    posterior = eq.belief.FinitePosterior(X, eq.Linear(), regularizer)
     G, b, survivors = regularizer * np.eye(4), np.zeros(4), set()
     for t in range(1, 301):
         proposal = BOSE()(posterior, posterior.points, rng)
@@ -141,7 +141,7 @@ def test_agrees_with_the_matrices_of_the_paper(regularizer):
 
 
 def test_offsets_cancel_in_expectation():
-    posterior = eq.CovariancePosterior(np.random.default_rng(7).normal(size=(9, 3)), eq.RBF(1.0))
+    posterior = eq.belief.FinitePosterior(np.random.default_rng(7).normal(size=(9, 3)), eq.RBF(1.0))
     proposal = BOSE()(posterior, posterior.points, np.random.default_rng(0))
     rng, draws = np.random.default_rng(8), 4000
     firsts = np.array([eq.Centered()(proposal, rng).first for _ in range(draws)])
@@ -151,7 +151,7 @@ def test_offsets_cancel_in_expectation():
 
 
 def test_a_lone_survivor_is_measured_and_teaches_nothing():
-    posterior = eq.CovariancePosterior([[1.0, 0.0], [0.0, 1.0]], eq.Linear(), 1e-3)
+    posterior = eq.belief.FinitePosterior([[1.0, 0.0], [0.0, 1.0]], eq.Linear(), 1e-3)
     posterior = posterior.condition(eq.Comparison([1.0, 0.0], [0.0, 1.0], 50.0))
     proposal = BOSE()(posterior, posterior.points, np.random.default_rng(0))
     np.testing.assert_array_equal(proposal.points, [[1.0, 0.0]])
@@ -164,7 +164,7 @@ def test_a_lone_survivor_is_measured_and_teaches_nothing():
 
 def test_equal_points_and_single_points():
     for points in ([[0.3]], [[0.3], [0.3]]):
-        posterior = eq.CovariancePosterior(points, eq.RBF(1.0))
+        posterior = eq.belief.FinitePosterior(points, eq.RBF(1.0))
         proposal = BOSE()(posterior, posterior.points, np.random.default_rng(0))
         np.testing.assert_array_equal(proposal.points, [[0.3]])
 

@@ -32,7 +32,7 @@ def test_nothing_plausible_left_means_the_leader_twice():
 @pytest.mark.parametrize("boldness", [0.5, 1.5])
 def test_a_rival_believed_beaten_is_still_dueled_at_times(boldness):
     """It is where width sqrt(1 + boldness e) > gap, e exponential: as often as computed here."""
-    posterior = eq.CovariancePosterior([[0.0], [1.0]], eq.RBF(0.2), 0.1, eq.FixedConfidence(1.0))
+    posterior = eq.belief.FinitePosterior([[0.0], [1.0]], eq.RBF(0.2), 0.1, eq.FixedConfidence(1.0))
     posterior = posterior.condition(eq.Comparison([0.0], [1.0], 1.3))
     (gap,), (psi,) = posterior.difference(posterior.points[:1], posterior.points[1])
     least = gap**2 / (posterior.beta * psi / posterior.regularizer)
@@ -60,7 +60,7 @@ def test_ties_are_broken_fairly():
 
 
 def test_degenerate_posteriors():
-    alone = eq.CovariancePosterior([[0.5]], eq.RBF(1.0))
+    alone = eq.belief.FinitePosterior([[0.5]], eq.RBF(1.0))
     assert indices(Challenger(), alone, alone.points) == (0, 0)
     assert indices(Challenger(), *certain()) == (0, 0)
     assert indices(Challenger(), *duplicated()) != (0, 0)  # a twin is no challenger while others are

@@ -19,7 +19,7 @@ IDENTITY = np.eye(4)  # with a linear kernel: independent values of equal varian
 def random_posterior(seed, beta, scale=1.0, points=9, comparisons=12, regularizer=0.7):
     rng = np.random.default_rng(seed)
     X = rng.uniform(0, 1, (points, 2))
-    posterior = eq.CovariancePosterior(X, eq.RBF(0.4), regularizer, eq.FixedConfidence(beta))
+    posterior = eq.belief.FinitePosterior(X, eq.RBF(0.4), regularizer, eq.FixedConfidence(beta))
     for _ in range(comparisons):
         i, j = rng.choice(points, 2, replace=False)
         posterior = posterior.condition(eq.Comparison(X[i], X[j], scale * rng.normal()))
@@ -111,7 +111,7 @@ def test_gap_bound_broadcasts():
 
 def test_ties_are_broken_fairly():
     """With no data every ordered pair of four exchangeable points is as good; chi-square at an error of 1e-6."""
-    posterior = eq.CovariancePosterior(IDENTITY, eq.Linear())
+    posterior = eq.belief.FinitePosterior(IDENTITY, eq.Linear())
     rng, n = np.random.default_rng(0), 2400
     counts = np.zeros((4, 4), dtype=int)
     for _ in range(n):
@@ -123,7 +123,7 @@ def test_ties_are_broken_fairly():
 
 
 def test_a_tie_for_the_lead_is_broken_fairly_after_data():
-    posterior = eq.CovariancePosterior(IDENTITY, eq.Linear())
+    posterior = eq.belief.FinitePosterior(IDENTITY, eq.Linear())
     for loser in (2, 3):
         for winner in (0, 1):
             posterior = posterior.condition(eq.Comparison(IDENTITY[winner], IDENTITY[loser], 0.0))
@@ -136,7 +136,7 @@ def test_a_tie_for_the_lead_is_broken_fairly_after_data():
 
 @pytest.mark.parametrize("beta", [0.0, 1.0])
 def test_nothing_left_to_learn_means_the_greedy_pair(beta):
-    alone = eq.CovariancePosterior([[0.5]], eq.RBF(1.0), confidence=eq.FixedConfidence(beta))
+    alone = eq.belief.FinitePosterior([[0.5]], eq.RBF(1.0), confidence=eq.FixedConfidence(beta))
     assert eq.IDS()(alone, alone.points, np.random.default_rng(0)).points.tolist() == [[0.5], [0.5]]
     certain = random_posterior(0, beta=0.0)
     leader = certain.points[certain.at(certain.points).mean.argmax()]
@@ -147,7 +147,7 @@ def test_nothing_left_to_learn_means_the_greedy_pair(beta):
 
 def test_copies_of_the_leader_are_not_duelled_while_anything_is_to_be_learned():
     X = np.array([[0.0], [0.0], [0.3], [1.0]])
-    posterior = eq.CovariancePosterior(X, eq.RBF(0.4))
+    posterior = eq.belief.FinitePosterior(X, eq.RBF(0.4))
     for outcome in (0.3, -0.1, 0.2):
         posterior = posterior.condition(eq.Comparison(X[0], X[3], outcome))
     for seed in range(50):

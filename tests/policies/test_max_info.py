@@ -35,7 +35,7 @@ def test_ties_are_broken_fairly():
 
 
 def test_degenerate_posteriors():
-    alone = eq.CovariancePosterior([[0.5]], eq.RBF(1.0))
+    alone = eq.belief.FinitePosterior([[0.5]], eq.RBF(1.0))
     assert indices(MaxInfo(), alone, alone.points) == (0, 0)
     assert indices(MaxInfo(), *certain()) == (0, 0)
     first, second = indices(MaxInfo(), *duplicated())

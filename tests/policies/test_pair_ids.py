@@ -71,7 +71,7 @@ def test_no_regret_is_best_and_no_information_is_worst():
 def test_gaps_by_definition(regularizer):
     rng = np.random.default_rng(4)
     X, V, b = rng.normal(size=(5, 3)), regularizer * np.eye(3), np.zeros(3)
-    posterior = eq.CovariancePosterior(X, eq.Linear(), regularizer, eq.FixedConfidence(2.0))
+    posterior = eq.belief.FinitePosterior(X, eq.Linear(), regularizer, eq.FixedConfidence(2.0))
     for _ in range(20):
         first, second, outcome = *X[rng.integers(5, size=2)], rng.normal()
         posterior = posterior.condition(eq.Comparison(first, second, outcome))
@@ -87,7 +87,7 @@ def test_gaps_by_definition(regularizer):
 
 
 def test_refuses_large_sets():
-    posterior = eq.CovariancePosterior(np.linspace(0, 1, 41)[:, None], eq.RBF(0.2))
+    posterior = eq.belief.FinitePosterior(np.linspace(0, 1, 41)[:, None], eq.RBF(0.2))
     with pytest.raises(ValueError, match="at most 40 for PairIDS, got 41"):
         PairIDS()(posterior, posterior.points, np.random.default_rng(0))
     PairIDS()(posterior, posterior.points[:40], np.random.default_rng(0))
@@ -95,7 +95,7 @@ def test_refuses_large_sets():
 
 def test_equal_points_and_single_points():
     for points in ([[0.3]], [[0.3], [0.3]]):
-        posterior = eq.CovariancePosterior(points, eq.RBF(1.0))
+        posterior = eq.belief.FinitePosterior(points, eq.RBF(1.0))
         proposal = PairIDS()(posterior, posterior.points, np.random.default_rng(0))
         np.testing.assert_array_equal(proposal.points, [[0.3], [0.3]])
 
@@ -104,10 +104,10 @@ def regret(policy, seed, duels=150):
     rng, noise = np.random.default_rng([seed, 1]), np.random.default_rng([seed, 2])
     X, theta = noise.normal(size=(6, 3)), noise.normal(size=3)
     X, theta = X / np.linalg.norm(X, axis=1, keepdims=True), theta / np.linalg.norm(theta)
-    posterior = eq.CovariancePosterior(X, eq.Linear(), 2.0, eq.TightConfidence(outcome_noise=np.sqrt(2)))
+    posterior = eq.belief.FinitePosterior(X, eq.Linear(), 2.0, eq.TightConfidence(outcome_noise=np.sqrt(2)))
     total = 0.0
     for _ in range(duels):
-        pair = policy(posterior, posterior.points, rng).points
+        pair = policy(posterior.at(posterior.points), rng).points
         value = pair @ theta
         total += 2 * (X @ theta).max() - value.sum()
         outcome = value[0] - value[1] + np.sqrt(2) * noise.normal()

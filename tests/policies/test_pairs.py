@@ -101,7 +101,7 @@ def test_a_random_part_of_equals_is_kept():
 def test_many_points_need_only_columns():
     """Beyond `DENSE` points no matrix over all of them is formed."""
     X = np.random.default_rng(0).uniform(0, 1, (2500, 2))
-    belief = eq.CovariancePosterior(X, eq.RBF(0.2)).at(X)
+    belief = eq.belief.FinitePosterior(X, eq.RBF(0.2)).at(X)
     object.__setattr__(belief, "covariance", None)
     alive, psi = plausible_pairs(belief, np.random.default_rng(0))
     assert len(alive) == 200 == len(psi)

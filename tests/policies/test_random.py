@@ -7,7 +7,7 @@ from equipoise.policies.random import Random
 
 
 def informed():
-    posterior = eq.CovariancePosterior(np.linspace(0, 1, 5)[:, None], eq.RBF(0.3), 0.01)
+    posterior = eq.belief.FinitePosterior(np.linspace(0, 1, 5)[:, None], eq.RBF(0.3), 0.01)
     return posterior.condition(eq.Comparison([0.0], [1.0], 3.0))
 
 

@@ -64,7 +64,7 @@ def test_posterior_is_that_of_separate_outcomes():
 
 def test_other_comparisons_are_learned_from_as_usual():
     X = np.linspace(0, 1, 4)[:, None]
-    ours, usual = SemiTSPosterior(X, eq.RBF(0.5)), eq.CovariancePosterior(X, eq.RBF(0.5))
+    ours, usual = SemiTSPosterior(X, eq.RBF(0.5)), eq.belief.FinitePosterior(X, eq.RBF(0.5))
     for comparison in (eq.Comparison(X[0], X[2], 0.7), eq.Comparison(X[1], None, 0.2)):
         ours, usual = ours.condition(comparison), usual.condition(comparison)
     np.testing.assert_array_equal(ours.at(ours.points).mean, usual.at(usual.points).mean)

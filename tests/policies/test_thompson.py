@@ -37,7 +37,7 @@ def test_frequencies_without_data():
     angles = np.array([0.0, 1.2, 3.0])
     turns = np.diff(angles, append=angles[0] + 2 * math.pi)
     p = (turns + np.roll(turns, 1)) / (4 * math.pi)
-    posterior = eq.CovariancePosterior(np.stack([np.cos(angles), np.sin(angles)], axis=1), eq.Linear())
+    posterior = eq.belief.FinitePosterior(np.stack([np.cos(angles), np.sin(angles)], axis=1), eq.Linear())
     P = pair_probabilities(p, np.full(3, 1 / 3))  # all means tie, so the greedy pair is a fair draw
     assert_frequencies(DoubleThompson(), posterior, posterior.points, P)
 
@@ -75,7 +75,7 @@ def test_refuses_a_senseless_scale(scale):
 
 
 def test_degenerate_posteriors():
-    alone = eq.CovariancePosterior([[0.5]], eq.RBF(1.0))
+    alone = eq.belief.FinitePosterior([[0.5]], eq.RBF(1.0))
     assert indices(DoubleThompson(), alone, alone.points) == (0, 0)
     assert indices(DoubleThompson(), *certain()) == (0, 0)
     for seed in range(20):
@@ -108,7 +108,7 @@ def test_of_many_candidates_the_promising_and_some_others_are_drawn_over():
 
 
 def test_up_to_500_candidates_all_are_drawn_over():
-    belief = eq.DualPosterior(eq.RBF(0.2)).at(np.linspace(0, 1, PROMISING + RANDOM)[:, None])
+    belief = eq.belief.AnywherePosterior(eq.RBF(0.2)).at(np.linspace(0, 1, PROMISING + RANDOM)[:, None])
     assert contenders(belief, np.random.default_rng(0)).tolist() == list(range(PROMISING + RANDOM))
 
 

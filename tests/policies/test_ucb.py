@@ -13,7 +13,7 @@ def test_equals_linucb_in_feature_space():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20, 4))
     X /= np.linalg.norm(X, axis=1, keepdims=True)
-    posterior = eq.CovariancePosterior(X, eq.Linear(), 1.0, eq.PaperConfidence(1.0, 1.0, 0.05))
+    posterior = eq.belief.FinitePosterior(X, eq.Linear(), 1.0, eq.PaperConfidence(1.0, 1.0, 0.05))
     V, b = np.eye(4), np.zeros(4)
     for _ in range(40):
         inverse = np.linalg.inv(V)
@@ -33,13 +33,13 @@ def test_the_width_grows_with_beta():
     """Two points, one well known and promising: the greedy choice at beta = 0, the unknown one at a large beta."""
     points = np.array([[0.0], [5.0]])
     for beta, expected in ((0.0, 0.0), (25.0, 5.0)):
-        posterior = eq.CovariancePosterior(points, eq.RBF(1.0), 0.01, eq.FixedConfidence(beta))
+        posterior = eq.belief.FinitePosterior(points, eq.RBF(1.0), 0.01, eq.FixedConfidence(beta))
         posterior = posterior.condition(eq.Comparison(points[0], None, 0.5))
         assert eq.UCB()(posterior, posterior.points, np.random.default_rng(0)).points.item() == expected
 
 
 def test_ties_are_broken_fairly():
-    posterior = eq.CovariancePosterior(np.eye(5), eq.Linear())
+    posterior = eq.belief.FinitePosterior(np.eye(5), eq.Linear())
     rng, n = np.random.default_rng(0), 2000
     counts = np.bincount([eq.UCB()(posterior, posterior.points, rng).points[0].argmax() for _ in range(n)], minlength=5)
     assert ((counts - n / 5) ** 2 / (n / 5)).sum() < stats.chi2.isf(1e-6, df=4)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from equipoise.environments import camelback
+from equipoise.experiments.charts import COLORS, STYLE, band, pyplot, save
 from equipoise.experiments.demo import Contestant
-from equipoise.experiments.plots import COLORS, STYLE, band, pyplot, save
 
 PALETTE = (COLORS["UCB"], COLORS["IDS-two"])
 GRAY = "#555555"

@@ -11,7 +11,6 @@ from functools import partial
 from numpy.random import Generator
 
 from equipoise.experiments.problems import Problem
-from equipoise.forecasters import BestForecaster
 from equipoise.optimizer import Optimizer
 from equipoise.policies import (
     BOSE,
@@ -27,7 +26,9 @@ from equipoise.policies import (
     SemiTS,
     SemiTSPosterior,
 )
-from equipoise.reductions import OnePoint, TwoPoint
+from equipoise.reductions.forecasters import BestForecaster
+from equipoise.reductions.one_point import OnePoint
+from equipoise.reductions.two_point import TwoPoint
 
 Factory = Callable[[Problem, Generator], Optimizer]
 """Builds a learner from what it is told and its random stream."""

@@ -92,6 +92,6 @@ def save(report: Report, out: str | os.PathLike[str]) -> list[Path]:
     written = [folder / f"{name}.md", folder / f"{name}.csv"]
     write(written[0], report.markdown())
     write(written[1], curves_csv(report.figure, report.outcome))
-    from equipoise.experiments.plots import draw
+    from equipoise.experiments.charts import draw
 
     return written + draw(report.figure, report.outcome, folder / name)

@@ -14,13 +14,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from equipoise._typing import FloatArray, Seed
-from equipoise.confidence import Confidence, FixedConfidence, PaperConfidence
+from equipoise.belief.confidence import Confidence, FixedConfidence, PaperConfidence
 from equipoise.environments import Function
 from equipoise.kernels import RBF, Kernel, Linear
 from equipoise.optimizer import Optimizer
 from equipoise.policies.policy import Policy
-from equipoise.reductions import Reduction
-from equipoise.space import Box, Domain, Finite
+from equipoise.reductions.reduction import Reduction
+from equipoise.spaces.box import Box
+from equipoise.spaces.domain import Domain
+from equipoise.spaces.finite import Finite
 
 CAMELBACK_NOISE = math.sqrt(0.1)  # KK21 section 6: noise variance 0.1
 

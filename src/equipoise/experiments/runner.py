@@ -10,8 +10,9 @@ import numpy as np
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
+from equipoise.answer import Recommendation
 from equipoise.environments import Environment
-from equipoise.optimizer import Optimizer, Recommendation
+from equipoise.optimizer import Optimizer
 
 BLOCK = 256
 """Readings between two reports of progress; their regrets are computed together."""

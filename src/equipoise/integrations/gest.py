@@ -20,9 +20,9 @@ from gest_api import Generator
 from gest_api.vocs import VOCS
 
 from equipoise import _validation as check
+from equipoise.answer import Recommendation
 from equipoise.integrations.vocs import Problem
-from equipoise.optimizer import Optimizer, Recommendation
-from equipoise.study import resume
+from equipoise.optimizer import Optimizer, resume
 
 __all__ = ["DuelGenerator", "NotCompared"]
 

@@ -8,9 +8,9 @@ from typing import Any
 from gest_api.vocs import VOCS, ContextualVariable, ContinuousVariable, DiscreteVariable, MaximizeObjective
 from gest_api.vocs import MinimizeObjective as Minimize
 
-from equipoise.named_space import Space
-from equipoise.numeric import Float, Int
-from equipoise.parameters import Choice, Parameter
+from equipoise.spaces.named import Space
+from equipoise.spaces.numbers import Float, Int
+from equipoise.spaces.options import Choice, Parameter
 
 
 class Problem:

@@ -19,10 +19,11 @@ from pydantic import Field, PrivateAttr, field_serializer
 from xopt.generator import Generator, StateOwner
 from xopt.generators import generators
 
-from equipoise.events import Codec, Event
+from equipoise.answer import Recommendation
 from equipoise.integrations.gest import NotCompared
 from equipoise.integrations.vocs import Problem
-from equipoise.optimizer import Optimizer, Recommendation
+from equipoise.log import MemoryLog
+from equipoise.optimizer import Optimizer
 
 __all__ = ["DuelGenerator", "NotCompared"]
 
@@ -30,7 +31,7 @@ TOLERANCE = 1e-6
 """How far from what was asked for a measured variable may be, relative to its size, to be known again."""
 
 
-class Study(Optimizer):
+class Study:
     """An optimizer that keeps what has happened as JSON, and can be made again from that.
 
     Args:
@@ -40,13 +41,10 @@ class Study(Optimizer):
     """
 
     def __init__(self, problem: Problem, seed: int, events: Sequence[Mapping[str, Any]] = ()) -> None:
-        super().__init__(problem.space, minimize=problem.minimize, rng=seed)
-        self.problem, self.events = problem, [dict(event) for event in events]
-        self._codec = Codec(problem.space)
-        for event in self.events:
-            self._progress.replay(self._codec.from_json(event))
-        for i in reversed(self.open_trials):
-            self.expire(i)
+        self.problem, self.journal = problem, MemoryLog(problem.space, events)
+        self.optimizer = Optimizer(problem.space, minimize=problem.minimize, rng=seed, log=self.journal)
+        for i in reversed(self.optimizer.open_trials):
+            self.optimizer.expire(i)
 
     def learn(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Learn from measured rows, each known by its variables: those of a trial that is open."""
@@ -56,20 +54,17 @@ class Study(Optimizer):
             if i is None:
                 warnings.warn("a row that was not asked for is of no duel: it is not learned from", NotCompared, 4)
             elif value is None:
-                self.tell(i, failed=f"its {self.problem.objective} is {row.get(self.problem.objective)}")
+                self.optimizer.tell(i, failed=f"its {self.problem.objective} is {row.get(self.problem.objective)}")
             else:
-                self.tell(i, value)
+                self.optimizer.tell(i, value)
 
     def asked(self) -> dict[int, dict[str, Any]]:
         """Return the points that are out to be measured, by trial, oldest first."""
-        open_trials = set(self.open_trials)
-        return {r.trial: self.problem.row(r.x) for r in self.records() if r.trial in open_trials}
+        open_trials = set(self.optimizer.open_trials)
+        return {r.trial: self.problem.row(r.x) for r in self.optimizer.records() if r.trial in open_trials}
 
     def _alike(self, x: Mapping[str, Any], row: Mapping[str, Any]) -> bool:
         return all(_close(x[name], row.get(name)) for name in self.problem.space.parameters)
-
-    def _write(self, event: Event) -> None:
-        self.events.append(self._codec.to_json(event))
 
 
 class DuelGenerator(Generator, StateOwner):  # type: ignore[misc]
@@ -96,7 +91,7 @@ class DuelGenerator(Generator, StateOwner):  # type: ignore[misc]
 
     def generate(self, n_candidates: int) -> list[dict[str, Any]]:
         """Return points to measure, in this order."""
-        return [self.study.problem.row(self.study.ask().x) for _ in range(n_candidates)]
+        return [self.study.problem.row(self.study.optimizer.ask().x) for _ in range(n_candidates)]
 
     def add_data(self, new_data: Any) -> None:
         """Learn from measured points."""
@@ -111,7 +106,7 @@ class DuelGenerator(Generator, StateOwner):  # type: ignore[misc]
 
     def recommend(self) -> Recommendation:
         """Return the best point as far as is known, with a bound on what is left to gain."""
-        best = self.study.recommend()
+        best = self.study.optimizer.recommend()
         return Recommendation(self.study.problem.row(best.x), best.gap_bound, best.readings)
 
     def get_best_points(self) -> list[dict[str, Any]]:
@@ -120,7 +115,7 @@ class DuelGenerator(Generator, StateOwner):  # type: ignore[misc]
 
     @field_serializer("events")
     def _current(self, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        return events if self._study is None else [dict(event) for event in self._study.events]
+        return events if self._study is None else [dict(event) for event in self._study.journal.events]
 
 
 def _close(asked: Any, measured: Any) -> bool:

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from equipoise._typing import FloatArray
-from equipoise.learned import LearnedPosterior
 from equipoise.optimizer import Optimizer
 from equipoise.plots.style import BLUE, GRAY, GREEN, LIGHT, ORANGE, PINK, axes, logarithmic, shown
 
@@ -22,21 +21,13 @@ def offsets(opt: Optimizer) -> FloatArray:
     """
     told = [record for record in opt.records() if record.value is not None]
     sign = -1.0 if opt.minimize else 1.0
-    leader, trusted = opt.space.encode(opt.recommend().x), opt.posterior.active
-    if isinstance(trusted, LearnedPosterior) and trusted.offset is not None:
-        return _tracked(trusted, leader) * sign
+    leader = opt.space.encode(opt.recommend().x)
+    modeled = opt.posterior.offsets(leader)
+    if modeled is not None:
+        return modeled * sign
     mean = opt.posterior.at(np.array([leader, *(opt.space.encode(record.x) for record in told)])).mean
     offset: FloatArray = np.array([record.value for record in told]) - sign * (mean[1:] - mean[0])
     return offset
-
-
-def _tracked(posterior: LearnedPosterior, leader: FloatArray) -> FloatArray:
-    """Return the posterior mean of f(leader) plus the offset at the time of each reading: K_o (K + lambda I)^-1 y."""
-    data, offset = posterior._data, posterior.offset
-    if data is None or offset is None:
-        return np.empty(0)
-    level = float(posterior.at(leader[None]).mean[0]) + (posterior._origin or 0.0)
-    return offset(data.times, data.times) @ posterior._coefficients() + level
 
 
 def readings(opt: Optimizer, ax: Any = None) -> Any:

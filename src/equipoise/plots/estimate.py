@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from equipoise._typing import FloatArray
+from equipoise.answer.recommendation import Recommendation
 from equipoise.optimizer import Optimizer
 from equipoise.plots.knobs import Knob, chosen, coordinates, encoded, knobs
 from equipoise.plots.style import BLUE, GRAY, MAP, ORANGE, axes, pyplot, shown, star
-from equipoise.recommending import Recommendation
 
 BEST = 25
 """How many points of a plain set are shown, where it has more than two coordinates."""

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from equipoise._typing import FloatArray
-from equipoise.named_space import Space
-from equipoise.parameters import Choice, Fixed, Int
 from equipoise.plots.style import logarithmic
-from equipoise.space import Box, Domain
+from equipoise.spaces.box import Box
+from equipoise.spaces.domain import Domain
+from equipoise.spaces.named import Space
+from equipoise.spaces.options import Choice, Fixed, Int
 
 MANY = 60
 """A whole number with more values than this is drawn like a real one."""

@@ -29,11 +29,11 @@ from numpy.random import Generator
 from equipoise import _linalg
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.covariance import Indices
-from equipoise.duel import CERTAIN, EVEN, Proposal
+from equipoise.belief.covariance import Indices
+from equipoise.belief.posterior import Belief
+from equipoise.data import CERTAIN, EVEN, Proposal
 from equipoise.policies.pairs import pairwise_psi, plausible
-from equipoise.posterior import Posterior
-from equipoise.reductions import Centered
+from equipoise.reductions.centered import Centered
 
 TOLERANCE = 1e-7
 """Violation of the condition that is let pass, relative to its right-hand side, the weighted variance rho / 2."""
@@ -130,8 +130,8 @@ class BOSE:
 
     Example:
         >>> import numpy as np, equipoise as eq
-        >>> posterior = eq.CovariancePosterior([[0.0], [0.4], [1.0]], eq.Linear())
-        >>> proposal = BOSE()(posterior, posterior.points, np.random.default_rng(0))
+        >>> posterior = eq.belief.FinitePosterior([[0.0], [0.4], [1.0]], eq.Linear())
+        >>> proposal = BOSE()(posterior.at(posterior.points), np.random.default_rng(0))
         >>> proposal.points.ravel(), proposal.weights
         (array([0., 1.]), array([0.5, 0.5]))
     """
@@ -144,13 +144,12 @@ class BOSE:
     def __post_init__(self) -> None:
         check.probability("delta", self.delta)
 
-    def __call__(self, posterior: Posterior, candidates: FloatArray, rng: Generator) -> Proposal:
+    def __call__(self, belief: Belief, rng: Generator) -> Proposal:
         """Propose the support of the weights; a lone survivor with certainty."""
-        belief = posterior.at(candidates)
         psi = pairwise_psi(belief.covariance())
-        gamma = coefficient(belief.comparisons + 1, candidates.shape[1], self.delta)
+        gamma = coefficient(belief.comparisons + 1, belief.points.shape[1], self.delta)
         width = np.sqrt(gamma**2 / belief.regularizer * psi)
         alive = np.flatnonzero(plausible(belief.mean, width))  # KWS18 Algorithm 1
         S, w = balanced(psi.take(alive, axis=0).take(alive, axis=1))
         kept = w > NEGLIGIBLE
-        return Proposal(candidates[alive[S[kept]]], w[kept] / w[kept].sum())
+        return Proposal(belief.points[alive[S[kept]]], w[kept] / w[kept].sum())

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from numpy.random import Generator
 
 from equipoise import _validation as check
-from equipoise._typing import FloatArray
-from equipoise.acquisition import Score, optimism
-from equipoise.duel import Proposal
-from equipoise.policies.policy import fair_argmax
-from equipoise.posterior import Posterior
-from equipoise.reductions import TwoPoint
+from equipoise.belief.posterior import Belief, fair_argmax
+from equipoise.data import Proposal
+from equipoise.policies.search import Score, optimism
+from equipoise.reductions.two_point import TwoPoint
 
 
 @dataclass(frozen=True)
@@ -33,9 +31,9 @@ class Challenger:
 
     Example:
         >>> import numpy as np, equipoise as eq
-        >>> posterior = eq.CovariancePosterior([[0.0], [0.1], [1.0]], eq.RBF(0.5))
+        >>> posterior = eq.belief.FinitePosterior([[0.0], [0.1], [1.0]], eq.RBF(0.5))
         >>> posterior = posterior.condition(eq.Comparison([0.0], [1.0], 0.4))
-        >>> Challenger(boldness=0)(posterior, posterior.points, np.random.default_rng(0)).points.ravel()
+        >>> Challenger(boldness=0)(posterior.at(posterior.points), np.random.default_rng(0)).points.ravel()
         array([0., 1.])
     """
 
@@ -52,10 +50,9 @@ class Challenger:
         """Its own value, if it is to climb."""
         return (optimism,) if self.climb else ()
 
-    def __call__(self, posterior: Posterior, candidates: FloatArray, rng: Generator) -> Proposal:
+    def __call__(self, belief: Belief, rng: Generator) -> Proposal:
         """Propose the leader and its challenger."""
-        belief = posterior.at(candidates)
-        leader = fair_argmax(belief.mean, rng)
+        leader = belief.leader(rng)
         widening = math.sqrt(1.0 + self.boldness * rng.exponential())
         upper = belief.mean + widening * belief.width(belief.psi(leader))  # METHOD section 7
-        return Proposal.pair(candidates[leader], candidates[fair_argmax(upper, rng)])
+        return Proposal.pair(belief.points[leader], belief.points[fair_argmax(upper, rng)])

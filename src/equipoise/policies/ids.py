@@ -16,20 +16,10 @@ from numpy.random import Generator
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.acquisition import optimism
-from equipoise.duel import Proposal
-from equipoise.policies.policy import fair_argmax
-from equipoise.posterior import Posterior
-from equipoise.reductions import TwoPoint
-
-
-def gap_bound(g: FloatArray, width: FloatArray) -> FloatArray:
-    """Return delta_t, KK21 above Eq. (8): no candidate is plausibly better than the leader by more.
-
-    The leader is among the candidates, with gap and width zero, so the bound is never negative.
-    """
-    delta: FloatArray = (width - g).max(axis=-1, keepdims=True)
-    return delta
+from equipoise.belief.posterior import Belief, fair_argmax, gap_bound
+from equipoise.data import Proposal
+from equipoise.policies.search import optimism
+from equipoise.reductions.two_point import TwoPoint
 
 
 def ratio(g: FloatArray, delta: FloatArray, information: FloatArray) -> FloatArray:
@@ -76,8 +66,8 @@ class IDS:
     Example:
         >>> import numpy as np, equipoise as eq
         >>> points = np.array([[0.0], [1.0]])
-        >>> posterior = eq.CovariancePosterior(points, eq.RBF(0.5))
-        >>> sorted(eq.IDS()(posterior, posterior.points, np.random.default_rng(0)).points.ravel().tolist())
+        >>> posterior = eq.belief.FinitePosterior(points, eq.RBF(0.5))
+        >>> sorted(eq.IDS()(posterior.at(posterior.points), np.random.default_rng(0)).points.ravel().tolist())
         [0.0, 1.0]
     """
 
@@ -89,12 +79,11 @@ class IDS:
     def __post_init__(self) -> None:
         check.fraction("floor", self.floor)
 
-    def __call__(self, posterior: Posterior, candidates: FloatArray, rng: Generator) -> Proposal:
+    def __call__(self, belief: Belief, rng: Generator) -> Proposal:
         """Propose the leader and its rival, or the leader twice."""
-        belief = posterior.at(candidates)
-        leader = fair_argmax(belief.mean, rng)
+        leader = belief.leader(rng)
         psi = belief.psi(leader)
-        g = belief.mean[leader] - belief.mean
+        g = belief.gaps(leader)
         delta = gap_bound(g, belief.width(psi))
         information = np.log1p(psi / belief.regularizer)  # KK21 Eq. (9); METHOD section 2, row 2
         merit = -ratio(g, delta, information)
@@ -103,4 +92,4 @@ class IDS:
         p = max(p, self.floor)
         if p < 1.0 and rng.random() >= p:
             rival = leader
-        return Proposal.pair(candidates[leader], candidates[rival])
+        return Proposal.pair(belief.points[leader], belief.points[rival])

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.random import Generator
 
 from equipoise._typing import FloatArray
-from equipoise.acquisition import optimism
-from equipoise.duel import Proposal
+from equipoise.belief.posterior import Belief, fair_argmax
+from equipoise.data import Proposal
 from equipoise.policies.pairs import plausible_pairs
-from equipoise.policies.policy import fair_argmax
-from equipoise.posterior import Posterior
-from equipoise.reductions import TwoPoint
+from equipoise.policies.search import optimism
+from equipoise.reductions.two_point import TwoPoint
 
 
 def widest_pair(psi: FloatArray, rng: Generator) -> tuple[int, int]:
@@ -34,8 +33,8 @@ class MaxInfo:
 
     Example:
         >>> import numpy as np, equipoise as eq
-        >>> posterior = eq.CovariancePosterior([[0.0], [0.3], [1.0]], eq.Linear())
-        >>> MaxInfo()(posterior, posterior.points, np.random.default_rng(0)).points.ravel()
+        >>> posterior = eq.belief.FinitePosterior([[0.0], [0.3], [1.0]], eq.Linear())
+        >>> MaxInfo()(posterior.at(posterior.points), np.random.default_rng(0)).points.ravel()
         array([0., 1.])
     """
 
@@ -43,11 +42,10 @@ class MaxInfo:
     reduction = TwoPoint()
     scores = (optimism,)
 
-    def __call__(self, posterior: Posterior, candidates: FloatArray, rng: Generator) -> Proposal:
+    def __call__(self, belief: Belief, rng: Generator) -> Proposal:
         """Propose the most instructive pair."""
-        belief = posterior.at(candidates)
         alive, psi = plausible_pairs(belief, rng)
         first, second = widest_pair(psi, rng)  # METHOD section 7, after S21
         if psi[first, second] == 0:  # nothing to learn
             first = second = fair_argmax(belief.mean[alive], rng)
-        return Proposal.pair(candidates[alive[first]], candidates[alive[second]])
+        return Proposal.pair(belief.points[alive[first]], belief.points[alive[second]])

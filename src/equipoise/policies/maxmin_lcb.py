@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from numpy.random import Generator
 
 from equipoise._typing import FloatArray
-from equipoise.acquisition import optimism
-from equipoise.duel import Proposal
+from equipoise.belief.posterior import Belief, fair_argmax
+from equipoise.data import Proposal
 from equipoise.policies.pairs import plausible_pairs
-from equipoise.policies.policy import fair_argmax
-from equipoise.posterior import Posterior
-from equipoise.reductions import TwoPoint
+from equipoise.policies.search import optimism
+from equipoise.reductions.two_point import TwoPoint
 
 
 def lower_bounds(mean: FloatArray, width: FloatArray) -> FloatArray:
@@ -32,8 +31,8 @@ class MaxMinLCB:
 
     Example:
         >>> import numpy as np, equipoise as eq
-        >>> posterior = eq.CovariancePosterior([[0.0], [0.4], [1.0]], eq.Linear())
-        >>> MaxMinLCB()(posterior, posterior.points, np.random.default_rng(0)).points.ravel()
+        >>> posterior = eq.belief.FinitePosterior([[0.0], [0.4], [1.0]], eq.Linear())
+        >>> MaxMinLCB()(posterior.at(posterior.points), np.random.default_rng(0)).points.ravel()
         array([0.4, 1. ])
     """
 
@@ -41,11 +40,10 @@ class MaxMinLCB:
     reduction = TwoPoint()
     scores = (optimism,)
 
-    def __call__(self, posterior: Posterior, candidates: FloatArray, rng: Generator) -> Proposal:
+    def __call__(self, belief: Belief, rng: Generator) -> Proposal:
         """Propose the two players."""
-        belief = posterior.at(candidates)
         alive, psi = plausible_pairs(belief, rng)
         bounds = lower_bounds(belief.mean[alive], belief.width(psi))
         first = fair_argmax(bounds.min(axis=1), rng)  # METHOD section 7, after PKK24
         second = fair_argmax(-bounds[first], rng)
-        return Proposal.pair(candidates[alive[first]], candidates[alive[second]])
+        return Proposal.pair(belief.points[alive[first]], belief.points[alive[second]])

@@ -17,12 +17,11 @@ import numpy as np
 from numpy.random import Generator
 
 from equipoise._typing import FloatArray
-from equipoise.covariance import Indices
-from equipoise.duel import Proposal
+from equipoise.belief.covariance import Indices
+from equipoise.belief.posterior import Belief, fair_argmax
+from equipoise.data import Proposal
 from equipoise.policies.pairs import pairwise_psi
-from equipoise.policies.policy import fair_argmax
-from equipoise.posterior import Belief, Posterior
-from equipoise.reductions import TwoPoint
+from equipoise.reductions.two_point import TwoPoint
 
 LARGEST = 40
 """Most candidates taken: time and memory grow with the fourth power of their number."""
@@ -74,8 +73,8 @@ class PairIDS:
 
     Example:
         >>> import numpy as np, equipoise as eq
-        >>> posterior = eq.CovariancePosterior([[0.0], [1.0]], eq.RBF(0.5))
-        >>> sorted(PairIDS()(posterior, posterior.points, np.random.default_rng(0)).points.ravel().tolist())
+        >>> posterior = eq.belief.FinitePosterior([[0.0], [1.0]], eq.RBF(0.5))
+        >>> sorted(PairIDS()(posterior.at(posterior.points), np.random.default_rng(0)).points.ravel().tolist())
         [0.0, 1.0]
     """
 
@@ -83,19 +82,18 @@ class PairIDS:
     reduction = TwoPoint()
     scores = None
 
-    def __call__(self, posterior: Posterior, candidates: FloatArray, rng: Generator) -> Proposal:
+    def __call__(self, belief: Belief, rng: Generator) -> Proposal:
         """Propose a pair, possibly of equal points."""
-        if len(candidates) > LARGEST:
+        if len(belief.points) > LARGEST:
             raise ValueError(
-                f"`candidates` must be at most {LARGEST} for PairIDS, got {len(candidates)}: use IDS for more"
+                f"`candidates` must be at most {LARGEST} for PairIDS, got {len(belief.points)}: use IDS for more"
             )
-        belief = posterior.at(candidates)
         C = belief.covariance()
-        i, j = np.triu_indices(len(candidates))
+        i, j = np.triu_indices(len(belief.points))
         D = pair_gaps(belief, C, i, j)
         information = np.log1p(pairwise_psi(C)[i, j] / belief.regularizer)  # KK21 Eq. (9); METHOD section 2, row 2
         pair = _drawn(*mixtures(D, information), rng)
-        return Proposal.pair(candidates[i[pair]], candidates[j[pair]])
+        return Proposal.pair(belief.points[i[pair]], belief.points[j[pair]])
 
 
 def _drawn(ratio: FloatArray, p: FloatArray, rng: Generator) -> int:

@@ -15,17 +15,11 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from equipoise._typing import FloatArray
-from equipoise.covariance import Indices
-from equipoise.policies.policy import fair_argmax
-from equipoise.posterior import Belief
+from equipoise.belief.covariance import Indices
+from equipoise.belief.posterior import Belief
 
 LARGEST = 200
 """Most candidates of which all pairs are formed: time and memory grow with the square of their number."""
-
-
-def optimistic(belief: Belief, leader: int) -> FloatArray:
-    """Return `mean + width(xh, .)`, shape (m,): the most each candidate is worth while the leader is worth its mean."""
-    return belief.mean + belief.width(belief.psi(leader))
 
 
 def largest(scores: FloatArray, size: int, rng: Generator) -> Indices:
@@ -62,8 +56,8 @@ def plausible_pairs(belief: Belief, rng: Generator, size: int = LARGEST) -> tupl
     Only what the leader does not beat is looked at, which loses nothing; if that is more than `size` candidates, only
     the leader and those of largest optimistic value.
     """
-    leader = fair_argmax(belief.mean, rng)
-    scores = optimistic(belief, leader)
+    leader = belief.leader(rng)
+    scores = belief.optimism(leader)
     keep = np.flatnonzero(scores >= belief.mean[leader])
     if len(keep) > size:
         scores[leader] = np.inf

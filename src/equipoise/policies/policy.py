@@ -1,14 +1,12 @@
-"""What every policy is, and the fair choice among equals they share."""
+"""What every policy is."""
 
 from typing import Protocol
 
-import numpy as np
 from numpy.random import Generator
 
-from equipoise._typing import FloatArray
-from equipoise.acquisition import Score
-from equipoise.duel import Proposal
-from equipoise.posterior import Posterior
+from equipoise.belief import Belief
+from equipoise.data import Proposal
+from equipoise.policies.search import Score
 from equipoise.reductions import Reduction
 
 
@@ -30,15 +28,6 @@ class Policy(Protocol):
         """What a search over a continuous space climbs for it; `None` where it wants no search at all."""
         ...
 
-    def __call__(self, posterior: Posterior, candidates: FloatArray, rng: Generator) -> Proposal:
-        """Return a proposal made of `candidates`, shape (m, d)."""
+    def __call__(self, belief: Belief, rng: Generator) -> Proposal:
+        """Return a proposal made of candidates, `belief.points`."""
         ...
-
-
-def fair_argmax(scores: FloatArray, rng: Generator) -> int:
-    """Return the index of the largest score; among exact ties, each with the same probability."""
-    best = int(scores.argmax())
-    ties = scores == scores[best]
-    if np.count_nonzero(ties) == 1:
-        return best
-    return int(rng.choice(np.flatnonzero(ties)))

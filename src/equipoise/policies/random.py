@@ -4,10 +4,9 @@ from dataclasses import dataclass
 
 from numpy.random import Generator
 
-from equipoise._typing import FloatArray
-from equipoise.duel import Proposal
-from equipoise.posterior import Posterior
-from equipoise.reductions import Direct
+from equipoise.belief.posterior import Belief
+from equipoise.data import Proposal
+from equipoise.reductions.direct import Direct
 
 
 @dataclass(frozen=True)
@@ -16,9 +15,9 @@ class Random:
 
     Example:
         >>> import numpy as np, equipoise as eq
-        >>> posterior = eq.CovariancePosterior([[0.0], [0.5], [1.0]], eq.RBF(0.5))
+        >>> posterior = eq.belief.FinitePosterior([[0.0], [0.5], [1.0]], eq.RBF(0.5))
         >>> rng = np.random.default_rng(0)
-        >>> sorted({float(Random()(posterior, posterior.points, rng).points[0, 0]) for _ in range(20)})
+        >>> sorted({float(Random()(posterior.at(posterior.points), rng).points[0, 0]) for _ in range(20)})
         [0.0, 0.5, 1.0]
     """
 
@@ -26,6 +25,6 @@ class Random:
     reduction = Direct()
     scores = None
 
-    def __call__(self, posterior: Posterior, candidates: FloatArray, rng: Generator) -> Proposal:
+    def __call__(self, belief: Belief, rng: Generator) -> Proposal:
         """Propose one point."""
-        return Proposal.single(candidates[rng.integers(len(candidates))])
+        return Proposal.single(belief.points[rng.integers(len(belief.points))])

@@ -24,14 +24,18 @@ from typing import Self
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import ArrayLike
 
 from equipoise import _linalg
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.covariance import Dense, Indices
-from equipoise.duel import Comparison, Proposal
-from equipoise.posterior import CovariancePosterior, Posterior, direction
-from equipoise.reductions import Centered
+from equipoise.belief.confidence import Confidence
+from equipoise.belief.covariance import Indices
+from equipoise.belief.finite import FinitePosterior
+from equipoise.belief.posterior import Belief, Posterior, direction
+from equipoise.data import Comparison, Proposal
+from equipoise.kernels import Kernel
+from equipoise.reductions.centered import Centered
 
 RANK_TOLERANCE = 1e-12
 """Variance left out of the draws, relative to the largest: where C is singular, as with `Linear`, it is rounding."""
@@ -79,7 +83,7 @@ def best_counts(mean: FloatArray, F: FloatArray, draws: int, rng: Generator) -> 
     return np.bincount(values.argmax(axis=1), minlength=len(mean))
 
 
-class SemiTSPosterior(CovariancePosterior):
+class SemiTSPosterior(Posterior):
     """The estimate of SemiTS on a fixed, finite set of points.
 
     A reading centered by a mixture is learned from in the way of Kim and Paik (2019): twice the reading, as if the
@@ -99,20 +103,57 @@ class SemiTSPosterior(CovariancePosterior):
         (array([0.6]), array([0.66666667]))
     """
 
-    def _conditioned(self, comparison: Comparison, outcome: float | None) -> Self:
-        if not isinstance(comparison.second, Proposal):
-            return super()._conditioned(comparison, outcome)
+    points: FloatArray
+
+    def __init__(
+        self,
+        points: ArrayLike,
+        kernel: Kernel,
+        regularizer: float = 1.0,
+        confidence: Confidence | None = None,
+    ) -> None:
+        super().__init__(kernel, regularizer, confidence)
+        self._usual = FinitePosterior(points, kernel, regularizer, confidence)
+        self.points = self._usual.points
+
+    def condition(self, comparison: Comparison) -> Self:
+        """Return the posterior that has also learned from `comparison`."""
+        if isinstance(comparison.second, Proposal):
+            return self._with(self._centered(comparison, comparison.outcome))
+        return self._with(self._usual.condition(comparison))
+
+    def anticipate(self, comparison: Comparison) -> Self:
+        """Return the posterior as if `comparison` came out as expected: surer, with the same mean."""
+        if isinstance(comparison.second, Proposal):
+            return self._with(self._centered(comparison, None))
+        return self._with(self._usual.anticipate(comparison))
+
+    def at(self, points: FloatArray) -> Belief:
+        """Return the belief about f at some of the points, or at all of them if `points` is `self.points`."""
+        return self._usual.at(points)
+
+    @property
+    def support(self) -> FloatArray:
+        """All points."""
+        return self._usual.support
+
+    def _centered(self, comparison: Comparison, outcome: float | None) -> FinitePosterior:
+        """Learn from a reading centered by a mixture."""
+        usual = self._usual
         points, u = direction(comparison)
-        i, A, C = self._indices(points), directions(u), self._covariance.full()
+        belief = usual.at(usual.points)
+        i, A, C, mean = usual.indices(points), directions(u), belief.covariance(), belief.mean
         L, rows = solved(A, C, i, self.regularizer)
-        new = self._next()
-        new.log_det += 2.0 * float(np.log(L.diagonal()).sum()) - len(L) * math.log(self.regularizer)
+        log_det = 2.0 * float(np.log(L.diagonal()).sum()) - len(L) * math.log(self.regularizer)
         if outcome is not None:
-            residual = -A @ self._mean[i]
+            residual = -A @ mean[i]
             residual[0] += 2.0 * outcome
-            new._mean = self._mean + _linalg.lapack().dtrtrs(L, residual, lower=1)[0] @ rows
-        C = C - rows.T @ rows
-        new._variance, new._covariance = np.maximum(C.diagonal(), 0.0), Dense(C, rows[:0])
+            mean = mean + _linalg.lapack().dtrtrs(L, residual, lower=1)[0] @ rows
+        return usual.updated(mean, C - rows.T @ rows, log_det)
+
+    def _with(self, usual: FinitePosterior) -> Self:
+        new = self._copy()
+        new._usual, new.comparisons, new.log_det = usual, usual.comparisons, usual.log_det
         return new
 
 
@@ -136,7 +177,7 @@ class SemiTS:
     Example:
         >>> import numpy as np, equipoise as eq
         >>> posterior = SemiTSPosterior([[-1.0], [0.2], [1.0]], eq.Linear())
-        >>> proposal = SemiTS()(posterior, posterior.points, np.random.default_rng(0))
+        >>> proposal = SemiTS()(posterior.at(posterior.points), np.random.default_rng(0))
         >>> proposal.points.ravel(), float(proposal.weights.sum())
         (array([-1.,  1.]), 1.0)
     """
@@ -154,11 +195,10 @@ class SemiTS:
         if self.scale is not None:
             check.positive("scale", self.scale)
 
-    def __call__(self, posterior: Posterior, candidates: FloatArray, rng: Generator) -> Proposal:
+    def __call__(self, belief: Belief, rng: Generator) -> Proposal:
         """Propose every point that was the best of a draw."""
-        belief = posterior.at(candidates)
         v = self.scale or math.sqrt(2 * math.log((belief.comparisons + 1) / self.delta))  # KK21 Section 5
         F = factor(belief.covariance()) * (v / math.sqrt(belief.regularizer))
         counts = best_counts(belief.mean, F, self.draws, rng)
         best = np.flatnonzero(counts)
-        return Proposal(candidates[best], counts[best] / self.draws)
+        return Proposal(belief.points[best], counts[best] / self.draws)

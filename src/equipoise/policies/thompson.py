@@ -14,14 +14,13 @@ from numpy.random import Generator
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.acquisition import optimism
-from equipoise.covariance import Indices
-from equipoise.duel import Proposal
-from equipoise.policies.pairs import covariance_among, largest, optimistic
-from equipoise.policies.policy import fair_argmax
+from equipoise.belief.covariance import Indices
+from equipoise.belief.posterior import Belief, fair_argmax
+from equipoise.data import Proposal
+from equipoise.policies.pairs import covariance_among, largest
+from equipoise.policies.search import optimism
 from equipoise.policies.semits import factor
-from equipoise.posterior import Belief, Posterior
-from equipoise.reductions import TwoPoint
+from equipoise.reductions.two_point import TwoPoint
 
 DRAWS = 4
 """Most posterior draws for one pair: the first point comes from the first, the second from the next that differs."""
@@ -35,8 +34,8 @@ def contenders(belief: Belief, rng: Generator) -> Indices:
     m = len(belief.mean)
     if m <= PROMISING + RANDOM:
         return np.arange(m)
-    leader = fair_argmax(belief.mean, rng)
-    scores = optimistic(belief, leader)
+    leader = belief.leader(rng)
+    scores = belief.optimism(leader)
     scores[leader] = np.inf
     order = largest(scores, m, rng)
     return np.concatenate((order[:PROMISING], rng.choice(order[PROMISING:], RANDOM, replace=False)))
@@ -68,8 +67,8 @@ class DoubleThompson:
 
     Example:
         >>> import numpy as np, equipoise as eq
-        >>> posterior = eq.CovariancePosterior([[-1.0], [0.2], [1.0]], eq.Linear())
-        >>> pair = DoubleThompson()(posterior, posterior.points, np.random.default_rng(1))
+        >>> posterior = eq.belief.FinitePosterior([[-1.0], [0.2], [1.0]], eq.Linear())
+        >>> pair = DoubleThompson()(posterior.at(posterior.points), np.random.default_rng(1))
         >>> sorted(pair.points.ravel().tolist())  # a linear function is largest at an end
         [-1.0, 1.0]
     """
@@ -82,14 +81,13 @@ class DoubleThompson:
     def __post_init__(self) -> None:
         check.nonnegative("scale", self.scale)
 
-    def __call__(self, posterior: Posterior, candidates: FloatArray, rng: Generator) -> Proposal:
+    def __call__(self, belief: Belief, rng: Generator) -> Proposal:
         """Propose the two winners."""
-        belief = posterior.at(candidates)
         keep = contenders(belief, rng)
         F = factor(covariance_among(belief, keep)) * self.scale
         values = belief.mean[keep] + rng.standard_normal((DRAWS, F.shape[1])) @ F.T
         pair = two_winners(values, rng)
         if pair is None:
-            leader = candidates[fair_argmax(belief.mean, rng)]
+            leader = belief.points[belief.leader(rng)]
             return Proposal.pair(leader, leader)
-        return Proposal.pair(candidates[keep[pair[0]]], candidates[keep[pair[1]]])
+        return Proposal.pair(belief.points[keep[pair[0]]], belief.points[keep[pair[1]]])

@@ -4,12 +4,10 @@ from dataclasses import dataclass
 
 from numpy.random import Generator
 
-from equipoise._typing import FloatArray
-from equipoise.acquisition import optimism
-from equipoise.duel import Proposal
-from equipoise.policies.policy import fair_argmax
-from equipoise.posterior import Posterior
-from equipoise.reductions import Direct
+from equipoise.belief.posterior import Belief, fair_argmax
+from equipoise.data import Proposal
+from equipoise.policies.search import optimism
+from equipoise.reductions.direct import Direct
 
 
 @dataclass(frozen=True)
@@ -21,8 +19,8 @@ class UCB:
 
     Example:
         >>> import numpy as np, equipoise as eq
-        >>> posterior = eq.CovariancePosterior([[0.0], [1.0]], eq.Linear())
-        >>> eq.UCB()(posterior, posterior.points, np.random.default_rng(0)).points
+        >>> posterior = eq.belief.FinitePosterior([[0.0], [1.0]], eq.Linear())
+        >>> eq.UCB()(posterior.at(posterior.points), np.random.default_rng(0)).points
         array([[1.]])
     """
 
@@ -30,8 +28,7 @@ class UCB:
     reduction = Direct()
     scores = (optimism,)
 
-    def __call__(self, posterior: Posterior, candidates: FloatArray, rng: Generator) -> Proposal:
+    def __call__(self, belief: Belief, rng: Generator) -> Proposal:
         """Propose one point."""
-        belief = posterior.at(candidates)
         best = fair_argmax(belief.mean + belief.width(belief.variance), rng)
-        return Proposal.single(candidates[best])
+        return Proposal.single(belief.points[best])

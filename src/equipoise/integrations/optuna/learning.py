@@ -13,14 +13,15 @@ from typing import Any, Self
 import numpy as np
 
 from equipoise._typing import FloatArray
-from equipoise.dual import Data
-from equipoise.duel import Comparison
-from equipoise.hyperparameters import Hyperparameters
+from equipoise.belief.learned import LearnedPosterior
+from equipoise.belief.model import Hyperparameters
+from equipoise.belief.observations import Data
+from equipoise.belief.posterior import direction
+from equipoise.data import Comparison
 from equipoise.integrations.optuna.translation import Translation
-from equipoise.learned import LearnedPosterior
-from equipoise.named_space import Space
-from equipoise.offsets import Arbitrary, Offset, OffsetKernel
-from equipoise.posterior import direction
+from equipoise.offsets.offset import Arbitrary, Offset
+from equipoise.offsets.tracked import OffsetKernel
+from equipoise.spaces.named import Space
 
 FEW = 6
 """With fewer duels than this everything is learned anew each time."""

@@ -13,13 +13,14 @@ from optuna.distributions import BaseDistribution
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
-from equipoise.duel import Comparison
-from equipoise.guarded import contradicts
+from equipoise.belief.guarded import contradicts
+from equipoise.data import Comparison
 from equipoise.integrations.optuna.learning import FEW, Datum, Fit, StudyPosterior
 from equipoise.integrations.optuna.records import FIT, Finished, Pair, common_names, sign_of
 from equipoise.integrations.optuna.translation import Translation
-from equipoise.named_space import Space
-from equipoise.offsets import Arbitrary, Offset, Tracked
+from equipoise.offsets.offset import Arbitrary, Offset
+from equipoise.offsets.tracked import Tracked
+from equipoise.spaces.named import Space
 
 FITTED = 64
 """How many duels the hyperparameters are fitted to."""

@@ -12,7 +12,7 @@ from equipoise.integrations.optuna.records import FIRST, SECOND, Pair, keep
 from equipoise.integrations.optuna.rival import Rival
 from equipoise.integrations.optuna.sampler import DuelSampler, sampler_of
 from equipoise.integrations.optuna.translation import internal
-from equipoise.reductions import OnePoint
+from equipoise.reductions.one_point import OnePoint
 
 
 def paired(objective: Callable[[Any], float]) -> Callable[[Trial], float]:

@@ -7,16 +7,17 @@ from typing import Any
 from numpy.random import Generator
 
 from equipoise._typing import FloatArray
-from equipoise.baselines import Baseline
-from equipoise.duel import Proposal
+from equipoise.answer.recommendation import Recommendation, recommended
+from equipoise.data import Proposal
 from equipoise.integrations.optuna.learning import StudyPosterior
 from equipoise.integrations.optuna.model import StudyModel
 from equipoise.integrations.optuna.records import Pair
 from equipoise.integrations.optuna.translation import Translation, internal
 from equipoise.policies import Policy
-from equipoise.proposing import Proposer
-from equipoise.recommending import Recommendation, recommended
-from equipoise.reductions import OnePoint, TwoPoint
+from equipoise.reductions.baselines import Baseline
+from equipoise.reductions.one_point import OnePoint
+from equipoise.reductions.two_point import TwoPoint
+from equipoise.study.proposing import Proposer
 
 FORECAST = 256
 """How many of the last readings the baseline of one-point duels is made from."""

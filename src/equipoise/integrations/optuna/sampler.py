@@ -12,14 +12,16 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
 from equipoise import _validation as check
+from equipoise.answer import Recommendation
 from equipoise.integrations.optuna.model import StudyModel
 from equipoise.integrations.optuna.pairs import PairMaker
 from equipoise.integrations.optuna.records import FIT, Pair, keep
-from equipoise.offsets import Arbitrary, Offset, Tracked
-from equipoise.optimizer import Recommendation
+from equipoise.offsets.offset import Arbitrary, Offset
+from equipoise.offsets.tracked import Tracked
 from equipoise.policies import Challenger, Policy
-from equipoise.reductions import OnePoint, TwoPoint
-from equipoise.streams import PROPOSE, RECOMMEND, Streams
+from equipoise.reductions.one_point import OnePoint
+from equipoise.reductions.two_point import TwoPoint
+from equipoise.study.streams import PROPOSE, RECOMMEND, Streams
 
 ORDER = 2
 """The stream of random numbers for the order of a pair whose space was not known when it began."""

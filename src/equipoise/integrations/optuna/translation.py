@@ -18,9 +18,9 @@ from optuna.distributions import (
 )
 
 from equipoise._typing import FloatArray
-from equipoise.named_space import Space
-from equipoise.numeric import Float, Int
-from equipoise.parameters import Choice, Parameter
+from equipoise.spaces.named import Space
+from equipoise.spaces.numbers import Float, Int
+from equipoise.spaces.options import Choice, Parameter
 
 ON_GRID = 1e-8
 """How far from a multiple of its step a value may be, in steps; Optuna's own tolerance."""

@@ -1,0 +1,34 @@
+"""The belief: data and a model give mean and covariance of f. Immutable, closed under conditioning."""
+
+from equipoise.belief.anywhere import AnywherePosterior
+from equipoise.belief.confidence import (
+    Confidence,
+    CredibleConfidence,
+    FixedConfidence,
+    PaperConfidence,
+    TightConfidence,
+)
+from equipoise.belief.finite import FinitePosterior
+from equipoise.belief.guarded import GuardedPosterior
+from equipoise.belief.learned import Learned, LearnedPosterior, Schedule
+from equipoise.belief.model import Form, Hyperparameters, Model
+from equipoise.belief.posterior import Belief, Posterior
+
+__all__ = [
+    "AnywherePosterior",
+    "Belief",
+    "Confidence",
+    "CredibleConfidence",
+    "FinitePosterior",
+    "FixedConfidence",
+    "Form",
+    "GuardedPosterior",
+    "Hyperparameters",
+    "Learned",
+    "LearnedPosterior",
+    "Model",
+    "PaperConfidence",
+    "Posterior",
+    "Schedule",
+    "TightConfidence",
+]

@@ -1,0 +1,212 @@
+"""The posterior at points anywhere, kept as the data and a Cholesky factor.
+
+symbol   meaning                                                       shape
+u_i      direction of datum i: a combination of points                 weights of its points
+K        prior covariance of the data: u_i'k u_j + offset              (n, n)
+L        Cholesky factor of K + lambda I                               (n, n)
+k_t(x)   prior covariance of f(x) with each datum                      (n,)
+V        L^-1 k_t(x) for each candidate x                              (n, m)
+"""
+
+import math
+from typing import Self
+
+import numpy as np
+
+from equipoise import _linalg
+from equipoise._typing import FloatArray
+from equipoise.belief.confidence import Confidence
+from equipoise.belief.landscape import Landscape
+from equipoise.belief.model import Model
+from equipoise.belief.observations import Observations
+from equipoise.belief.posterior import Belief, Posterior, direction, says_nothing
+from equipoise.data import Comparison
+from equipoise.kernels import Kernel
+from equipoise.offsets import Arbitrary, Moments, Offset, OffsetModel
+
+
+class AnywherePosterior(Posterior):
+    """The posterior at arbitrary points, kept as the data and a Cholesky factor.
+
+    Args:
+        kernel: Prior covariance of f.
+        regularizer: lambda, the variance given to the noise of an outcome.
+        confidence: Gives the confidence coefficient; a fixed 1 by default.
+        offset: The law of the offset with its hyperparameters, as from `Tracked().known(walk=0.1)`. With one it learns
+            from absolute readings, else from comparisons.
+
+    Example:
+        >>> import equipoise as eq
+        >>> belief = eq.belief.AnywherePosterior(eq.RBF(0.5), regularizer=0.1)
+        >>> belief = belief.condition(eq.Comparison([1.0], [0.0], 0.7))
+        >>> mean, variance = belief.difference([[1.0]], [0.0])
+        >>> mean.round(3), variance.round(3)
+        (array([0.662]), array([0.095]))
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        regularizer: float = 1.0,
+        confidence: Confidence | None = None,
+        offset: OffsetModel | None = None,
+    ) -> None:
+        super().__init__(kernel, regularizer, confidence)
+        self.offset = offset
+        self.observations: Observations | None = None
+        self._L = np.empty((0, 0))
+        self._whitened = np.empty(0)  # L^-1 outcomes
+
+    @property
+    def law(self) -> Offset:
+        """What is assumed of the offset."""
+        return Arbitrary() if self.offset is None else self.offset.law
+
+    def condition(self, comparison: Comparison) -> Self:
+        """Return the posterior that has also learned from `comparison`."""
+        return self._extended(comparison, comparison.outcome)
+
+    def anticipate(self, comparison: Comparison) -> Self:
+        """Return the posterior as if `comparison` came out as expected: surer, with the same mean."""
+        return self._extended(comparison, None)
+
+    def at(self, points: FloatArray) -> Belief:
+        """Return the belief about f at the given points."""
+        V = self.solve(self.cross(points).T)
+        variance = np.maximum(self.kernel.diagonal(points) - np.einsum("nm,nm->m", V, V), 0.0)
+
+        def column(j: int) -> FloatArray:
+            c: FloatArray = self.kernel(points[j : j + 1], points)[0] - V[:, j] @ V
+            return c
+
+        def full() -> FloatArray:
+            return self.kernel(points, points) - V.T @ V
+
+        mean = self._whitened @ V
+        return Belief(points, mean, variance, column, full, self.regularizer, self.beta, self.comparisons)
+
+    def mean(self, points: FloatArray) -> FloatArray:
+        """Return the posterior mean of f alone, shape (m,): much cheaper than `at`."""
+        return self.cross(points) @ self.coefficients()
+
+    def landscape(self, leader: FloatArray) -> Landscape:
+        """Return gap and variance against a leader, with their gradients."""
+        cross, data = self.cross(leader[None])[0], self.observations
+        return Landscape(self.kernel, leader, data, cross, self.coefficients(), self._inverse)
+
+    def offsets(self, leader: FloatArray) -> FloatArray | None:
+        """Return the posterior mean of f(leader) plus the offset of each reading: K_o (K + lambda I)^-1 y."""
+        if self.offset is None or self.observations is None:
+            return None
+        moments = self.observations.moments
+        return self.offset(moments, moments) @ self.coefficients() + float(self.mean(leader[None])[0])
+
+    def under(self, model: Model) -> Self:
+        """Return the posterior of the same data under another model."""
+        new, data = self._copy(), self.observations
+        new.kernel, new.regularizer, new.offset = model.kernel, model.noise, model.offset
+        if data is None:
+            return new
+        K = data.combine(data.combine(model.kernel(data.points, data.points)).T)
+        if model.offset is not None:
+            K += model.offset(data.moments, data.moments)
+        noise = model.noise + data.variances
+        K.flat[:: len(K) + 1] += noise
+        new._L = _linalg.cholesky(K)
+        new._whitened = new.solve(data.outcomes)
+        new.log_det = 2.0 * float(np.log(new._L.diagonal()).sum()) - float(np.log(noise).sum())
+        return new
+
+    def told(self, data: Observations | None, comparisons: int, model: Model) -> Self:
+        """Return the posterior of other data, learned at once, under a model."""
+        new = self._copy()
+        new.observations, new.comparisons = data, comparisons
+        return new.under(model)
+
+    def residuals(self) -> FloatArray:
+        """Return the outcomes less what the posterior mean says they should have been, shape (n,)."""
+        data = self.observations
+        return np.empty(0) if data is None else data.outcomes - data.combine(self.mean(data.points))
+
+    def jackknife(self, x: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance of f(x) - f(z) without each datum in turn, shapes (n,).
+
+        Without datum i they are m - w_i r_i and v + w_i^2 / P_ii, with P = (K + lambda I)^-1, w = P cov(data, f(x) -
+        f(z)) and r_i = (P y)_i / P_ii, by how much datum i surprises the others.
+        """
+        (mean,), (variance,) = self.difference(x[None], z)
+        inverse = self.solve(np.eye(len(self._L)))
+        precision = np.einsum("ni,ni->i", inverse, inverse)
+        k = self.cross(np.array([x, z]))
+        w = self._inverse(k[0] - k[1])
+        return mean - w * self.coefficients() / precision, variance + w**2 / precision
+
+    @property
+    def support(self) -> FloatArray:
+        """The points of all data, each once."""
+        if self.observations is None:
+            return np.empty((0, 0))
+        distinct: FloatArray = np.unique(self.observations.points, axis=0)
+        return distinct
+
+    def cross(self, points: FloatArray) -> FloatArray:
+        """Return k_t(x) of each point, shape (m, n)."""
+        if self.observations is None:
+            return np.empty((len(points), 0))
+        return self.observations.combine(self.kernel(points, self.observations.points))
+
+    def coefficients(self) -> FloatArray:
+        """Return (K + lambda I)^-1 outcomes, shape (n,)."""
+        return self.solve(self._whitened, transposed=True)
+
+    def solve(self, b: FloatArray, transposed: bool = False) -> FloatArray:
+        """Return L^-1 b, or L'^-1 b."""
+        return _linalg.solve_lower(self._L, b, transposed) if len(self._L) else b
+
+    def surprise(self, directions: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return a = h'P h and b = h'P y for each direction h among the data, P = (K + lambda I)^-1, shapes (j,).
+
+        Adding v h h' to the covariance of the data raises the likelihood most at v = (b^2/a - 1)/a; b^2/a is
+        chi-squared of one degree of freedom where there is no such effect.
+
+        Args:
+            directions: One h a column, shape (n, j).
+        """
+        solved = self.solve(directions)
+        return np.einsum("nj,nj->j", solved, solved), self._whitened @ solved
+
+    def _extended(self, comparison: Comparison, outcome: float | None) -> Self:
+        if self.offset is not None and comparison.second is not None:  # its readings have said it all
+            return self
+        points, u = direction(comparison)
+        if says_nothing(points, u):
+            return self._next()
+        data = Observations.none(points.shape[1]) if self.observations is None else self.observations
+        k, prior = u @ self.cross(points), float(u @ self.kernel(points, points) @ u)
+        now = Moments.at(comparison.time, comparison.pair)
+        if self.offset is not None:
+            k, prior = k + self.offset(now, data.moments)[0], prior + float(self.offset(now, now)[0, 0])
+        row = self.solve(k)
+        noise = self.regularizer + comparison.variance
+        s = noise + max(prior - float(row @ row), 0.0)
+        expected = float(row @ self._whitened)
+        outcome = expected if outcome is None else outcome
+        new = self._next(s / noise)
+        new._L = extended(self._L, row, math.sqrt(s))
+        new._whitened = np.append(self._whitened, (outcome - expected) / math.sqrt(s))
+        new.observations = data.add(points, u, now, outcome, comparison.variance)
+        return new
+
+    def _inverse(self, b: FloatArray) -> FloatArray:
+        """Return (K + lambda I)^-1 b."""
+        return self.solve(self.solve(b), transposed=True)
+
+
+def extended(L: FloatArray, row: FloatArray, corner: float) -> FloatArray:
+    """Return the Cholesky factor with one more row."""
+    n = len(L)
+    new = np.zeros((n + 1, n + 1))
+    new[:n, :n] = L
+    new[n, :n] = row
+    new[n, n] = corner
+    return new

@@ -1,0 +1,117 @@
+"""What the paper assumes known, learned: lengthscales, signal, noise and offset by the marginal likelihood.
+
+    symbol   meaning                                                       shape
+    D_g      squared differences of the data's points in parameter g       (p, p)
+    W        alpha alpha' - (K + noise I)^-1, alpha = (K + noise I)^-1 y   (n, n)
+    M        W spread over the points of the data                          (p, p)
+
+The rest of the notation is that of `model.py`. The gradient of the log marginal likelihood in a parameter is
+tr(W dK)/2 (Rasmussen and Williams 2006, Eq. (5.9)).
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from equipoise import _linalg
+from equipoise._typing import FloatArray
+from equipoise.belief.model import Form, Hyperparameters, Priors
+from equipoise.belief.observations import Observations
+from equipoise.kernels import Matern52
+from equipoise.offsets import Offset
+
+MAX_FITTED_DATA = 500
+"""More data than this are thinned before fitting: the fit no longer changes, and its cost is cubic."""
+
+MAX_FIT_STEPS = 25
+"""Steps of L-BFGS from each start: measured, the density hardly grows after 20."""
+
+
+class Evidence:
+    """The log marginal likelihood of data, as a function of the hyperparameters.
+
+    Args:
+        data: Outcomes already divided by their step.
+        form: The form of the model.
+        jumps: Covariance of offset jumps found so far, shape (n, n).
+        nulls: Outcomes of points dueled with themselves: pure noise.
+    """
+
+    def __init__(
+        self, data: Observations, form: Form, jumps: FloatArray | float = 0.0, nulls: FloatArray | None = None
+    ) -> None:
+        self.data, self.form = data, form
+        self.nulls = np.empty(0) if nulls is None else nulls
+        z = (data.points[:, None, :] - data.points[None]) / form.extent
+        n, p = len(data), len(data.points)
+        self._D = np.zeros((form.parameters, p * p))
+        for j, g in enumerate(form.groups):
+            self._D[g] += (z[:, :, j] ** 2).ravel()
+        owner = np.searchsorted(data.starts, np.arange(p), side="right") - 1
+        self._plain = n == p and bool((data.weights == 1.0).all())  # every datum is of one point
+        self._spread = np.ix_(owner, owner), np.multiply.outer(data.weights, data.weights)
+        self._offset = form.law.prepared(data.moments) if form.law.learns_readings else None
+        self._jumps = jumps
+
+    def __call__(self, theta: FloatArray) -> tuple[float, FloatArray]:
+        """Return the log marginal likelihood and its gradient in the logarithms."""
+        G = len(self._D)
+        l2, (v, noise), offset = np.exp(2 * theta[:G]), np.exp(theta[G : G + 2]), np.exp(theta[G + 2 :])
+        r2 = (1.0 / l2) @ self._D
+        n, p = len(self.data), len(self.data.points)
+        k = Matern52.profile(r2).reshape(p, p)
+        K = v * (k if self._plain else self.data.combine(self.data.combine(k).T))
+        K.flat[:: n + 1] += noise + self.data.variances
+        if self._offset is not None:
+            K += self._offset.covariance(offset)
+            K += self._jumps
+        value, W = _likelihood(K, self.data.outcomes)
+        M = W if self._plain else W[self._spread[0]] * self._spread[1]
+        gradient = np.empty_like(theta)
+        gradient[:G] = -(self._D @ (v * Matern52.slope(r2) * M.ravel())) / l2
+        gradient[G] = 0.5 * v * np.vdot(M, k)
+        gradient[G + 1] = 0.5 * noise * np.trace(W) + 0.5 * (self.nulls @ self.nulls / noise - len(self.nulls))
+        if self._offset is not None:
+            gradient[G + 2 :] = self._offset.gradient(offset, W)
+        return value - 0.5 * (self.nulls @ self.nulls / noise + len(self.nulls) * theta[G + 1]), gradient
+
+
+def _likelihood(K: FloatArray, y: FloatArray) -> tuple[float, FloatArray]:
+    """Return log N(y; 0, K) up to a constant, and a matrix like W: of the same sum with any symmetric one."""
+    L, lapack = _linalg.cholesky(K), _linalg.lapack()
+    alpha = lapack.dpotrs(L, y, lower=1)[0]
+    W = lapack.dpotri(L, lower=1)[0].T  # of the inverse one triangle, with zeros in the other: twice that one will do
+    W *= -2.0
+    W.flat[:: len(y) + 1] *= 0.5
+    W += np.multiply.outer(alpha, alpha)
+    return -0.5 * float(y @ alpha) - float(np.log(L.diagonal()).sum()), W
+
+
+def typical_step(data: Observations, law: Offset) -> float:
+    """Return the size of a typical change between successive readings, or of a typical difference."""
+    steps = np.abs(np.diff(data.outcomes) if law.learns_readings else data.outcomes)
+    for size in (np.quantile(steps, 0.9), np.max(steps)) if len(steps) else ():
+        if size > 0:
+            return float(size) / 2.33  # the upper tenth of |a - b| for standard normal a, b begins at 2.326
+    return 1.0
+
+
+def fit(evidence: Evidence, starts: Sequence[Hyperparameters], step: float) -> tuple[Hyperparameters, float]:
+    """Return the hyperparameters of largest posterior density found from the given starts, and its logarithm."""
+    from scipy.optimize import minimize  # slow to import, and only learning needs it
+
+    prior = Priors(evidence.form.table)
+
+    def loss(theta: FloatArray) -> tuple[float, FloatArray]:
+        try:
+            value, gradient = evidence(theta)
+        except np.linalg.LinAlgError:  # a corner where K is singular to rounding: turn back
+            return 1e25, np.zeros_like(theta)
+        density, slope = prior(theta)
+        return -(value + density), -(gradient + slope)
+
+    settings = {"jac": True, "method": "L-BFGS-B", "bounds": prior.bounds, "options": {"maxiter": MAX_FIT_STEPS}}
+    found = [minimize(loss, np.clip(start.theta, prior.low, prior.high), **settings) for start in starts]
+    best = min(found, key=lambda result: float(result.fun))
+    fitted = Hyperparameters.from_values(np.exp(best.x).tolist(), evidence.form.parameters, step)
+    return fitted, -float(best.fun)

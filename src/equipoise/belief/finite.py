@@ -1,0 +1,139 @@
+"""The posterior on a fixed, finite set of points, kept as mean and covariance: KK21 Eq. (5), one datum at a time.
+
+symbol    meaning                                                     shape
+c         C u                                                         (m,)
+s         lambda + u'C u, variance of the next outcome                ()
+"""
+
+import math
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from equipoise import _validation as check
+from equipoise._typing import FloatArray
+from equipoise.belief import covariance
+from equipoise.belief.confidence import Confidence
+from equipoise.belief.posterior import Belief, Posterior, direction
+from equipoise.data import Comparison
+from equipoise.kernels import Kernel
+
+
+def conditioned(
+    mean: FloatArray, variance: FloatArray, c: FloatArray, s: float, residual: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return mean, variance and solved row after an outcome `residual` away from its mean; METHOD section 3."""
+    row = c / math.sqrt(s)
+    return mean + c * (residual / s), np.maximum(variance - row * row, 0.0), row
+
+
+class FinitePosterior(Posterior):
+    """The posterior on a fixed, finite set of points, kept as mean and covariance.
+
+    Args:
+        points: All points f will ever be asked about, shape (m, d).
+        kernel: Prior covariance of f.
+        regularizer: lambda, the variance given to the noise of an outcome.
+        confidence: Gives the confidence coefficient; a fixed 1 by default.
+
+    Example:
+        >>> import equipoise as eq
+        >>> belief = eq.belief.FinitePosterior([[0.0], [1.0]], eq.RBF(0.5), regularizer=0.1)
+        >>> belief = belief.condition(eq.Comparison([1.0], [0.0], 0.7))
+        >>> mean, variance = belief.difference([[1.0]], [0.0])
+        >>> mean.round(3), variance.round(3)
+        (array([0.662]), array([0.095]))
+    """
+
+    points: FloatArray
+    _derived = ("_belief",)
+
+    def __init__(
+        self,
+        points: ArrayLike,
+        kernel: Kernel,
+        regularizer: float = 1.0,
+        confidence: Confidence | None = None,
+    ) -> None:
+        super().__init__(kernel, regularizer, confidence)
+        self.points = check.frozen(check.array("points", points, (None, None)))
+        self._index = {point.tobytes(): i for i, point in enumerate(self.points)}
+        self._mean = np.zeros(len(self.points))
+        self._variance = kernel.diagonal(self.points)
+        self._covariance = covariance.prior(kernel, self.points)
+
+    def condition(self, comparison: Comparison) -> Self:
+        """Return the posterior that has also learned from `comparison`."""
+        return self._conditioned(comparison, comparison.outcome)
+
+    def anticipate(self, comparison: Comparison) -> Self:
+        """Return the posterior as if `comparison` came out as expected: surer, with the same mean."""
+        return self._conditioned(comparison, None)
+
+    def _conditioned(self, comparison: Comparison, outcome: float | None) -> Self:
+        points, u = direction(comparison)
+        i = self.indices(points)
+        if len(i) == 2 and i[0] == i[1]:  # a point against itself says nothing
+            return self._next()
+        c = self._covariance.apply(i, u)
+        noise = self.regularizer + comparison.variance
+        s = noise + max(float(u @ c[i]), 0.0)
+        residual = 0.0 if outcome is None else outcome - float(u @ self._mean[i])
+        new = self._next(s / noise)
+        new._mean, new._variance, row = conditioned(self._mean, self._variance, c, s, residual)
+        new._covariance = self._covariance.downdate(row)
+        return new
+
+    def at(self, points: FloatArray) -> Belief:
+        """Return the belief about f at some of the points, or at all of them if `points` is `self.points`."""
+        if points is self.points:
+            return self._belief
+        i = self.indices(points)
+
+        def column(j: int) -> FloatArray:
+            return self._covariance.column(int(i[j]))[i]
+
+        def full() -> FloatArray:
+            return self._covariance.full()[np.ix_(i, i)]
+
+        mean, variance = self._mean[i], self._variance[i]
+        return Belief(points, mean, variance, column, full, self.regularizer, self.beta, self.comparisons)
+
+    @property
+    def support(self) -> FloatArray:
+        """All points."""
+        return self.points
+
+    def updated(self, mean: FloatArray, C: FloatArray, log_det: float) -> Self:
+        """Return the posterior after one more comparison that was learned from in a way of its own.
+
+        Args:
+            mean: The mean after it, shape (m,).
+            C: The covariance after it, shape (m, m).
+            log_det: By how much log_det has grown.
+        """
+        new = self._next()
+        new.log_det += log_det
+        new._mean, new._variance = mean, np.maximum(C.diagonal(), 0.0)
+        new._covariance = covariance.Dense(C, np.empty((0, len(C))))
+        return new
+
+    @cached_property
+    def _belief(self) -> Belief:
+        column, full = self._covariance.column, self._covariance.full
+        mean, variance = self._mean, self._variance
+        mean.flags.writeable = variance.flags.writeable = False  # handed out, and still in use here
+        return Belief(self.points, mean, variance, column, full, self.regularizer, self.beta, self.comparisons)
+
+    def indices(self, points: FloatArray) -> covariance.Indices:
+        """Return which of the points these are, shape (k,)."""
+        try:
+            return np.array([self._index[point.tobytes()] for point in points])
+        except KeyError:
+            points = points + 0.0  # -0.0 is 0.0, only its bytes differ
+            missing = next((point for point in points if point.tobytes() not in self._index), None)
+            if missing is None:
+                return self.indices(points)
+            raise ValueError(f"a point must be one of the {len(self.points)} given ones, got {missing}") from None

@@ -1,0 +1,135 @@
+"""The guard: a law of the offset is believed as long as the pure duels do not contradict it.
+
+Inside a pair the order is random, so the posterior of the duels stays unbiased whatever the offset does. The modeled
+posterior learns faster but assumes a law of the offset, which an adversary breaks. Where the duels say, by several
+standard deviations, that the modeled leader is beaten by their own, the duels are trusted (METHOD section 7).
+"""
+
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+
+from equipoise._typing import FloatArray
+from equipoise.belief.anywhere import AnywherePosterior
+from equipoise.belief.landscape import Landscape
+from equipoise.belief.learned import LearnedPosterior
+from equipoise.belief.model import Model
+from equipoise.belief.posterior import Belief, Posterior
+from equipoise.data import Comparison
+from equipoise.kernels import Kernel
+from equipoise.offsets import Offset
+
+
+class GuardedPosterior(Posterior):
+    """Learns readings with a modeled offset and duels without, and answers with whichever can be trusted.
+
+    Args:
+        modeled: Learns from absolute readings.
+        guard: How many standard deviations make a contradiction.
+
+    Example:
+        >>> import numpy as np, equipoise as eq
+        >>> form = eq.belief.Form(np.ones(1), np.arange(1), eq.Tracked())
+        >>> posterior = eq.belief.GuardedPosterior(eq.belief.LearnedPosterior(form))
+        >>> posterior = posterior.condition(eq.Comparison([0.1], None, 3.0, time=1))
+        >>> posterior.comparisons, posterior.contradicted
+        (1, False)
+    """
+
+    _derived = ("contradicted",)
+
+    def __init__(self, modeled: LearnedPosterior, guard: float = 3.0) -> None:
+        super().__init__(modeled.kernel, modeled.regularizer, modeled.confidence)
+        self.guard, self.modeled = guard, modeled
+        self.duels = AnywherePosterior(modeled.kernel, 2 * modeled.regularizer, modeled.confidence)
+
+    @property
+    def law(self) -> Offset:
+        """What is assumed of the offset, as long as nothing contradicts it."""
+        return self.modeled.law
+
+    def condition(self, comparison: Comparison) -> Self:
+        """Return the posterior that has also learned from a reading or from a duel."""
+        if comparison.second is not None:
+            return self._with(self.modeled, self.duels.condition(comparison))
+        modeled = self.modeled.condition(comparison)
+        if modeled.kernel == self.duels.kernel:
+            return self._with(modeled, self.duels)
+        return self._with(modeled, _under(self.duels, modeled.kernel, 2 * modeled.regularizer))
+
+    def anticipate(self, comparison: Comparison) -> Self:
+        """Return the posterior as if `comparison` came out as expected."""
+        if comparison.second is not None:
+            return self._with(self.modeled, self.duels.anticipate(comparison))
+        return self._with(self.modeled.anticipate(comparison), self.duels)
+
+    def at(self, points: FloatArray) -> Belief:
+        """Return the belief of the trusted posterior."""
+        return self.active.at(points)
+
+    def mean(self, points: FloatArray) -> FloatArray:
+        """Return the mean of the trusted posterior, shape (m,)."""
+        return self.active.mean(points)
+
+    def landscape(self, leader: FloatArray) -> Landscape:
+        """Return the landscape of the trusted posterior."""
+        return self.active.landscape(leader)
+
+    def offsets(self, leader: FloatArray) -> FloatArray | None:
+        """Return what the leader would have read in place of each reading, where the law is trusted."""
+        return None if self.contradicted else self.modeled.offsets(leader)
+
+    @property
+    def support(self) -> FloatArray:
+        """The points of all readings."""
+        return self.modeled.support
+
+    @property
+    def active(self) -> AnywherePosterior:
+        """The trusted posterior."""
+        return self.duels if self.contradicted else self.modeled.exact
+
+    @property
+    def knows_unit(self) -> bool:
+        """Whether there were enough data to learn how large f is."""
+        return self.modeled.knows_unit
+
+    @property
+    def beta(self) -> float:
+        """The confidence coefficient of the trusted posterior."""
+        return self.active.beta
+
+    @cached_property
+    def contradicted(self) -> bool:
+        """Whether the duels contradict the leader of the modeled posterior."""
+        return contradicts(self.duels, self.modeled, self.guard)
+
+    def _with(self, modeled: LearnedPosterior, duels: AnywherePosterior) -> Self:
+        new = self._copy()
+        new.modeled, new.duels = modeled, duels
+        new.kernel, new.regularizer, new.log_det = modeled.kernel, modeled.regularizer, modeled.log_det
+        new.comparisons = modeled.comparisons
+        return new
+
+
+def contradicts(duels: AnywherePosterior, modeled: Posterior, guard: float) -> bool:
+    """Return whether the duels say that the modeled leader is beaten by their own, also without any one of them."""
+    points = duels.support
+    if not len(points):
+        return False
+    ours = points[int(duels.mean(points).argmax())]
+    theirs = points[int(modeled.mean(points).argmax())]
+    mean, variance = duels.difference(ours[None], theirs)
+    if mean[0] <= guard * np.sqrt(variance[0]):
+        return False
+    mean, variance = duels.jackknife(ours, theirs)
+    return bool((mean > guard * np.sqrt(variance)).all())
+
+
+def _under(duels: AnywherePosterior, kernel: Kernel, noise: float) -> AnywherePosterior:
+    """Return the duels under another kernel, their noise at least what their residuals show."""
+    new = duels.under(Model(kernel, noise))
+    residuals = new.residuals()
+    seen = float(residuals @ residuals) / max(len(residuals), 1)
+    return new if seen <= noise else duels.under(Model(kernel, seen))

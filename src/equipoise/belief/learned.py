@@ -1,0 +1,250 @@
+"""A posterior that learns its own hyperparameters, refitted on a growing schedule."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from equipoise._typing import FloatArray
+from equipoise.belief.anywhere import AnywherePosterior
+from equipoise.belief.confidence import Confidence, CredibleConfidence
+from equipoise.belief.evidence import MAX_FITTED_DATA, Evidence, fit, typical_step
+from equipoise.belief.jumps import Jump, overlooked_jumps, sudden_jump
+from equipoise.belief.landscape import Landscape
+from equipoise.belief.model import Form, Hyperparameters
+from equipoise.belief.observations import Observations
+from equipoise.belief.posterior import Belief, Posterior, direction, says_nothing
+from equipoise.data import Comparison
+from equipoise.offsets import Offset
+from equipoise.offsets.terms import jump_covariance
+
+LEAST_DEVIATION = 0.35
+"""Least standard deviation of f, in units of the range of values it was seen to take."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """When to refit: after `first` data, then whenever their number has grown by `growth`.
+
+    So the cost of all refits together grows like that of the last one.
+    """
+
+    first: int = 6
+    growth: float = 1.2
+
+    def after(self, data: int) -> int:
+        """Return the number of data at which to fit next."""
+        return max(self.first, data + 2, math.ceil(self.growth * data))
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What was learned, but for the data.
+
+    Attributes:
+        hyperparameters: Those of the kernel, the noise and the offset.
+        jumps: Time and variance of each jump of the offset.
+        origin: What is subtracted from every reading.
+    """
+
+    hyperparameters: Hyperparameters
+    jumps: tuple[Jump, ...] = ()
+    origin: float = 0.0
+
+
+class LearnedPosterior(Posterior):
+    """A posterior whose kernel and noise, and where asked the law of the offset, are learned from the data.
+
+    Args:
+        form: The form of the model.
+        confidence: Gives the confidence coefficient; two standard deviations by default.
+        schedule: When to refit.
+        jump: The offset is allowed to jump where that explains the readings by this many standard deviations.
+
+    Example:
+        >>> import numpy as np, equipoise as eq
+        >>> form = eq.belief.Form(np.ones(1), np.arange(1), eq.Tracked())
+        >>> posterior = eq.belief.LearnedPosterior(form)
+        >>> for t in range(20):
+        ...     x = (t * 0.618) % 1
+        ...     posterior = posterior.condition(eq.Comparison([x], None, 5 * np.sin(3 * x) + t, time=t))
+        >>> mean, variance = posterior.difference([[0.5]], [0.0])
+        >>> bool(abs(mean[0] - 5 * np.sin(1.5)) < 0.2)
+        True
+    """
+
+    def __init__(
+        self,
+        form: Form,
+        confidence: Confidence | None = None,
+        schedule: Schedule | None = None,
+        jump: float = 4.5,
+    ) -> None:
+        model = form.model(form.guess())
+        confidence = CredibleConfidence() if confidence is None else confidence
+        super().__init__(model.kernel, model.noise, confidence)
+        self.form, self.jump = form, jump
+        self.schedule = Schedule() if schedule is None else schedule
+        self.exact = AnywherePosterior(model.kernel, model.noise, confidence, model.offset)
+        self.hyperparameters = form.guess()
+        self._next_fit = self.schedule.first
+        self._nulls = np.empty(0)
+        self._origin: float | None = None
+
+    @property
+    def law(self) -> Offset:
+        """What is assumed of the offset."""
+        return self.form.law
+
+    @property
+    def active(self) -> AnywherePosterior:
+        """The posterior under the hyperparameters learned so far."""
+        return self.exact
+
+    @property
+    def knows_unit(self) -> bool:
+        """Whether there were enough data to learn how large f is."""
+        return self.comparisons >= self.schedule.first
+
+    @property
+    def learned(self) -> Learned:
+        """What was learned, but for the data."""
+        return Learned(self.hyperparameters, self._jumps, self._origin or 0.0)
+
+    def condition(self, comparison: Comparison) -> Self:
+        """Return the posterior that has also learned from `comparison`, refitted where the schedule says so."""
+        if not self._understands(comparison):
+            return self
+        new = self._copy()
+        if new._origin is None:
+            new._origin = comparison.outcome if self.law.learns_readings else 0.0
+        centered = replace(comparison, outcome=comparison.outcome - new._origin)
+        if not self.law.learns_readings and says_nothing(*direction(comparison)):
+            new._nulls = np.append(self._nulls, comparison.outcome)
+        new = new._answering(self.exact.condition(centered))
+        n = len(new.exact.observations or ())
+        if n < self.schedule.first:
+            return new._rescaled() if n else new
+        new = new.watching()
+        return new.refitted() if n >= new._next_fit else new
+
+    def anticipate(self, comparison: Comparison) -> Self:
+        """Return the posterior as if `comparison` came out as expected: surer, never refitted."""
+        return self._copy()._answering(self.exact.anticipate(comparison)) if self._understands(comparison) else self
+
+    def at(self, points: FloatArray) -> Belief:
+        """Return the belief about f at the given points."""
+        return self.exact.at(points)
+
+    def mean(self, points: FloatArray) -> FloatArray:
+        """Return the posterior mean of f alone, shape (m,)."""
+        return self.exact.mean(points)
+
+    def landscape(self, leader: FloatArray) -> Landscape:
+        """Return gap and variance against a leader, with their gradients."""
+        return self.exact.landscape(leader)
+
+    def offsets(self, leader: FloatArray) -> FloatArray | None:
+        """Return what the leader would have read in place of each reading, shape (n,); `None` if not modeled."""
+        offsets = self.exact.offsets(leader)
+        return None if offsets is None else offsets + (self._origin or 0.0)
+
+    @property
+    def support(self) -> FloatArray:
+        """The points of all data, each once."""
+        return self.exact.support
+
+    def told(self, comparisons: Sequence[Comparison], learned: Learned) -> Self:
+        """Return what learning from comparisons comes to under given hyperparameters, by a single factorization.
+
+        Args:
+            comparisons: All it is to know.
+            learned: What was learned before.
+        """
+        understood = [each for each in comparisons if self._understands(each)]
+        null = [not self.law.learns_readings and says_nothing(*direction(each)) for each in understood]
+        kept = [
+            replace(each, outcome=each.outcome - learned.origin)
+            for each, noise in zip(understood, null, strict=True)
+            if not noise
+        ]
+        new = self._copy()
+        new.hyperparameters, new._origin = learned.hyperparameters, learned.origin
+        new._nulls = np.array([each.outcome for each, noise in zip(understood, null, strict=True) if noise])
+        new._next_fit = self.schedule.after(len(kept))
+        model = self.form.model(learned.hyperparameters, learned.jumps)
+        data = Observations.of(kept) if kept else None
+        return new._answering(self.exact.told(data, len(understood), model))
+
+    def watching(self) -> Self:
+        """Return the posterior that allows for a jump of the offset wherever the last readings insist on one."""
+        found = sudden_jump(self.exact, self.hyperparameters.step, self.jump)
+        if found is None:
+            return self
+        return self._with(self.hyperparameters, (*self._jumps, found)).watching()
+
+    def refitted(self) -> Self:
+        """Fit the hyperparameters; with the jumps that were overlooked, where these explain the readings better."""
+        data = self.exact.observations
+        if data is None:
+            return self
+        new, density = self._fitted(self._jumps, self.hyperparameters, self.form.guess())
+        overlooked = overlooked_jumps(new.exact, self.form, new.hyperparameters, self.jump)
+        if overlooked:
+            rival, rival_density = self._fitted((*self._jumps, *overlooked), self.form.guess())
+            if rival_density - density > len(overlooked) * self.jump**2 / 2:
+                new = rival
+        new = new._lively()
+        new._next_fit = self.schedule.after(len(data))
+        return new
+
+    @property
+    def _jumps(self) -> tuple[Jump, ...]:
+        return () if self.exact.offset is None else self.exact.offset.jumps
+
+    def _understands(self, comparison: Comparison) -> bool:
+        """Whether it learns from such: not from a reading if from duels, nor from a duel if from its readings."""
+        return self.law.learns_readings == (comparison.second is None)
+
+    def _rescaled(self) -> Self:
+        """Take the unit of the outcomes from the few there are; too few to fit more."""
+        return self._with(self.form.guess(typical_step(self._data, self.law)), self._jumps)
+
+    def _fitted(self, jumps: tuple[Jump, ...], *starts: Hyperparameters) -> tuple[Self, float]:
+        """Fit the hyperparameters from the given starts; return the logarithm of their density too."""
+        step = typical_step(self._data, self.law)
+        some = self._data.thinned(MAX_FITTED_DATA)
+        known = jump_covariance(jumps, some.moments, some.moments) / step**2 if jumps else 0.0
+        evidence = Evidence(some.in_units_of(step), self.form, known, self._nulls / step)
+        fitted, density = fit(evidence, starts, step)
+        return self._with(fitted, jumps), density
+
+    def _lively(self) -> Self:
+        """Let f vary at least as much as it was seen to: after a climb most data lie on top and say otherwise."""
+        learned = self.hyperparameters
+        seen = float(np.ptp(self.exact.mean(self._data.points)))
+        least = (LEAST_DEVIATION * seen / learned.step) ** 2
+        if learned.variance >= least:
+            return self
+        return self._with(replace(learned, variance=least), self._jumps)
+
+    def _with(self, hyperparameters: Hyperparameters, jumps: tuple[Jump, ...]) -> Self:
+        """Return the posterior of the same data under other hyperparameters."""
+        new = self._copy()
+        new.hyperparameters = hyperparameters
+        return new._answering(self.exact.under(self.form.model(hyperparameters, jumps)))
+
+    def _answering(self, exact: AnywherePosterior) -> Self:
+        """Take up what a changed exact posterior says, in a copy that nobody has seen yet."""
+        self.exact = exact
+        self.kernel, self.regularizer = exact.kernel, exact.regularizer
+        self.log_det, self.comparisons = exact.log_det, exact.comparisons
+        return self
+
+    @property
+    def _data(self) -> Observations:
+        if self.exact.observations is None:
+            raise RuntimeError("there are no data to fit")
+        return self.exact.observations

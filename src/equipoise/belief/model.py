@@ -1,0 +1,158 @@
+"""What explains the readings: the kernel of f, the noise and the offset, and the hyperparameters they depend on.
+
+    symbol   meaning                                                       shape
+    G        number of the user's parameters
+    l        lengthscale of each parameter, in units of the space's extent (G,)
+    v        variance of f                                                 ()
+    noise    lambda: variance of the noise of an outcome                   ()
+    theta    logarithms of all that is fitted: l, v, noise, offset         (k,)
+
+Everything is in units of the outcomes' typical step, so the same priors serve any unit.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise import _validation as check
+from equipoise._typing import FloatArray
+from equipoise.kernels import RBF, Kernel, Matern52, Scaled
+from equipoise.offsets import Hyperparameter, Offset, OffsetModel
+from equipoise.offsets.offset import LEVEL_VARIANCE
+
+FLAT_LENGTHSCALE = 1e6
+"""A lengthscale over which nothing changes, in any space."""
+
+VARIANCE = Hyperparameter("variance", 1.0, 1.5, 1.0, math.exp(-4.0), math.exp(4.0), "f varies by a few steps")
+NOISE = Hyperparameter("noise", 0.05, -2.0, 1.5, 1e-4, math.exp(2.0), "mostly below a step, else nothing is learned")
+
+
+def lengthscale(parameters: int) -> Hyperparameter:
+    """Return the lengthscale of each of so many parameters.
+
+    The prior grows with the root of the dimension (Hvarfner, Hellsten and Nardi 2024), so that the distance between
+    typical points, in lengthscales, does not grow with the dimension.
+    """
+    root = parameters**0.5
+    reason = "a fifth of the extent in one dimension, growing with the root of their number"
+    return Hyperparameter("lengthscale", 0.3 * root, math.log(0.2 * root), 1.0, 0.02, 20.0, reason)
+
+
+@dataclass(frozen=True)
+class Model:
+    """What data are explained by.
+
+    Attributes:
+        kernel: Prior covariance of f.
+        noise: Variance of the noise of an outcome.
+        offset: Prior covariance of the offset; `None` where there is none to be told from f.
+    """
+
+    kernel: Kernel
+    noise: float
+    offset: OffsetModel | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Form:
+    """The form of a model that is learned: all but its hyperparameters.
+
+    Attributes:
+        extent: Range of each encoded coordinate, shape (d,).
+        groups: The user's parameter each coordinate belongs to, shape (d,): one lengthscale each.
+        law: What is assumed of the offset.
+    """
+
+    extent: FloatArray
+    groups: NDArray[np.intp]
+    law: Offset
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "extent", check.array("extent", self.extent, (None,)))
+        object.__setattr__(self, "groups", np.asarray(self.groups, dtype=np.intp))
+
+    @property
+    def parameters(self) -> int:
+        """How many of the user's parameters there are."""
+        return int(self.groups.max()) + 1
+
+    @property
+    def table(self) -> tuple[Hyperparameter, ...]:
+        """Everything that is learned, with guesses and priors, in the order of theta."""
+        return (*[lengthscale(self.parameters)] * self.parameters, VARIANCE, NOISE, *self.law.hyperparameters)
+
+    def guess(self, step: float = 1.0) -> "Hyperparameters":
+        """Return what is assumed before there are data to fit."""
+        return Hyperparameters.from_values([each.guess for each in self.table], self.parameters, step)
+
+    def model(self, learned: "Hyperparameters", jumps: tuple[tuple[float, float], ...] = ()) -> Model:
+        """Return the model of given hyperparameters, in the user's unit.
+
+        Where readings are believed, their level is part of f: nothing else could be told from it.
+        """
+        unit = learned.step**2
+        scales = np.asarray(learned.lengthscales)[self.groups] * self.extent
+        kernel: Kernel = Scaled(Matern52(scales), learned.variance * unit)
+        offset = None
+        if self.law.believed:
+            kernel = kernel + Scaled(RBF(FLAT_LENGTHSCALE), LEVEL_VARIANCE * unit)
+        elif self.law.learns_readings:
+            offset = OffsetModel(self.law, learned.offset, learned.step, jumps)
+        return Model(kernel, learned.noise * unit, offset)
+
+
+@dataclass(frozen=True)
+class Hyperparameters:
+    """What the model of the readings depends on, in units of the outcomes' typical step.
+
+    Attributes:
+        lengthscales: Per parameter, in units of its extent.
+        variance: Of f.
+        noise: Variance of the noise of an outcome.
+        offset: Those of the law of the offset, in its order.
+        step: The typical step of the outcomes, in the user's unit.
+    """
+
+    lengthscales: tuple[float, ...]
+    variance: float = 1.0
+    noise: float = 0.05
+    offset: tuple[float, ...] = ()
+    step: float = 1.0
+
+    @property
+    def theta(self) -> FloatArray:
+        """The logarithms of what is fitted."""
+        theta: FloatArray = np.log(np.array([*self.lengthscales, self.variance, self.noise, *self.offset]))
+        return theta
+
+    @classmethod
+    def from_values(cls, values: list[float], parameters: int, step: float) -> "Hyperparameters":
+        """Return hyperparameters in the order of theta, for so many parameters."""
+        lengthscales, (variance, noise, *offset) = values[:parameters], values[parameters:]
+        return cls(tuple(lengthscales), variance, noise, tuple(offset), step)
+
+
+class Priors:
+    """Normal priors on the logarithms, and bounds that keep the fit numerically sane.
+
+    Args:
+        table: What is fitted.
+    """
+
+    def __init__(self, table: tuple[Hyperparameter, ...]) -> None:
+        self.mean = np.array([each.mean for each in table])
+        self.deviation = np.array([each.deviation for each in table])
+        self.low = np.log([each.low for each in table])
+        self.high = np.log([each.high for each in table])
+
+    @property
+    def bounds(self) -> list[tuple[float, float]]:
+        """Least and largest logarithm of each."""
+        return list(zip(self.low.tolist(), self.high.tolist(), strict=True))
+
+    def __call__(self, theta: FloatArray) -> tuple[float, FloatArray]:
+        """Return the log density, up to a constant, and its gradient."""
+        z = (theta - self.mean) / self.deviation
+        return float(-0.5 * z @ z), -z / self.deviation

@@ -1,0 +1,90 @@
+"""What was observed, as arrays: outcomes, each of a combination of points, under some circumstances."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise._typing import FloatArray
+from equipoise.belief.posterior import direction
+from equipoise.data import Comparison
+from equipoise.offsets import Moments
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Observations:
+    """Outcomes, each of a combination of points; datum i begins at `starts[i]` among the points.
+
+    Attributes:
+        points: All points of all data, shape (p, d).
+        weights: Their coefficients, shape (p,).
+        starts: Where each datum begins, shape (n,).
+        moments: Under which circumstances each was taken.
+        outcomes: What was measured, shape (n,).
+        variances: What each one's own error adds to the noise, shape (n,).
+    """
+
+    points: FloatArray
+    weights: FloatArray
+    starts: NDArray[np.intp]
+    moments: Moments
+    outcomes: FloatArray
+    variances: FloatArray
+
+    @classmethod
+    def none(cls, dimension: int) -> "Observations":
+        """Return no data about points of the given dimension."""
+        none = np.empty(0)
+        return cls(np.empty((0, dimension)), none, np.empty(0, dtype=np.intp), Moments(none, none), none, none)
+
+    @classmethod
+    def of(cls, comparisons: Sequence[Comparison]) -> "Observations":
+        """Return at least one comparison as data."""
+        points, weights = zip(*map(direction, comparisons), strict=True)
+        starts = np.cumsum([0, *map(len, weights[:-1])])
+        columns = [(c.time, c.pair, c.outcome, c.variance) for c in comparisons]
+        time, pair, outcomes, variances = np.array(columns, dtype=np.float64).T
+        moments = Moments(time, pair)
+        return cls(np.concatenate(points), np.concatenate(weights), starts, moments, outcomes, variances)
+
+    def __len__(self) -> int:
+        return len(self.outcomes)
+
+    def add(
+        self, points: FloatArray, u: FloatArray, moment: Moments, outcome: float, variance: float
+    ) -> "Observations":
+        """Return the data with one more."""
+        return Observations(
+            np.concatenate((self.points, points)),
+            np.concatenate((self.weights, u)),
+            np.append(self.starts, len(self.weights)),
+            self.moments.add(moment),
+            np.append(self.outcomes, outcome),
+            np.append(self.variances, variance),
+        )
+
+    def thinned(self, most: int) -> "Observations":
+        """Return at most so many data, spread evenly over time."""
+        n = len(self)
+        return self if n <= most else self.take(np.linspace(0, n - 1, most).astype(np.intp))
+
+    def take(self, kept: NDArray[np.intp]) -> "Observations":
+        """Return some of the data."""
+        ends = np.append(self.starts[1:], len(self.weights))
+        rows = np.concatenate([np.arange(self.starts[i], ends[i]) for i in kept])
+        lengths = (ends - self.starts)[kept]
+        starts = np.concatenate(([0], np.cumsum(lengths)[:-1])).astype(np.intp)
+        moments, outcomes, variances = self.moments.take(kept), self.outcomes[kept], self.variances[kept]
+        return Observations(self.points[rows], self.weights[rows], starts, moments, outcomes, variances)
+
+    def in_units_of(self, step: float) -> "Observations":
+        """Return the data with outcomes in another unit."""
+        return replace(self, outcomes=self.outcomes / step, variances=self.variances / step**2)
+
+    def combine(self, columns: FloatArray) -> FloatArray:
+        """Turn columns that belong to points, shape (..., p), into columns that belong to data, shape (..., n)."""
+        if len(self.starts) == len(self.weights):  # every datum is of a single point
+            return columns * self.weights
+        combined: FloatArray = np.add.reduceat(columns * self.weights, self.starts, axis=-1)
+        return combined

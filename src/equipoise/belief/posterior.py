@@ -1,0 +1,248 @@
+"""The posterior: belief about differences of f, given comparisons.
+
+    symbol    meaning                                                     shape
+    u         direction of a datum: phi(first) - phi(second)              a combination of points
+    lambda    regularizer: variance given to the noise of an outcome      ()
+    mu        posterior mean of f, up to a constant                       (m,)
+    C         posterior covariance of f                                   (m, m)
+    psi       variance of f(x) - f(z): C_xx + C_zz - 2 C_xz               (m,) against one z
+    xh        leader: the candidate of largest posterior mean
+    g         mean(xh) - mean(z) >= 0                                     (..., m)
+    delta     largest plausible regret of the leader, the certificate     (..., 1)
+    log_det   log det(I + K / lambda)                                     ()
+
+Two forms, one contract: `FinitePosterior` on a fixed set of points, at a cost per datum that does not grow with the
+number of data; `AnywherePosterior` for points anywhere. All are immutable: `condition` returns a new posterior.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike
+
+from equipoise import _validation as check
+from equipoise._typing import FloatArray
+from equipoise.belief.confidence import Confidence, FixedConfidence
+from equipoise.data import Comparison, Proposal, Side
+from equipoise.kernels import Kernel
+from equipoise.offsets import Arbitrary, Offset
+
+if TYPE_CHECKING:
+    from equipoise.belief.landscape import Landscape
+
+ONE = np.array([1.0])
+PAIR = np.array([1.0, -1.0])
+
+
+def difference_variance(variance: FloatArray, covariance_with_z: FloatArray, variance_z: float) -> FloatArray:
+    """Return psi of every point against z; the only place where it is clipped at zero."""
+    # METHOD section 2, row 1: KK21 Eq. (6) prints squares that do not belong there.
+    psi = variance + (variance_z - 2.0 * covariance_with_z)
+    return np.maximum(psi, 0.0, out=psi)
+
+
+def fair_argmax(scores: FloatArray, rng: Generator) -> int:
+    """Return the index of the largest score; among exact ties, each with the same probability."""
+    best = int(scores.argmax())
+    ties = scores == scores[best]
+    if np.count_nonzero(ties) == 1:
+        return best
+    return int(rng.choice(np.flatnonzero(ties)))
+
+
+def gap_bound(g: FloatArray, width: FloatArray) -> FloatArray:
+    """Return delta_t, KK21 above Eq. (8): no candidate is plausibly better than the leader by more.
+
+    The leader is among the candidates, with gap and width zero, so the bound is never negative.
+    """
+    delta: FloatArray = (width - g).max(axis=-1, keepdims=True)
+    return delta
+
+
+@dataclass(frozen=True, eq=False)
+class Belief:
+    """The posterior restricted to candidate points: what a policy looks at.
+
+    Attributes:
+        points: The candidates, shape (m, d).
+        mean: Posterior mean of f, meaningful up to a constant, shape (m,).
+        variance: Posterior variance of f itself, shape (m,).
+        column: Gives the covariance of f at all candidates with f at candidate j, shape (m,).
+        covariance: Gives the whole covariance, shape (m, m).
+        regularizer: lambda.
+        beta: The confidence coefficient.
+        comparisons: Number of comparisons learned from.
+
+    Example:
+        >>> import numpy as np, equipoise as eq
+        >>> posterior = eq.belief.FinitePosterior([[0.0], [0.4], [1.0]], eq.RBF(0.5), regularizer=0.1)
+        >>> belief = posterior.condition(eq.Comparison([1.0], [0.0], 0.7)).at(posterior.points)
+        >>> leader = belief.leader(np.random.default_rng(0))
+        >>> belief.points[leader], belief.gaps(leader).round(2), round(belief.gap_bound(leader), 2)
+        (array([1.]), array([0.66, 0.42, 0.  ]), 1.15)
+    """
+
+    points: FloatArray
+    mean: FloatArray
+    variance: FloatArray
+    column: Callable[[int], FloatArray]
+    covariance: Callable[[], FloatArray]
+    regularizer: float
+    beta: float
+    comparisons: int
+
+    def leader(self, rng: Generator) -> int:
+        """Return the candidate of largest mean; among equals, each with the same probability."""
+        return fair_argmax(self.mean, rng)
+
+    def psi(self, j: int) -> FloatArray:
+        """Return the variance of f(x) - f(candidate j) for every candidate x, shape (m,)."""
+        psi = difference_variance(self.variance, self.column(j), float(self.variance[j]))
+        psi[j] = 0.0
+        return psi
+
+    def width(self, variance: FloatArray) -> FloatArray:
+        """Return the half-width of the confidence interval of a quantity of the given variance."""
+        return np.sqrt(self.beta / self.regularizer * variance)  # KK21 Eq. (7); METHOD section 2, row 2
+
+    def gaps(self, j: int) -> FloatArray:
+        """Return by how much the mean of candidate j exceeds that of every candidate, shape (m,)."""
+        gaps: FloatArray = self.mean[j] - self.mean
+        return gaps
+
+    def optimism(self, j: int) -> FloatArray:
+        """Return `mean + width(j, .)`, shape (m,): the most each candidate is worth while j is worth its mean."""
+        return self.mean + self.width(self.psi(j))
+
+    def gap_bound(self, j: int) -> float:
+        """Return delta_t for leader j: no candidate is plausibly better by more."""
+        return float(gap_bound(self.gaps(j), self.width(self.psi(j)))[0])
+
+
+class Posterior(ABC):
+    """Contract of every posterior, and the code they share; inherit it for one of your own.
+
+    Args:
+        kernel: Prior covariance of f.
+        regularizer: lambda, the variance given to the noise of an outcome.
+        confidence: Gives the coefficient of the confidence intervals.
+    """
+
+    points: FloatArray | None = None
+    """All points f will ever be asked about, where they are finitely many and listed, shape (m, d)."""
+
+    _derived: tuple[str, ...] = ()
+    """Attributes computed from the others when first asked for; a copy leaves them out."""
+
+    def __init__(self, kernel: Kernel, regularizer: float, confidence: Confidence | None) -> None:
+        self.kernel = kernel
+        self.regularizer = check.positive("regularizer", regularizer)
+        self.confidence = FixedConfidence() if confidence is None else confidence
+        self.log_det = 0.0
+        self.comparisons = 0
+
+    @abstractmethod
+    def condition(self, comparison: Comparison) -> Self:
+        """Return the posterior that has also learned from `comparison`; this one stays as it is."""
+
+    @abstractmethod
+    def anticipate(self, comparison: Comparison) -> Self:
+        """Return the posterior as if `comparison` came out as expected: surer, with the same mean."""
+
+    @abstractmethod
+    def at(self, points: FloatArray) -> Belief:
+        """Return the belief about f at the given points, shape (m, d)."""
+
+    @property
+    @abstractmethod
+    def support(self) -> FloatArray:
+        """Points worth reconsidering: those of the data, or all where they are finitely many, shape (p, d)."""
+
+    @property
+    def law(self) -> Offset:
+        """What it assumes of the offset, and hence what it is taught: nothing, unless it says otherwise."""
+        return Arbitrary()
+
+    @property
+    def active(self) -> "Posterior":
+        """The posterior that answers: itself, unless it chooses between several."""
+        return self
+
+    @property
+    def knows_unit(self) -> bool:
+        """Whether it knows how large f is: not while that is to be learned and the data are too few."""
+        return True
+
+    def mean(self, points: FloatArray) -> FloatArray:
+        """Return the posterior mean of f alone, shape (m,)."""
+        return self.at(points).mean
+
+    def landscape(self, leader: FloatArray) -> "Landscape | None":
+        """Return the belief with gradients against a leader, shape (d,), for a search to climb; `None` without any."""
+        return None
+
+    def offsets(self, leader: FloatArray) -> FloatArray | None:
+        """Return what the leader would have read in place of each reading, shape (n,); `None` if not modeled."""
+        return None
+
+    def difference(self, points: ArrayLike, reference: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance of f(x) - f(reference) for each of `points`.
+
+        Args:
+            points: Shape (m, d).
+            reference: One point, shape (d,).
+
+        Returns:
+            Two arrays of shape (m,).
+        """
+        X = check.array("points", points, (None, None))
+        z = check.array("reference", reference, X.shape[1:])
+        belief = self.at(np.concatenate((X, z[None])))
+        return belief.mean[:-1] - belief.mean[-1], belief.psi(len(X))[:-1]
+
+    @property
+    def beta(self) -> float:
+        """The confidence coefficient at this moment."""
+        return self.confidence(self.log_det, self.regularizer)
+
+    def __getstate__(self) -> dict[str, object]:
+        state = dict(self.__dict__)  # in one step: another thread may be filling a cache
+        return {name: value for name, value in state.items() if name not in self._derived}
+
+    def _copy(self) -> Self:
+        """Return a copy that shares everything; what is derived from the state is left out."""
+        new = object.__new__(type(self))
+        new.__dict__.update(self.__getstate__())
+        return new
+
+    def _next(self, ratio: float = 1.0) -> Self:
+        """Return a copy that has seen one more comparison, whose outcome had `ratio` times its noise variance."""
+        new = self._copy()
+        new.comparisons = self.comparisons + 1
+        new.log_det = self.log_det + math.log(ratio)
+        return new
+
+
+def direction(comparison: Comparison) -> tuple[FloatArray, FloatArray]:
+    """Return the points and weights of u = phi(first) - phi(second), shapes (k, d) and (k,)."""
+    first, second = comparison.first, comparison.second
+    if second is None:
+        return _side(first)
+    if not (isinstance(first, Proposal) or isinstance(second, Proposal)):
+        return np.array([first, second]), PAIR
+    (points, weights), (others, shares) = _side(first), _side(second)  # METHOD section 3: an action-centered reading
+    return np.concatenate((points, others)), np.concatenate((weights, -shares))
+
+
+def says_nothing(points: FloatArray, u: FloatArray) -> bool:
+    """Return whether a point is compared with itself: pure noise."""
+    return len(u) == 2 and bool((points[0] == points[1]).all())
+
+
+def _side(side: Side) -> tuple[FloatArray, FloatArray]:
+    return (side.points, side.weights) if isinstance(side, Proposal) else (side[None], ONE)

@@ -1,0 +1,128 @@
+"""`equipoise new`: a study from options, or from a TOML file."""
+
+import json
+import tomllib
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from equipoise import _validation as check
+from equipoise.cli.common import AS_JSON, STUDY, command, say
+from equipoise.log.parts import restored
+from equipoise.optimizer import Optimizer
+from equipoise.spaces.named import Space
+from equipoise.spaces.numbers import Float, Int
+from equipoise.spaces.options import Choice, Fixed, parameter_from_dict
+
+PARTS = ("kernel", "policy", "reduction", "offset", "confidence", "regularizer", "minimize", "max_gap", "seed")
+RANGE = (str, float, float)
+WHOLE_RANGE = (str, int, int)
+TOML = """
+A TOML file says the same, and more where you want more:
+
+\b
+  minimize = true
+  seed = 0
+  [parameters]
+  q1 = {type = "float", low = -2, high = 2}
+  rate = {type = "float", low = 1e-4, high = 1e-1, log = true}
+  n = {type = "int", low = 1, high = 8}
+  mode = {type = "choice", options = ["a", "b"]}
+  lens = "in"
+"""
+
+
+@command(
+    "new",
+    """equipoise new study.jsonl --float q1 -2 2 --float q2 -1 1 --minimize
+equipoise new study.jsonl --log-float rate 1e-4 1e-1 --int n 1 8 --choice mode a,b --fixed lens in
+equipoise new study.jsonl --config study.toml""",
+    short_help="Start a study.",
+    help="Start a study: a new file that will hold everything.\n\n" + TOML.strip("\n"),
+)
+@STUDY
+@click.option("--float", "floats", type=RANGE, multiple=True, metavar="NAME LOW HIGH", help="A real number.")
+@click.option(
+    "--log-float", "log_floats", type=RANGE, multiple=True, metavar="NAME LOW HIGH", help="Of which ratios count."
+)
+@click.option("--int", "ints", type=WHOLE_RANGE, multiple=True, metavar="NAME LOW HIGH", help="A whole number.")
+@click.option(
+    "--log-int", "log_ints", type=WHOLE_RANGE, multiple=True, metavar="NAME LOW HIGH", help="Of which ratios count."
+)
+@click.option(
+    "--choice", "choices", type=(str, str), multiple=True, metavar="NAME A,B,...", help="One of several options."
+)
+@click.option(
+    "--fixed", type=(str, str), multiple=True, metavar="NAME VALUE", help="A constant, part of every setting."
+)
+@click.option(
+    "--config", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="A TOML file; options win."
+)
+@click.option("--minimize", is_flag=True, default=None, help="Look for the smallest value instead of the largest.")
+@click.option("--max-gap", type=float, help="Give up a pair whose halves are further apart, by the times told.")
+@click.option("--seed", type=click.IntRange(min=0), help="The same seed and the same readings give the same study.")
+@AS_JSON
+def new(study: Path, config: Path | None, as_json: bool, **given: Any) -> None:
+    """Start a study; the help text is above."""
+    table = _read(config)
+    parameters = {name: _parameter(name, value) for name, value in table.pop("parameters", {}).items()}
+    parameters |= _parameters(given)
+    options = table | {name: given[name] for name in ("minimize", "max_gap", "seed") if given[name] is not None}
+    if unknown := sorted(set(options) - set(PARTS)):
+        raise ValueError(f"{config} may hold [parameters] and {', '.join(PARTS)}, got {', '.join(unknown)}")
+    if not parameters:
+        raise click.UsageError("give at least one parameter: --float, --int or --choice, or a --config with some")
+    seed = check.count("seed", options.pop("seed"), at_least=0) if "seed" in options else None
+    parts = {name: restored(name, value) for name, value in options.items()}
+    opt = Optimizer(Space(parameters), log=study, rng=seed, **parts)
+    data = {"study": str(study), "space": opt.space.to_dict()}
+    say(as_json, data, f"{study}: {opt.space!r}\nNext: equipoise ask {study}, or equipoise run {study} -- COMMAND")
+
+
+def _read(config: Path | None) -> dict[str, Any]:
+    if config is None:
+        return {}
+    try:
+        return tomllib.loads(config.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{config} must be a TOML file: {error}") from error
+
+
+def _parameter(name: str, value: Any) -> Any:
+    """Return a parameter of a TOML file: described by a table, or a constant."""
+    if not isinstance(value, Mapping):
+        return Fixed(value)
+    try:
+        return parameter_from_dict(name, value)
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"parameter {name!r} must be like {{type = 'float', low = 0, high = 1}}: {error}") from error
+
+
+def _parameters(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters given as options."""
+    pairs: list[tuple[str, Any]] = [(name, Float(low, high)) for name, low, high in given["floats"]]
+    pairs += [(name, Float(low, high, log=True)) for name, low, high in given["log_floats"]]
+    pairs += [(name, Int(low, high)) for name, low, high in given["ints"]]
+    pairs += [(name, Int(low, high, log=True)) for name, low, high in given["log_ints"]]
+    pairs += [(name, Choice([_literal(text) for text in options.split(",")])) for name, options in given["choices"]]
+    pairs += [(name, Fixed(_literal(text))) for name, text in given["fixed"]]
+    if twice := [name for name, times in Counter(name for name, _ in pairs).items() if times > 1]:
+        raise click.UsageError(f"a parameter must be given once, got {', '.join(twice)} more often")
+    return dict(pairs)
+
+
+def _literal(text: str) -> Any:
+    """Return a number where the text is one, also true, false and null; else the text.
+
+    Example:
+        >>> [_literal(text) for text in ("4", "0.5", "true", "slow", "NaN")]
+        [4, 0.5, True, 'slow', 'NaN']
+    """
+    try:
+        value = json.loads(text, parse_constant=str)
+    except ValueError:
+        return text
+    return text if isinstance(value, (dict, list)) else value

@@ -1,0 +1,156 @@
+"""`equipoise status` and `equipoise replay`: what happened, read from the log itself."""
+
+import time
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from equipoise.cli.common import AS_JSON, REFUSED, STUDY, assignments, command, counted, opened, say
+from equipoise.data import Duel
+from equipoise.log.codec import Codec
+from equipoise.log.events import Asked, Event, Expired, Failed, Handed, Told
+from equipoise.log.header import Header
+from equipoise.log.journal import Log
+from equipoise.log.jsonl import Lines
+from equipoise.optimizer import Optimizer
+from equipoise.spaces.domain import Domain
+from equipoise.study import Streams
+
+
+def lines(study: Path) -> list[dict[str, Any]]:
+    """Return the complete lines of a log, the first one left out."""
+    return [content for content, _ in Lines(study).news()][1:]
+
+
+def times(study: Path) -> tuple[dict[int, str], dict[int, str]]:
+    """Return when each trial was last handed out, and when it was told or failed."""
+    asked: dict[int, str] = {}
+    ended: dict[int, str] = {}
+    for event in lines(study):
+        match event:
+            case {"ask": trial, "at": at} | {"hand": trial, "at": at}:
+                asked[trial] = at
+            case {"tell": trial, "at": at} | {"fail": trial, "at": at}:
+                ended[trial] = at
+    return asked, ended
+
+
+@command("status", "equipoise status study.jsonl", short_help="How far a study has come.")
+@STUDY
+@AS_JSON
+def status(study: Path, as_json: bool) -> None:
+    """Print how far a study has come, and which trials are open: with whom, and for how long."""
+    opt, header = opened(study), Header.read(study)
+    asked, ended = times(study)
+    records = opt.records()
+    waiting = [
+        {"id": r.trial, "worker": r.worker, "x": r.x, "asked": asked[r.trial], "seconds": _age(asked[r.trial])}
+        for r in records
+        if r.trial in opt.open_trials
+    ]
+    data = {
+        "study": str(study),
+        "created": header.content["at"],
+        "readings": opt.readings,
+        "failed": sum(record.failed is not None for record in records),
+        "last": max(ended.values(), default=None),
+        "open": waiting,
+        "minimize": opt.minimize,
+        "space": header.content["space"],
+    }
+    say(as_json, data, _status_text(opt, data))
+
+
+def _status_text(opt: Optimizer, data: dict[str, Any]) -> str:
+    text = [
+        f"{data['study']}, begun {data['created']}: {'minimize' if opt.minimize else 'maximize'} over {opt.space!r}"
+    ]
+    last = "" if data["last"] is None else f", the last one {_age(data['last']):.0f} s ago"
+    text.append(f"{counted(data['readings'])}{last}; {data['failed']} failed; {len(data['open'])} open")
+    for trial in data["open"]:
+        who = "" if trial["worker"] is None else f" with {trial['worker']}"
+        text.append(f"  trial {trial['id']}{who} for {trial['seconds']:.0f} s: {assignments(trial['x'])}")
+    return "\n".join(text)
+
+
+def _age(at: str) -> float:
+    return (datetime.now(UTC) - datetime.fromisoformat(at.replace("Z", "+00:00"))).total_seconds()
+
+
+@command(
+    "replay",
+    "equipoise replay study.jsonl\nequipoise replay study.jsonl --verify --json",
+    short_help="Everything that happened; verify it.",
+)
+@STUDY
+@click.option("--verify", is_flag=True, help="Make every proposal anew from the seed, and compare.")
+@AS_JSON
+def replay(study: Path, verify: bool, as_json: bool) -> None:
+    """Rebuild a study from its log and print everything that happened, one event a line.
+
+    Every checksum and every event is checked on the way. With --verify all proposals are made again from the seed;
+    the exit code is 1 where one comes out differently, as it may on another machine or version.
+    """
+    start = time.perf_counter()
+    opt = opened(study)
+    seconds = time.perf_counter() - start
+    if not as_json:
+        _print_events(study, opt.space)
+    kinds = Counter(next(iter(event)) for event in lines(study))
+    data: dict[str, Any] = {"events": dict(kinds), "readings": opt.readings, "seconds": round(seconds, 3)}
+    different = differing(study) if verify else []
+    if verify:
+        data["different"] = different
+    verdict = "" if not verify else f" Proposals that come out differently: {different or 'none'}."
+    say(as_json, data, f"{sum(kinds.values())} events, {counted(opt.readings)}, rebuilt in {seconds:.2f} s.{verdict}")
+    if different:
+        raise click.exceptions.Exit(REFUSED)
+
+
+def differing(path: Path) -> list[int]:
+    """Return the duels whose proposal comes out differently when it is made anew from the study's seed.
+
+    None, on the machine and the version that made them. Takes as long as the study did, but for the measuring.
+    """
+    header = Header.read(path)
+    space = header.space()
+    opt, different = Optimizer(space, **header.parts({}), rng=Streams(key=header.key)), []
+
+    def check(event: Event) -> None:
+        if isinstance(event, Asked) and not _same(opt.propose(), event.duel):
+            different.append(event.number)
+        opt.replay(event)
+
+    Log(path, space).follow(check)
+    return different
+
+
+def _same(a: Duel, b: Duel) -> bool:
+    return a.points.tobytes() == b.points.tobytes() and a.signs == b.signs and a.baseline == b.baseline
+
+
+def _print_events(study: Path, space: Domain) -> None:
+    codec = Codec(space)
+    where: dict[int, str] = {}
+    for content in lines(study):
+        event = codec.from_json(content)
+        if isinstance(event, Asked):
+            where |= {event.trial + k: assignments(space.decode(point)) for k, point in enumerate(event.duel.points)}
+        click.echo(f"{content['at']}  {_told(event, where, space)}")
+
+
+def _told(event: Event, where: dict[int, str], space: Domain) -> str:
+    """Return an event as a line for people."""
+    match event:
+        case Asked(trial=trial, worker=worker) | Handed(trial=trial, worker=worker):
+            return f"ask    {trial:5}  {where[trial]}" + ("" if worker is None else f" [{worker}]")
+        case Told(trial, reading):
+            moved = "" if reading.point is None else f" at {assignments(space.decode(reading.point))}"
+            return f"tell   {trial:5}  {reading.value!r}{moved}"
+        case Failed(trial, reason):
+            return f"fail   {trial:5}  {reason}"
+        case Expired(trial):
+            return f"expire {trial:5}"

@@ -1,0 +1,288 @@
+"""The records that travel from a policy to the belief: Proposal, Duel, Reading, Comparison; and the user's Trial.
+
+A `Comparison` is the one kind of datum every method here learns from:
+
+    outcome = f(first) - f(second) + something independent of the choice.
+
+`teaches` is the one rule for what a duel teaches: live, in a replay, for duels still open, and in every integration.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from equipoise import _validation as check
+from equipoise._typing import FloatArray
+from equipoise.offsets import Offset
+
+EVEN = np.array([0.5, 0.5])
+EVEN.flags.writeable = False
+CERTAIN = np.ones(1)
+CERTAIN.flags.writeable = False
+UNBALANCED = 1e-12
+"""Signs whose sum is larger than this, relative to their size, need the baseline: it does not cancel."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Proposal:
+    """Points worth measuring and the probability each deserves.
+
+    Attributes:
+        points: The points, shape (k, d).
+        weights: Probabilities that sum to one, shape (k,).
+
+    Example:
+        >>> import equipoise as eq
+        >>> eq.Proposal.pair([0.0], [1.0]).weights
+        array([0.5, 0.5])
+    """
+
+    points: FloatArray
+    weights: FloatArray
+
+    @classmethod
+    def pair(cls, first: ArrayLike, second: ArrayLike) -> "Proposal":
+        """Two points to be compared; equal ones are the greedy pair, from which nothing is learned."""
+        return cls(np.array([first, second], dtype=np.float64), EVEN)
+
+    @classmethod
+    def single(cls, point: ArrayLike) -> "Proposal":
+        """One point, measured with certainty."""
+        return cls(np.array([point], dtype=np.float64), CERTAIN)
+
+
+Side = FloatArray | Proposal
+"""One side of a comparison: a point, shape (d,), or a mixture of points under their weights."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """What was observed of f: `outcome = f(first) - f(second) + noise`.
+
+    Attributes:
+        first: A point, shape (d,); or a `Proposal`, read as the mixture of its points under its weights.
+        second: Likewise; or `None` where the outcome is an absolute reading of `first`.
+        outcome: The measured difference.
+        time: When it was measured, counted in readings; matters only where the offset is modeled.
+        variance: What its own error adds to the variance of the outcome's noise.
+        pair: The number of the duel it belongs to; below zero where there is none.
+        duel: The duel it came from, where there was one.
+
+    Example:
+        >>> import equipoise as eq
+        >>> eq.Comparison([0.2], [0.7], 0.31).outcome
+        0.31
+    """
+
+    first: Side
+    second: Side | None
+    outcome: float
+    time: float = 0.0
+    variance: float = 0.0
+    pair: float = -1.0
+    duel: "Duel | None" = None
+
+    def __post_init__(self) -> None:
+        if self.duel is not None:  # built by the library from checked parts: nothing left to check
+            return
+        first = self.first
+        if not isinstance(first, Proposal):
+            first = check.array("first", first, (None,))
+            object.__setattr__(self, "first", first)
+        shape = first.points.shape[1:] if isinstance(first, Proposal) else first.shape
+        if not (self.second is None or isinstance(self.second, Proposal)):
+            object.__setattr__(self, "second", check.array("second", self.second, shape))
+        object.__setattr__(self, "outcome", check.number("outcome", self.outcome))
+        object.__setattr__(self, "time", check.number("time", self.time))
+        object.__setattr__(self, "variance", check.nonnegative("variance", self.variance))
+        object.__setattr__(self, "pair", check.number("pair", self.pair))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was told of a trial.
+
+    Attributes:
+        value: The number read.
+        point: Where it was really measured, encoded, if that is not where it should have been.
+        time: When, in the user's clock.
+        error: The reading's own standard error.
+        place: Which reading of the study it is, counted from 1 in the order of telling.
+    """
+
+    value: float
+    point: FloatArray | None = None
+    time: float | None = None
+    error: float = 0.0
+    place: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Duel:
+    """What to measure for a proposal, in which order, and how the readings combine.
+
+    `outcome = signs @ (readings - baseline)`. A reduction is bias-robust when the expected sum of the signs,
+    over its coin, is zero: then no offset fixed before the coin can move the outcome's expectation.
+
+    Attributes:
+        proposal: What the policy asked for.
+        points: What to measure, in this order, shape (r, d).
+        signs: The sign and size with which each reading enters the outcome, shape (r,).
+        first: The point whose merit the outcome estimates.
+        second: What it is compared with (see `Comparison`).
+        baseline: A number fixed before the coin, subtracted from each reading.
+
+    Example:
+        >>> import numpy as np, equipoise as eq
+        >>> pair = eq.Proposal.pair([0.0], [1.0])
+        >>> duel = eq.Duel(pair, pair.points[[0, 1, 0]], (0.5, -1.0, 0.5), *pair.points)  # a steady drift cancels
+        >>> duel.outcome([10.0, 3.0, 12.0])
+        8.0
+    """
+
+    proposal: Proposal
+    points: FloatArray
+    signs: tuple[float, ...]
+    first: Side
+    second: Side | None
+    baseline: float = 0.0
+
+    def outcome(self, readings: Sequence[float]) -> float:
+        """Return `signs @ (readings - baseline)`.
+
+        Args:
+            readings: What was read, in the order of `points`.
+        """
+        signs = self.signs
+        if len(readings) != len(signs):
+            raise ValueError(f"`readings` must have {len(signs)} entries, got {len(readings)}")
+        c = self.baseline if self.needs_baseline else 0.0  # left out where it cancels, so that offsets cancel exactly
+        outcome = sum(s * (y - c) for s, y in zip(signs, readings, strict=True))
+        if not math.isfinite(outcome):
+            raise ValueError(f"`readings` must have a finite difference, got {list(readings)}")
+        return outcome
+
+    @property
+    def needs_baseline(self) -> bool:
+        """Whether the readings' signs do not cancel, so that the outcome depends on the baseline."""
+        return abs(sum(self.signs)) > UNBALANCED * sum(map(abs, self.signs))
+
+    def comparison(self, readings: Sequence[Reading], pair: float = -1.0, sign: float = 1.0) -> Comparison:
+        """Combine one reading per measured point into a comparison.
+
+        Args:
+            readings: What was told, in the order of `points`.
+            pair: The number of the duel.
+            sign: -1 where values are minimized.
+        """
+        outcome = self.outcome([sign * reading.value for reading in readings])
+        variance = sum((s * reading.error) ** 2 for s, reading in zip(self.signs, readings, strict=True))
+        time = max(reading.place for reading in readings)
+        first, second = self._side(self.first, readings, 1.0), self.second
+        if second is not None:
+            second = self._side(second, readings, -1.0)
+        return Comparison(first, second, outcome, float(time), variance, pair, self)
+
+    def _side(self, planned: Side, readings: Sequence[Reading], side: float) -> Side:
+        """Return a side of the comparison where it was really measured: readings of positive sign are of the first."""
+        weighed = [(s * side, x, r.point) for s, x, r in zip(self.signs, self.points, readings, strict=True)]
+        moved = [(s, x if at is None else at) for s, x, at in weighed if s > 0]
+        if all(at is None for s, _, at in weighed if s > 0):
+            return planned
+        if len(moved) == 1:
+            return moved[0][1]
+        weights = np.array([s for s, _ in moved])
+        return Proposal(np.array([x for _, x in moved]), weights / weights.sum())
+
+
+def teaches(
+    duel: Duel,
+    readings: Sequence[Reading | None],
+    offset: Offset,
+    *,
+    number: float = -1.0,
+    sign: float = 1.0,
+    comparable: bool = True,
+) -> tuple[Comparison, ...]:
+    """Return what a duel teaches by the readings it has: the one rule, for all who learn from duels.
+
+    Where the offset is modeled, each reading teaches by itself, in the order of telling; once all are there, their
+    outcome comes last, for the guard or, where nothing is assumed of the offset, as the only lesson. So what a duel
+    teaches with one more reading begins with what it taught without.
+
+    Args:
+        duel: What is measured.
+        readings: What was told, in the order of `duel.points`; `None` where nothing was (yet).
+        offset: What is assumed of the bias.
+        number: The number of the duel.
+        sign: -1 where values are minimized.
+        comparable: Whether the readings may be combined: not if they were taken too far apart, or without a forecast.
+
+    Example:
+        >>> import numpy as np, equipoise as eq
+        >>> duel = eq.TwoPoint()(eq.Proposal.pair([0.0], [1.0]), np.random.default_rng(0))
+        >>> told = [Reading(7.0, place=1), Reading(5.0, place=2)]
+        >>> [len(teaches(duel, told, offset)) for offset in (eq.Arbitrary(), eq.Constant(), eq.Tracked())]
+        [1, 2, 3]
+    """
+    lessons: tuple[Comparison, ...] = ()
+    if offset.learns_readings:
+        lessons = tuple(_single(duel, i, told, number, sign) for i, told in _in_order(readings))
+    complete = [told for told in readings if told is not None]
+    said_all = offset.learns_readings and (duel.second is None or offset.guard is None)
+    if said_all or not comparable or len(complete) < len(duel.signs):
+        return lessons
+    return (*lessons, duel.comparison(complete, number, sign))
+
+
+def will_teach(
+    duel: Duel, readings: Sequence[Reading | None], offset: Offset, *, number: float = -1.0, place: int = 1
+) -> tuple[Comparison, ...]:
+    """Return what a duel still open will teach, outcomes left at zero: where, not what.
+
+    Args:
+        duel: What is measured.
+        readings: What was told so far, in the order of `duel.points`.
+        offset: What is assumed of the bias.
+        number: The number of the duel.
+        place: Which reading of the study the next one will be.
+    """
+    places = iter(range(place, place + len(readings)))
+    full = [Reading(0.0, place=next(places)) if told is None else told for told in readings]
+    known = teaches(duel, readings, offset, number=number)
+    return tuple(replace(each, outcome=0.0) for each in teaches(duel, full, offset, number=number)[len(known) :])
+
+
+def _in_order(readings: Iterable[Reading | None]) -> list[tuple[int, Reading]]:
+    """Return the readings there are and where in the duel they belong, in the order of telling."""
+    told = [(i, reading) for i, reading in enumerate(readings) if reading is not None]
+    return sorted(told, key=lambda entry: entry[1].place)
+
+
+def _single(duel: Duel, i: int, told: Reading, number: float, sign: float) -> Comparison:
+    """Return what a reading says by itself."""
+    point = duel.points[i] if told.point is None else told.point
+    return Comparison(point, None, sign * told.value, float(told.place), told.error**2, number, duel)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One measurement to make: what the user holds between `ask` and `tell`. Equal when the ids are.
+
+    Attributes:
+        id: The number by which the reading is told.
+        x: Where to measure: an array for `Finite` and `Box`.
+
+    Example:
+        >>> import equipoise as eq
+        >>> trial = eq.Optimizer(eq.Box([(-2, 2), (-1, 1)]), rng=0).ask()
+        >>> trial.id, trial.x.shape
+        (0, (2,))
+    """
+
+    id: int
+    x: Any = field(compare=False)

@@ -1,0 +1,111 @@
+"""The parts of an optimizer as JSON and back: what the first line of a log keeps of them.
+
+Every part of this library is said by its type and the arguments it was made with. A part of your own is only noted, by
+its representation, and must be given again to take the study up.
+"""
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from equipoise import belief, kernels, offsets, policies, reductions
+from equipoise.belief import AnywherePosterior, FinitePosterior, Posterior
+from equipoise.offsets import OffsetModel, Tracked
+
+PACKAGES = (kernels, policies, reductions, belief, offsets)
+
+
+def _former_offset_kernel(
+    walk: float, wave: float, duration: float, jumps: tuple[tuple[float, float], ...] = (), **_: float
+) -> OffsetModel:
+    """Return what version 0.1.0 called an OffsetKernel: a tracked offset with its hyperparameters known."""
+    return Tracked().known(walk=walk, wave=wave, duration=duration).jumping(*jumps)
+
+
+FORMER: dict[str, Any] = {
+    "CovariancePosterior": FinitePosterior,
+    "DualPosterior": AnywherePosterior,
+    "OffsetKernel": _former_offset_kernel,
+}
+"""What parts were called by earlier versions, whose logs stay readable."""
+
+
+def _known_types() -> dict[str, type]:
+    """Return the classes that the packages of parts export, by name: whatever is exported can be logged."""
+    exported = ((name, getattr(package, name)) for package in PACKAGES for name in package.__all__)
+    return {name: kind for name, kind in exported if inspect.isclass(kind)}
+
+
+KNOWN = _known_types()
+
+
+class _UnknownError(Exception):
+    """JSON cannot hold this."""
+
+
+def described(part: Any) -> Any:
+    """Return a part as JSON, or only its representation where JSON cannot hold it.
+
+    Example:
+        >>> import equipoise as eq
+        >>> described(eq.OnePoint(eq.reductions.ExponentialAverage(0.2)))
+        {'type': 'OnePoint', 'baseline': {'type': 'ExponentialAverage', 'rate': 0.2, 'level': 0.0, 'readings': 0}}
+        >>> described(lambda: 0)
+        {'repr': '<function <lambda> at ...>'}
+    """
+    try:
+        return _described(part)
+    except _UnknownError:
+        return {"repr": repr(part)}
+
+
+def restored(name: str, description: Any) -> Any:
+    """Return the part that was described; `name` is for the error message.
+
+    Example:
+        >>> restored("kernel", {"type": "RBF", "lengthscale": 0.2})
+        RBF(lengthscale=0.2)
+    """
+    match description:
+        case {"repr": shown}:
+            raise ValueError(f"`{name}` must be given again, as `{name}=`: the log only notes it, as {shown}")
+        case {"type": kind}:
+            make = KNOWN.get(kind) or FORMER.get(kind)
+            if make is None:
+                raise ValueError(f"`{name}` is of a type that this version of equipoise does not know: {kind!r}")
+            fields = {key: restored(name, value) for key, value in description.items() if key != "type"}
+            return make(**fields)
+        case list():
+            return tuple(restored(name, value) for value in description)
+    return description
+
+
+def chosen(name: str, description: Any, given: Any) -> Any:
+    """Return a part of a study that is taken up: as described, or given again where JSON could not hold it."""
+    if given is None:
+        return restored(name, description)
+    noted_only = isinstance(description, Mapping) and "repr" in description
+    if not noted_only and described(given) != description:
+        raise ValueError(f"`{name}` must stay what the log says, {restored(name, description)!r}, got {given!r}")
+    return given
+
+
+def _described(part: Any) -> Any:
+    if isinstance(part, (np.generic, np.ndarray)):
+        return part.tolist()
+    if part is None or isinstance(part, (bool, int, float, str)):
+        return part
+    if isinstance(part, (tuple, list)):
+        return [_described(value) for value in part]
+    if KNOWN.get(type(part).__name__) is not type(part):
+        raise _UnknownError
+    if isinstance(part, Posterior) and part.comparisons:  # it knows what no argument says
+        raise _UnknownError
+    return {"type": type(part).__name__} | {name: _described(getattr(part, name)) for name in _arguments(type(part))}
+
+
+def _arguments(kind: type) -> list[str]:
+    """Return the names of a constructor's arguments; every part keeps each as an attribute of that name."""
+    return list(inspect.signature(kind).parameters)

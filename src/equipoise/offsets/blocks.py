@@ -1,0 +1,54 @@
+"""The offset that changes only between runs of so many readings."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise import _validation as check
+from equipoise._typing import FloatArray
+from equipoise.offsets.offset import LEVEL_VARIANCE, Law
+from equipoise.offsets.terms import Hyperparameter, Moments
+
+
+@dataclass(frozen=True)
+class Blocks(Law):
+    """A level of its own for every run of so many readings: a cartridge, a plate, a fill of the machine.
+
+    Args:
+        length: How many readings a run has.
+        guard: Where the duels contradict the estimate by more than this many standard deviations, trust the duels;
+            `None` never does.
+
+    Example:
+        >>> import equipoise as eq
+        >>> eq.Optimizer(eq.Box([(0, 1)]), offset=eq.Blocks(10), rng=0).offset
+        Blocks(length=10, guard=3.0)
+    """
+
+    length: int
+    guard: float | None = 3.0
+    hyperparameters: ClassVar[tuple[Hyperparameter, ...]] = (
+        Hyperparameter("level", 1.0, 0.0, 3.0, 1e-6, math.exp(14.0), "runs may differ by 1,000 times f"),
+    )
+
+    def __post_init__(self) -> None:
+        check.count("length", self.length)
+        if self.guard is not None:
+            check.positive("guard", self.guard)
+
+    def covariance(self, values: FloatArray, a: Moments, b: Moments) -> FloatArray:
+        """Return what all readings share, plus what those of one run share."""
+        K: FloatArray = LEVEL_VARIANCE + values[0] * self._same_run(a, b)
+        return K
+
+    def derivatives(self, values: FloatArray, a: Moments, b: Moments) -> tuple[FloatArray, ...]:
+        """Return the derivative in the logarithm of the level's variance."""
+        return (values[0] * self._same_run(a, b),)
+
+    def _same_run(self, a: Moments, b: Moments) -> NDArray[np.bool_]:
+        first, second = ((np.asarray(each.time) - 1) // self.length for each in (a, b))
+        same: NDArray[np.bool_] = first[:, None] == second
+        return same

@@ -1,0 +1,161 @@
+"""What every law of the offset is; and the two without a covariance of their own, `Arbitrary` and `Constant`.
+
+Under `Arbitrary` nothing is assumed, so only the difference inside a duel teaches anything; under `Constant` it is as
+if there were no offset. Under every other law the offset is a Gaussian process of its own, so that a reading
+y = f(x) + o + noise teaches by itself; pairs are still drawn and ordered at random, which is what keeps f and the
+offset apart (METHOD section 7).
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from equipoise._typing import FloatArray
+from equipoise.offsets.terms import Hyperparameter, Moments, OffsetModel, Prepared
+
+LEVEL_VARIANCE = 25.0
+"""Prior variance of the level of the readings, in squared typical steps: wide, so that the level is learned at once."""
+
+
+class Offset(Protocol):
+    """What is assumed of the bias; `Law` has what most of them share."""
+
+    @property
+    def learns_readings(self) -> bool:
+        """Whether a reading teaches by itself; else only the outcome of a whole duel does."""
+        ...
+
+    @property
+    def believed(self) -> bool:
+        """Whether readings are taken at face value: then their level is that of f."""
+        ...
+
+    @property
+    def jumps(self) -> bool:
+        """Whether jumps are looked for beside what the law says."""
+        ...
+
+    @property
+    def guard(self) -> float | None:
+        """By how many standard deviations pure duels must contradict it to be trusted instead; `None` for never."""
+        ...
+
+    @property
+    def hyperparameters(self) -> tuple[Hyperparameter, ...]:
+        """What is learned of it, in a fixed order."""
+        ...
+
+    def covariance(self, values: FloatArray, a: Moments, b: Moments) -> FloatArray:
+        """Return the covariance of the offset at readings a with that at readings b, in squared steps, shape (n, m)."""
+        ...
+
+    def derivatives(self, values: FloatArray, a: Moments, b: Moments) -> tuple[FloatArray, ...]:
+        """Return the derivative of the covariance in the logarithm of each hyperparameter, shape (n, m) each."""
+        ...
+
+    def prepared(self, moments: Moments) -> Prepared:
+        """Return the law at given readings, ready to be fitted."""
+        ...
+
+    def calm(self, values: tuple[float, ...]) -> tuple[float, ...]:
+        """Return hyperparameters of an offset that changes little but for jumps, where jumps are looked for."""
+        ...
+
+
+class Law:
+    """What laws share: they learn from readings, nobody guards them, they have nothing to learn and no covariance.
+
+    A law of your own is a frozen dataclass that inherits this and says what is different about it: its
+    `hyperparameters`, their `covariance` and its `derivatives`.
+    """
+
+    learns_readings: ClassVar[bool] = True
+    believed: ClassVar[bool] = False
+    jumps: ClassVar[bool] = False
+    guard: float | None = None
+    hyperparameters: ClassVar[tuple[Hyperparameter, ...]] = ()
+
+    def covariance(self, values: FloatArray, a: Moments, b: Moments) -> FloatArray:
+        """Return the covariance of an offset that never changes: a level that is not known."""
+        return np.full((len(a.time), len(b.time)), LEVEL_VARIANCE)
+
+    def derivatives(self, values: FloatArray, a: Moments, b: Moments) -> tuple[FloatArray, ...]:
+        """Return nothing: there is nothing to learn."""
+        return ()
+
+    def prepared(self, moments: Moments) -> Prepared:
+        """Return the law at given readings; overridden where more can be computed beforehand."""
+        return _Plain(self, moments)
+
+    def calm(self, values: tuple[float, ...]) -> tuple[float, ...]:
+        """Return the hyperparameters as they are."""
+        return values
+
+    def known(self, unit: float = 1.0, **values: float) -> OffsetModel:
+        """Return the law with its hyperparameters known.
+
+        Args:
+            unit: The unit of the law, in that of the readings.
+            **values: Hyperparameters by name, in squared units; what is left out is as guessed.
+
+        Example:
+            >>> import equipoise as eq
+            >>> eq.Tracked().known(walk=0.5).values[0]
+            0.5
+        """
+        names = [each.name for each in self.hyperparameters]
+        if unknown := sorted(set(values) - set(names)):
+            raise TypeError(f"known takes {', '.join(names) or 'nothing'}, got {', '.join(unknown)}")
+        return OffsetModel(self, tuple(values.get(each.name, each.guess) for each in self.hyperparameters), unit)
+
+
+@dataclass(frozen=True)
+class _Plain:
+    """A law at given readings, nothing computed beforehand."""
+
+    law: Law
+    moments: Moments
+
+    def covariance(self, values: FloatArray) -> FloatArray:
+        """Return the covariance of the offset at the readings."""
+        return self.law.covariance(values, self.moments, self.moments)
+
+    def gradient(self, values: FloatArray, W: FloatArray) -> FloatArray:
+        """Return the derivative of tr(W K) / 2 in each logarithm."""
+        matrices = self.law.derivatives(values, self.moments, self.moments)
+        return np.array([0.5 * np.vdot(W, matrix) for matrix in matrices])
+
+
+@dataclass(frozen=True)
+class Arbitrary(Law):
+    """Nothing is assumed: the offset cancels inside each duel, and what does not cancel is noise.
+
+    The paper's setting, with its guarantees. No bound on the offset is asked for; a user who knows one gives it to
+    the reduction's `outcome_noise` and that to `TightConfidence`.
+
+    Example:
+        >>> import equipoise as eq
+        >>> opt = eq.Optimizer(eq.Box([(0, 1)]), offset=eq.Arbitrary(), rng=0)
+        >>> opt.offset
+        Arbitrary()
+    """
+
+    learns_readings = False
+
+    def covariance(self, values: FloatArray, a: Moments, b: Moments) -> FloatArray:
+        """Return zeros: in a difference there is no offset left."""
+        return np.zeros((len(a.time), len(b.time)))
+
+
+@dataclass(frozen=True)
+class Constant(Law):
+    """The offset never changes: ordinary optimization, for the baselines.
+
+    Example:
+        >>> import equipoise as eq
+        >>> eq.Optimizer(eq.Box([(0, 1)]), policy=eq.UCB(), rng=0).offset
+        Constant()
+    """
+
+    believed = True

@@ -1,0 +1,123 @@
+"""What laws of the offset are made of: the circumstances of readings, hyperparameters with priors, known laws.
+
+    symbol   meaning                                                    shape
+    a, b     circumstances of n and of m readings                       `Moments`
+    values   hyperparameters of a law, in its order                     (k,)
+    W        any symmetric matrix over the readings                     (n, n)
+
+Covariances are in squared units; the unit of a law that is learned is the typical step of the readings.
+"""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise._typing import FloatArray
+
+if TYPE_CHECKING:
+    from equipoise.offsets.offset import Offset
+
+
+class Moments(NamedTuple):
+    """Under which circumstances readings were taken: all that an offset may depend on.
+
+    Attributes:
+        time: Which reading of the study it was, counted from 1, shape (n,).
+        pair: The number of the duel it belongs to, shape (n,).
+    """
+
+    time: FloatArray
+    pair: FloatArray
+
+    @classmethod
+    def at(cls, time: float, pair: float) -> "Moments":
+        """Return those of one reading."""
+        return cls(np.array([time], dtype=np.float64), np.array([pair], dtype=np.float64))
+
+    def add(self, other: "Moments") -> "Moments":
+        """Return these and others behind them."""
+        return Moments(*(np.concatenate(both) for both in zip(self, other, strict=True)))
+
+    def take(self, kept: NDArray[np.intp]) -> "Moments":
+        """Return some of them."""
+        return Moments(*(each[kept] for each in self))
+
+
+class Hyperparameter(NamedTuple):
+    """A positive number that is learned.
+
+    Attributes:
+        name: What it is called.
+        guess: Its value before there are data to fit it to.
+        mean: Mean of the normal prior of its logarithm.
+        deviation: Standard deviation of that prior.
+        low: Least value.
+        high: Largest value.
+        reason: Why this prior.
+    """
+
+    name: str
+    guess: float
+    mean: float
+    deviation: float
+    low: float
+    high: float
+    reason: str
+
+
+class Prepared(Protocol):
+    """A law at given readings, with everything computed beforehand that does not depend on hyperparameters."""
+
+    def covariance(self, values: FloatArray) -> FloatArray:
+        """Return the covariance of the offset at the readings, shape (n, n)."""
+        ...
+
+    def gradient(self, values: FloatArray, W: FloatArray) -> FloatArray:
+        """Return the derivative of tr(W K) / 2 in the logarithm of each hyperparameter, shape (k,)."""
+        ...
+
+
+@dataclass(frozen=True)
+class OffsetModel:
+    """A law whose hyperparameters are known: the prior covariance of the offset, in the unit of the readings.
+
+    Attributes:
+        law: What is assumed of the offset.
+        values: Its hyperparameters, in its order and its unit.
+        unit: The unit of the law, in that of the readings.
+        jumps: Time and variance of each jump found.
+
+    Example:
+        >>> import equipoise as eq
+        >>> known = eq.offsets.Blocks(3).known(level=2.0)
+        >>> when = eq.offsets.Moments([1.0, 3.0, 4.0], [0, 1, 1])
+        >>> known(when, when) - known(when, when).min()
+        array([[2., 2., 0.],
+               [2., 2., 0.],
+               [0., 0., 2.]])
+    """
+
+    law: "Offset"
+    values: tuple[float, ...]
+    unit: float = 1.0
+    jumps: tuple[tuple[float, float], ...] = ()
+
+    def __call__(self, a: Moments, b: Moments) -> FloatArray:
+        """Return the covariance of the offset at readings a with that at readings b, shape (n, m)."""
+        smooth = self.unit**2 * self.law.covariance(np.array(self.values), a, b)
+        return smooth + jump_covariance(self.jumps, a, b) if self.jumps else smooth
+
+    def jumping(self, *jumps: tuple[float, float]) -> Self:
+        """Return the same with more jumps."""
+        return replace(self, jumps=(*self.jumps, *jumps))
+
+
+def jump_covariance(jumps: tuple[tuple[float, float], ...], a: Moments, b: Moments) -> FloatArray:
+    """Return what jumps add to a covariance: two readings share every jump before both of them, shape (n, m)."""
+    when, variance = np.array(jumps).reshape(-1, 2).T
+    covariance: FloatArray = ((np.asarray(a.time)[:, None] >= when) * variance) @ (
+        np.asarray(b.time)[:, None] >= when
+    ).T
+    return covariance

@@ -1,0 +1,108 @@
+"""The offset that wanders: level, slope, smooth wave and random walk.
+
+symbol   meaning                                                    shape
+t, s     times of readings                                          (n,), (m,)
+r2       squared lag, in durations of the smooth part               (n, m)
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from equipoise import _validation as check
+from equipoise._typing import FloatArray
+from equipoise.kernels import Matern52
+from equipoise.offsets.offset import LEVEL_VARIANCE, Law
+from equipoise.offsets.terms import Hyperparameter, Moments
+
+SLOPE_VARIANCE = 0.25**2
+"""Prior variance of the change per reading, in squared typical steps: wide, as a steady drift hardly exceeds a step a
+reading, of which it would be a part; but not so wide that it had to be learned before anything else."""
+
+
+@dataclass(frozen=True)
+class Tracked(Law):
+    """The offset wanders: a level, a slope, a smooth wave and a random walk, each as strong as the data say.
+
+    Uses each reading for what it says about f, not only differences, so it needs about half as many readings. Its
+    certificate is an estimate. Against an offset that reacts to the readings it is watched by the pure duels.
+
+    Args:
+        guard: Where the duels contradict the tracked estimate by more than this many standard deviations, trust the
+            duels; `None` never does.
+
+    Example:
+        >>> import equipoise as eq
+        >>> eq.Optimizer(eq.Box([(0, 1)]), rng=0).offset
+        Tracked(guard=3.0)
+    """
+
+    guard: float | None = 3.0
+    jumps = True
+    hyperparameters: ClassVar[tuple[Hyperparameter, ...]] = (
+        Hyperparameter("walk", 1e-3, -6.0, 3.0, 1e-7, math.exp(4.0), "a step of the walk is mostly far below one of f"),
+        Hyperparameter("wave", 1e-2, -4.0, 3.0, 1e-6, math.exp(4.0), "so is a wave; three decades up are two sd"),
+        Hyperparameter("duration", 8.0, math.log(10.0), 1.0, 2.0, 100.0, "faster than two readings is noise"),
+    )
+
+    def __post_init__(self) -> None:
+        if self.guard is not None:
+            check.positive("guard", self.guard)
+
+    def covariance(self, values: FloatArray, a: Moments, b: Moments) -> FloatArray:
+        """Return level + slope + wave + walk."""
+        walk, wave, duration = values
+        t, s = np.asarray(a.time)[:, None], np.asarray(b.time)
+        K: FloatArray = LEVEL_VARIANCE + SLOPE_VARIANCE * t * s + wave * Matern52.profile(((t - s) / duration) ** 2)
+        K += walk * np.minimum(t, s)
+        return K
+
+    def derivatives(self, values: FloatArray, a: Moments, b: Moments) -> tuple[FloatArray, ...]:
+        """Return the derivatives in the logarithms of walk, wave and duration."""
+        walk, wave, duration = values
+        t, s = np.asarray(a.time)[:, None], np.asarray(b.time)
+        r2 = ((t - s) / duration) ** 2
+        return walk * np.minimum(t, s), wave * Matern52.profile(r2), -2.0 * wave * Matern52.slope(r2) * r2
+
+    def calm(self, values: tuple[float, ...]) -> tuple[float, ...]:
+        """Return the hyperparameters with walk and wave as guessed, the wave as long as it is."""
+        walk, wave, _ = self.hyperparameters
+        return walk.guess, wave.guess, values[2]
+
+    def prepared(self, moments: Moments) -> "_ByLag":
+        """Return the law at given readings: of the lags between them few are different, as they come one by one."""
+        return _ByLag(moments)
+
+
+class _ByLag:
+    """The law at given readings, its smooth part computed once for each lag."""
+
+    def __init__(self, moments: Moments) -> None:
+        t = moments.time
+        self._fixed: FloatArray = LEVEL_VARIANCE + SLOPE_VARIANCE * np.outer(t, t)
+        self._earlier = np.minimum(t[:, None], t)
+        lags, where = np.unique(np.abs(t[:, None] - t), return_inverse=True)
+        self._lag2, self._where = lags**2, where.reshape(len(t), len(t))
+
+    def covariance(self, values: FloatArray) -> FloatArray:
+        """Return the covariance of the offset at the readings."""
+        walk, wave, duration = values
+        K: FloatArray = (wave * Matern52.profile(self._lag2 / duration**2))[self._where]
+        K += walk * self._earlier
+        K += self._fixed
+        return K
+
+    def gradient(self, values: FloatArray, W: FloatArray) -> FloatArray:
+        """Return the derivative of tr(W K) / 2 in each logarithm."""
+        walk, wave, duration = values
+        by_lag = np.bincount(self._where.ravel(), W.ravel())  # W summed over all pairs of the same lag
+        r2 = self._lag2 / duration**2
+        return np.array(
+            [
+                0.5 * walk * np.vdot(W, self._earlier),
+                0.5 * wave * by_lag @ Matern52.profile(r2),
+                -wave * by_lag @ (Matern52.slope(r2) * r2),
+            ]
+        )

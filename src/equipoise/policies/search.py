@@ -1,0 +1,157 @@
+"""The search over continuous and mixed spaces: candidates everywhere, then uphill with exact gradients.
+
+    symbol   meaning                                              shape
+    xh       leader: the point of largest posterior mean          (d,)
+    g        mean(xh) - mean(x)                                   ()
+    psi      posterior variance of f(xh) - f(x)                   ()
+    sigma    root of lambda, the unit in which climbs measure     ()
+
+A policy chooses among finitely many candidates. On a finite set these are its points; elsewhere they are found here:
+quasi-random points, points near the best ones and, where the belief has gradients, from the best few of these the tops
+of the mean and of whatever scores the policy maximizes. A score is a function of (g, psi) with its two partial
+derivatives, so that the chain rule gives its gradient. What is climbed is kept only where it is better than where the
+climb began. When a climb is over depends on the unit of what it climbs, hence the unit sigma: the same readings in
+volts or microvolts lead alike.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.random import Generator
+
+from equipoise._typing import FloatArray
+from equipoise.belief.posterior import Posterior
+from equipoise.spaces.domain import Domain
+
+Score = Callable[[FloatArray, FloatArray, float, float, float], tuple[FloatArray, FloatArray, FloatArray]]
+"""Takes g, psi, delta, beta and lambda; returns the score and its partial derivatives in g and psi."""
+
+CENTERS = 3
+"""How many of the best known points are searched around."""
+
+CLIMBS = 2
+"""How many climbs are started for each score."""
+
+FINALISTS = 256
+"""How many candidates are handed to the policy, besides those climbed to."""
+
+REACH = (0.1, 0.02)
+"""How far around a center is searched, in units of the space's extent."""
+
+
+def optimism(
+    g: FloatArray, psi: FloatArray, delta: float, beta: float, regularizer: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Score a point by how much better than the leader it may plausibly be; its maximum is delta_t."""
+    width = np.sqrt(beta * psi / regularizer)
+    by_psi = np.divide(0.5 * width, psi, out=np.zeros_like(psi), where=psi > 0)
+    return width - g, np.full_like(g, -1.0), by_psi
+
+
+def candidates(space: Domain, posterior: Posterior, scores: Sequence[Score] | None, rng: Generator) -> FloatArray:
+    """Return the points to choose from, shape (m, d): all there are, or what a search climbing the scores finds.
+
+    Args:
+        space: Where points lie.
+        posterior: The belief.
+        scores: What the policy maximizes, besides the posterior mean; `None` where it wants no search.
+        rng: The source of randomness.
+    """
+    answering = posterior.active
+    if answering.points is not None:
+        return answering.points
+    everywhere = space.candidates(rng)
+    if everywhere is space.points:
+        return everywhere
+    if scores is not None:
+        return search(space, answering, scores, everywhere, rng)
+    known = answering.support
+    return np.concatenate((known[space.valid(known)], everywhere)) if len(known) else everywhere
+
+
+def search(
+    space: Domain, posterior: Posterior, scores: Sequence[Score], everywhere: FloatArray, rng: Generator
+) -> FloatArray:
+    """Return the candidates a policy should choose from, shape (m, d), the leader among them.
+
+    Args:
+        space: Where points lie.
+        posterior: The belief.
+        scores: What the policy maximizes, besides the posterior mean.
+        everywhere: Candidates from all over the space, shape (n, d).
+        rng: Source of the candidates around the best known points.
+    """
+    candidates = _candidates(space, posterior, everywhere, rng)
+    leader = _leader(space, posterior, candidates)
+    belief = posterior.at(np.concatenate((leader[None], candidates)))
+    g, psi = belief.mean[0] - belief.mean, belief.psi(0)
+    landscape = posterior.landscape(leader)
+    climbed = [leader]
+    optimistic = belief.width(psi) - g
+    delta, sigma2 = float(optimistic.max()), belief.regularizer
+    sigma, beta = sigma2**0.5, belief.beta / sigma2
+    for score in scores if landscape is not None else ():
+        values = score(g / sigma, psi / sigma2, delta / sigma, beta, 1.0)[0]
+        starts = belief.points[np.argsort(-values)[:CLIMBS]]
+
+        def climb(x: FloatArray, score: Score = score, delta: float = delta) -> tuple[float, FloatArray]:
+            assert landscape is not None
+            g, psi, dg, dpsi = landscape.gap_and_psi(x)
+            terms = score(np.array([g]) / sigma, np.array([psi]) / sigma2, delta / sigma, beta, 1.0)
+            value, by_g, by_psi = (float(term[0]) for term in terms)
+            return value, by_g * dg / sigma + by_psi * dpsi / sigma2
+
+        climbed += [uphill(space, climb, start) for start in starts]
+        reached = posterior.at(np.array(climbed))  # the policy will see these too, so its delta_t is at least theirs
+        delta = max(delta, float((reached.width(reached.psi(0)) - reached.mean[0] + reached.mean).max()))
+    best = np.argsort(-optimistic)[:FINALISTS]
+    return np.unique(np.concatenate((np.array(climbed), belief.points[best])), axis=0)
+
+
+def _candidates(space: Domain, posterior: Posterior, everywhere: FloatArray, rng: Generator) -> FloatArray:
+    """Return points from everywhere, the best known ones, and points around these."""
+    known = posterior.support
+    known = known[space.valid(known)]  # a reading may have been told of where it must not be asked
+    if not len(known):
+        return everywhere
+    best = known[np.argsort(-posterior.mean(known))]
+    near = [space.near(best[:CENTERS], reach * space.extent, 40, rng) for reach in REACH]
+    return np.concatenate((best[:FINALISTS], everywhere, *near))
+
+
+def _leader(space: Domain, posterior: Posterior, candidates: FloatArray) -> FloatArray:
+    """Return the point of largest posterior mean."""
+    mean = posterior.mean(candidates)
+    best: FloatArray = candidates[int(mean.argmax())]
+    landscape, sigma = posterior.landscape(best), posterior.regularizer**0.5
+    if landscape is None:
+        return best
+
+    def climb(x: FloatArray) -> tuple[float, FloatArray]:
+        gap, slope = landscape.gap(x)
+        return -gap / sigma, -slope / sigma
+
+    tops = np.array([uphill(space, climb, candidates[i]) for i in np.argsort(-mean)[:CLIMBS]])
+    top: FloatArray = tops[int(posterior.mean(tops).argmax())]
+    return top
+
+
+def uphill(space: Domain, climb: Callable[[FloatArray], tuple[float, FloatArray]], start: FloatArray) -> FloatArray:
+    """Return the top reached from `start` by moving its free coordinates, or `start` where that is no better."""
+    from scipy.optimize import minimize  # slow to import, and only continuous spaces need it
+
+    free = space.free
+    if not free.any():
+        return start
+
+    def loss(z: FloatArray) -> tuple[float, FloatArray]:
+        x = start.copy()
+        x[free] = z
+        value, gradient = climb(x)
+        return -value, -gradient[free]
+
+    result = minimize(loss, start[free], jac=True, method="L-BFGS-B", bounds=[(0.0, 1.0)] * int(free.sum()))
+    top = start.copy()
+    top[free] = np.clip(result.x, 0.0, 1.0)
+    better = -result.fun > climb(start)[0]
+    return top if better and bool(space.valid(top[None])[0]) else start

@@ -1,0 +1,55 @@
+"""Reductions: how a proposal is measured, and with which signs its readings become a comparison.
+
+    reduction    readings                        outcome          squared noise of the outcome
+    TwoPoint     both, order by a fair coin      y(x1) - y(x2)    D^2 + 2 sigma^2               KK21 Eq. (3)
+    OnePoint     one, by a fair coin             +-2 (y - c)      4 ((b + fbar - c)^2 + sigma^2)  KK21 Eq. (4)
+    Centered     x drawn by the weights          y at phi(x) - sum_i w_i phi(x_i)                KK21 Eq. (16)
+    Direct       x                               y, offset included: not bias-robust
+
+sigma is the noise of a reading, D bounds how much the offset changes inside a pair, c is the baseline.
+"""
+
+from typing import Protocol
+
+from numpy.random import Generator
+
+from equipoise.data import Duel, Proposal
+from equipoise.offsets.offset import Offset
+from equipoise.reductions.baselines import Baseline
+
+
+class Reduction(Protocol):
+    """Turns a proposal into readings to take; sees neither the posterior nor the readings."""
+
+    @property
+    def proposal_size(self) -> int | None:
+        """How many points a proposal must have; `None` for any number."""
+        ...
+
+    @property
+    def offset(self) -> Offset:
+        """What a learned model may assume of the offset, where the user says nothing."""
+        ...
+
+    @property
+    def baseline(self) -> Baseline | None:
+        """The forecast of a reading it starts from; `None` where it needs none."""
+        ...
+
+    def __call__(self, proposal: Proposal, rng: Generator, baseline: float = 0.0) -> Duel:
+        """Throw the coin and say what to measure."""
+        ...
+
+
+def must_be_pair(proposal: Proposal, reduction: str) -> None:
+    """Refuse a proposal that is no pair."""
+    if len(proposal.points) != 2:
+        raise ValueError(f"`proposal` must have two points for {reduction}, got {len(proposal.points)}")
+
+
+def draw(proposal: Proposal, rng: Generator) -> int:
+    """Draw an index by the proposal's weights; a certain one needs no coin."""
+    if len(proposal.weights) == 1:
+        return 0
+    threshold = rng.random() * float(proposal.weights.sum())
+    return min(int(proposal.weights.cumsum().searchsorted(threshold, side="right")), len(proposal.weights) - 1)

@@ -1,0 +1,95 @@
+"""A finite set of points, without names."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike, NDArray
+
+from equipoise import _validation as check
+from equipoise._typing import FloatArray
+
+
+class Finite:
+    """A finite set of points; their coordinates are used as they are.
+
+    Args:
+        points: Shape (m, d).
+
+    Example:
+        >>> import equipoise as eq
+        >>> len(eq.Finite([[0.0, 0.0], [0.5, 1.0], [1.0, 0.0]]).points)
+        3
+    """
+
+    LARGE = 5_000
+    """Above so many points, `candidates` are some of them: the time of an `ask` must not grow with the set."""
+
+    SAMPLE = 4_096
+    """How many candidates a large set offers."""
+
+    def __init__(self, points: ArrayLike) -> None:
+        self.points = check.frozen(check.array("points", points, (None, None)))
+        self.dimension = self.points.shape[1]
+        self.free = np.zeros(self.dimension, dtype=np.bool_)
+        self.groups = np.arange(self.dimension)
+        extent = np.ptp(self.points, axis=0)
+        self.extent = np.where(extent > 0, extent, 1.0)
+
+    def __repr__(self) -> str:
+        return f"Finite({len(self.points)} points in {self.dimension} dimensions)"
+
+    def candidates(self, rng: Generator) -> FloatArray:
+        """Return all points; of a large set, some drawn at random."""
+        if len(self.points) <= self.LARGE:
+            return self.points
+        return self.points[rng.choice(len(self.points), self.SAMPLE, replace=False, shuffle=False)]
+
+    def near(self, points: FloatArray, scale: FloatArray, n: int, rng: Generator) -> FloatArray:
+        """Return, of a large set, the n other points nearest to each given one."""
+        if len(self.points) <= self.LARGE or not len(points) or n < 1:
+            return np.empty((0, self.dimension))
+        last = min(n, len(self.points)) - 1
+        nearest = [np.argpartition(self._distances(point, scale), last)[: last + 1] for point in points]
+        return self.points[np.unique(nearest)]
+
+    def valid(self, points: FloatArray) -> NDArray[np.bool_]:
+        """Return which are in the set: leave out of it what must never be asked."""
+        if points is self.points:
+            return np.ones(len(points), dtype=np.bool_)
+        return np.array([point.tobytes() in self._members for point in points + 0.0], dtype=np.bool_)
+
+    def snap(self, points: FloatArray) -> FloatArray:
+        """Return the points as they are."""
+        return points
+
+    def encode(self, x: Any) -> FloatArray:
+        """Return x as an array."""
+        return check.frozen(check.array("x", x, (self.dimension,)))
+
+    def decode(self, point: FloatArray) -> FloatArray:
+        """Return a copy, so that nobody changes the set."""
+        return point.copy()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a description made of what JSON knows."""
+        return {"type": "finite", "points": self.points.tolist()}
+
+    @classmethod
+    def from_dict(cls, description: Mapping[str, Any]) -> "Finite":
+        """Return the set that `to_dict` described."""
+        return cls(description["points"])
+
+    @cached_property
+    def _members(self) -> frozenset[bytes]:
+        return frozenset(point.tobytes() for point in self.points)
+
+    def _distances(self, point: FloatArray, scale: FloatArray) -> FloatArray:
+        """Return the squared distance to every point, shape (m,); infinite to the point itself."""
+        steps = self.points - point
+        steps /= scale
+        result: FloatArray = np.einsum("ij,ij->i", steps, steps)
+        result[result == 0] = np.inf
+        return result

@@ -1,0 +1,196 @@
+"""Spaces of named parameters."""
+
+import keyword
+import math
+from collections.abc import Mapping
+from itertools import accumulate, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from equipoise import _validation as check
+from equipoise._typing import FloatArray
+from equipoise.spaces.candidates import spread, subsets
+from equipoise.spaces.constraints import Constraint, checked, given_again, name_of, nothing_valid, satisfied
+from equipoise.spaces.options import Choice, Fixed, Float, Int, Parameter, as_parameter, parameter_from_dict
+
+
+class Space:
+    """A space of named parameters, whose points are dictionaries.
+
+    Without any `Float`, and with no more settings than candidates, it is a finite set: `points` lists them all.
+
+    Args:
+        parameters: Parameters by name, where a name is no Python identifier or is that of another argument.
+        candidates: How many quasi-random points an `ask` chooses from, rounded up to a power of two.
+        constraint: Takes a point, a dictionary, and returns whether it may be measured: what is not true there is
+            never asked. Any point may be by default.
+        **named_parameters: Further parameters by name: `Float`, `Int` or `Choice`. A plain value is a constant: not
+            tuned, but part of every point.
+
+    Example:
+        >>> import equipoise as eq
+        >>> space = eq.Space(q1=eq.Float(-2, 2), lens=eq.Choice(["in", "out"]), shots=eq.Int(1, 5), mode="fast")
+        >>> point = space.encode({"q1": 0.0, "lens": "out", "shots": 2})
+        >>> point.round(3)
+        array([0.5  , 0.   , 0.707, 0.25 ])
+        >>> space.decode(point)
+        {'q1': 0.0, 'lens': 'out', 'shots': 2, 'mode': 'fast'}
+        >>> eq.Space({"pump power": eq.Float(1, 100)}, gain=eq.Float(0, 1), constraint=lambda x: x["gain"] < 0.5)
+        Space({'pump power': Float(1.0, 100.0), 'gain': Float(0.0, 1.0)}, constraint=<function ...>)
+    """
+
+    def __init__(
+        self,
+        parameters: Mapping[str, Any] | None = None,
+        /,
+        *,
+        candidates: int = 512,
+        constraint: Constraint | None = None,
+        **named_parameters: Any,
+    ) -> None:
+        _refuse_parameters(candidates=candidates, constraint=constraint)
+        self.parameters = _collect(parameters, named_parameters)
+        self.constraint = checked(constraint)
+        self._log2_candidates = (check.count("candidates", candidates) - 1).bit_length()
+        ends = list(accumulate((p.width for p in self.parameters.values()), initial=0))
+        self._layout = [(n, p, slice(*e)) for (n, p), e in zip(self.parameters.items(), pairwise(ends), strict=True)]
+        self._tuned = [(p, columns) for _, p, columns in self._layout if not isinstance(p, Fixed)]
+        self.dimension = ends[-1]
+        self.free = np.array([p.free for p, _ in self._tuned for _ in range(p.width)])
+        self.groups = np.repeat(np.arange(len(self._tuned)), [p.width for p, _ in self._tuned])
+        self.extent = np.ones(self.dimension)
+        self.points = self._listed()
+
+    def __repr__(self) -> str:
+        words = (n.isidentifier() and not keyword.iskeyword(n) and n not in _ARGUMENTS for n in self.parameters)
+        parts = [f"{n}={p!r}" for n, p in self.parameters.items()] if all(words) else [repr(self.parameters)]
+        if self._log2_candidates != 9:
+            parts.append(f"candidates={2**self._log2_candidates}")
+        if self.constraint is not None:
+            parts.append(f"constraint={self.constraint!r}")
+        return f"Space({', '.join(parts)})"
+
+    def candidates(self, rng: Generator) -> FloatArray:
+        """Return points made from scrambled Sobol' points, one coordinate of these for each parameter."""
+        if self.points is not None:
+            return self.points
+        return spread(len(self._tuned), self._log2_candidates, rng, lambda u: self._kept(self._placed(u)))
+
+    def near(self, points: FloatArray, scale: FloatArray, n: int, rng: Generator) -> FloatArray:
+        """Return points some of whose parameters differ from a given one.
+
+        A Float differs by about `scale`, an Int too but by one at least, a Choice is another one. Around the first
+        point, each other option of a Choice and each step of one of an Int is tried alone as well.
+        """
+        if self.points is not None or not len(points):
+            return np.empty((0, self.dimension))
+        start = np.repeat(points, n, axis=0)
+        chosen = subsets(len(start), len(self._tuned), rng)
+        step = rng.standard_normal(start.shape) * scale * (chosen[:, self.groups] & self.free)
+        moved = np.clip(start + step, 0.0, 1.0)
+        for (p, columns), rows in zip(self._tuned, chosen.T, strict=True):
+            if not isinstance(p, Float):
+                moved[rows, columns] = p.move(moved[rows, columns], scale[columns], rng)
+        return self._kept(np.concatenate([moved, *self._sweep(points[0])]))
+
+    def valid(self, points: FloatArray) -> NDArray[np.bool_]:
+        """Return which encoded points satisfy the constraint."""
+        return satisfied(self.constraint, self.decode, points)
+
+    def snap(self, points: FloatArray) -> FloatArray:
+        """Return the nearest encodings: numbers rounded or clipped, the option of the largest coordinate."""
+        return np.concatenate([p.snap(points[:, columns]) for p, columns in self._tuned], axis=1)
+
+    def encode(self, x: Any) -> FloatArray:
+        """Return x, a dictionary with the name of every parameter; constants may be left out."""
+        if not isinstance(x, Mapping):
+            raise TypeError(f"`x` must be a dict with the names {list(self.parameters)}, got {x!r}")
+        needed = {name for name, p in self.parameters.items() if not isinstance(p, Fixed)}
+        if not needed <= set(x) <= set(self.parameters):
+            raise ValueError(f"`x` must have the names {list(self.parameters)}, got {list(x)}")
+        encoded = [p.encode(f"x[{name!r}]", x[name]) for name, p in self.parameters.items() if name in x]
+        return check.frozen(np.array([u for coordinates in encoded for u in coordinates]))
+
+    def decode(self, point: FloatArray) -> dict[str, Any]:
+        """Return a new dictionary, in the order in which the parameters were given."""
+        coordinates = point.tolist()
+        return {name: p.decode(coordinates[columns]) for name, p, columns in self._layout}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a description made of what JSON knows; a constraint, and an option of an unusual type, only noted.
+
+        Example:
+            >>> import equipoise as eq
+            >>> eq.Space(q1=eq.Float(-2, 2)).to_dict()
+            {'type': 'space', 'parameters': {'q1': {'type': 'float', 'low': -2.0, 'high': 2.0, 'log': False}}}
+        """
+        result: dict[str, Any] = {"type": "space", "parameters": {n: p.to_dict() for n, p in self.parameters.items()}}
+        if self._log2_candidates != 9:
+            result["candidates"] = 2**self._log2_candidates
+        return result if self.constraint is None else result | {"constraint": name_of(self.constraint)}
+
+    @classmethod
+    def from_dict(cls, description: Mapping[str, Any], constraint: Constraint | None = None) -> "Space":
+        """Return the space that `to_dict` described; a constraint it had must be given again."""
+        parameters = {name: parameter_from_dict(name, p) for name, p in description["parameters"].items()}
+        constraint = given_again(description, constraint)
+        return cls(parameters, candidates=description.get("candidates", 512), constraint=constraint)
+
+    def _placed(self, u: FloatArray) -> FloatArray:
+        return np.concatenate([p.spread(u[:, i]) for i, (p, _) in enumerate(self._tuned)], axis=1)
+
+    def _kept(self, points: FloatArray) -> FloatArray:
+        """Return the valid points; where nothing is continuous, each only once."""
+        if not self.free.any():
+            points = points[np.sort(np.unique(points, axis=0, return_index=True)[1])]
+        return points if self.constraint is None else points[self.valid(points)]
+
+    def _sweep(self, point: FloatArray) -> list[FloatArray]:
+        """Return the points that differ in one Choice, or in one Int by one."""
+        result = []
+        for p, columns in self._tuned:
+            if not isinstance(p, Float):
+                others = p.neighbors(point[columns])
+                result.append(np.repeat(point[None], len(others), axis=0))
+                result[-1][:, columns] = others
+        return result
+
+    def _listed(self) -> FloatArray | None:
+        """Return all valid points, where they are few."""
+        discrete: list[Int | Choice] = [p for p, _ in self._tuned if not isinstance(p, Float)]
+        counts = [p.count for p in discrete]
+        if len(discrete) < len(self._tuned) or math.prod(counts) > 2**self._log2_candidates:
+            return None
+        which = np.indices(counts, dtype=np.float64).reshape(len(counts), -1)
+        points = np.concatenate([p.place(k) for p, k in zip(discrete, which, strict=True)], axis=1)
+        valid = points[self.valid(points)]
+        if not len(valid):
+            raise nothing_valid(len(points))
+        return check.frozen(valid)
+
+
+_ARGUMENTS = ("candidates", "constraint")
+
+
+def _refuse_parameters(**arguments: Any) -> None:
+    for name, value in arguments.items():
+        if isinstance(value, Parameter):
+            raise TypeError(
+                f"`{name}` is an argument of Space, got {value!r}: give a parameter of this name as "
+                f"Space({{{name!r}: {value!r}}})"
+            )
+
+
+def _collect(parameters: Mapping[str, Any] | None, more: dict[str, Any]) -> dict[str, Parameter]:
+    parameters = {} if parameters is None else parameters
+    if not isinstance(parameters, Mapping) or not all(isinstance(name, str) for name in parameters):
+        raise TypeError(f"`parameters` must be a dict of parameters by name, got {parameters!r}")
+    if twice := sorted(set(parameters) & set(more)):
+        raise ValueError(f"`parameters` must not name what is given by name too, got {twice}")
+    result = {name: as_parameter(name, value) for name, value in {**parameters, **more}.items()}
+    if all(isinstance(p, Fixed) for p in result.values()):
+        raise ValueError(f"`parameters` must hold a Float, an Int or a Choice, got {result!r}")
+    return result

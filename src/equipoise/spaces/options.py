@@ -1,0 +1,196 @@
+"""What a named space is made of: `Float`, `Int`, `Choice`, and `Fixed` for what is not tuned.
+
+Each occupies some columns of an encoded point: one for a number, one for each option of a choice, none for a constant.
+"""
+
+import math
+import operator
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import Generator
+
+from equipoise._typing import FloatArray
+from equipoise.spaces.numbers import Float, Int
+
+__all__ = ["Choice", "Fixed", "Float", "Int", "Parameter", "as_parameter", "parameter_from_dict"]
+
+HOT = math.sqrt(0.5)  # so that two different options lie at distance one
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of several options, which have no order and may be any objects.
+
+    Args:
+        options: At least two, all different.
+
+    Example:
+        >>> import equipoise as eq
+        >>> color = eq.Choice(["red", "green", "blue"])
+        >>> color.decode(color.encode("color", "green"))
+        'green'
+    """
+
+    options: tuple[Any, ...]
+
+    free: ClassVar[bool] = False
+
+    def __init__(self, options: Iterable[Any]) -> None:
+        if isinstance(options, (str, bytes, Mapping, Set)) or not isinstance(options, Iterable):
+            raise TypeError(f"`options` must be a list or the like, in a lasting order, got {options!r}")
+        values = tuple(options.tolist() if isinstance(options, np.ndarray) else options)
+        if len(values) < 2:
+            raise ValueError(f"`options` must be at least two, got {values!r}: a single value needs no Choice")
+        if any(a is b or (_is_scalar(a) and _same(a, b)) for i, a in enumerate(values) for b in values[:i]):
+            raise ValueError(f"`options` must be different from each other, got {values!r}")
+        object.__setattr__(self, "options", values)
+
+    def __repr__(self) -> str:
+        return f"Choice({list(self.options)!r})"
+
+    @property
+    def width(self) -> int:
+        """How many columns it occupies."""
+        return len(self.options)
+
+    @property
+    def count(self) -> int:
+        """How many values there are."""
+        return len(self.options)
+
+    def encode(self, name: str, value: Any) -> list[float]:
+        """Return an option as coordinates, zero but for one of them; `name` is for the error message."""
+        # The object itself comes first, then what is equal to it: 1, 1.0 and True are three options.
+        for alike in (operator.is_, _same, _equal):
+            for k, option in enumerate(self.options):
+                if alike(option, value):
+                    return [HOT if j == k else 0.0 for j in range(self.count)]
+        raise ValueError(f"`{name}` must be one of {list(self.options)!r}, got {value!r}")
+
+    def decode(self, coordinates: list[float]) -> Any:
+        """Return the option of the largest coordinate: the very object."""
+        return self.options[coordinates.index(max(coordinates))]
+
+    def snap(self, columns: FloatArray) -> FloatArray:
+        """Return the nearest encodings, shape (m, width)."""
+        return self.place(columns.argmax(axis=1))
+
+    def place(self, k: Any) -> FloatArray:
+        """Return the encodings of the k-th options, shape (m,), counted from zero; shape (m, width)."""
+        result = np.zeros((len(k), self.count))
+        result[np.arange(len(k)), np.asarray(k, dtype=np.intp)] = HOT
+        return result
+
+    def spread(self, u: FloatArray) -> FloatArray:
+        """Turn numbers even in [0, 1), shape (m,), into evenly spread encodings, shape (m, width)."""
+        return self.place(np.minimum(u * self.count, self.count - 1))
+
+    def move(self, columns: FloatArray, scale: FloatArray, rng: Generator) -> FloatArray:
+        """Return encodings of other options, shape (m, width)."""
+        return self.place((columns.argmax(axis=1) + rng.integers(1, self.count, size=len(columns))) % self.count)
+
+    def neighbors(self, columns: FloatArray) -> FloatArray:
+        """Return the encodings of all other options, shape (width - 1, width)."""
+        return self.place(np.delete(np.arange(self.count), columns.argmax()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a description made of what JSON knows."""
+        return {"type": "choice", "options": [_described(option) for option in self.options]}
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A constant: not tuned, but part of every point. Plain values given to a space mean this.
+
+    Args:
+        value: The constant, of any kind.
+
+    Example:
+        >>> import equipoise as eq
+        >>> eq.Space(gain=eq.Float(0, 1), limits=eq.spaces.Fixed((0, 5)), mode="fast")
+        Space(gain=Float(0.0, 1.0), limits=Fixed((0, 5)), mode=Fixed('fast'))
+    """
+
+    value: Any
+
+    width: ClassVar[int] = 0
+
+    def __repr__(self) -> str:
+        return f"Fixed({self.value!r})"
+
+    def encode(self, name: str, value: Any) -> list[float]:
+        """Return no coordinates; any other value is refused, `name` is for the error message."""
+        if not (value is self.value or _equal(self.value, value)):
+            raise ValueError(f"`{name}` must be the constant {self.value!r}, got {value!r}")
+        return []
+
+    def decode(self, coordinates: list[float]) -> Any:
+        """Return the constant: the very object."""
+        return self.value
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a description made of what JSON knows."""
+        return {"type": "fixed", "value": _described(self.value)}
+
+
+Parameter = Float | Int | Choice | Fixed
+"""What a named space is made of."""
+
+
+def as_parameter(name: str, value: Any) -> Parameter:
+    """Return a parameter as it is, a plain value as a constant."""
+    if isinstance(value, Parameter):
+        return value
+    if isinstance(value, (tuple, list, range, Set, type)):  # perhaps meant as bounds or options
+        raise TypeError(
+            f"`{name}` must be a Float, an Int, a Choice or a constant, got {value!r}: "
+            "write Float(low, high), Choice([...]) or, if it is meant as a constant, Fixed(...)"
+        )
+    return Fixed(value)
+
+
+def parameter_from_dict(name: str, description: Mapping[str, Any]) -> Parameter:
+    """Return the parameter that its `to_dict` described."""
+    fields = dict(description)
+    match kind := fields.pop("type", None):
+        case "float":
+            return Float(**fields)
+        case "int":
+            return Int(**fields)
+        case "choice":
+            return Choice([_restored(name, option) for option in fields["options"]])
+        case "fixed":
+            return Fixed(_restored(name, fields["value"]))
+    raise ValueError(f"the type of parameter {name!r} must be 'float', 'int', 'choice' or 'fixed', got {kind!r}")
+
+
+def _is_scalar(value: Any) -> bool:
+    """Whether JSON gives the value back as it was."""
+    return value is None or type(value) in (bool, int, str) or (type(value) is float and math.isfinite(value))
+
+
+def _described(value: Any) -> Any:
+    return value if _is_scalar(value) else {"repr": repr(value)}
+
+
+def _restored(name: str, value: Any) -> Any:
+    if not _is_scalar(value):
+        raise ValueError(
+            f"the values of parameter {name!r} must be text, numbers, true, false or null to be loaded again, "
+            f"got {value!r}: make the space in Python instead"
+        )
+    return value
+
+
+def _same(a: Any, b: Any) -> bool:
+    return type(a) is type(b) and _equal(a, b)
+
+
+def _equal(a: Any, b: Any) -> bool:
+    try:
+        return bool(np.all(a == b))
+    except (TypeError, ValueError):  # arrays of other shapes, and objects that will not be compared
+        return False

@@ -1,0 +1,8 @@
+"""A study: its state, what it proposes next, its random streams, and the defaults."""
+
+from equipoise.study.ledger import DuelGivenUp, GapUnknown
+from equipoise.study.proposing import Proposer
+from equipoise.study.state import Record, Rules, State
+from equipoise.study.streams import Streams
+
+__all__ = ["DuelGivenUp", "GapUnknown", "Proposer", "Record", "Rules", "State", "Streams"]

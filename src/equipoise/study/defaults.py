@@ -1,0 +1,76 @@
+"""What do I get with a space alone, and why?
+
+part         default                 why
+policy       Challenger()            least regret of nine policies, docs/study.md
+reduction    the policy's own        Challenger proposes pairs: TwoPoint(), both in random order
+offset       the reduction's own     TwoPoint: Tracked(), which learns from each reading and is guarded by the duels;
+                                     one reading a duel: Arbitrary(); Direct: Constant(); with a kernel: Arbitrary()
+kernel       learned                 Matern 5/2 with a lengthscale a parameter: belief/model.py has guesses and priors
+noise        learned                 with a kernel given: regularizer 1, as in the paper
+confidence   two posterior sd        with a kernel given: a fixed coefficient 1, as in the paper's camelback runs
+posterior    by the space            FinitePosterior on listed points, AnywherePosterior elsewhere
+"""
+
+from equipoise.belief import (
+    AnywherePosterior,
+    Confidence,
+    FinitePosterior,
+    Form,
+    GuardedPosterior,
+    LearnedPosterior,
+    Posterior,
+)
+from equipoise.kernels import Kernel
+from equipoise.offsets import Arbitrary, Constant, Offset
+from equipoise.policies import Challenger, Policy
+from equipoise.reductions import Reduction
+from equipoise.spaces import Domain
+
+
+def default_policy() -> Policy:
+    """Return the policy."""
+    return Challenger()
+
+
+def default_offset(reduction: Reduction, kernel: Kernel | None) -> Offset:
+    """Return what is assumed of the offset where the user says nothing."""
+    law = reduction.offset
+    return law if kernel is None or law.believed else Arbitrary()
+
+
+def offset_of(posterior: Posterior, reduction: Reduction) -> Offset:
+    """Return what is assumed of the offset where the posterior is given: what that says, or that readings are true."""
+    law = posterior.law
+    return Constant() if reduction.offset.believed and not law.learns_readings else law
+
+
+def default_posterior(
+    space: Domain,
+    kernel: Kernel | None,
+    offset: Offset,
+    confidence: Confidence | None,
+    regularizer: float | None,
+) -> Posterior:
+    """Return the posterior for a space: learned where no kernel is given, else of fixed hyperparameters.
+
+    Args:
+        space: Where points lie.
+        kernel: Prior covariance of f; `None` to learn it, the noise and the law of the offset.
+        offset: What is assumed of the bias.
+        confidence: Confidence coefficient; `None` for the default.
+        regularizer: Variance given to the noise of an outcome, with a kernel.
+    """
+    if kernel is None:
+        if regularizer is not None:
+            raise ValueError(f"`regularizer` must come with a `kernel`, else both are learned, got {regularizer!r}")
+        learned = LearnedPosterior(Form(space.extent, space.groups, offset), confidence)
+        return learned if offset.guard is None else GuardedPosterior(learned, offset.guard)
+    if offset.learns_readings and not offset.believed:
+        raise ValueError(
+            f"`offset` must be Arbitrary() where a `kernel` is given, got {offset!r}: give "
+            "posterior=AnywherePosterior(kernel, offset=....known(...)) to say its hyperparameters too"
+        )
+    regularizer = 1.0 if regularizer is None else regularizer
+    if space.points is None:
+        return AnywherePosterior(kernel, regularizer, confidence)
+    return FinitePosterior(space.points, kernel, regularizer, confidence)

@@ -1,0 +1,151 @@
+"""The ledger: which trials belong to which duel, what was told, what waits.
+
+Two-point duels wait for their second half here and nowhere else. Both halves of a duel go to one worker: an offset of
+its own then cancels. Whoever changes the ledger has asked it before whether the change is possible.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from equipoise._typing import FloatArray
+from equipoise.data import Duel, Reading, Trial
+
+
+class DuelGivenUp(UserWarning):
+    """A duel came to nothing, since a reading failed or came too late; everything learned before stays."""
+
+
+class GapUnknown(UserWarning):
+    """Readings were told without their times, so that the time between them cannot be compared with `max_gap`."""
+
+
+@dataclass(slots=True)
+class Entry:
+    """A duel in the ledger.
+
+    Attributes:
+        number: Its place in the sequence of duels, from 0.
+        duel: What is measured.
+        ids: The trial of each point, in the order of measurement.
+        worker: Who measures it.
+        readings: What was told so far, by trial.
+        void: Given up: its readings no longer make a comparison.
+    """
+
+    number: int
+    duel: Duel
+    ids: tuple[int, ...]
+    worker: str | None = None
+    readings: dict[int, Reading] = field(default_factory=dict)
+    void: bool = False
+
+    def point(self, i: int) -> FloatArray:
+        """Return the encoded point of trial i: where it was measured, or is to be."""
+        told = self.readings.get(i)
+        planned: FloatArray = self.duel.points[self.ids.index(i)]
+        return planned if told is None or told.point is None else told.point
+
+    def told(self) -> list[Reading | None]:
+        """Return what was told, in the order of measurement."""
+        return [self.readings.get(i) for i in self.ids]
+
+    def with_reading(self, i: int, reading: Reading) -> "Entry":
+        """Return the entry with one more reading."""
+        return replace(self, readings=self.readings | {i: reading})
+
+    @property
+    def timed(self) -> bool:
+        """Whether the time of every reading there is was told."""
+        return all(reading.time is not None for reading in self.readings.values())
+
+    @property
+    def span(self) -> float:
+        """The time between its first and last reading; 0 where not all times were told."""
+        times = [reading.time for reading in self.readings.values() if reading.time is not None]
+        return max(times) - min(times) if len(times) == len(self.ids) else 0.0
+
+
+class Ledger:
+    """Keeps every trial from its creation to its end.
+
+    Args:
+        decode: Turns an encoded point into the user's.
+    """
+
+    def __init__(self, decode: Callable[[FloatArray], Any]) -> None:
+        self.trials = 0
+        self.told: dict[int, Reading] = {}
+        self.failed: dict[int, str] = {}
+        self.entries: list[Entry] = []  # every duel there ever was, by number
+        self.handed: dict[int, Trial] = {}  # out with a worker
+        self._decode = decode
+        self._waiting: dict[str | None, deque[Trial]] = {}
+        self._pending: dict[int, Entry] = {}  # by trial, until it is told or fails
+
+    @property
+    def open_duels(self) -> list[Entry]:
+        """The duels still open, oldest first."""
+        by_number = {entry.number: entry for entry in self._pending.values() if not entry.void}
+        return [by_number[number] for number in sorted(by_number)]
+
+    def enter(self, duel: Duel, worker: str | None) -> None:
+        """Take in a new duel, whose points are to be measured in their order, and give a worker the first."""
+        ids = tuple(range(self.trials, self.trials + len(duel.points)))
+        entry = Entry(len(self.entries), duel, ids, worker)
+        self.entries.append(entry)
+        self.trials += len(ids)
+        queue = self._waiting.setdefault(worker, deque())
+        for i, point in zip(ids, duel.points, strict=True):
+            self._pending[i] = entry
+            queue.append(Trial(i, self._decode(point)))
+        self.hand_out(worker)
+
+    def next_for(self, worker: str | None = None) -> Trial | None:
+        """Return the next trial that waits for a worker, if any; it goes on waiting."""
+        queue = self._waiting.get(worker)
+        return queue[0] if queue else None
+
+    def hand_out(self, worker: str | None = None) -> Trial:
+        """Give a worker the next trial that waits for it."""
+        trial = self._waiting[worker].popleft()
+        self.handed[trial.id] = trial
+        return trial
+
+    def record(self, i: int, reading: Reading) -> None:
+        """Note a reading."""
+        entry = self._pending.pop(i)
+        del self.handed[i]
+        self.told[i] = entry.readings[i] = reading
+
+    def fail(self, i: int, reason: str) -> None:
+        """Give up the duel of a trial that could not be measured."""
+        entry = self._pending.pop(i)
+        del self.handed[i]
+        self.failed[i] = reason
+        self.give_up(entry)
+
+    def give_up(self, entry: Entry) -> None:
+        """Take a duel for void and forget its half that still waits."""
+        entry.void = True
+        queue = self._waiting.get(entry.worker, deque())
+        for trial in [trial for trial in queue if trial.id in entry.ids]:
+            queue.remove(trial)
+            del self._pending[trial.id]
+
+    def reissue(self, i: int) -> None:
+        """Let a trial that was handed out wait again, before all others of its worker; of a void duel, forget it."""
+        entry, trial = self._pending[i], self.handed.pop(i)
+        if entry.void:
+            del self._pending[i]
+        else:
+            self._waiting.setdefault(entry.worker, deque()).appendleft(trial)
+
+    def must_be_open(self, i: int) -> Entry:
+        """Return the duel of a trial that is out with a worker; refuse any other."""
+        if i in self.failed:
+            raise ValueError(f"`trial` must be open, got {i}, which failed ({self.failed[i]})")
+        if i not in self.handed:
+            raise ValueError(f"`trial` must be one that was asked for and is still open, got {i}")
+        return self._pending[i]

@@ -1,0 +1,46 @@
+"""Proposing the next duel: candidates from the space, a choice by the policy, the coin of the reduction."""
+
+from dataclasses import dataclass
+
+from numpy.random import Generator
+
+from equipoise.data import Duel, Proposal
+from equipoise.policies import Policy
+from equipoise.policies.search import candidates
+from equipoise.reductions import Reduction
+from equipoise.spaces import Domain
+from equipoise.study.state import State
+
+
+@dataclass(frozen=True)
+class Proposer:
+    """Space, policy and reduction of a study, which together say what to measure next."""
+
+    space: Domain
+    policy: Policy
+    reduction: Reduction
+
+    def __post_init__(self) -> None:
+        offered, needed = self.policy.proposal_size, self.reduction.proposal_size
+        if offered == 1 and not self.reduction.offset.believed:
+            fit = f"{self.reduction!r} compares, {self.policy!r} proposes single points"
+            raise ValueError(f"`reduction` must fit `policy`: {fit}")
+        if needed is not None and offered != needed:
+            raise ValueError(
+                f"`reduction` must fit `policy`: {self.reduction!r} needs proposals of {needed} points, "
+                f"{self.policy!r} makes proposals of {'varying size' if offered is None else offered}"
+            )
+
+    def duel(self, state: State, rng: Generator) -> Duel:
+        """Propose the next duel; what is still open already shrinks the variance, so that the next one differs."""
+        posterior = state.anticipated()
+        belief = posterior.at(candidates(self.space, posterior, self.policy.scores, rng))
+        proposal = self.policy(belief, rng)
+        return self.reduction(proposal, rng, _forecast(state, proposal))
+
+
+def _forecast(state: State, proposal: Proposal) -> float:
+    """Return the baseline for a pair: a number fixed before the coin."""
+    if state.baseline is None:
+        return 0.0
+    return state.baseline.predict(float(state.posterior.at(proposal.points).mean.mean()))

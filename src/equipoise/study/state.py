@@ -1,0 +1,292 @@
+"""The state of a study: what was asked and told, and what was learned from it.
+
+It changes only by `apply(event)`. A live call prepares the event's change, writes the event, and makes the change; a
+replay and the history do the same without the write. What can fail fails in `prepare`, before anything is written.
+"""
+
+import copy
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from equipoise.belief import Posterior
+from equipoise.data import Comparison, Reading, Trial, teaches, will_teach
+from equipoise.log.events import Asked, Event, Expired, Failed, Handed, Told
+from equipoise.offsets import Offset
+from equipoise.reductions import Baseline, Zero
+from equipoise.spaces import Domain
+from equipoise.study.ledger import DuelGivenUp, Entry, GapUnknown, Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What became of a trial that was handed out.
+
+    Attributes:
+        trial: Its number.
+        duel: The number of its duel.
+        worker: Who measured it.
+        x: Where it was measured.
+        value: The reading; `None` where there is none (yet).
+        time: When, in the user's clock, where that was told.
+        error: The reading's own standard error.
+        failed: Why there is no reading.
+        void: Whether its duel was given up.
+    """
+
+    trial: int
+    duel: int
+    worker: str | None
+    x: Any
+    value: float | None = None
+    time: float | None = None
+    error: float = 0.0
+    failed: str | None = None
+    void: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What an event will change, computed but not made yet.
+
+    Attributes:
+        make: Makes the change; cannot fail.
+        note: What the user should know of it.
+    """
+
+    make: Callable[[], object]
+    note: Warning | None = None
+
+
+NOTHING = Change(lambda: None)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a state is governed by, from its first event to its last.
+
+    Attributes:
+        space: Where points lie.
+        prior: The belief before any data.
+        offset: What is assumed of the bias: it says what a duel teaches.
+        baseline: The forecast before any data.
+        minimize: Whether the smallest value is looked for.
+        max_gap: The longest time between the readings of a duel.
+    """
+
+    space: Domain
+    prior: Posterior
+    offset: Offset
+    baseline: Baseline | None = None
+    minimize: bool = False
+    max_gap: float | None = None
+
+    @property
+    def sign(self) -> float:
+        """The sign with which values are learned."""
+        return -1.0 if self.minimize else 1.0
+
+
+class State:
+    """The state of a study.
+
+    Args:
+        rules: What it is governed by.
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.posterior, self.baseline = rules.prior, rules.baseline
+        self._ledger = Ledger(rules.space.decode)
+        self._events: list[Event] = []
+
+    @property
+    def readings(self) -> int:
+        """How many readings were told."""
+        return len(self._ledger.told)
+
+    @property
+    def duels(self) -> int:
+        """How many duels there ever were."""
+        return len(self._ledger.entries)
+
+    @property
+    def trials(self) -> int:
+        """How many trials there ever were."""
+        return self._ledger.trials
+
+    @property
+    def open_trials(self) -> tuple[int, ...]:
+        """The trials handed out and neither told nor failed."""
+        return tuple(sorted(self._ledger.handed))
+
+    def handed(self, i: int) -> Trial:
+        """Return a trial that is out with a worker."""
+        return self._ledger.handed[i]
+
+    def waiting(self, worker: str | None) -> Trial | None:
+        """Return the trial that waits for a worker, if any."""
+        return self._ledger.next_for(worker)
+
+    def telling(self, i: int, reading: Reading, x: Any = None) -> Told | None:
+        """Return the event of a reading, or refuse it; `None` where it was told before and is no news.
+
+        Args:
+            i: The trial.
+            reading: What was read.
+            x: Where its teller believes it should have been measured, as the user knows it; `None` if that is not said.
+        """
+        told = self._ledger.told.get(i)
+        if told is not None:
+            if told.value == reading.value:
+                return None
+            raise ValueError(f"`value` of trial {i} must stay {told.value!r}, as told before, got {reading.value!r}")
+        self._ledger.must_be_open(i)
+        if x is not None:
+            self._must_be_ours(i, x)
+        if reading.point is not None:
+            self.posterior.at(reading.point[None])  # refused now, where f is known at listed points only
+        return Told(i, reading)
+
+    def failing(self, i: int, reason: str) -> Failed | None:
+        """Return the event of a failure, or refuse it; `None` where that is no news."""
+        if i in self._ledger.failed:
+            return None
+        if i in self._ledger.told:
+            raise ValueError(f"`trial` must be open to fail, got {i}, which was told {self._ledger.told[i].value!r}")
+        self._ledger.must_be_open(i)
+        return Failed(i, reason)
+
+    def expiring(self, i: int) -> Expired:
+        """Return the event of a trial that is taken back, or refuse it."""
+        self._ledger.must_be_open(i)
+        return Expired(i)
+
+    def apply(self, event: Event) -> None:
+        """Let an event happen; one that has happened already, as after an interrupt, changes nothing."""
+        self.prepare(event).make()
+
+    def prepare(self, event: Event) -> Change:
+        """Return what an event will change; whatever can fail fails here."""
+        ledger = self._ledger
+        match event:
+            case Asked(trial, number, duel, worker):
+                if number < self.duels:
+                    return NOTHING
+                self._must_be("duel", self.duels, number)
+                self._must_be("trial", self.trials if ledger.next_for(worker) is None else None, trial)
+                return self._change(event, lambda: ledger.enter(duel, worker))
+            case Handed(trial, worker):
+                if trial in ledger.handed:
+                    return NOTHING
+                waits = ledger.next_for(worker)
+                self._must_be("trial", None if waits is None else waits.id, trial)
+                return self._change(event, lambda: ledger.hand_out(worker))
+            case Told(trial, reading):
+                news = self.telling(trial, reading)
+                return NOTHING if news is None else self._learning(news, ledger.must_be_open(trial))
+            case Failed(trial, reason):
+                if self.failing(trial, reason) is None:
+                    return NOTHING
+                entry = ledger.must_be_open(trial)
+                why = f"duel {entry.number} given up: trial {trial} failed ({reason})"
+                note = None if entry.void else DuelGivenUp(why)
+                return self._change(event, lambda: ledger.fail(trial, reason), note)
+            case Expired(trial):
+                return self._change(event, lambda: ledger.reissue(trial)) if trial in ledger.handed else NOTHING
+
+    def anticipated(self) -> Posterior:
+        """Return the belief as if what is open came out as expected: surer, so that the next proposal differs."""
+        posterior, place = self.posterior, self.readings + 1
+        for entry in self._ledger.open_duels:
+            told, number = entry.told(), float(entry.number)
+            for datum in will_teach(entry.duel, told, self.rules.offset, number=number, place=place):
+                posterior = posterior.anticipate(datum)
+        return posterior
+
+    def records(self) -> list[Record]:
+        """Return what became of every trial, in the order in which they were told; then those that were not."""
+        of_trial = {i: entry for entry in self._ledger.entries for i in entry.ids}
+        handed = (*self._ledger.told, *self._ledger.failed, *self.open_trials)
+        return [self._record(i, of_trial[i]) for i in handed]
+
+    def history(self) -> Iterator[Posterior]:
+        """Yield the belief before any reading, then after each."""
+        again = State(self.rules)
+        yield again.posterior
+        for event in list(self._events):
+            again.apply(event)
+            if isinstance(event, Told):
+                yield again.posterior
+
+    def copied(self) -> "State":
+        """Return a copy with a ledger of its own."""
+        new = copy.copy(self)
+        new._ledger, new._events = copy.deepcopy(self._ledger), list(self._events)
+        return new
+
+    def _change(self, event: Event, make: Callable[[], object], note: Warning | None = None) -> Change:
+        def made() -> None:
+            make()
+            self._events.append(event)
+
+        return Change(made, note)
+
+    def _learning(self, event: Told, entry: Entry) -> Change:
+        """Return the change that a reading makes."""
+        rules, i, place = self.rules, event.trial, self.readings + 1
+        reading = replace(event.reading, place=place)
+        now = entry.with_reading(i, reading)
+        late = rules.max_gap is not None and not entry.void and now.span > rules.max_gap
+        comparable = not (entry.void or late or self._forecasts_nothing)
+        posterior, known = self.posterior, len(self._lessons(entry, comparable=True))
+        for datum in self._lessons(now, comparable)[known:]:
+            posterior = posterior.condition(datum)
+        baseline = self.baseline
+        if baseline is not None:
+            predicted = float(self.posterior.at(now.point(i)[None]).mean[0])
+            baseline = baseline.update(rules.sign * reading.value, predicted)
+
+        def learn() -> None:
+            self._ledger.record(i, reading)
+            self.posterior, self.baseline = posterior, baseline
+            if late:
+                self._ledger.give_up(entry)
+
+        return self._change(event, learn, self._gap_note(now, late))
+
+    def _gap_note(self, entry: Entry, late: bool) -> Warning | None:
+        """Return what is to be said of the time between the readings of a duel."""
+        gap = self.rules.max_gap
+        if late:
+            return DuelGivenUp(f"duel {entry.number} given up: its halves were more than {gap} apart")
+        if gap is None or entry.void or len(entry.readings) < len(entry.ids) or entry.timed:
+            return None
+        return GapUnknown(f"`max_gap` was not checked for duel {entry.number}: tell the `time` of every reading")
+
+    @property
+    def _forecasts_nothing(self) -> bool:
+        """Whether there is nothing yet to forecast the first reading from: see `reductions/baselines.py`."""
+        return not self._ledger.told and self.rules.baseline not in (None, Zero())
+
+    def _lessons(self, entry: Entry, comparable: bool) -> tuple[Comparison, ...]:
+        rules = self.rules
+        told, number = entry.told(), float(entry.number)
+        return teaches(entry.duel, told, rules.offset, number=number, sign=rules.sign, comparable=comparable)
+
+    def _record(self, i: int, entry: Entry) -> Record:
+        told = self._ledger.told.get(i)
+        x = self.rules.space.decode(entry.point(i))
+        if told is None:
+            return Record(i, entry.number, entry.worker, x, failed=self._ledger.failed.get(i), void=entry.void)
+        return Record(i, entry.number, entry.worker, x, told.value, told.time, told.error, void=entry.void)
+
+    def _must_be_ours(self, i: int, x: Any) -> None:
+        encode, ours = self.rules.space.encode, self._ledger.handed[i].x
+        if x is not ours and encode(x).tobytes() != encode(ours).tobytes():
+            raise ValueError(f"`trial` must be one of this optimizer, whose trial {i} is at {ours}, got one at {x}")
+
+    @staticmethod
+    def _must_be(name: str, expected: int | None, found: int) -> None:
+        if found != expected:
+            raise ValueError(f"its {name} must be {expected}, as the lines before it say, got {found}")

@@ -1,0 +1,180 @@
+"""The guard: the tracked offset is believed until the duels contradict it, and then the duels are."""
+
+import copy
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+import equipoise as eq
+from equipoise.belief.guarded import GuardedPosterior
+from equipoise.belief.learned import LearnedPosterior
+
+POINTS = np.linspace(0, 1, 21)[:, None]
+LEFT, RIGHT = [0.2], [0.8]
+TRACKED = eq.Tracked()
+
+
+def fresh(guard=3.0):
+    return GuardedPosterior(LearnedPosterior(np.ones(1), np.arange(1), TRACKED), guard)
+
+
+def reading(x, y, time):
+    return eq.Comparison(x, None, y, time=time)
+
+
+def pairs(n, lie, seed=0):
+    """Left and right in pairs: each reading says that left is better, each duel that right is, if it is a lie."""
+    rng, comparisons = np.random.default_rng(seed), []
+    for k in range(n):
+        z = 0.1 * rng.normal(size=4)
+        for half, i in enumerate(rng.permutation(2)):
+            comparisons.append(reading((LEFT, RIGHT)[i], (1.0, 0.0)[i] + z[i], 2 * k + half))
+        comparisons.append(eq.Comparison(RIGHT, LEFT, (1.0 if lie else -1.0) + z[2]))
+    return comparisons
+
+
+def after(posterior, comparisons):
+    for comparison in comparisons:
+        posterior = posterior.condition(comparison)
+    return posterior
+
+
+def same(belief, expected):
+    np.testing.assert_allclose(belief.mean - belief.mean[0], expected.mean - expected.mean[0], atol=1e-9)
+    np.testing.assert_allclose(belief.variance, expected.variance, atol=1e-9)
+
+
+def test_what_agrees_is_tracked():
+    posterior = after(fresh(), pairs(12, lie=False))
+    tracked = after(LearnedPosterior(np.ones(1), np.arange(1), TRACKED), pairs(12, lie=False))
+    assert not posterior.contradicted
+    assert posterior.active is posterior.tracked
+    same(posterior.at(POINTS), tracked.at(POINTS))
+    assert (posterior.beta, posterior.regularizer) == (tracked.beta, tracked.regularizer)
+    assert posterior.comparisons == 24
+    assert posterior.at(np.array([LEFT, RIGHT])).mean.argmax() == 0
+
+
+def test_what_the_duels_contradict_is_not_believed():
+    comparisons = pairs(12, lie=True)
+    posterior = after(fresh(), comparisons)
+    assert posterior.contradicted
+    assert posterior.tracked.at(np.array([LEFT, RIGHT])).mean.argmax() == 0  # what it would have believed
+    assert posterior.at(np.array([LEFT, RIGHT])).mean.argmax() == 1
+    duels = eq.belief.AnywherePosterior(posterior.active.kernel, posterior.active.regularizer, eq.CredibleConfidence())
+    duels = after(duels, [c for c in comparisons if c.second is not None])
+    same(posterior.at(POINTS), duels.at(POINTS))
+    assert posterior.beta == duels.beta
+    assert posterior.active.kernel == posterior.tracked.kernel  # the duels borrow what the readings taught of f
+    np.testing.assert_array_equal(posterior.support, posterior.tracked.support)
+
+
+def test_the_guard_says_how_much_it_takes():
+    comparisons = pairs(12, lie=True)
+    posterior = after(fresh(), comparisons)
+    mean, variance = posterior.active.jackknife(np.array(RIGHT), np.array(LEFT))
+    deviations = float((mean / np.sqrt(variance)).min())
+    assert after(fresh(0.99 * deviations), comparisons).contradicted
+    assert not after(fresh(1.01 * deviations), comparisons).contradicted
+
+
+def test_a_single_duel_is_not_enough_however_loud():
+    """Without each duel in turn the contradiction must still stand."""
+    honest = pairs(8, lie=False)
+    loud = eq.Comparison(RIGHT, LEFT, 50.0)
+    assert not after(fresh(), [*honest, loud]).contradicted
+    assert after(fresh(), [*honest, *(eq.Comparison(RIGHT, LEFT, 50.0 + i) for i in range(12))]).contradicted
+
+
+def test_leaving_one_out_is_leaving_it_out():
+    rng = np.random.default_rng(0)
+    comparisons = [eq.Comparison(a, b, rng.normal()) for a, b in rng.random((9, 2, 1))]
+    posterior = after(eq.belief.AnywherePosterior(eq.RBF(0.3), 0.2), comparisons)
+    mean, variance = posterior.jackknife(np.array(LEFT), np.array(RIGHT))
+    for i in range(9):
+        rest = after(eq.belief.AnywherePosterior(eq.RBF(0.3), 0.2), comparisons[:i] + comparisons[i + 1 :])
+        expected = rest.difference(np.array([LEFT]), np.array(RIGHT))
+        np.testing.assert_allclose((mean[i], variance[i]), np.ravel(expected), rtol=1e-9)
+
+
+def test_noise_that_only_the_duels_show_is_theirs():
+    """The readings' noise is 0.1; where the duels scatter by 2, their own noise is what makes a contradiction."""
+    rng, comparisons = np.random.default_rng(0), []
+    for c in pairs(30, lie=False):
+        outcome = c.outcome if c.second is None else float(2 * rng.normal())
+        comparisons.append(eq.Comparison(c.first, c.second, outcome, c.time))
+    posterior = after(fresh(), comparisons)
+    duels = posterior._duels
+    assert duels.regularizer > 10 * posterior.regularizer
+    assert not posterior.contradicted
+
+
+def test_nothing_is_contradicted_before_there_are_duels():
+    assert not fresh().contradicted
+    assert not after(fresh(), [reading(LEFT, 1.0, 1.0), reading(RIGHT, 9.0, 2.0)]).contradicted
+    assert not fresh().condition(eq.Comparison(RIGHT, LEFT, 9.0)).contradicted
+
+
+def test_anticipating_makes_surer_and_changes_no_mean():
+    for lie in (False, True):
+        posterior = after(fresh(), pairs(12, lie=lie))
+        ahead = posterior.anticipate(reading([0.5], 0.0, 30.0)).anticipate(eq.Comparison([0.5], LEFT, 0.0))
+        assert ahead.contradicted == posterior.contradicted
+        before, then = posterior.at(POINTS), ahead.at(POINTS)
+        np.testing.assert_allclose(then.mean - then.mean[0], before.mean - before.mean[0], atol=1e-8)
+        assert (then.variance <= before.variance + 1e-9).all()
+        assert then.variance[10] < before.variance[10]
+
+
+def test_conditioning_leaves_what_was_there_as_it_was_and_copies_learn_the_same():
+    comparisons = pairs(12, lie=True)
+    chain = [posterior := fresh()]
+    chain += [posterior := posterior.condition(c) for c in comparisons]
+    seen = [(p.contradicted, p.at(POINTS).mean.tobytes()) for p in chain]
+    assert len({contradicted for contradicted, _ in seen}) == 2
+    for twin in (copy.deepcopy(chain[20]), pickle.loads(pickle.dumps(chain[20]))):
+        again = after(twin, comparisons[20:])
+        assert (again.contradicted, again.at(POINTS).mean.tobytes()) == seen[-1]
+    assert [(p.contradicted, p.at(POINTS).mean.tobytes()) for p in chain] == seen
+
+
+# --- in a study ---------------------------------------------------------------------------------------------------
+
+
+def study(offset, bias, seed, readings=60):
+    """A hill on eleven points; `bias` gives the offset of both halves of a pair from what was told before it."""
+    points = np.linspace(0, 1, 11)[:, None]
+    opt, rng = eq.Optimizer(eq.Finite(points), offset=offset, rng=seed), np.random.default_rng(seed)
+    told = []
+    for t in range(readings):
+        if t % 2 == 0:
+            b = bias(t, told)
+        trial = opt.ask()
+        x = float(trial.x[0])
+        told.append(x)
+        opt.tell(trial, -4 * (x - 0.7) ** 2 + b + 0.05 * float(rng.normal()))
+    return opt
+
+
+DRIFTS = {
+    "none": lambda t, told: 0.0,
+    "drift": lambda t, told: -0.1 * t,
+    "wave": lambda t, told: math.sin(0.2 * t),
+    "jump": lambda t, told: 3.0 * (t > 30),
+}
+
+
+@pytest.mark.parametrize("drift", DRIFTS)
+def test_an_offset_that_wanders_is_tracked(drift):
+    for seed in range(2):
+        opt = study(TRACKED, DRIFTS[drift], seed)
+        assert not opt.posterior.contradicted
+        assert abs(opt.recommend().x[0] - 0.7) < 0.15
+
+
+@pytest.mark.parametrize("guard", [3.0, None])
+def test_without_a_guard_there_is_none(guard):
+    posterior = eq.Optimizer(eq.Finite(POINTS), offset=eq.Tracked(guard), rng=0).posterior
+    assert isinstance(posterior, LearnedPosterior if guard is None else GuardedPosterior)

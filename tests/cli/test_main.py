@@ -1,0 +1,162 @@
+"""The command line: what it prints, writes, refuses and returns."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+import equipoise
+from equipoise.cli.main import main
+from equipoise.environments import BIASES, FUNCTIONS
+from equipoise.experiments import LEARNERS
+from equipoise.experiments.experiment import Plan
+
+
+@pytest.fixture
+def invoke():
+    return lambda *arguments: CliRunner().invoke(main, list(map(str, arguments)))
+
+
+def test_help_teaches(invoke):
+    result = invoke("--help")
+    assert result.exit_code == 0
+    assert "equipoise demo" in result.output
+    for command in ("demo", "paper", "bench"):
+        assert invoke(command, "--help").exit_code == 0
+    assert "equipoise paper all --repetitions 5" in invoke("paper", "-h").output
+    assert invoke("--version").output == f"equipoise, version {equipoise.__version__}\n"
+
+
+def test_the_help_of_bench_lists_every_name(invoke):
+    words = invoke("bench", "--help").output.replace(",", " ").split()
+    assert set(words) >= {*LEARNERS, *FUNCTIONS, *BIASES}
+
+
+def test_demo(invoke, tmp_path):
+    pytest.importorskip("matplotlib")
+    result = invoke("demo", "--seeds", 2, "--readings", 60, "--out", tmp_path / "demo.png")
+    assert result.exit_code == 0
+    assert "| GP-UCB         |" in result.stdout
+    assert "60 readings" in result.stdout
+    assert (tmp_path / "demo.png").exists()
+
+
+def test_demo_without_matplotlib_still_prints(invoke, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    result = invoke("demo", "--seeds", 1, "--readings", 20, "--out", tmp_path / "demo.png")
+    assert result.exit_code == 0
+    assert "IDS, two-point" in result.stdout
+    assert "install equipoise[plot]" in result.stderr
+    assert not (tmp_path / "demo.png").exists()
+
+
+def test_paper(invoke, tmp_path):
+    pytest.importorskip("matplotlib")
+    command = ("paper", "camelback", "--repetitions", 2, "--readings", 30, "--jobs", 1, "--out", tmp_path)
+    result = invoke(*command)
+    assert result.exit_code == 0
+    assert "| Periodic drift" in result.stdout
+    assert "Periodic drift: IDS-two is sublinear: growth exponent" in result.stdout
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "runs",
+        *(f"camelback.{e}" for e in ("png", "pdf", "csv", "md")),
+    }
+    assert invoke(*command, "--strict").exit_code == 1  # thirty readings cannot bear the paper out
+
+
+def test_paper_without_matplotlib_still_writes_tables(invoke, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    result = invoke("paper", "camelback", "--repetitions", 1, "--readings", 4, "--jobs", 1, "--out", tmp_path)
+    assert result.exit_code == 0
+    assert "install equipoise[plot]" in result.stderr
+    assert (tmp_path / "camelback.md").exists()
+
+
+def test_bench_prints_a_table(invoke):
+    result = invoke("bench", "--function", "linear", "--readings", 20, "--repetitions", 2, "--jobs", 1)
+    assert result.exit_code == 0
+    rows = [[cell.strip() for cell in line.split("|")[1:4]] for line in result.stdout.strip().splitlines()[2:]]
+    assert rows == [["linear", "none", "UCB"], ["linear", "none", "IDS-two"]]
+
+
+def test_bench_prints_json(invoke):
+    biases = ("--bias", "drift", "--bias", "jumps")
+    result = invoke(
+        "bench", "--function", "linear", *biases, "--learner", "random", "--readings", 30,
+        "--repetitions", 1, "--jobs", 1, "--seed", 4, "--noise", 0.5, "--json",
+    )  # fmt: skip
+    assert result.exit_code == 0
+    rows = json.loads(result.stdout)
+    assert [row["bias"] for row in rows] == ["drift", "jumps"]
+    assert rows[0]["regret_two_standard_errors"] is None
+    assert (rows[0]["noise"], rows[0]["seed"], rows[0]["readings"]) == (0.5, 4, 30)
+    assert rows[0]["regret_mean"] == rows[1]["regret_mean"] > 0  # a random learner heeds no bias
+
+
+def test_bench_keeps_results_and_continues(invoke, tmp_path, monkeypatch):
+    command = ("bench", "--function", "linear", "--readings", 20, "--repetitions", 2, "--jobs", 1, "--out", tmp_path)
+    first = invoke(*command)
+    monkeypatch.setattr(Plan, "run", None)  # not called again
+    assert invoke(*command).stdout == first.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--learner", "nobody"), "`learner` must be one of UCB, "),
+        (("--function", "nothing"), "`function` must be one of linear, "),
+        (("--bias", "kind"), "`bias` must be one of none, "),
+        (("--learner", "SemiTS", "--function", "branin"), "SemiTS needs a finite set"),
+        (("--learner", "IDS-pairs"), "at most 40"),
+        (("--noise", "-1"), "`noise` must not be negative"),
+        (("--function", "linear", "--lengthscale", "0.3"), "`lengthscale` must not be given"),
+        (("--readings", "0"), "--readings"),
+        (("--backend", "mpi"), "--backend"),
+        (("--address", "tcp://10.0.0.5:8786"), "--address is for --backend dask or ray"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_bench_refuses_clearly(invoke, arguments, message):
+    result = invoke("bench", *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_paper_refuses_an_unknown_figure(invoke):
+    result = invoke("paper", "third")
+    assert result.exit_code == 2
+    assert "'linear', 'camelback', 'all'" in result.stderr
+
+
+def test_a_missing_backend_is_named(invoke, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    result = invoke("bench", "--function", "linear", "--readings", 5, "--backend", "ray")
+    assert result.exit_code == 1
+    assert "pip install ray" in result.stderr
+
+
+@pytest.mark.parametrize("command", [("bench", "--function", "linear"), ("paper", "linear")])
+def test_ctrl_c_exits_with_130(invoke, tmp_path, monkeypatch, command):
+    def interrupt(self, repetition):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Plan, "run", interrupt)
+    result = invoke(*command, "--jobs", 1, "--out", tmp_path)
+    assert result.exit_code == 130
+    assert f"kept in {tmp_path}, and the same command continues" in result.stderr
+
+
+def test_importing_the_package_imports_nothing_optional():
+    script = "import sys, equipoise; print([n for n in ('click', 'tqdm', 'joblib', 'matplotlib') if n in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout == "[]\n"
+
+
+def test_experiments_import_no_joblib_and_no_matplotlib():
+    script = (
+        "import sys, equipoise.experiments.paper, equipoise.experiments.demo_plot, equipoise.cli;"
+        "print([n for n in ('tqdm', 'joblib', 'matplotlib') if n in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout == "[]\n"

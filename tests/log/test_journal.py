@@ -1,0 +1,210 @@
+"""The log: a study taken up is the study that was left, whatever it is made of and however it ended."""
+
+import copy
+import json
+from pathlib import Path
+
+import pytest
+
+import equipoise as eq
+from equipoise.log import parts as settings
+from studies import BOX, FINITE, KERNEL, act, events, state
+from suites import BASELINES, COMBINATIONS
+
+NAMED = eq.Space(q1=eq.Float(-2, 2), n=eq.Int(1, 8), mode=eq.Choice(["a", "b"]), lens="in", candidates=32)
+LISTED = eq.Space(n=eq.Int(1, 4), mode=eq.Choice(["a", "b", None]))
+STORED = Path(__file__).parents[1] / "data" / "study-v1.jsonl"
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "study.jsonl"
+
+
+# The same study.
+
+OTHERS = {
+    "all learned": (BOX, {}),
+    "learned, named": (NAMED, {"minimize": True, "max_gap": 3.0}),
+    "learned duels": (BOX, {"offset": eq.Arbitrary()}),
+    "learned, listed": (LISTED, {"offset": eq.Tracked(guard=None)}),
+    "constant": (BOX, {"policy": eq.UCB()}),
+    "BOSE": (FINITE, {"kernel": KERNEL, "policy": eq.BOSE(), "regularizer": 0.3}),
+    "SemiTS": (FINITE, {"posterior": eq.policies.SemiTSPosterior(FINITE.points, eq.Linear()), "policy": eq.SemiTS(draws=50)}),
+    "Thompson": (NAMED, {"kernel": 2.0 * eq.Matern52(0.5) + KERNEL, "policy": eq.DoubleThompson(scale=0.5)}),
+    "forecast": (BOX, {"kernel": KERNEL, "reduction": eq.OnePoint(eq.BestForecaster()), "policy": eq.IDS()}),
+    "theory": (FINITE, {"kernel": KERNEL, "policy": eq.policies.MaxMinLCB(), "confidence": eq.TightConfidence(0.2, 2.0)}),
+}
+GIVEN = {
+    f"{p!r} {r!r}": (s, {"policy": p, "reduction": r, "kernel": KERNEL}) for p, r, s in COMBINATIONS if s is FINITE
+}
+
+
+@pytest.mark.parametrize(("space", "parts"), [*OTHERS.values(), *GIVEN.values()], ids=[*OTHERS, *GIVEN])
+def test_a_study_taken_up_is_the_study_that_was_left(path, space, parts):
+    with_log, without = eq.Optimizer(space, log=path, rng=3, **parts), eq.Optimizer(space, rng=3, **parts)
+    assert with_log.log == path
+    for opt in (with_log, without):
+        act(opt, 30)
+    assert state(with_log) == state(without)  # the log changes nothing
+    again = eq.resume(path)
+    assert state(again) == state(with_log)
+    act(again, 12, seed=1)  # and it goes on the same way
+    act(without, 12, seed=1)
+    assert state(eq.resume(path)) == state(again) == state(without)
+    act(with_log, 1, seed=2)  # the first one has followed
+    act(without, 1, seed=2)
+    assert state(with_log) == state(without)
+
+
+def test_it_can_be_taken_up_after_every_single_event(path, tmp_path):
+    opt = eq.Optimizer(FINITE, kernel=KERNEL, policy=eq.IDS(), log=path, rng=0)
+    states = {0: state(opt)}
+    for step in range(60):
+        act(opt, 1, seed=step)
+        states[len(events(path)) - 1] = state(opt)
+    whole = path.read_bytes().splitlines(keepends=True)
+    for n, expected in states.items():
+        part = tmp_path / "part.jsonl"
+        part.write_bytes(b"".join(whole[: n + 1]))
+        assert state(eq.resume(part)) == expected
+
+
+def test_the_file_is_for_people_too(path):
+    opt = eq.Optimizer(NAMED, log=path, rng=0, minimize=True)
+    trial = opt.ask(worker="laser-2")
+    opt.tell(trial, 0.83, x=trial.x | {"q1": 1.98}, time=12.5, error=0.1)
+    with pytest.warns(eq.DuelGivenUp):
+        opt.tell(opt.ask(worker="laser-2"), failed="Tür offen")
+    first, ask, tell, hand, fail = events(path)
+    assert first["equipoise"] == 1
+    assert first["version"] == eq.__version__
+    assert first["space"] == NAMED.to_dict()
+    assert first["settings"]["policy"]["type"] == "Challenger"
+    assert first["settings"]["minimize"] is True
+    assert (ask["ask"], ask["duel"], ask["worker"]) == (0, 0, "laser-2")
+    assert ask["x"][0]["q1"] == pytest.approx(trial.x["q1"], rel=1e-5)
+    assert (tell["tell"], tell["value"], tell["x"]["q1"], tell["time"], tell["error"]) == (0, 0.83, 1.98, 12.5, 0.1)
+    assert hand["hand"] == 1
+    assert (fail["fail"], fail["reason"]) == (1, "Tür offen")
+    assert "Tür offen" in path.read_text(encoding="utf-8")
+    assert all(event["at"].endswith("Z") for event in events(path))
+
+
+def test_no_news_leaves_no_trace(path):
+    opt = eq.Optimizer(FINITE, kernel=KERNEL, log=path, rng=0)
+    trial = opt.ask()
+    opt.tell(trial, 1.0)
+    before = path.read_bytes()
+    opt.tell(trial, 1.0)
+    opt.recommend()
+    for refused in ({"value": 2.0}, {"failed": "no"}, {"value": "1"}):
+        with pytest.raises((ValueError, TypeError)):
+            opt.tell(trial, **refused)
+    with pytest.raises(ValueError, match="`trial` must be one that was asked for"):
+        opt.expire(7)
+    assert path.read_bytes() == before
+
+
+def test_copies_are_in_memory(path):
+    opt = eq.Optimizer(FINITE, kernel=KERNEL, log=path, rng=0)
+    act(opt, 10)
+    before, twin = path.read_bytes(), copy.copy(opt)
+    act(twin, 10)
+    assert twin.log is None
+    assert path.read_bytes() == before
+
+
+# What it is made of.
+
+
+def every_part():
+    """One of every part the library has, with other arguments than the defaults where that is easy."""
+    made = [eq.OnePoint(eq.BestForecaster((eq.reductions.Zero(), eq.reductions.Trend(0.2, 0.3)), discount=0.9)), eq.Tracked(guard=None)]
+    made += [
+        eq.RBF([0.1, 0.2]) * eq.Linear() + 3.0 * eq.kernels.Matern32(0.4),
+        eq.kernels.Matern32(1.0),
+        eq.SemiTS(draws=7),
+        eq.BOSE(delta=0.1),
+    ]
+    made += [eq.PaperConfidence(0.1, 2.0, 0.01), eq.CredibleConfidence(3.0), eq.OffsetKernel(jumps=((3.0, 0.5),))]
+    made += [eq.Matern52(0.2), *(eq.OnePoint(baseline) for baseline in BASELINES)]
+    made += [
+        eq.belief.AnywherePosterior(eq.RBF(0.3), 0.2),
+        eq.reductions.ExponentialAverage(0.3),
+        *(kind(0.2) for kind in (eq.RBF, eq.kernels.Matern32, eq.Matern52)),
+    ]
+    kinds = {type(part).__name__ for part in made}
+    skip = {"Policy", "Posterior", "Kernel", "Reduction", "FinitePosterior", "SemiTSPosterior"}
+    for name in eq.__all__:
+        kind = getattr(eq, name)
+        if settings.KNOWN.get(name) is kind and name not in kinds | skip:
+            made.append(kind())
+    return made
+
+
+@pytest.mark.parametrize("part", every_part(), ids=lambda part: type(part).__name__)
+def test_every_part_of_the_library_survives_json(part):
+    description = json.loads(json.dumps(settings.described(part)))
+    again = settings.restored("part", description)
+    assert type(again) is type(part)
+    assert settings.described(again) == description
+    if not isinstance(part, eq.belief.Posterior):
+        assert again == part
+
+
+def test_every_public_part_is_known():
+    modules = {"policies", "reductions", "baselines", "forecasters", "confidence", "kernels", "offsets"}
+    for kind in (getattr(eq, name) for name in eq.__all__):
+        if isinstance(kind, type) and kind.__module__.split(".")[1] in modules:
+            assert settings.KNOWN[kind.__name__] is kind
+
+
+class MyPolicy(eq.IDS):
+    """A policy of the user's own."""
+
+    def __repr__(self):
+        return "MyPolicy()"
+
+
+def test_a_part_of_your_own_must_be_given_again(path):
+    opt = eq.Optimizer(BOX, kernel=KERNEL, policy=MyPolicy(), log=path, rng=0)
+    act(opt, 20)
+    with pytest.raises(ValueError, match=r"`policy` must be given again, as `policy=`: .* as MyPolicy\(\)"):
+        eq.resume(path)
+    again = eq.resume(path, policy=MyPolicy(), kernel=eq.RBF(0.4))
+    assert state(again) == state(opt)
+    with pytest.raises(ValueError, match=r"`kernel` must stay what the log says, RBF\(lengthscale=0.4\), got RBF\(le"):
+        eq.resume(path, policy=MyPolicy(), kernel=eq.RBF(0.5))
+    with pytest.raises(TypeError, match=r"resume takes `space`, `constraint`, policy, .*, got \['polcy'\]"):
+        eq.resume(path, polcy=MyPolicy())
+
+
+def test_a_posterior_that_has_learned_must_be_given_again(path):
+    prior = eq.belief.AnywherePosterior(KERNEL).condition(eq.Comparison([0.1, 0.1], [0.9, 0.9], 1.0))
+    opt = eq.Optimizer(BOX, posterior=prior, log=path, rng=0)
+    act(opt, 12)
+    with pytest.raises(ValueError, match="`posterior` must be given again"):
+        eq.resume(path)
+    assert state(eq.resume(path, posterior=prior)) == state(opt)
+
+
+def test_a_constraint_must_be_given_again(path):
+    def allowed(x):
+        return x[0] < 1
+
+    opt = eq.Optimizer(eq.Box(BOX.bounds, 32, constraint=allowed), kernel=KERNEL, log=path, rng=0)
+    act(opt, 12)
+    with pytest.raises(ValueError, match="`constraint` must be given again"):
+        eq.resume(path)
+    assert state(eq.resume(path, constraint=allowed)) == state(opt)
+
+
+def test_a_space_of_objects_must_be_given_again(path):
+    space = eq.Space(q=eq.Float(0, 1), window=eq.Choice([(0, 1), (1, 2)]))
+    act(eq.Optimizer(space, kernel=KERNEL, log=path, rng=0), 12)
+    with pytest.raises(ValueError, match="make the space in Python instead"):
+        eq.resume(path)
+    assert eq.resume(path, space=space).ask().x["window"] in space.parameters["window"].options
+    with pytest.raises(ValueError, match="`space` must be the one the log describes"):
+        eq.resume(path, space=BOX)
