@@ -1,5 +1,14 @@
-"""The few routines of linear algebra used, imported at the first call: `scipy.linalg` is slow to import."""
+"""The few routines of linear algebra used, imported at the first call (`scipy.linalg` is slow to import), in one thread.
 
+At the sizes met here the threads of BLAS cost more than they bring, above all on a busy machine, and they change the
+last bits of a result, so that a replay would depend on their number.
+"""
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 from equipoise._typing import FloatArray
@@ -26,3 +35,48 @@ def lapack() -> Any:
     import scipy.linalg.lapack
 
     return scipy.linalg.lapack
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep BLAS to one thread inside the `with` block; it may be entered from several threads and inside itself."""
+    _limit.enter()
+    try:
+        yield
+    finally:
+        _limit.leave()
+
+
+class _Limit:
+    """The limit on BLAS threads: set by the first who enters, lifted by the last who leaves."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._limited: Any = None
+
+    def enter(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._limited = _libraries().limit(limits=1, user_api="blas")
+            self._inside += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                self._limited.restore_original_limits()
+
+
+_limit = _Limit()
+if hasattr(os, "register_at_fork"):  # a child that was forked inside a `with` block of another thread starts anew
+    os.register_at_fork(after_in_child=_limit.__init__)  # type: ignore[misc]
+
+
+@lru_cache(maxsize=1)
+def _libraries() -> Any:
+    """Return the BLAS libraries of this process, those of SciPy loaded."""
+    import scipy.linalg  # noqa: F401
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

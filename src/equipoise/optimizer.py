@@ -4,11 +4,12 @@ import os
 import threading
 import warnings
 from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from equipoise import _validation as check
+from equipoise._linalg import one_thread
 from equipoise._typing import Seed
 from equipoise.answer import Recommendation, recommended
 from equipoise.belief import Confidence, Posterior
@@ -25,6 +26,9 @@ from equipoise.spaces.constraints import Constraint
 from equipoise.study import Proposer, Record, Rules, State, Streams
 from equipoise.study.defaults import default_offset, default_policy, default_posterior, offset_of
 from equipoise.study.streams import PROPOSE, RECOMMEND
+
+FEW_POINTS = 64
+"""On a set of so few points BLAS does not use threads, and limiting them, 28 us, would cost more than the rest."""
 
 
 class Optimizer:
@@ -169,7 +173,7 @@ class Optimizer:
         """
         if (value is None) == (failed is None):
             raise ValueError(f"exactly one of `value` and `failed` must be given, got {value!r} and {failed!r}")
-        i, planned = (trial.id, trial.x) if isinstance(trial, Trial) else (_trial(trial), None)
+        i, planned = _number(trial), trial.x if isinstance(trial, Trial) else None
         with self._turn:
             event: Event | None
             if failed is None:
@@ -181,11 +185,42 @@ class Optimizer:
         if note is not None:
             warnings.warn(note, stacklevel=2)
 
+    def correct(
+        self, trial: Trial | int, value: Any, *, x: Any = None, time: float | None = None, error: float | None = None
+    ) -> None:
+        """Replace the reading of a trial by another: everything is as if it had been told in the first place.
+
+        Args:
+            trial: The trial, or its id.
+            value: The reading.
+            x: Where it was really measured; as told before by default.
+            time: When it was measured; as told before by default.
+            error: The reading's own standard error; as told before by default.
+        """
+        read = self._reading(value, x, time, 0.0 if error is None else error)
+        known = {"point": x, "time": time, "error": error}
+        given = {name: getattr(read, name) for name, told in known.items() if told is not None}
+        with self._turn:
+            self._happen(self._state.correcting(_number(trial), value=read.value, **given))
+
+    def retract(self, trial: Trial | int) -> None:
+        """Take back what was told of a trial, a reading or a failure, as if it had not been: it is open again."""
+        with self._turn:
+            self._happen(self._state.retracting(_number(trial)))
+
+    def undo(self) -> int:
+        """Take back the last reading or failure that was told, and return its trial, which is open again."""
+        with self._turn:
+            last = self._state.last_answered
+            if last is None:
+                raise RuntimeError("there is nothing to undo: nothing was told yet")
+            self._happen(self._state.retracting(last))
+        return last
+
     def expire(self, trial: Trial | int) -> None:
         """Take back a trial whose worker is lost: the next `ask` of that worker hands it out again."""
-        i = trial.id if isinstance(trial, Trial) else _trial(trial)
         with self._turn:
-            self._happen(self._state.expiring(i))
+            self._happen(self._state.expiring(_number(trial)))
 
     def propose(self) -> Duel:
         """Return the duel that the next `ask` would begin if no trial were waiting; nothing happens."""
@@ -202,7 +237,7 @@ class Optimizer:
         with self._lock:
             if self._journal is not None and (self.log is None or self.log.exists()):  # else what is in memory must do
                 self._journal.follow(self._state.apply)
-            return self._recommendation(self.posterior, self.readings)
+            return self._recommendation(self._state, self.readings)
 
     def history(self, readings: Iterable[int]) -> list[Recommendation]:
         """Return what `recommend` would have said after so many readings each; costs about as much as a replay.
@@ -213,7 +248,7 @@ class Optimizer:
         with self._lock:
             wanted = set(readings)
             past = zip(range(max(wanted, default=-1) + 1), self._state.history(), strict=False)
-            return [self._recommendation(posterior, n) for n, posterior in past if n in wanted]
+            return [self._recommendation(state, n) for n, state in past if n in wanted]
 
     def done(self, eps: float) -> bool:
         """Return whether no other point is better than the recommended one by more than `eps`: the certificate."""
@@ -231,17 +266,26 @@ class Optimizer:
 
     def _happen(self, event: Event) -> Warning | None:
         """Prepare an event, write it, make its change; return what the user should know of it."""
-        change = self._state.prepare(event)
+        with self._calmly():
+            change = self._state.prepare(event)
         if self._journal is not None:
             self._journal.write(event)
         change.make()
         return change.note
 
     def _proposed(self) -> Duel:
-        return self._proposer.duel(self._state, self._streams.at(self._state.duels, PROPOSE))
+        with self._calmly():
+            return self._proposer.duel(self._state, self._streams.at(self._state.duels, PROPOSE))
 
-    def _recommendation(self, posterior: Posterior, readings: int) -> Recommendation:
-        return recommended(self.space, posterior, readings, self._streams.at(readings, RECOMMEND))
+    def _recommendation(self, state: State, readings: int) -> Recommendation:
+        with self._calmly():
+            rng = self._streams.at(readings, RECOMMEND)
+            return recommended(self.space, state.posterior, readings, rng, state.feasibility)
+
+    def _calmly(self) -> AbstractContextManager[None]:
+        """Return what keeps BLAS to one thread, where there is enough to compute for more."""
+        points = self.posterior.points
+        return nullcontext() if points is not None and len(points) <= FEW_POINTS else one_thread()
 
     def _reading(self, value: Any, x: Any, time: float | None, error: float) -> Reading:
         return Reading(
@@ -313,5 +357,5 @@ def _part(name: str, part: Any, attribute: str, example: str) -> Any:
     raise TypeError(f"`{name}` must be an object such as {example}, got {part!r}")
 
 
-def _trial(trial: Any) -> int:
-    return check.count("trial", trial, at_least=0)
+def _number(trial: Trial | int) -> int:
+    return trial.id if isinstance(trial, Trial) else check.count("trial", trial, at_least=0)

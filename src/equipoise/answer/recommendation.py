@@ -4,11 +4,14 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.random import Generator
 
-from equipoise.belief import Posterior
+from equipoise.belief import Feasibility, Posterior
+from equipoise.belief.posterior import fair_argmax
 from equipoise.policies.search import candidates, optimism
 from equipoise.spaces import Domain
+from equipoise.spaces.restricted import Restricted
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,9 +31,24 @@ class Recommendation:
     readings: int
 
 
-def recommended(space: Domain, posterior: Posterior, readings: int, rng: Generator) -> Recommendation:
-    """Return the best of the points that a search finds, given a belief after so many readings."""
-    belief = posterior.at(candidates(space, posterior, (optimism,), rng))
-    leader = belief.leader(rng)
+def recommended(
+    space: Domain, posterior: Posterior, readings: int, rng: Generator, feasibility: Feasibility | None = None
+) -> Recommendation:
+    """Return the best of the points that a search finds.
+
+    Args:
+        space: Where points lie.
+        posterior: The belief.
+        readings: How many readings were told.
+        rng: The source of randomness.
+        feasibility: Where readings can be had, if some failed.
+    """
+    if feasibility is None or feasibility.certain or not len(feasibility.reliable):
+        belief = posterior.at(candidates(space, posterior, (optimism,), rng))
+        leader = belief.leader(rng)
+    else:
+        rivals = candidates(Restricted(space, feasibility.allows), posterior, (optimism,), rng)
+        belief = posterior.at(np.concatenate((feasibility.reliable, rivals)))
+        leader = fair_argmax(belief.mean[: len(feasibility.reliable)], rng)
     bound = belief.gap_bound(leader) if posterior.knows_unit else math.inf
     return Recommendation(space.decode(belief.points[leader]), bound, readings)

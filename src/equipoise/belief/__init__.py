@@ -8,6 +8,7 @@ from equipoise.belief.confidence import (
     PaperConfidence,
     TightConfidence,
 )
+from equipoise.belief.feasibility import Feasibility
 from equipoise.belief.finite import FinitePosterior
 from equipoise.belief.guarded import GuardedPosterior
 from equipoise.belief.learned import Learned, LearnedPosterior, Schedule
@@ -19,6 +20,7 @@ __all__ = [
     "Belief",
     "Confidence",
     "CredibleConfidence",
+    "Feasibility",
     "FinitePosterior",
     "FixedConfidence",
     "Form",

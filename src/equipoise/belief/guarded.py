@@ -5,6 +5,7 @@ posterior learns faster but assumes a law of the offset, which an adversary brea
 standard deviations, that the modeled leader is beaten by their own, the duels are trusted (METHOD section 7).
 """
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Self
 
@@ -13,9 +14,10 @@ import numpy as np
 from equipoise._typing import FloatArray
 from equipoise.belief.anywhere import AnywherePosterior
 from equipoise.belief.landscape import Landscape
-from equipoise.belief.learned import LearnedPosterior
+from equipoise.belief.learned import Learned, LearnedPosterior
 from equipoise.belief.model import Model
-from equipoise.belief.posterior import Belief, Posterior
+from equipoise.belief.observations import Observations
+from equipoise.belief.posterior import Belief, Posterior, direction, says_nothing
 from equipoise.data import Comparison
 from equipoise.kernels import Kernel
 from equipoise.offsets import Offset
@@ -49,6 +51,11 @@ class GuardedPosterior(Posterior):
         """What is assumed of the offset, as long as nothing contradicts it."""
         return self.modeled.law
 
+    @property
+    def learned(self) -> Learned:
+        """What was learned, but for the data."""
+        return self.modeled.learned
+
     def condition(self, comparison: Comparison) -> Self:
         """Return the posterior that has also learned from a reading or from a duel."""
         if comparison.second is not None:
@@ -63,6 +70,20 @@ class GuardedPosterior(Posterior):
         if comparison.second is not None:
             return self._with(self.modeled, self.duels.anticipate(comparison))
         return self._with(self.modeled.anticipate(comparison), self.duels)
+
+    def told(self, comparisons: Sequence[Comparison], learned: Learned) -> Self:
+        """Return what learning from readings and duels comes to, had they been known when all was learned anew.
+
+        Args:
+            comparisons: All it is to know.
+            learned: What was learned before.
+        """
+        modeled = self.modeled.told(comparisons, learned)
+        kernel, noise = modeled.kernel, 2 * modeled.regularizer
+        pairs = [each for each in comparisons if each.second is not None]
+        news = [each for each in pairs if not says_nothing(*direction(each))]
+        duels = self.duels.told(Observations.of(news) if news else None, len(pairs), Model(kernel, noise))
+        return self._with(modeled, _under(duels, kernel, noise))
 
     def at(self, points: FloatArray) -> Belief:
         """Return the belief of the trusted posterior."""

@@ -173,7 +173,8 @@ class LearnedPosterior(Posterior):
         new = self._copy()
         new.hyperparameters, new._origin = learned.hyperparameters, learned.origin
         new._nulls = np.array([each.outcome for each, noise in zip(understood, null, strict=True) if noise])
-        new._next_fit = self.schedule.after(len(kept))
+        enough = len(kept) >= self.schedule.first
+        new._next_fit = self.schedule.after(len(kept)) if enough else self.schedule.first
         model = self.form.model(learned.hyperparameters, learned.jumps)
         data = Observations.of(kept) if kept else None
         return new._answering(self.exact.told(data, len(understood), model))

@@ -57,7 +57,7 @@ def explained() -> Iterator[None]:
         warnings.simplefilter("always")
         try:
             yield
-        except (LogError, ValueError, TypeError) as error:
+        except (LogError, RuntimeError, ValueError, TypeError) as error:
             raise click.ClickException(str(error)) from error
         finally:
             for warning in caught:

@@ -11,7 +11,7 @@ import click
 from equipoise.cli.common import AS_JSON, REFUSED, STUDY, assignments, command, counted, opened, say
 from equipoise.data import Duel
 from equipoise.log.codec import Codec
-from equipoise.log.events import Asked, Event, Expired, Failed, Handed, Told
+from equipoise.log.events import Asked, Corrected, Event, Expired, Failed, Handed, Retracted, Told
 from equipoise.log.header import Header
 from equipoise.log.journal import Log
 from equipoise.log.jsonl import Lines
@@ -35,6 +35,8 @@ def times(study: Path) -> tuple[dict[int, str], dict[int, str]]:
                 asked[trial] = at
             case {"tell": trial, "at": at} | {"fail": trial, "at": at}:
                 ended[trial] = at
+            case {"retract": trial}:
+                ended.pop(trial, None)
     return asked, ended
 
 
@@ -154,3 +156,7 @@ def _told(event: Event, where: dict[int, str], space: Domain) -> str:
             return f"fail   {trial:5}  {reason}"
         case Expired(trial):
             return f"expire {trial:5}"
+        case Corrected(trial, reading):
+            return f"correct{trial:5}  {reading.value!r}"
+        case Retracted(trial):
+            return f"retract{trial:5}"

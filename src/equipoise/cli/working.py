@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,13 +10,12 @@ from typing import Any
 
 import click
 
+from equipoise.cli.answering import ask, correct, expire, fail, retract, tell, undo
 from equipoise.cli.common import (
     AS_JSON,
     EPS,
     NOT_YET,
     STUDY,
-    WORKER,
-    assignments,
     best_data,
     best_text,
     command,
@@ -31,74 +29,6 @@ from equipoise.cli.replaying import replay, status, times
 from equipoise.cli.running import run
 from equipoise.optimizer import Optimizer
 from equipoise.study.state import Record
-
-TRIAL = click.argument("trial", type=click.IntRange(min=0))
-SIGNED = {"ignore_unknown_options": True}  # -0.5 is a number, not an option
-
-
-@command(
-    "ask",
-    "equipoise ask study.jsonl\nequipoise ask study.jsonl --worker laser-2 --json",
-    short_help="What to measure next.",
-)
-@STUDY
-@WORKER
-@AS_JSON
-def ask(study: Path, worker: str | None, as_json: bool) -> None:
-    """Print what to measure next: the number of the trial, then its settings.
-
-    A trial stays open until it is told, failed or expired. Several may be open at once.
-    """
-    trial = opened(study).ask(worker=worker)
-    data = {"id": trial.id, "x": trial.x} | ({} if worker is None else {"worker": worker})
-    say(as_json, data, f"{trial.id} {assignments(trial.x)}")
-
-
-@command(
-    "tell",
-    """equipoise tell study.jsonl 0 0.83
-equipoise tell study.jsonl 1 -1.2e-3 --time 1731660000 --error 0.05
-equipoise tell study.jsonl 2 0.9 --x '{"q1": 1.98, "q2": 0.5}'""",
-    short_help="Report a reading.",
-    context_settings=SIGNED,
-)
-@STUDY
-@TRIAL
-@click.argument("value", type=float)
-@click.option("--x", metavar="JSON", help="Where it was really measured, if that is not where it should have been.")
-@click.option("--time", type=float, help="When it was measured, in any unit; compared with the study's max_gap.")
-@click.option("--error", type=float, default=0.0, help="The reading's own standard error.")
-@AS_JSON
-def tell(study: Path, trial: int, value: float, x: str | None, as_json: bool, **more: Any) -> None:
-    """Report the reading VALUE of a TRIAL. Telling the same twice is no news; another value is refused."""
-    opt = opened(study)
-    opt.tell(trial, value, x=None if x is None else _point(x), **more)
-    say(
-        as_json,
-        {"id": trial, "value": value, "readings": opt.readings},
-        f"Trial {trial} is told: reading {opt.readings}.",
-    )
-
-
-@command("fail", "equipoise fail study.jsonl 3 shutter closed", short_help="Report that there is no reading.")
-@STUDY
-@TRIAL
-@click.argument("reason", nargs=-1, required=True)
-@AS_JSON
-def fail(study: Path, trial: int, reason: tuple[str, ...], as_json: bool) -> None:
-    """Report that a TRIAL has no reading, and the REASON. Its pair is given up; everything learned before stays."""
-    opened(study).tell(trial, failed=" ".join(reason))
-    say(as_json, {"id": trial, "failed": " ".join(reason)}, f"Trial {trial} has failed; its pair is given up.")
-
-
-@command("expire", "equipoise expire study.jsonl 3", short_help="Take back a trial whose worker is lost.")
-@STUDY
-@TRIAL
-@AS_JSON
-def expire(study: Path, trial: int, as_json: bool) -> None:
-    """Take back an open TRIAL: the next `ask` of its worker hands it out again."""
-    opened(study).expire(trial)
-    say(as_json, {"id": trial, "expired": True}, f"Trial {trial} waits again.")
 
 
 @command(
@@ -202,12 +132,5 @@ def _writing(out: Path, study: Path) -> Iterator[None]:
         raise click.ClickException(f"{out} could not be written: {error.strerror or error}") from error
 
 
-def _point(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise ValueError(f"--x must be JSON, such as '{{\"q1\": 1.98}}', got {text!r}") from error
-
-
-COMMANDS = [new, ask, tell, fail, expire, best, status, plot, export, replay, run]
+COMMANDS = [new, ask, tell, fail, expire, correct, retract, undo, best, status, plot, export, replay, run]
 """What `equipoise` offers to work on a study."""

@@ -13,7 +13,7 @@ import numpy as np
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.data import EVEN, Duel, Proposal, Reading, Side
-from equipoise.log.events import Asked, Event, Expired, Failed, Handed, Told
+from equipoise.log.events import Asked, Corrected, Event, Expired, Failed, Handed, Retracted, Told
 from equipoise.spaces import Domain
 
 PROPOSAL = "proposal"
@@ -51,6 +51,10 @@ class Codec:
                 return {"fail": trial, "reason": reason}
             case Expired(trial):
                 return {"expire": trial}
+            case Corrected(trial, reading):
+                return {"correct": trial} | self._reading(reading)
+            case Retracted(trial):
+                return {"retract": trial}
 
     def from_json(self, content: Mapping[str, Any]) -> Event:
         """Return the event that a JSON object describes; what is unknown in it is passed over."""
@@ -65,6 +69,10 @@ class Codec:
                 return Failed(trial, reason)
             case {"expire": int(trial)}:
                 return Expired(trial)
+            case {"correct": int(trial)}:
+                return Corrected(trial, self._to_reading(content))
+            case {"retract": int(trial)}:
+                return Retracted(trial)
         raise ValueError(f"it is no event of this version of equipoise: {', '.join(content)}")
 
     def _duel(self, duel: Duel) -> dict[str, Any]:

@@ -6,6 +6,8 @@ Handed    a trial that waited was handed out                  {"hand": trial}
 Told      a reading                                           {"tell": trial, "value": number, ...}
 Failed    a trial has no reading                              {"fail": trial, "reason": text}
 Expired   a trial was taken back                              {"expire": trial}
+Corrected a reading was wrong, and is another                 {"correct": trial, "value": number, ...}
+Retracted a reading or failure never was                      {"retract": trial}
 """
 
 from dataclasses import dataclass
@@ -54,4 +56,19 @@ class Expired:
     trial: int
 
 
-Event = Asked | Handed | Told | Failed | Expired
+@dataclass(frozen=True, slots=True, eq=False)
+class Corrected:
+    """What was read of a trial is another reading, at its place among the readings."""
+
+    trial: int
+    reading: Reading
+
+
+@dataclass(frozen=True, slots=True)
+class Retracted:
+    """What was told of a trial, a reading or a failure, is taken back: the trial is open again."""
+
+    trial: int
+
+
+Event = Asked | Handed | Told | Failed | Expired | Corrected | Retracted

@@ -11,8 +11,8 @@ from equipoise.log.parts import chosen, described
 from equipoise.spaces import Domain, space_from_dict
 from equipoise.spaces.constraints import Constraint
 
-FORMAT = 1
-"""The version of the format that is written; earlier ones stay readable."""
+FORMAT = 2
+"""The version of the format that is written; earlier ones stay readable. 2 has corrected and retracted readings."""
 
 
 class Header:

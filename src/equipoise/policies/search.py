@@ -22,6 +22,7 @@ from numpy.random import Generator
 from equipoise._typing import FloatArray
 from equipoise.belief.posterior import Posterior
 from equipoise.spaces.domain import Domain
+from equipoise.spaces.restricted import Restricted
 
 Score = Callable[[FloatArray, FloatArray, float, float, float], tuple[FloatArray, FloatArray, FloatArray]]
 """Takes g, psi, delta, beta and lambda; returns the score and its partial derivatives in g and psi."""
@@ -59,7 +60,7 @@ def candidates(space: Domain, posterior: Posterior, scores: Sequence[Score] | No
     """
     answering = posterior.active
     if answering.points is not None:
-        return answering.points
+        return space.points if isinstance(space, Restricted) and space.points is not None else answering.points
     everywhere = space.candidates(rng)
     if everywhere is space.points:
         return everywhere

@@ -90,7 +90,7 @@ class Ledger:
         by_number = {entry.number: entry for entry in self._pending.values() if not entry.void}
         return [by_number[number] for number in sorted(by_number)]
 
-    def enter(self, duel: Duel, worker: str | None) -> None:
+    def enter(self, duel: Duel, worker: str | None) -> Trial:
         """Take in a new duel, whose points are to be measured in their order, and give a worker the first."""
         ids = tuple(range(self.trials, self.trials + len(duel.points)))
         entry = Entry(len(self.entries), duel, ids, worker)
@@ -100,17 +100,23 @@ class Ledger:
         for i, point in zip(ids, duel.points, strict=True):
             self._pending[i] = entry
             queue.append(Trial(i, self._decode(point)))
-        self.hand_out(worker)
+        return self.hand_out(worker, ids[0])
 
     def next_for(self, worker: str | None = None) -> Trial | None:
         """Return the next trial that waits for a worker, if any; it goes on waiting."""
         queue = self._waiting.get(worker)
         return queue[0] if queue else None
 
-    def hand_out(self, worker: str | None = None) -> Trial:
-        """Give a worker the next trial that waits for it."""
-        trial = self._waiting[worker].popleft()
-        self.handed[trial.id] = trial
+    def waits(self, i: int, worker: str | None) -> bool:
+        """Return whether a trial waits for a worker."""
+        return any(trial.id == i for trial in self._waiting.get(worker, ()))
+
+    def hand_out(self, worker: str | None, i: int) -> Trial:
+        """Give a worker a trial that waits for it."""
+        queue = self._waiting[worker]
+        trial = next(trial for trial in queue if trial.id == i)
+        queue.remove(trial)
+        self.handed[i] = trial
         return trial
 
     def record(self, i: int, reading: Reading) -> None:

@@ -9,6 +9,7 @@ from equipoise.policies import Policy
 from equipoise.policies.search import candidates
 from equipoise.reductions import Reduction
 from equipoise.spaces import Domain
+from equipoise.spaces.restricted import Restricted
 from equipoise.study.state import State
 
 
@@ -33,8 +34,10 @@ class Proposer:
 
     def duel(self, state: State, rng: Generator) -> Duel:
         """Propose the next duel; what is still open already shrinks the variance, so that the next one differs."""
-        posterior = state.anticipated()
-        belief = posterior.at(candidates(self.space, posterior, self.policy.scores, rng))
+        posterior, space = state.anticipated(), self.space
+        if not state.feasibility.certain:
+            space = Restricted(space, state.feasibility.allows)
+        belief = posterior.at(candidates(space, posterior, self.policy.scores, rng))
         proposal = self.policy(belief, rng)
         return self.reduction(proposal, rng, _forecast(state, proposal))
 

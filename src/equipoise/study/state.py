@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from equipoise.belief import Posterior
+from equipoise.belief import Feasibility, Posterior
 from equipoise.data import Comparison, Reading, Trial, teaches, will_teach
-from equipoise.log.events import Asked, Event, Expired, Failed, Handed, Told
+from equipoise.log.events import Asked, Corrected, Event, Expired, Failed, Handed, Retracted, Told
 from equipoise.offsets import Offset
 from equipoise.reductions import Baseline, Zero
 from equipoise.spaces import Domain
@@ -99,6 +99,7 @@ class State:
         self.posterior, self.baseline = rules.prior, rules.baseline
         self._ledger = Ledger(rules.space.decode)
         self._events: list[Event] = []
+        self.feasibility = Feasibility(rules.space.extent)
 
     @property
     def readings(self) -> int:
@@ -162,6 +163,33 @@ class State:
         self._ledger.must_be_open(i)
         return Expired(i)
 
+    def correcting(self, i: int, **changes: Any) -> Corrected:
+        """Return the event of a reading that is corrected, or refuse it.
+
+        Args:
+            i: The trial.
+            **changes: What is different about its reading.
+        """
+        return Corrected(i, replace(self.must_be_told(i), **changes))
+
+    def retracting(self, i: int) -> Retracted:
+        """Return the event of an answer that is taken back, or refuse it."""
+        if i not in self._ledger.failed:
+            self.must_be_told(i)
+        return Retracted(i)
+
+    @property
+    def last_answered(self) -> int | None:
+        """The trial that was told or failed last and still is; `None` where there is none."""
+        answers = (event.trial for event in reversed(self._events) if isinstance(event, (Told, Failed)))
+        return next(answers, None)
+
+    def must_be_told(self, i: int) -> Reading:
+        """Return the reading of a trial; refuse a trial that has none."""
+        if i not in self._ledger.told:
+            raise ValueError(f"`trial` must be one whose reading was told, got {i}")
+        return self._ledger.told[i]
+
     def apply(self, event: Event) -> None:
         """Let an event happen; one that has happened already, as after an interrupt, changes nothing."""
         self.prepare(event).make()
@@ -174,14 +202,14 @@ class State:
                 if number < self.duels:
                     return NOTHING
                 self._must_be("duel", self.duels, number)
-                self._must_be("trial", self.trials if ledger.next_for(worker) is None else None, trial)
+                self._must_be("trial", self.trials, trial)
                 return self._change(event, lambda: ledger.enter(duel, worker))
             case Handed(trial, worker):
                 if trial in ledger.handed:
                     return NOTHING
-                waits = ledger.next_for(worker)
-                self._must_be("trial", None if waits is None else waits.id, trial)
-                return self._change(event, lambda: ledger.hand_out(worker))
+                if not ledger.waits(trial, worker):
+                    raise ValueError(f"its trial must wait for worker {worker!r}, as the lines before say, got {trial}")
+                return self._change(event, lambda: ledger.hand_out(worker, trial))
             case Told(trial, reading):
                 news = self.telling(trial, reading)
                 return NOTHING if news is None else self._learning(news, ledger.must_be_open(trial))
@@ -191,9 +219,16 @@ class State:
                 entry = ledger.must_be_open(trial)
                 why = f"duel {entry.number} given up: trial {trial} failed ({reason})"
                 note = None if entry.void else DuelGivenUp(why)
-                return self._change(event, lambda: ledger.fail(trial, reason), note)
+                feasibility = self.feasibility.told(entry.point(trial), read=False)
+                return self._change(event, lambda: self._fail(trial, reason, feasibility), note)
             case Expired(trial):
                 return self._change(event, lambda: ledger.reissue(trial)) if trial in ledger.handed else NOTHING
+            case Corrected(trial, reading):
+                self.must_be_told(trial)
+                return self._rewritten([Told(trial, reading) if _tells(e, trial) else e for e in self._events])
+            case Retracted(trial):
+                answered = trial in ledger.told or trial in ledger.failed
+                return self._rewritten([e for e in self._events if not _answers(e, trial)]) if answered else NOTHING
 
     def anticipated(self) -> Posterior:
         """Return the belief as if what is open came out as expected: surer, so that the next proposal differs."""
@@ -210,14 +245,14 @@ class State:
         handed = (*self._ledger.told, *self._ledger.failed, *self.open_trials)
         return [self._record(i, of_trial[i]) for i in handed]
 
-    def history(self) -> Iterator[Posterior]:
-        """Yield the belief before any reading, then after each."""
+    def history(self) -> "Iterator[State]":
+        """Yield a state as it was before any reading, then after each: one object, which goes on changing."""
         again = State(self.rules)
-        yield again.posterior
+        yield again
         for event in list(self._events):
             again.apply(event)
             if isinstance(event, Told):
-                yield again.posterior
+                yield again
 
     def copied(self) -> "State":
         """Return a copy with a ledger of its own."""
@@ -231,6 +266,13 @@ class State:
             self._events.append(event)
 
         return Change(made, note)
+
+    def _rewritten(self, events: list[Event]) -> Change:
+        """Return the change to the state that a replay of other events leads to."""
+        again = State(self.rules)
+        for event in events:
+            again.apply(event)
+        return Change(lambda: self.__dict__.update(again.__dict__))
 
     def _learning(self, event: Told, entry: Entry) -> Change:
         """Return the change that a reading makes."""
@@ -247,13 +289,19 @@ class State:
             predicted = float(self.posterior.at(now.point(i)[None]).mean[0])
             baseline = baseline.update(rules.sign * reading.value, predicted)
 
+        feasibility = self.feasibility.told(now.point(i), read=True)
+
         def learn() -> None:
             self._ledger.record(i, reading)
-            self.posterior, self.baseline = posterior, baseline
+            self.posterior, self.baseline, self.feasibility = posterior, baseline, feasibility
             if late:
                 self._ledger.give_up(entry)
 
         return self._change(event, learn, self._gap_note(now, late))
+
+    def _fail(self, i: int, reason: str, feasibility: Feasibility) -> None:
+        self._ledger.fail(i, reason)
+        self.feasibility = feasibility
 
     def _gap_note(self, entry: Entry, late: bool) -> Warning | None:
         """Return what is to be said of the time between the readings of a duel."""
@@ -290,3 +338,11 @@ class State:
     def _must_be(name: str, expected: int | None, found: int) -> None:
         if found != expected:
             raise ValueError(f"its {name} must be {expected}, as the lines before it say, got {found}")
+
+
+def _tells(event: Event, trial: int) -> bool:
+    return isinstance(event, Told) and event.trial == trial
+
+
+def _answers(event: Event, trial: int) -> bool:
+    return isinstance(event, (Told, Failed)) and event.trial == trial

@@ -10,6 +10,7 @@ may share a study, and any of them may die. `study.best_trial` is the luckiest d
 """
 
 from equipoise.integrations.optuna.objective import paired
+from equipoise.integrations.optuna.records import Unreadable
 from equipoise.integrations.optuna.sampler import DuelSampler, NotModeled, best_params, recommend
 
-__all__ = ["DuelSampler", "NotModeled", "best_params", "paired", "recommend"]
+__all__ = ["DuelSampler", "NotModeled", "Unreadable", "best_params", "paired", "recommend"]

@@ -1,27 +1,47 @@
 """What a study's storage keeps of a duel: short JSON in the attributes of its trial, and nothing anywhere else.
 
     attribute     of      what
-    eq            system  the pair: {"p": {name: [first, second]}, ...}, values in Optuna's internal form
-    eq:fit        system  hyperparameters, fitted when this trial was proposed: {"n": duels, "g": space, "h": {...}}
-    duel_first    user    the reading of the trial's own parameters
+    eq            system  the pair: {"p": {name: [first, second]}, "o": second goes first}, values in Optuna's internal
+                          form; once measured {"n": trial, "y": [first, second]} too, both readings in one write
+    eq:fit        system  what was learned when this trial was proposed: see `learning.py`
+    duel_first    user    the reading of the trial's own parameters, for people; version 0.1.0 has it here alone
     duel_second   user    the reading of its rival's
 
 The trial's own parameters are the first member of the pair.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from optuna.storages import BaseStorage
-from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
+from equipoise import _validation as check
+from equipoise._typing import FloatArray
+from equipoise.data import Duel, Proposal, Reading
 from equipoise.integrations.optuna.translation import internal
 
 PAIR, FIT = "eq", "eq:fit"
 FIRST, SECOND = "duel_first", "duel_second"
+T = TypeVar("T")
+
+
+class Unreadable(UserWarning):
+    """An attribute of a trial, written by another user or version, makes no sense: it is passed over."""
+
+
+def read(trial: FrozenTrial, key: str, parse: Callable[[Any], T]) -> T | None:
+    """Return an attribute of a trial, if it has one that can be read."""
+    content = trial.system_attrs.get(key)
+    try:
+        return None if content is None else parse(content)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        note = f"attribute {key!r} of trial {trial.number} cannot be read and is passed over: {error!r}"
+        warnings.warn(note, Unreadable, stacklevel=2)
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,106 +52,85 @@ class Pair:
         values: First and second member, by parameter, in internal form.
         swapped: The second is measured first.
         measured: The number of the trial that has measured both; a retried trial inherits the pair, not this.
+        readings: Of the first and the second member, once measured.
         sign: Of a one-point duel: the sign and size with which its only reading enters the outcome.
-        baseline: Of a one-point duel: what is subtracted from the reading.
+        baseline: Of a one-point duel: what is subtracted from the reading; `None` where nothing forecasts it.
         predicted: Of a one-point duel: the posterior mean where it is measured, when it was proposed.
     """
 
     values: Mapping[str, tuple[float, float]]
     swapped: bool = False
     measured: int | None = None
+    readings: tuple[float, float] | None = None
     sign: float | None = None
-    baseline: float = 0.0
+    baseline: float | None = None
     predicted: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON, what is not needed left out."""
-        result: dict[str, Any] = {"p": {name: list(pair) for name, pair in self.values.items()}}
         if self.sign is not None:
-            return result | {"s": self.sign, "c": self.baseline, "m": self.predicted}
-        return result | {"o": int(self.swapped)} | ({} if self.measured is None else {"n": self.measured})
+            return {"p": self.values, "s": self.sign, "c": self.baseline, "m": self.predicted}
+        given = {"p": self.values, "o": int(self.swapped), "n": self.measured, "y": self.readings}
+        return {key: value for key, value in given.items() if value is not None}
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> "Pair":
         """Undo `to_json`."""
-        values = {name: (float(first), float(second)) for name, (first, second) in content["p"].items()}
-        one_point = (content.get("s"), content.get("c", 0.0), content.get("m", 0.0))
-        return cls(values, bool(content.get("o", 0)), content.get("n"), *one_point)
+        values = {name: _numbers(*both) for name, both in content["p"].items()}
+        if "s" in content:
+            (sign, predicted), c = _numbers(content["s"], content["m"]), content["c"]
+            return cls(values, sign=sign, baseline=None if c is None else check.number("c", c), predicted=predicted)
+        return cls(values, bool(content["o"]), content.get("n"), _numbers(*content["y"]) if "y" in content else None)
 
     @classmethod
     def of(cls, trial: FrozenTrial) -> "Pair | None":
         """Return the pair of a trial, if it has one."""
-        content = trial.system_attrs.get(PAIR)
-        return None if content is None else cls.from_json(content)
+        return read(trial, PAIR, cls.from_json)
 
-    def first(self) -> dict[str, float]:
-        """Return the first member."""
-        return {name: pair[0] for name, pair in self.values.items()}
+    def keep(self, storage: BaseStorage, trial_id: int) -> None:
+        """Write it to its trial."""
+        storage.set_trial_system_attr(trial_id, PAIR, self.to_json())
 
-    def second(self) -> dict[str, float]:
-        """Return the second member."""
-        return {name: pair[1] for name, pair in self.values.items()}
+    def member(self, i: int) -> dict[str, float]:
+        """Return the first member, 0, or the second, 1."""
+        return {name: both[i] for name, both in self.values.items()}
 
+    @property
     def picked(self) -> dict[str, float]:
-        """Return the member a trial measures by itself: the first, or in a one-point duel the one the coin picked."""
-        return self.first() if self.sign is None or self.sign > 0 else self.second()
+        """The member a trial measures by itself: the first, or in a one-point duel the one the coin picked."""
+        return self.member(0 if self.sign is None or self.sign > 0 else 1)
 
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """A finished duel.
-
-    Attributes:
-        number: That of its trial.
-        pair: What was compared.
-        outcome: What it says of f(first) - f(second), larger values of f being better.
-        readings: Those of the first and of the second member, larger being better; of a one-point duel, the only one.
-    """
-
-    number: int
-    pair: Pair
-    outcome: float
-    readings: tuple[float, ...] = (0.0, 0.0)
-
-    @classmethod
-    def of(cls, trial: FrozenTrial, sign: float) -> "Finished | None":
-        """Return the duel of a trial; `None` where there is none to learn from: failed, pruned, not finite."""
-        pair = Pair.of(trial) if trial.state == TrialState.COMPLETE else None
-        if pair is None:
+    def duel(self, encode: Callable[[Mapping[str, float]], FloatArray | None]) -> Duel | None:
+        """Return the duel; `None` where a member is no longer in the space."""
+        first, second = encode(self.member(0)), encode(self.member(1))
+        if first is None or second is None:
             return None
-        if pair.sign is None:
-            readings = tuple(sign * _attribute(trial, key) for key in (FIRST, SECOND))
-            outcome = readings[0] - readings[1] if pair.measured == trial.number else math.nan
-        else:
-            readings = (sign * (math.nan if trial.value is None else trial.value),)
-            outcome = pair.sign * (readings[0] - pair.baseline) if _as_planned(trial, pair) else math.nan
-        return cls(trial.number, pair, outcome, readings) if math.isfinite(outcome) else None
+        pair, order = Proposal.pair(first, second), -1 if self.swapped else 1
+        if self.sign is None:
+            return Duel(pair, pair.points[::order], (float(order), float(-order)), first, second)
+        picked = pair.points[:1] if self.sign > 0 else pair.points[1:]
+        return Duel(pair, picked, (self.sign,), first, second, self.baseline or 0.0)
+
+    def place(self, number: int) -> int:
+        """Return which reading of the study the first one of trial `number` is, counted from 1 over all trials."""
+        return 2 * number + 1 if self.sign is None else number + 1
+
+    def told(self, trial: FrozenTrial) -> list[Reading]:
+        """Return what was read, in the order of measurement; nothing where the duel did not come to a finite end."""
+        values: list[Any] = [trial.value] if self.sign is not None and self._as_planned(trial) else []
+        if self.sign is None and self.measured == trial.number:
+            both = self.readings or (trial.user_attrs.get(FIRST), trial.user_attrs.get(SECOND))
+            values = [*both[::-1]] if self.swapped else [*both]
+        finite = all(isinstance(value, (int, float)) and math.isfinite(value) for value in values)
+        if trial.state != TrialState.COMPLETE or not finite:
+            return []
+        return [Reading(value, place=place) for place, value in enumerate(values, self.place(trial.number))]
+
+    def _as_planned(self, trial: FrozenTrial) -> bool:
+        """Return whether a one-point trial measured what the coin picked: an enqueued one, say, did not."""
+        known = {name: internal(d, trial.params[name]) for name, d in trial.distributions.items()}
+        return all(known.get(name) == value for name, value in self.picked.items())
 
 
-def sign_of(study: Study) -> float:
-    """Return -1 where a study minimizes, else 1."""
-    return -1.0 if study.direction == StudyDirection.MINIMIZE else 1.0
-
-
-def keep(storage: BaseStorage, trial_id: int, pair: Pair) -> None:
-    """Keep the pair of a trial."""
-    storage.set_trial_system_attr(trial_id, PAIR, pair.to_json())
-
-
-def common_names(trials: Iterable[FrozenTrial]) -> set[str]:
-    """Return the parameters that both members of every trial had."""
-    own = (set(t.distributions) & set(t.system_attrs.get(PAIR, {}).get("p", t.distributions)) for t in trials)
-    return set.intersection(*own)
-
-
-def _attribute(trial: FrozenTrial, key: str) -> float:
-    value = trial.user_attrs.get(key)
-    return value if isinstance(value, (int, float)) else math.nan
-
-
-def _as_planned(trial: FrozenTrial, pair: Pair) -> bool:
-    """Return whether a one-point trial measured what the coin picked: an enqueued one, say, did not."""
-    planned = pair.picked()
-    if not planned.keys() <= trial.distributions.keys():
-        return False
-    return all(internal(trial.distributions[name], trial.params[name]) == v for name, v in planned.items())
+def _numbers(first: Any, second: Any) -> tuple[float, float]:
+    return check.number("first", first), check.number("second", second)

@@ -1,36 +1,32 @@
 """The sampler, and what a study recommends."""
 
-import threading
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler, RandomSampler
-from optuna.storages import BaseStorage
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
 from equipoise import _validation as check
-from equipoise.answer import Recommendation
-from equipoise.integrations.optuna.model import StudyModel
-from equipoise.integrations.optuna.pairs import PairMaker
-from equipoise.integrations.optuna.records import FIT, Pair, keep
-from equipoise.offsets.offset import Arbitrary, Offset
-from equipoise.offsets.tracked import Tracked
-from equipoise.policies import Challenger, Policy
-from equipoise.reductions.one_point import OnePoint
-from equipoise.reductions.two_point import TwoPoint
-from equipoise.study.streams import PROPOSE, RECOMMEND, Streams
+from equipoise.answer import Recommendation, recommended
+from equipoise.integrations.optuna.learning import MEMORY_DUELS
+from equipoise.integrations.optuna.records import Pair
+from equipoise.integrations.optuna.translation import must_tell_apart
+from equipoise.offsets import Offset
+from equipoise.policies import Policy
+from equipoise.reductions import OnePoint, TwoPoint
+from equipoise.study import Streams
+from equipoise.study.defaults import default_policy
+from equipoise.study.streams import PROPOSE, RECOMMEND
 
-ORDER = 2
-"""The stream of random numbers for the order of a pair whose space was not known when it began."""
+TURN_TRIALS = 8
+"""One trial in so many is the first to fit anew while others are at work, so that not every worker does at once."""
 
-TURNS = 8
-"""One trial in so many is the first to fit anew, so that not every worker does at once."""
-
-THOROUGH = 512
-"""How many duels a recommendation learns from."""
+THOROUGH_DUELS = 512
+"""How many duels a recommendation learns from, as far as they were known at the last fit."""
 
 
 class NotModeled(UserWarning):
@@ -46,10 +42,11 @@ class DuelSampler(BaseSampler):
     Args:
         policy: Chooses the pair; `Challenger()` by default.
         reduction: `TwoPoint()`, or `OnePoint(...)` for plain objectives that are measured once a trial.
-        offset: What is assumed of the bias: `Tracked()` by default, over the trials in the order of their numbers;
-            `Arbitrary()` for duels of a single reading, or where every worker has an offset of its own.
+        offset: What is assumed of the bias, any law: `Tracked()` by default, over the trials in the order of their
+            numbers; `Arbitrary()` for duels of a single reading, or where every worker has an offset of its own.
         search_space: The parameters to optimize; by default those that every finished trial has.
-        memory: How many duels a proposal learns from: of more than that, the first and the last ones.
+        memory: How many duels a proposal learns from: of more than that, the first and the last ones, cut back to so
+            many at every fit. Up to there the belief is that of an `Optimizer` told the same.
         independent_sampler: Draws the parameters that are not optimized; at random by default.
         seed: Makes the proposal of trial n a function of the seed, n and what was finished before.
 
@@ -71,37 +68,36 @@ class DuelSampler(BaseSampler):
         *,
         policy: Policy | None = None,
         reduction: TwoPoint | OnePoint | None = None,
-        offset: Arbitrary | Tracked | None = None,
+        offset: Offset | None = None,
         search_space: Mapping[str, BaseDistribution] | None = None,
-        memory: int = 96,
+        memory: int = MEMORY_DUELS,
         independent_sampler: BaseSampler | None = None,
         seed: int | None = None,
     ) -> None:
-        policy = Challenger() if policy is None else policy
-        reduction = TwoPoint() if reduction is None else reduction
-        if not isinstance(reduction, (TwoPoint, OnePoint)):
+        self.policy: Policy = default_policy() if policy is None else policy
+        self.reduction = TwoPoint() if reduction is None else reduction
+        if not isinstance(self.reduction, (TwoPoint, OnePoint)):
             raise TypeError(f"`reduction` must be TwoPoint() or OnePoint(...), got {reduction!r}")
-        if policy.proposal_size != 2:
+        if self.policy.proposal_size != 2:
             raise ValueError(f"`policy` must propose pairs, got {policy!r}")
-        self.policy, self.reduction = policy, reduction
-        self.offset: Offset = reduction.offset if offset is None else offset
-        if isinstance(reduction, OnePoint) and not isinstance(self.offset, Arbitrary):
+        self.offset: Offset = self.reduction.offset if offset is None else offset
+        if not hasattr(self.offset, "learns_readings") or isinstance(self.offset, type):
+            raise TypeError(f"`offset` must be an object such as Tracked(), got {offset!r}")
+        if self.reduction.baseline is not None and self.offset.learns_readings:
             raise ValueError(f"`offset` must be Arbitrary() for duels of a single reading, got {offset!r}")
         self.search_space = None if search_space is None else dict(search_space)
         self.memory = check.count("memory", memory, at_least=2)
         self.independent_sampler = RandomSampler(seed) if independent_sampler is None else independent_sampler
         self._streams = Streams(seed)
         self._warned: set[str] = set()
-        self._lock = threading.RLock()
-        self._known: tuple[BaseStorage, int, StudyModel] | None = None  # a cache: all of it is in the storage
-        self._read_for: int | None = None
+        self._forget()
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in ("_lock", "_known")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._lock, self._known = threading.RLock(), None
+        self._forget()
 
     def reseed_rng(self) -> None:
         """Give the sampler of what is not optimized other random numbers; the own ones are numbered by trial."""
@@ -122,13 +118,13 @@ class DuelSampler(BaseSampler):
         pair = Pair.of(trial)  # a retried trial brings one along
         if pair is None or not search_space.keys() <= pair.values.keys():
             pair = self._propose(study, trial, search_space)
-        values = pair.picked()
-        return {name: d.to_external_repr(values[name]) for name, d in search_space.items()}
+        return {name: d.to_external_repr(pair.picked[name]) for name, d in search_space.items()}
 
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
         """Draw a parameter that is not optimized, and say so unless the space is not known yet."""
+        must_tell_apart(param_name, param_distribution)
         if param_name not in self._warned and Pair.of(trial) is not None:
             self._warned.add(param_name)
             warnings.warn(
@@ -140,11 +136,14 @@ class DuelSampler(BaseSampler):
             )
         return self.independent_sampler.sample_independent(study, trial, param_name, param_distribution)
 
+    def before_trial(self, study: Study, trial: FrozenTrial) -> None:
+        """Let the sampler of what is not optimized prepare itself."""
+        self.independent_sampler.before_trial(study, trial)
+
     def after_trial(self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None) -> None:
         """Refuse a trial whose rival was not measured: nothing could be learned from it."""
-        if state != TrialState.COMPLETE or isinstance(self.reduction, OnePoint):
-            return
-        pair = Pair.of(trial)
+        self.independent_sampler.after_trial(study, trial, state, values)
+        pair = Pair.of(trial) if state == TrialState.COMPLETE and self.reduction.baseline is None else ...
         if pair is None or pair.measured != trial.number:
             raise RuntimeError(
                 f"a trial must be measured by paired(objective), got a value without a rival for trial {trial.number}: "
@@ -155,61 +154,15 @@ class DuelSampler(BaseSampler):
         """Return the best setting as far as is known, with a bound on what is left to gain."""
         with self._lock:
             model = self._model(study)
-            search_space = model.search_space()
-            translation = model.translation(search_space) if search_space else None
-            learned = set() if translation is None else {datum.number for datum in model.data(translation)}
-            if translation is None or not learned:
+            translation = model.translation(model.search_space()) if model.search_space() else None
+            readings = 0 if translation is None else model.readings(translation)
+            if translation is None or not readings:
                 raise ValueError("`study` must have finished a duel to recommend anything, got none that is complete")
-            posterior, _ = model.posterior(translation, max(self.memory, THOROUGH))
-            readings = sum(len(duel.readings) for duel in model.finished if duel.number in learned)
-            rng = self._streams.at(readings, RECOMMEND)
-            return PairMaker(self.policy, self.reduction).recommend(posterior, translation, readings, rng)
+            belief, _ = model.belief(translation, max(self.memory, THOROUGH_DUELS))
+            best = recommended(translation.space, belief, readings, self._streams.at(readings, RECOMMEND))
+            return replace(best, x=translation.external(translation.space.encode(best.x)))
 
     def coin(self, number: int) -> bool:
         """Throw the coin of a trial whose pair was not proposed: whether its rival goes first."""
         with self._lock:
-            return bool(self._streams.at(number, ORDER).random() < 0.5)
-
-    def _propose(self, study: Study, trial: FrozenTrial, search_space: Mapping[str, BaseDistribution]) -> Pair:
-        with self._lock:
-            model = self._model(study, trial.number)
-            translation = model.translation(search_space)
-            patience = 0.1 if trial.number % TURNS else 0.0
-            posterior, fresh = model.posterior(translation, self.memory, patience)
-            rng = self._streams.at(trial.number, PROPOSE)
-            fixed = trial.system_attrs.get("fixed_params", {})
-            pair = PairMaker(self.policy, self.reduction).pair(posterior, model, translation, fixed, rng)
-        if fresh is not None:
-            study._storage.set_trial_system_attr(trial._trial_id, FIT, fresh.to_json())
-        keep(study._storage, trial._trial_id, pair)
-        return pair
-
-    def _model(self, study: Study, trial: int | None = None) -> StudyModel:
-        """Return what is known of a study; what was just read from the storage for the same trial is not read again."""
-        storage, number = study._storage, study._study_id
-        if self._known is None or self._known[0] is not storage or self._known[1] != number:
-            self._known, self._read_for = (storage, number, StudyModel(self.offset, self.search_space)), None
-        if trial is None or trial != self._read_for:
-            self._known[2].update(study)
-        self._read_for = trial
-        return self._known[2]
-
-
-def sampler_of(study: Study) -> DuelSampler | None:
-    """Return the sampler of a study if its trials are duels; it may be inside a `PartialFixedSampler`."""
-    sampler = getattr(study.sampler, "_base_sampler", study.sampler)
-    return sampler if isinstance(sampler, DuelSampler) else None
-
-
-def recommend(study: Study) -> Recommendation:
-    """Return the best setting as far as a study's duels tell, with a bound on what is left to gain.
-
-    Works for any study whose trials were duels, also one loaded from its storage with another sampler.
-    """
-    return (sampler_of(study) or DuelSampler(seed=0)).recommend(study)
-
-
-def best_params(study: Study) -> dict[str, Any]:
-    """Return the parameters of the best setting known: what `study.best_params` is not, under drift."""
-    params: dict[str, Any] = recommend(study).x
-    return params
+            return bool(self._streams.at(number, PROPOSE).random() < 0.5)

@@ -5,25 +5,14 @@ and JSON keeps them all.
 """
 
 import hashlib
-import json
-import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from optuna.distributions import (
-    BaseDistribution,
-    CategoricalDistribution,
-    FloatDistribution,
-    IntDistribution,
-)
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 
 from equipoise._typing import FloatArray
-from equipoise.spaces.named import Space
-from equipoise.spaces.numbers import Float, Int
-from equipoise.spaces.options import Choice, Parameter
-
-ON_GRID = 1e-8
-"""How far from a multiple of its step a value may be, in steps; Optuna's own tolerance."""
+from equipoise.spaces import Choice, Float, Int, Space
+from equipoise.spaces.options import Parameter
 
 
 def internal(distribution: BaseDistribution, value: Any) -> float:
@@ -31,12 +20,14 @@ def internal(distribution: BaseDistribution, value: Any) -> float:
     return float(distribution.to_internal_repr(value))
 
 
-def contains(distribution: BaseDistribution, value: float) -> bool:
-    """Return whether a value, in internal form, may be suggested under a distribution."""
-    if isinstance(distribution, CategoricalDistribution):
-        return value.is_integer() and 0 <= value < len(distribution.choices)
-    low, high, step = _range(distribution)
-    return low <= value <= high and (step is None or _off_grid(value, low, step) < ON_GRID)
+def must_tell_apart(name: str, distribution: BaseDistribution) -> None:
+    """Refuse choices that compare equal, such as `True` and `1`: Optuna takes each of them for the first."""
+    choices = distribution.choices if isinstance(distribution, CategoricalDistribution) else ()
+    for i, choice in enumerate(choices):
+        first = int(internal(distribution, choice))
+        if first != i:
+            both = f"{choices[first]!r} and {choice!r}"
+            raise ValueError(f"choices of {name!r} must differ, got {both}, which compare equal")
 
 
 class Translation:
@@ -59,76 +50,41 @@ class Translation:
 
     def __init__(self, distributions: Mapping[str, BaseDistribution]) -> None:
         self.distributions = dict(distributions)
-        self.space = Space({name: _parameter(d) for name, d in self.distributions.items()})
-        described = {name: _described(d) for name, d in self.distributions.items()}
-        self.signature = hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:8]
+        for name, d in self.distributions.items():
+            must_tell_apart(name, d)
+        self._axes = {name: _axis(d) for name, d in self.distributions.items()}
+        self.space = Space({name: parameter for name, (parameter, _, _) in self._axes.items()})
+        ranges = [(name, len(getattr(d, "choices", "")) or d) for name, d in self.distributions.items()]
+        self.signature = hashlib.sha256(repr(ranges).encode()).hexdigest()[:8]
 
     def encode(self, values: Mapping[str, float]) -> FloatArray | None:
         """Return a point, shape (d,), or `None` where a value is missing or no longer in its range."""
-        x = {}
-        for name, d in self.distributions.items():
-            if name not in values or not contains(d, values[name]):
-                return None
-            x[name] = _to_parameter(d, values[name], self.space.parameters[name])
-        return self.space.encode(x)
+        if any(name not in values or not d._contains(values[name]) for name, d in self.distributions.items()):
+            return None
+        return self.space.encode({name: encode(values[name]) for name, (_, encode, _) in self._axes.items()})
 
     def decode(self, point: FloatArray) -> dict[str, float]:
         """Return the values of a point, in internal form."""
         x = self.space.decode(point)
-        return {
-            name: _from_parameter(d, x[name], self.space.parameters[name]) for name, d in self.distributions.items()
-        }
+        return {name: decode(x[name]) for name, (_, _, decode) in self._axes.items()}
 
     def external(self, point: FloatArray) -> dict[str, Any]:
         """Return the values of a point as an objective sees them."""
         return {name: self.distributions[name].to_external_repr(v) for name, v in self.decode(point).items()}
 
 
-def _described(distribution: BaseDistribution) -> list[Any]:
-    """Return what makes two distributions the same space; choices never change within a study."""
-    if isinstance(distribution, CategoricalDistribution):
-        return [len(distribution.choices)]
-    return [*_range(distribution), bool(getattr(distribution, "log", False))]
-
-
-def _range(distribution: BaseDistribution) -> tuple[float, float, float | None]:
-    """Return the bounds and the step of a number; on a logarithmic scale a whole number has none but one."""
-    if not isinstance(distribution, (FloatDistribution, IntDistribution)):
-        raise TypeError(f"`distribution` must be a float, an int or a categorical one, got {distribution!r}")
-    return distribution.low, distribution.high, distribution.step
-
-
-def _parameter(distribution: BaseDistribution) -> Parameter:
-    if isinstance(distribution, CategoricalDistribution):
-        return Choice(range(len(distribution.choices)))
-    low, high, step = _range(distribution)
-    log = bool(getattr(distribution, "log", False))
+def _axis(d: BaseDistribution) -> tuple[Parameter, Callable[[float], Any], Callable[[Any], float]]:
+    """Return the parameter for a distribution, and how values in internal form become its own and come back."""
+    if isinstance(d, CategoricalDistribution):
+        return Choice(range(len(d.choices))), int, float
+    if not isinstance(d, (FloatDistribution, IntDistribution)):
+        raise TypeError(f"`distribution` must be a float, an int or a categorical one, got {d!r}")
+    low, high, step = d.low, d.high, d.step
     if step is None:
-        return Float(low, high, log=log)
-    if log:
-        return Int(int(low), int(high), log=True) if high <= Int.MAX else Float(low, high, log=True)
-    steps = round((high - low) / step)
-    return Int(0, steps) if steps <= Int.MAX else Float(low, high)  # too many to count: rounded when decoded
-
-
-def _to_parameter(distribution: BaseDistribution, value: float, parameter: Parameter) -> Any:
-    if isinstance(distribution, CategoricalDistribution):
-        return int(value)
-    low, _, step = _range(distribution)
-    counted = isinstance(parameter, Int) and not parameter.log and step is not None
-    return round((value - low) / step) if counted and step is not None else value
-
-
-def _from_parameter(distribution: BaseDistribution, x: Any, parameter: Parameter) -> float:
-    if isinstance(distribution, CategoricalDistribution):
-        return float(x)
-    low, high, step = _range(distribution)
-    if step is None or (isinstance(parameter, Int) and parameter.log):
-        return float(x)
-    k = x if isinstance(parameter, Int) else round((x - low) / step)
-    return float(min(low + k * step, high))
-
-
-def _off_grid(value: float, low: float, step: float) -> float:
-    k = (value - low) / step
-    return abs(k - math.floor(k + 0.5))
+        return Float(low, high, log=d.log), float, float
+    if d.log and high <= Int.MAX:
+        return Int(int(low), int(high), log=True), float, float
+    if d.log or round((high - low) / step) > Int.MAX:  # too many to count: rounded when decoded
+        return Float(low, high, log=d.log), float, lambda x: float(min(low + round((x - low) / step) * step, high))
+    steps = Int(0, round((high - low) / step))
+    return steps, lambda value: round((value - low) / step), lambda k: float(min(low + k * step, high))

@@ -1,0 +1,122 @@
+"""`equipoise ask`, `tell`, `fail`, `expire`, and taking back what was told: `correct`, `retract`, `undo`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from equipoise.cli.common import AS_JSON, STUDY, WORKER, assignments, command, opened, say
+
+TRIAL = click.argument("trial", type=click.IntRange(min=0))
+SIGNED = {"ignore_unknown_options": True}  # -0.5 is a number, not an option
+
+
+@command(
+    "ask",
+    "equipoise ask study.jsonl\nequipoise ask study.jsonl --worker laser-2 --json",
+    short_help="What to measure next.",
+)
+@STUDY
+@WORKER
+@AS_JSON
+def ask(study: Path, worker: str | None, as_json: bool) -> None:
+    """Print what to measure next: the number of the trial, then its settings.
+
+    A trial stays open until it is told, failed or expired. Several may be open at once.
+    """
+    trial = opened(study).ask(worker=worker)
+    data = {"id": trial.id, "x": trial.x} | ({} if worker is None else {"worker": worker})
+    say(as_json, data, f"{trial.id} {assignments(trial.x)}")
+
+
+@command(
+    "tell",
+    """equipoise tell study.jsonl 0 0.83
+equipoise tell study.jsonl 1 -1.2e-3 --time 1731660000 --error 0.05
+equipoise tell study.jsonl 2 0.9 --x '{"q1": 1.98, "q2": 0.5}'""",
+    short_help="Report a reading.",
+    context_settings=SIGNED,
+)
+@STUDY
+@TRIAL
+@click.argument("value", type=float)
+@click.option("--x", metavar="JSON", help="Where it was really measured, if that is not where it should have been.")
+@click.option("--time", type=float, help="When it was measured, in any unit; compared with the study's max_gap.")
+@click.option("--error", type=float, default=0.0, help="The reading's own standard error.")
+@AS_JSON
+def tell(study: Path, trial: int, value: float, x: str | None, as_json: bool, **more: Any) -> None:
+    """Report the reading VALUE of a TRIAL. Telling the same twice is no news; another value is refused."""
+    opt = opened(study)
+    opt.tell(trial, value, x=None if x is None else _point(x), **more)
+    say(
+        as_json,
+        {"id": trial, "value": value, "readings": opt.readings},
+        f"Trial {trial} is told: reading {opt.readings}.",
+    )
+
+
+@command("fail", "equipoise fail study.jsonl 3 shutter closed", short_help="Report that there is no reading.")
+@STUDY
+@TRIAL
+@click.argument("reason", nargs=-1, required=True)
+@AS_JSON
+def fail(study: Path, trial: int, reason: tuple[str, ...], as_json: bool) -> None:
+    """Report that a TRIAL has no reading, and the REASON. Its pair is given up; everything learned before stays."""
+    opened(study).tell(trial, failed=" ".join(reason))
+    say(as_json, {"id": trial, "failed": " ".join(reason)}, f"Trial {trial} has failed; its pair is given up.")
+
+
+@command("expire", "equipoise expire study.jsonl 3", short_help="Take back a trial whose worker is lost.")
+@STUDY
+@TRIAL
+@AS_JSON
+def expire(study: Path, trial: int, as_json: bool) -> None:
+    """Take back an open TRIAL: the next `ask` of its worker hands it out again."""
+    opened(study).expire(trial)
+    say(as_json, {"id": trial, "expired": True}, f"Trial {trial} waits again.")
+
+
+@command(
+    "correct",
+    "equipoise correct study.jsonl 3 0.84\nequipoise correct study.jsonl 3 0.84 --error 0.05",
+    short_help="Replace a reading that was wrong.",
+    context_settings=SIGNED,
+)
+@STUDY
+@TRIAL
+@click.argument("value", type=float)
+@click.option("--x", metavar="JSON", help="Where it was really measured.  [default: as told before]")
+@click.option("--time", type=float, help="When it was measured.  [default: as told before]")
+@click.option("--error", type=float, help="The reading's own standard error.  [default: as told before]")
+@AS_JSON
+def correct(study: Path, trial: int, value: float, x: str | None, as_json: bool, **more: Any) -> None:
+    """Replace the reading of a TRIAL by VALUE: everything is as if that had been told. The log keeps both."""
+    opened(study).correct(trial, value, x=None if x is None else _point(x), **more)
+    say(as_json, {"id": trial, "value": value}, f"Trial {trial} is corrected to {value:g}.")
+
+
+@command("retract", "equipoise retract study.jsonl 3", short_help="Take a reading or a failure back.")
+@STUDY
+@TRIAL
+@AS_JSON
+def retract(study: Path, trial: int, as_json: bool) -> None:
+    """Take back what was told of a TRIAL, as if it had not been: it is open again. The log keeps it."""
+    opened(study).retract(trial)
+    say(as_json, {"id": trial, "retracted": True}, f"Trial {trial} is open again.")
+
+
+@command("undo", "equipoise undo study.jsonl", short_help="Take the last answer back.")
+@STUDY
+@AS_JSON
+def undo(study: Path, as_json: bool) -> None:
+    """Take back the last reading or failure that was told: its trial is open again."""
+    trial = opened(study).undo()
+    say(as_json, {"id": trial, "retracted": True}, f"Trial {trial} is open again.")
+
+
+def _point(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"--x must be JSON, such as '{{\"q1\": 1.98}}', got {text!r}") from error

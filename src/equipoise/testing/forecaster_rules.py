@@ -1,0 +1,109 @@
+"""The rules for forecasters: the baselines of the one-point reduction."""
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from equipoise._typing import FloatArray
+from equipoise.kernels import RBF
+from equipoise.optimizer import Optimizer
+from equipoise.policies.ids import IDS
+from equipoise.reductions.baselines import Baseline
+from equipoise.reductions.one_point import OnePoint
+from equipoise.testing.rehearsal import finite, must_resume, rehearse
+from equipoise.testing.rule import Rule, agree, has, obeys, require
+from equipoise.testing.shared_rules import is_described, pickles
+
+LONG = 500
+"""Readings of a long study."""
+
+UNIT = -1024.0
+"""Another unit, and the other direction: a power of two, so that all forecasts are the same to the last bit."""
+
+
+def check_forecaster(baseline: Baseline, *, without: Collection[str] = ()) -> None:
+    """Hold a forecaster against the rules for forecasters.
+
+    Args:
+        baseline: The forecaster before any reading.
+        without: Names of rules that are left out; `learns_a_level` for one that is not meant to.
+
+    Raises:
+        AssertionError: It breaks a rule, which the message names.
+
+    Example:
+        >>> import equipoise as eq
+        >>> eq.testing.check_forecaster(eq.reductions.Trend())
+    """
+    obeys(baseline, RULES, without)
+
+
+def declares_itself(baseline: Baseline) -> None:
+    """It predicts and updates, and its updates do so too."""
+    for each in (baseline, baseline.update(1.0, 0.5)):
+        has(each, ("predict", "update"))
+
+
+def stays_as_it_is(baseline: Baseline) -> None:
+    """It is immutable: `update` returns another one and `predict` changes nothing."""
+    used = baseline.update(3.0, 0.25)
+    before = [each.predict(0.5) for each in (baseline, used)]
+    used.update(9.0, 0.0).predict(0.0)
+    baseline.update(-7.0, 0.0)
+    require([each.predict(0.5) for each in (baseline, used)] == before, "an update of it changed its own forecast")
+
+
+def forecasts_numbers(baseline: Baseline) -> None:
+    """Its forecasts are finite floats, and bounded where the readings are, for however long."""
+    offsets = np.sin(np.arange(float(LONG)))
+    for forecast in _forecasts(baseline, offsets, np.zeros(LONG)):
+        require(isinstance(forecast, float), f"a forecast {forecast!r}")
+        require(abs(forecast) < 100, f"a forecast of {forecast} where all readings lie within 1")
+
+
+def learns_a_level(baseline: Baseline) -> None:
+    """An offset that never changes is forecast exactly in the end, on top of the mean of f."""
+    means = np.cos(np.arange(float(LONG)))
+    final = _forecasts(baseline, np.full(LONG, 7.5), means)[-1]
+    agree(final, 7.5 + means[-1], "the forecast", 1e-3)
+
+
+def ignores_the_unit(baseline: Baseline) -> None:
+    """Readings in another unit, or turned round to be minimized, are forecast alike."""
+    rng = np.random.default_rng(0)
+    offsets, means = rng.normal(size=(2, 60)).cumsum(axis=1)
+    plain = np.array(_forecasts(baseline, offsets, means))
+    agree(np.array(_forecasts(baseline, UNIT * offsets, UNIT * means)), UNIT * plain, "a forecast")
+
+
+def works_in_a_study(baseline: Baseline) -> None:
+    """An optimizer that measures one point of a pair asks, is told and recommends with it."""
+    rehearse(Optimizer(finite(), kernel=RBF(0.5), policy=IDS(), reduction=OnePoint(baseline), rng=0))
+
+
+def is_resumed(baseline: Baseline) -> None:
+    """A logged study with it resumes to the same belief and the same next proposal."""
+    must_resume(finite(), kernel=RBF(0.5), policy=IDS(), reduction=OnePoint(baseline))
+
+
+RULES: tuple[Rule, ...] = (
+    declares_itself,
+    stays_as_it_is,
+    forecasts_numbers,
+    learns_a_level,
+    ignores_the_unit,
+    works_in_a_study,
+    is_resumed,
+    is_described,
+    pickles,
+)
+"""What a forecaster must obey."""
+
+
+def _forecasts(baseline: Baseline, offsets: FloatArray, means: FloatArray) -> Sequence[float]:
+    """Return the forecast of each reading `offset + mean of f`, made before it."""
+    found = []
+    for offset, mean in zip(offsets.tolist(), means.tolist(), strict=True):
+        found.append(baseline.predict(mean))
+        baseline = baseline.update(offset + mean, mean)
+    return found

@@ -1,0 +1,99 @@
+"""Short studies with a part in its place: they run, and they resume to the same belief."""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from equipoise.optimizer import Optimizer, resume
+from equipoise.policies.policy import Policy
+from equipoise.reductions.reduction import Reduction
+from equipoise.spaces.box import Box
+from equipoise.spaces.domain import Domain
+from equipoise.spaces.finite import Finite
+from equipoise.testing.rule import require
+
+READINGS = 14
+"""Readings of a rehearsal: more than the 6 before the first fit and the 12 before a jump is looked for."""
+
+DRIFT = 0.5
+"""How much the readings of a rehearsal drift from one to the next: more than f varies over all."""
+
+
+def finite(points: int = 9) -> Finite:
+    """Return a small set of points of the plane.
+
+    Example:
+        >>> finite()
+        Finite(9 points in 2 dimensions)
+    """
+    return Finite(np.random.default_rng(0).uniform(-1, 1, (points, 2)))
+
+
+def box() -> Box:
+    """Return a box with few candidates.
+
+    Example:
+        >>> box()
+        Box([[-2.0, 2.0], [0.0, 1.0]], candidates=16)
+    """
+    return Box([(-2, 2), (0, 1)], candidates=16)
+
+
+def rehearse(opt: Optimizer, readings: int = READINGS) -> Optimizer:
+    """Ask and tell: a smooth function of the encoded point plus a drift; then recommend.
+
+    Example:
+        >>> rehearse(Optimizer(finite(), rng=0)).readings
+        14
+    """
+    space = opt.space
+    for t in range(readings):
+        trial = opt.ask()
+        point = space.encode(trial.x)
+        require(space.valid(point[None]).all(), f"`ask` gave {trial.x}, which is not valid")
+        opt.tell(trial, float(np.cos(point - 0.3).sum()) + DRIFT * t)
+    best = space.encode(opt.recommend().x)
+    require(space.valid(best[None]).all(), f"`recommend` gave {space.decode(best)}, which is not valid")
+    mean = opt.posterior.at(_looked_at(space)).mean
+    require(np.isfinite(mean).all(), f"the belief is not finite: {mean}")
+    return opt
+
+
+def must_resume(space: Domain, readings: int = READINGS, **parts: Any) -> None:
+    """Fail unless a logged study with these parts resumes to the same belief and goes on in the same way.
+
+    Example:
+        >>> import equipoise as eq
+        >>> must_resume(finite(), readings=4, policy=eq.IDS())
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "study.jsonl"
+        opt = rehearse(Optimizer(space, log=path, rng=0, **parts), readings)
+        again = resume(path, space=space, **parts)
+        before, after = (each.posterior.at(_looked_at(space)) for each in (opt, again))
+        same = before.mean.tobytes() == after.mean.tobytes() and before.variance.tobytes() == after.variance.tobytes()
+        require(same, "the belief of the resumed study differs")
+        asked, anew = opt.propose(), again.propose()
+        same = asked.points.tobytes() == anew.points.tobytes() and asked.signs == anew.signs
+        require(same, f"the resumed study goes on with {anew.points.tolist()} instead of {asked.points.tolist()}")
+
+
+def must_fit(policy: Policy, reduction: Reduction) -> None:
+    """Fail unless a reduction can measure what a policy proposes.
+
+    Example:
+        >>> import equipoise as eq
+        >>> must_fit(eq.UCB(), eq.TwoPoint())
+        Traceback (most recent call last):
+        AssertionError: UCB() proposes single points, which TwoPoint() cannot compare
+    """
+    offered, needed = policy.proposal_size, reduction.proposal_size
+    single = offered == 1 and not reduction.offset.believed
+    require(not single, f"{policy!r} proposes single points, which {reduction!r} cannot compare")
+    require(needed in (None, offered), f"{reduction!r} needs {needed} points, {policy!r} proposes {offered or 'any'}")
+
+
+def _looked_at(space: Domain) -> Any:
+    return space.candidates(np.random.default_rng(0))

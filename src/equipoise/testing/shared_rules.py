@@ -1,0 +1,27 @@
+"""Rules for parts of every kind: they are noted in a log, and they travel to other processes."""
+
+import json
+import pickle
+from typing import Any
+
+from equipoise.log.parts import KNOWN, described, restored
+from equipoise.testing.rule import require
+
+
+def is_described(part: Any) -> None:
+    """A log can describe it, and a part that the library exports comes back from its description.
+
+    A part of your own is only noted, by its representation: it is given again to `resume`.
+    """
+    description = json.loads(json.dumps(described(part), allow_nan=False))
+    require(described(part) == description, f"JSON does not give its description back: {described(part)}")
+    if KNOWN.get(type(part).__name__) is type(part) and "repr" not in description:
+        twin = restored("part", description)
+        require(type(twin) is type(part), f"its description gives a {type(twin).__name__}")
+        require(described(twin) == description, f"its description gives another one: {twin!r}")
+
+
+def pickles(part: Any) -> None:
+    """It can be pickled, as experiments in parallel processes need."""
+    twin = pickle.loads(pickle.dumps(part))
+    require(type(twin) is type(part), f"pickle gives a {type(twin).__name__}")
