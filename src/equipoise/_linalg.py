@@ -1,4 +1,4 @@
-"""The few routines of linear algebra used, imported at the first call (`scipy.linalg` is slow to import), in one thread.
+"""The few routines of linear algebra used, imported at the first call as `scipy.linalg` is slow to, in one thread.
 
 At the sizes met here the threads of BLAS cost more than they bring, above all on a busy machine, and they change the
 last bits of a result, so that a replay would depend on their number.

@@ -230,13 +230,13 @@ class Optimizer:
     def replay(self, event: Event) -> None:
         """Let an event happen that is written elsewhere; nothing is written."""
         with self._lock:
-            self._state.apply(event)
+            self._apply(event)
 
     def recommend(self) -> Recommendation:
         """Return the best setting as far as is known, with a bound on what is left to gain."""
         with self._lock:
             if self._journal is not None and (self.log is None or self.log.exists()):  # else what is in memory must do
-                self._journal.follow(self._state.apply)
+                self._journal.follow(self._apply)
             return self._recommendation(self._state, self.readings)
 
     def history(self, readings: Iterable[int]) -> list[Recommendation]:
@@ -272,6 +272,11 @@ class Optimizer:
             self._journal.write(event)
         change.make()
         return change.note
+
+    def _apply(self, event: Event) -> None:
+        """Make the change of an event that is written, as it was made live: to the last bit, so on one thread too."""
+        with self._calmly():
+            self._state.apply(event)
 
     def _proposed(self) -> Duel:
         with self._calmly():
@@ -310,8 +315,9 @@ class Optimizer:
             self._journal = Log.create(log, self.space, parts, self._streams.key.tolist())
         else:
             self._journal = log
-            log.take_up(self._state.apply)
-        self._turn = Turn(self._lock, self._journal, self._state.apply)
+            with self._calmly():
+                log.take_up(self._apply)
+        self._turn = Turn(self._lock, self._journal, self._apply)
 
 
 def resume(

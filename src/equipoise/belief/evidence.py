@@ -27,6 +27,10 @@ MAX_FIT_STEPS = 25
 """Steps of L-BFGS from each start: measured, the density hardly grows after 20."""
 
 
+LEAST_STEP = 1e-100
+"""Smaller steps count as none: their square would be no number any more."""
+
+
 class Evidence:
     """The log marginal likelihood of data, as a function of the hyperparameters.
 
@@ -88,12 +92,20 @@ def _likelihood(K: FloatArray, y: FloatArray) -> tuple[float, FloatArray]:
 
 
 def typical_step(data: Observations, law: Offset) -> float:
-    """Return the size of a typical change between successive readings, or of a typical difference."""
-    steps = np.abs(np.diff(data.outcomes) if law.learns_readings else data.outcomes)
+    """Return the size of a typical difference inside a duel; of successive readings where there are no duels."""
+    steps = np.abs(_inside_pairs(data) if law.learns_readings else data.outcomes)
     for size in (np.quantile(steps, 0.9), np.max(steps)) if len(steps) else ():
-        if size > 0:
+        if size > LEAST_STEP:
             return float(size) / 2.33  # the upper tenth of |a - b| for standard normal a, b begins at 2.326
     return 1.0
+
+
+def _inside_pairs(data: Observations) -> FloatArray:
+    """Return the differences of successive readings of one duel; of all successive ones where there is no duel."""
+    order = np.argsort(data.moments.pair, kind="stable")
+    y, number = data.outcomes[order], data.moments.pair[order]
+    same = (np.diff(number) == 0) & (number[1:] >= 0)
+    return np.diff(y)[same] if same.any() else np.diff(data.outcomes)
 
 
 def fit(evidence: Evidence, starts: Sequence[Hyperparameters], step: float) -> tuple[Hyperparameters, float]:

@@ -6,8 +6,8 @@
     r        distance in bandwidths, each coordinate in its extent         (m, n)
     p(x)     probability that x can be measured                            (m,)
 
-A kernel-weighted beta-binomial, METHOD section 12: `p = (a + sum w_i s_i) / (a + b + sum w_i)`. Its bandwidth is the one
-under which each trial is best predicted by all others.
+A kernel-weighted beta-binomial, METHOD section 12: `p = (a + sum w_i s_i) / (a + b + sum w_i)`. Its bandwidth is the
+one under which each trial is best predicted by all others.
 """
 
 from dataclasses import dataclass, field
@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from equipoise._typing import FloatArray
 
 PRIOR_READ, PRIOR_FAILED = 1.8, 0.2
-"""What is assumed before any trial, in trials: nine in ten places can be measured. Worth two trials, so that one failure
-leaves a place at 0.6: a shutter that was closed for a moment does not ban it, a second failure there does."""
+"""What is assumed before any trial, in trials: nine in ten places can be measured. Worth two trials, so that one
+failure leaves a place at 0.6: a shutter that was closed for a moment does not ban it, a second failure there does."""
 
 BANDWIDTHS = (0.05, 0.1, 0.2, 0.4)
 """Bandwidths tried, in units of the extent times the root of the dimension over two."""

@@ -60,10 +60,7 @@ class GuardedPosterior(Posterior):
         """Return the posterior that has also learned from a reading or from a duel."""
         if comparison.second is not None:
             return self._with(self.modeled, self.duels.condition(comparison))
-        modeled = self.modeled.condition(comparison)
-        if modeled.kernel == self.duels.kernel:
-            return self._with(modeled, self.duels)
-        return self._with(modeled, _under(self.duels, modeled.kernel, 2 * modeled.regularizer))
+        return self._following(self.modeled.condition(comparison))
 
     def anticipate(self, comparison: Comparison) -> Self:
         """Return the posterior as if `comparison` came out as expected."""
@@ -84,6 +81,14 @@ class GuardedPosterior(Posterior):
         news = [each for each in pairs if not says_nothing(*direction(each))]
         duels = self.duels.told(Observations.of(news) if news else None, len(pairs), Model(kernel, noise))
         return self._with(modeled, _under(duels, kernel, noise))
+
+    def watching(self) -> Self:
+        """Return the posterior that allows for a jump of the offset wherever the last readings insist on one."""
+        return self._following(self.modeled.watching())
+
+    def refitted(self) -> Self:
+        """Return the posterior with hyperparameters fitted to all readings."""
+        return self._following(self.modeled.refitted())
 
     def at(self, points: FloatArray) -> Belief:
         """Return the belief of the trusted posterior."""
@@ -125,6 +130,12 @@ class GuardedPosterior(Posterior):
     def contradicted(self) -> bool:
         """Whether the duels contradict the leader of the modeled posterior."""
         return contradicts(self.duels, self.modeled, self.guard)
+
+    def _following(self, modeled: LearnedPosterior) -> Self:
+        """Return the posterior with a changed model, whose kernel the duels take over."""
+        if modeled.kernel == self.duels.kernel:
+            return self._with(modeled, self.duels)
+        return self._with(modeled, _under(self.duels, modeled.kernel, 2 * modeled.regularizer))
 
     def _with(self, modeled: LearnedPosterior, duels: AnywherePosterior) -> Self:
         new = self._copy()

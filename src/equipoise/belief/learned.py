@@ -10,15 +10,15 @@ import numpy as np
 from equipoise._typing import FloatArray
 from equipoise.belief.anywhere import AnywherePosterior
 from equipoise.belief.confidence import Confidence, CredibleConfidence
+from equipoise.belief.disturbances import outliers, overlooked, sudden
 from equipoise.belief.evidence import MAX_FITTED_DATA, Evidence, fit, typical_step
-from equipoise.belief.jumps import Jump, overlooked_jumps, sudden_jump
 from equipoise.belief.landscape import Landscape
 from equipoise.belief.model import Form, Hyperparameters
 from equipoise.belief.observations import Observations
 from equipoise.belief.posterior import Belief, Posterior, direction, says_nothing
 from equipoise.data import Comparison
 from equipoise.offsets import Offset
-from equipoise.offsets.terms import jump_covariance
+from equipoise.offsets.terms import Disturbance, blip_covariance, jump_covariance
 
 LEAST_DEVIATION = 0.35
 """Least standard deviation of f, in units of the range of values it was seen to take."""
@@ -47,11 +47,13 @@ class Learned:
         hyperparameters: Those of the kernel, the noise and the offset.
         jumps: Time and variance of each jump of the offset.
         origin: What is subtracted from every reading.
+        blips: Time and variance of each reading found to be spoiled.
     """
 
     hyperparameters: Hyperparameters
-    jumps: tuple[Jump, ...] = ()
+    jumps: tuple[Disturbance, ...] = ()
     origin: float = 0.0
+    blips: tuple[Disturbance, ...] = ()
 
 
 class LearnedPosterior(Posterior):
@@ -111,7 +113,7 @@ class LearnedPosterior(Posterior):
     @property
     def learned(self) -> Learned:
         """What was learned, but for the data."""
-        return Learned(self.hyperparameters, self._jumps, self._origin or 0.0)
+        return Learned(self.hyperparameters, self._jumps, self._origin or 0.0, self._blips)
 
     def condition(self, comparison: Comparison) -> Self:
         """Return the posterior that has also learned from `comparison`, refitted where the schedule says so."""
@@ -175,35 +177,59 @@ class LearnedPosterior(Posterior):
         new._nulls = np.array([each.outcome for each, noise in zip(understood, null, strict=True) if noise])
         enough = len(kept) >= self.schedule.first
         new._next_fit = self.schedule.after(len(kept)) if enough else self.schedule.first
-        model = self.form.model(learned.hyperparameters, learned.jumps)
+        model = self.form.model(learned.hyperparameters, learned.jumps, learned.blips)
         data = Observations.of(kept) if kept else None
         return new._answering(self.exact.told(data, len(understood), model))
 
     def watching(self) -> Self:
-        """Return the posterior that allows for a jump of the offset wherever the last readings insist on one."""
-        found = sudden_jump(self.exact, self.hyperparameters.step, self.jump)
-        if found is None:
-            return self
-        return self._with(self.hyperparameters, (*self._jumps, found)).watching()
+        """Return the posterior that allows for a disturbance wherever the last readings insist on one."""
+        found = sudden(self.exact, self.hyperparameters.step, self.jump)
+        return self if found is None else self._with(self.hyperparameters, found.jumps, found.blips)
 
     def refitted(self) -> Self:
         """Fit the hyperparameters; with the jumps that were overlooked, where these explain the readings better."""
-        data = self.exact.observations
-        if data is None:
+        if self.exact.observations is None:
             return self
-        new, density = self._fitted(self._jumps, self.hyperparameters, self.form.guess())
-        overlooked = overlooked_jumps(new.exact, self.form, new.hyperparameters, self.jump)
-        if overlooked:
-            rival, rival_density = self._fitted((*self._jumps, *overlooked), self.form.guess())
-            if rival_density - density > len(overlooked) * self.jump**2 / 2:
-                new = rival
-        new = new._lively()
-        new._next_fit = self.schedule.after(len(data))
+        fitted = self._fitted(self.hyperparameters, self._estimate())
+        found = overlooked(fitted[0].exact, self.form, fitted[0].hyperparameters, self.jump)
+        if found is not None:
+            fitted = self._better(fitted, found.jumps, found.blips)
+        blips = outliers(self._data, self.form.extent) if self.law.jumps else ()
+        if {time for time, _ in blips} - set(fitted[0].spoiled):
+            fitted = self._better(fitted, fitted[0]._jumps, blips)
+        new = fitted[0]._lively()
+        new._next_fit = self.schedule.after(len(self._data))
         return new
 
     @property
-    def _jumps(self) -> tuple[Jump, ...]:
+    def spoiled(self) -> tuple[float, ...]:
+        """The times of the readings found to be spoiled."""
+        return tuple(time for time, _ in self._blips)
+
+    def _estimate(self) -> Hyperparameters:
+        """Return what the readings suggest at a glance, as a start of the fit."""
+        data = self._unspoiled.in_units_of(self._step)
+        return replace(self.form.guess(), offset=self.law.estimate(data.moments, data.outcomes))
+
+    @property
+    def _jumps(self) -> tuple[Disturbance, ...]:
         return () if self.exact.offset is None else self.exact.offset.jumps
+
+    @property
+    def _blips(self) -> tuple[Disturbance, ...]:
+        return () if self.exact.offset is None else self.exact.offset.blips
+
+    @property
+    def _step(self) -> float:
+        """The typical step of the readings that are not spoiled."""
+        return typical_step(self._unspoiled, self.law)
+
+    @property
+    def _unspoiled(self) -> Observations:
+        """The readings that are not spoiled; all of them where all are."""
+        data = self._data
+        kept = np.flatnonzero(~np.isin(data.moments.time, self.spoiled))
+        return data.take(kept) if 0 < len(kept) < len(data) else data
 
     def _understands(self, comparison: Comparison) -> bool:
         """Whether it learns from such: not from a reading if from duels, nor from a duel if from its readings."""
@@ -211,16 +237,39 @@ class LearnedPosterior(Posterior):
 
     def _rescaled(self) -> Self:
         """Take the unit of the outcomes from the few there are; too few to fit more."""
-        return self._with(self.form.guess(typical_step(self._data, self.law)), self._jumps)
+        return self._with(self.form.guess(self._step), self._jumps, self._blips)
 
-    def _fitted(self, jumps: tuple[Jump, ...], *starts: Hyperparameters) -> tuple[Self, float]:
-        """Fit the hyperparameters from the given starts; return the logarithm of their density too."""
-        step = typical_step(self._data, self.law)
-        some = self._data.thinned(MAX_FITTED_DATA)
-        known = jump_covariance(jumps, some.moments, some.moments) / step**2 if jumps else 0.0
+    def _fitted(self, *starts: Hyperparameters) -> tuple[Self, float]:
+        """Fit the hyperparameters from the given starts; return the logarithm of the data's density too."""
+        step, some = self._step, self._data.thinned(MAX_FITTED_DATA)
+        known: FloatArray | float = 0.0
+        if self._jumps or self._blips:
+            t = some.moments
+            known = (jump_covariance(self._jumps, t, t) + blip_covariance(self._blips, t, t)) / step**2
         evidence = Evidence(some.in_units_of(step), self.form, known, self._nulls / step)
         fitted, density = fit(evidence, starts, step)
-        return self._with(fitted, jumps), density
+        return self._with(fitted, self._jumps, self._blips), density - len(some) * math.log(step)
+
+    def _better(
+        self, fitted: tuple[Self, float], jumps: tuple[Disturbance, ...], blips: tuple[Disturbance, ...]
+    ) -> tuple[Self, float]:
+        """Return a fit, or the one with other disturbances where each of these earns what it must explain."""
+        best, density = fitted
+        rival = self._with(self.form.guess(), jumps, blips)._recentered()
+        rival, rival_density = rival._fitted(rival._estimate())
+        more = len(jumps) - len(best._jumps) + len(blips) - len(best._blips)
+        return (rival, rival_density) if rival_density - density > more * self.jump**2 / 2 else fitted
+
+    def _recentered(self) -> Self:
+        """Return the same with a first reading that is not spoiled as the origin, if that of now is."""
+        data = self._data
+        if data.moments.time[0] not in self.spoiled:
+            return self
+        new, shift = self._copy(), float(self._unspoiled.outcomes[0])
+        new._origin = (self._origin or 0.0) + shift
+        moved = replace(data, outcomes=data.outcomes - shift)
+        model = self.form.model(self.hyperparameters, self._jumps, self._blips)
+        return new._answering(self.exact.told(moved, self.comparisons, model))
 
     def _lively(self) -> Self:
         """Let f vary at least as much as it was seen to: after a climb most data lie on top and say otherwise."""
@@ -229,13 +278,15 @@ class LearnedPosterior(Posterior):
         least = (LEAST_DEVIATION * seen / learned.step) ** 2
         if learned.variance >= least:
             return self
-        return self._with(replace(learned, variance=least), self._jumps)
+        return self._with(replace(learned, variance=least), self._jumps, self._blips)
 
-    def _with(self, hyperparameters: Hyperparameters, jumps: tuple[Jump, ...]) -> Self:
-        """Return the posterior of the same data under other hyperparameters."""
+    def _with(
+        self, hyperparameters: Hyperparameters, jumps: tuple[Disturbance, ...], blips: tuple[Disturbance, ...]
+    ) -> Self:
+        """Return the posterior of the same data under other hyperparameters and disturbances."""
         new = self._copy()
         new.hyperparameters = hyperparameters
-        return new._answering(self.exact.under(self.form.model(hyperparameters, jumps)))
+        return new._answering(self.exact.under(self.form.model(hyperparameters, jumps, blips)))
 
     def _answering(self, exact: AnywherePosterior) -> Self:
         """Take up what a changed exact posterior says, in a copy that nobody has seen yet."""

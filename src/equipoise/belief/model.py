@@ -21,6 +21,7 @@ from equipoise._typing import FloatArray
 from equipoise.kernels import RBF, Kernel, Matern52, Scaled
 from equipoise.offsets import Hyperparameter, Offset, OffsetModel
 from equipoise.offsets.offset import LEVEL_VARIANCE
+from equipoise.offsets.terms import Disturbance
 
 FLAT_LENGTHSCALE = 1e6
 """A lengthscale over which nothing changes, in any space."""
@@ -87,8 +88,10 @@ class Form:
         """Return what is assumed before there are data to fit."""
         return Hyperparameters.from_values([each.guess for each in self.table], self.parameters, step)
 
-    def model(self, learned: "Hyperparameters", jumps: tuple[tuple[float, float], ...] = ()) -> Model:
-        """Return the model of given hyperparameters, in the user's unit.
+    def model(
+        self, learned: "Hyperparameters", jumps: tuple[Disturbance, ...] = (), blips: tuple[Disturbance, ...] = ()
+    ) -> Model:
+        """Return the model of given hyperparameters and disturbances, in the user's unit.
 
         Where readings are believed, their level is part of f: nothing else could be told from it.
         """
@@ -99,7 +102,7 @@ class Form:
         if self.law.believed:
             kernel = kernel + Scaled(RBF(FLAT_LENGTHSCALE), LEVEL_VARIANCE * unit)
         elif self.law.learns_readings:
-            offset = OffsetModel(self.law, learned.offset, learned.step, jumps)
+            offset = OffsetModel(self.law, learned.offset, learned.step, jumps, blips)
         return Model(kernel, learned.noise * unit, offset)
 
 

@@ -62,6 +62,10 @@ class Offset(Protocol):
         """Return hyperparameters of an offset that changes little but for jumps, where jumps are looked for."""
         ...
 
+    def estimate(self, moments: Moments, readings: FloatArray) -> tuple[float, ...]:
+        """Return hyperparameters that readings, in steps, suggest at a glance: where a fit may start."""
+        ...
+
 
 class Law:
     """What laws share: they learn from readings, nobody guards them, they have nothing to learn and no covariance.
@@ -91,6 +95,10 @@ class Law:
     def calm(self, values: tuple[float, ...]) -> tuple[float, ...]:
         """Return the hyperparameters as they are."""
         return values
+
+    def estimate(self, moments: Moments, readings: FloatArray) -> tuple[float, ...]:
+        """Return the guesses."""
+        return tuple(each.guess for each in self.hyperparameters)
 
     def known(self, unit: float = 1.0, **values: float) -> OffsetModel:
         """Return the law with its hyperparameters known.

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from equipoise.offsets.offset import Offset
 
 
+Disturbance = tuple[float, float]
+"""Time and variance of what changes the offset beyond its law."""
+
+
 class Moments(NamedTuple):
     """Under which circumstances readings were taken: all that an offset may depend on.
 
@@ -43,6 +47,13 @@ class Moments(NamedTuple):
     def take(self, kept: NDArray[np.intp]) -> "Moments":
         """Return some of them."""
         return Moments(*(each[kept] for each in self))
+
+
+def same_pair(a: Moments, b: Moments) -> NDArray[np.bool_]:
+    """Return which readings belong to one duel, shape (n, m); those of no duel share nothing."""
+    pairs = np.asarray(a.pair)[:, None]
+    same: NDArray[np.bool_] = (pairs == np.asarray(b.pair)) & (pairs >= 0)
+    return same
 
 
 class Hyperparameter(NamedTuple):
@@ -88,6 +99,7 @@ class OffsetModel:
         values: Its hyperparameters, in its order and its unit.
         unit: The unit of the law, in that of the readings.
         jumps: Time and variance of each jump found.
+        blips: Time and variance of each single reading found to be spoiled.
 
     Example:
         >>> import equipoise as eq
@@ -102,19 +114,34 @@ class OffsetModel:
     law: "Offset"
     values: tuple[float, ...]
     unit: float = 1.0
-    jumps: tuple[tuple[float, float], ...] = ()
+    jumps: tuple[Disturbance, ...] = ()
+    blips: tuple[Disturbance, ...] = ()
 
     def __call__(self, a: Moments, b: Moments) -> FloatArray:
         """Return the covariance of the offset at readings a with that at readings b, shape (n, m)."""
         smooth = self.unit**2 * self.law.covariance(np.array(self.values), a, b)
-        return smooth + jump_covariance(self.jumps, a, b) if self.jumps else smooth
+        if self.jumps:
+            smooth = smooth + jump_covariance(self.jumps, a, b)
+        return smooth + blip_covariance(self.blips, a, b) if self.blips else smooth
 
-    def jumping(self, *jumps: tuple[float, float]) -> Self:
+    def jumping(self, *jumps: Disturbance) -> Self:
         """Return the same with more jumps."""
         return replace(self, jumps=(*self.jumps, *jumps))
 
+    def blipping(self, *blips: Disturbance) -> Self:
+        """Return the same with more blips."""
+        return replace(self, blips=(*self.blips, *blips))
 
-def jump_covariance(jumps: tuple[tuple[float, float], ...], a: Moments, b: Moments) -> FloatArray:
+
+def blip_covariance(blips: tuple[Disturbance, ...], a: Moments, b: Moments) -> FloatArray:
+    """Return what blips add to a covariance: a reading shares them with itself alone, shape (n, m)."""
+    when, variance = np.array(blips).reshape(-1, 2).T
+    at_a, at_b = (np.asarray(each.time)[:, None] == when for each in (a, b))
+    covariance: FloatArray = (at_a * variance) @ at_b.T
+    return covariance
+
+
+def jump_covariance(jumps: tuple[Disturbance, ...], a: Moments, b: Moments) -> FloatArray:
     """Return what jumps add to a covariance: two readings share every jump before both of them, shape (n, m)."""
     when, variance = np.array(jumps).reshape(-1, 2).T
     covariance: FloatArray = ((np.asarray(a.time)[:, None] >= when) * variance) @ (

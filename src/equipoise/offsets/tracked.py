@@ -1,8 +1,12 @@
-"""The offset that wanders: level, slope, smooth wave and random walk.
+"""The offset that wanders: level, slope, smooth wave and random walk; and a level that is new for every pair.
 
-symbol   meaning                                                    shape
-t, s     times of readings                                          (n,), (m,)
-r2       squared lag, in durations of the smooth part               (n, m)
+    symbol   meaning                                                    shape
+    t, s     times of readings                                          (n,), (m,)
+    r2       squared lag, in durations of the smooth part               (n, m)
+
+The level of a pair is what makes pairs worth their while: as its variance grows, only the differences inside pairs
+teach, whatever the offset does between them; where it is small, readings of different pairs can be compared as well.
+The likelihood chooses (METHOD section 10).
 """
 
 import math
@@ -15,19 +19,24 @@ from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.kernels import Matern52
 from equipoise.offsets.offset import LEVEL_VARIANCE, Law
-from equipoise.offsets.terms import Hyperparameter, Moments
+from equipoise.offsets.terms import Hyperparameter, Moments, same_pair
 
 SLOPE_VARIANCE = 0.25**2
 """Prior variance of the change per reading, in squared typical steps: wide, as a steady drift hardly exceeds a step a
 reading, of which it would be a part; but not so wide that it had to be learned before anything else."""
 
 
+CHI2_MEDIAN = 0.455
+"""Median of a squared standard normal number."""
+
+
 @dataclass(frozen=True)
 class Tracked(Law):
-    """The offset wanders: a level, a slope, a smooth wave and a random walk, each as strong as the data say.
+    """The offset wanders: a level, a slope, a smooth wave, a random walk and a level of each pair's own.
 
-    Uses each reading for what it says about f, not only differences, so it needs about half as many readings. Its
-    certificate is an estimate. Against an offset that reacts to the readings it is watched by the pure duels.
+    Each is as strong as the data say. Uses each reading for what it says about f, not only differences, so it needs
+    about half as many readings. Its certificate is an estimate. Against an offset that reacts to the readings it is
+    watched by the pure duels.
 
     Args:
         guard: Where the duels contradict the tracked estimate by more than this many standard deviations, trust the
@@ -45,6 +54,7 @@ class Tracked(Law):
         Hyperparameter("walk", 1e-3, -6.0, 3.0, 1e-7, math.exp(4.0), "a step of the walk is mostly far below one of f"),
         Hyperparameter("wave", 1e-2, -4.0, 3.0, 1e-6, math.exp(4.0), "so is a wave; three decades up are two sd"),
         Hyperparameter("duration", 8.0, math.log(10.0), 1.0, 2.0, 100.0, "faster than two readings is noise"),
+        Hyperparameter("pair", 1e-3, -6.0, 4.0, 1e-7, 1e7, "mostly pairs share the offset; or not at all"),
     )
 
     def __post_init__(self) -> None:
@@ -52,24 +62,38 @@ class Tracked(Law):
             check.positive("guard", self.guard)
 
     def covariance(self, values: FloatArray, a: Moments, b: Moments) -> FloatArray:
-        """Return level + slope + wave + walk."""
-        walk, wave, duration = values
+        """Return level + slope + wave + walk + the pair's own level."""
+        walk, wave, duration, pair = values
         t, s = np.asarray(a.time)[:, None], np.asarray(b.time)
         K: FloatArray = LEVEL_VARIANCE + SLOPE_VARIANCE * t * s + wave * Matern52.profile(((t - s) / duration) ** 2)
         K += walk * np.minimum(t, s)
+        K += pair * same_pair(a, b)
         return K
 
     def derivatives(self, values: FloatArray, a: Moments, b: Moments) -> tuple[FloatArray, ...]:
-        """Return the derivatives in the logarithms of walk, wave and duration."""
-        walk, wave, duration = values
+        """Return the derivatives in the logarithms of walk, wave, duration and pair."""
+        walk, wave, duration, pair = values
         t, s = np.asarray(a.time)[:, None], np.asarray(b.time)
         r2 = ((t - s) / duration) ** 2
-        return walk * np.minimum(t, s), wave * Matern52.profile(r2), -2.0 * wave * Matern52.slope(r2) * r2
+        by_duration = -2.0 * wave * Matern52.slope(r2) * r2
+        return walk * np.minimum(t, s), wave * Matern52.profile(r2), by_duration, pair * same_pair(a, b)
 
     def calm(self, values: tuple[float, ...]) -> tuple[float, ...]:
-        """Return the hyperparameters with walk and wave as guessed, the wave as long as it is."""
-        walk, wave, _ = self.hyperparameters
-        return walk.guess, wave.guess, values[2]
+        """Return the hyperparameters as guessed, the wave as long as it is."""
+        walk, wave, _, pair = self.hyperparameters
+        return walk.guess, wave.guess, values[2], pair.guess
+
+    def estimate(self, moments: Moments, readings: FloatArray) -> tuple[float, ...]:
+        """Return the guesses, and by how much the middles of successive pairs vary beyond what is seen inside pairs."""
+        walk, wave, duration, pair = (each.guess for each in self.hyperparameters)
+        order = np.argsort(moments.pair, kind="stable")
+        y, number = readings[order], moments.pair[order]
+        first = np.flatnonzero((np.diff(number) == 0) & (number[1:] >= 0))
+        if len(first) < 2:
+            return walk, wave, duration, pair
+        middles, inside = 0.5 * (y[first] + y[first + 1]), y[first + 1] - y[first]
+        between = float(np.median(np.diff(middles) ** 2)) / (2 * CHI2_MEDIAN)
+        return walk, wave, duration, max(pair, between - float(np.mean(inside**2)) / 4)
 
     def prepared(self, moments: Moments) -> "_ByLag":
         """Return the law at given readings: of the lags between them few are different, as they come one by one."""
@@ -85,18 +109,20 @@ class _ByLag:
         self._earlier = np.minimum(t[:, None], t)
         lags, where = np.unique(np.abs(t[:, None] - t), return_inverse=True)
         self._lag2, self._where = lags**2, where.reshape(len(t), len(t))
+        self._pairs = np.nonzero(same_pair(moments, moments))
 
     def covariance(self, values: FloatArray) -> FloatArray:
         """Return the covariance of the offset at the readings."""
-        walk, wave, duration = values
+        walk, wave, duration, pair = values
         K: FloatArray = (wave * Matern52.profile(self._lag2 / duration**2))[self._where]
         K += walk * self._earlier
         K += self._fixed
+        K[self._pairs] += pair
         return K
 
     def gradient(self, values: FloatArray, W: FloatArray) -> FloatArray:
         """Return the derivative of tr(W K) / 2 in each logarithm."""
-        walk, wave, duration = values
+        walk, wave, duration, pair = values
         by_lag = np.bincount(self._where.ravel(), W.ravel())  # W summed over all pairs of the same lag
         r2 = self._lag2 / duration**2
         return np.array(
@@ -104,5 +130,6 @@ class _ByLag:
                 0.5 * walk * np.vdot(W, self._earlier),
                 0.5 * wave * by_lag @ Matern52.profile(r2),
                 -wave * by_lag @ (Matern52.slope(r2) * r2),
+                0.5 * pair * W[self._pairs].sum(),
             ]
         )

@@ -88,7 +88,8 @@ def derivatives_match(law: Offset) -> None:
             require(len(found) == len(values), f"{len(found)} derivatives, {len(values)} hyperparameters")
             for i, each in enumerate(law.hyperparameters):
                 up, down = (law.covariance(values * _bump(values, i, s), moments, moments) for s in (STEP, -STEP))
-                agree(found[i], (up - down) / (2 * STEP), f"the derivative in log {each.name}", 1e-6)
+                rounding = 4 * float(np.finfo(np.float64).eps * np.abs(up).max()) / STEP
+                agree(found[i], (up - down) / (2 * STEP), f"the derivative in log {each.name}", 1e-6, rounding)
 
 
 def prepared_agrees(law: Offset) -> None:
@@ -108,6 +109,17 @@ def calm_keeps_the_bounds(law: Offset) -> None:
         calm = law.calm(tuple(values.tolist()))
         require(len(calm) == len(values), f"{len(calm)} instead of {len(values)}")
         _must_lie_within(law, calm)
+
+
+def estimates_numbers(law: Offset) -> None:
+    """What it takes from readings at a glance, few or all alike too, are positive numbers: a fit may start there."""
+    rng = np.random.default_rng(0)
+    for moments in _moments():
+        for n in (0, 1, 2, len(moments.time)):
+            for readings in (np.zeros(n), 100 * rng.normal(size=n)):
+                found = law.estimate(moments.take(np.arange(n)), readings)
+                require(len(found) == len(law.hyperparameters), f"{found} for {n} readings")
+                require(all(0 < value < math.inf for value in found), f"{found} for {n} readings")
 
 
 def is_fitted(law: Offset) -> None:
@@ -135,6 +147,7 @@ RULES: tuple[Rule, ...] = (
     derivatives_match,
     prepared_agrees,
     calm_keeps_the_bounds,
+    estimates_numbers,
     is_fitted,
     is_resumed,
     is_described,

@@ -76,8 +76,8 @@ def must_resume(space: Domain, readings: int = READINGS, **parts: Any) -> None:
         same = before.mean.tobytes() == after.mean.tobytes() and before.variance.tobytes() == after.variance.tobytes()
         require(same, "the belief of the resumed study differs")
         asked, anew = opt.propose(), again.propose()
-        same = asked.points.tobytes() == anew.points.tobytes() and asked.signs == anew.signs
-        require(same, f"the resumed study goes on with {anew.points.tolist()} instead of {asked.points.tolist()}")
+        plans = [(each.points.tolist(), each.signs, each.baseline) for each in (asked, anew)]
+        require(plans[0] == plans[1], f"the resumed study goes on with {plans[1]} instead of {plans[0]}")
 
 
 def must_fit(policy: Policy, reduction: Reduction) -> None:

@@ -50,8 +50,15 @@ def require(condition: object, found: str) -> None:
         raise AssertionError(found)
 
 
-def agree(found: ArrayLike, expected: ArrayLike, what: str, tolerance: float = 1e-9) -> None:
+def agree(found: ArrayLike, expected: ArrayLike, what: str, tolerance: float = 1e-9, rounding: float = 0.0) -> None:
     """Fail unless two arrays are equal, up to a tolerance relative to the largest entry expected.
+
+    Args:
+        found: An array.
+        expected: What it should be.
+        what: What the entries are, for the message.
+        tolerance: Relative to the largest entry expected, or to one.
+        rounding: Error that the expected entries may have themselves.
 
     Example:
         >>> agree([1.0, 2.0], [1.0, 2.5], "the prices")
@@ -62,7 +69,7 @@ def agree(found: ArrayLike, expected: ArrayLike, what: str, tolerance: float = 1
     require(a.shape == b.shape, f"{what} must have shape {b.shape}, got {a.shape}")
     if not a.size:
         return
-    wrong = ~(np.abs(a - b) <= tolerance * max(1.0, float(np.abs(b).max())))  # so that a nan is wrong
+    wrong = ~(np.abs(a - b) <= tolerance * max(1.0, float(np.abs(b).max())) + rounding)  # so that a nan is wrong
     if wrong.any():
         at = tuple(int(i) for i in np.argwhere(wrong)[0])
         raise AssertionError(f"{what} must be {b[at]}, got {a[at]} at {at}")

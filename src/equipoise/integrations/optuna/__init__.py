@@ -1,8 +1,4 @@
-"""Optuna: a sampler whose trials are duels.
-
-    study = optuna.create_study(direction="maximize", sampler=DuelSampler())
-    study.optimize(paired(objective), n_trials=100)
-    best_params(study)
+"""Optuna: a sampler whose trials are duels. `DuelSampler` has an example.
 
 One trial is one duel: `paired` measures the trial's parameters and those of a rival inside one trial, in random order,
 and reports the difference, in which the offset cancels. All state is in the study's storage, so any number of workers

@@ -6,33 +6,53 @@ from collections.abc import Callable
 from typing import Any
 
 from optuna.distributions import BaseDistribution
-from optuna.trial import FrozenTrial, Trial
+from optuna.study import Study
+from optuna.trial import FixedTrial, Trial
 
-from equipoise.integrations.optuna.records import FIRST, SECOND, Pair
-from equipoise.integrations.optuna.rival import Rival
+from equipoise.integrations.optuna.records import FIRST, PAIR, SECOND, Pair
 from equipoise.integrations.optuna.sampler import DuelSampler, sampler_of
-from equipoise.integrations.optuna.translation import internal
+from equipoise.integrations.optuna.translation import internal, must_tell_apart
+
+
+class Rival(FixedTrial):
+    """The second member of a trial's pair, as a trial: suggests what the sampler proposed, draws what it did not.
+
+    A parameter that the model does not know gets the value it has in the trial itself: what it does then cancels.
+    Where nothing was proposed yet, or the proposed value has left the range, it is drawn at random.
+    """
+
+    def __init__(self, trial: Trial, pair: Pair | None, sampler: DuelSampler) -> None:
+        self._values: dict[str, Any] = {}
+        super().__init__(self._values, trial.number)
+        self._trial, self._sampler = trial, sampler
+        self._proposed = None if pair is None else pair.member(1)
+
+    @property
+    def study(self) -> Study:
+        """The study of the trial it is compared with."""
+        return self._trial.study
+
+    def _suggest(self, name: str, distribution: BaseDistribution) -> Any:  # where all of Optuna's suggest_... end
+        if name not in self._values:
+            must_tell_apart(name, distribution)
+            self._values[name] = self._decided(name, distribution)
+        return super()._suggest(name, distribution)
+
+    def _decided(self, name: str, distribution: BaseDistribution) -> Any:
+        if self._proposed is not None and name not in self._proposed:
+            return self._trial._suggest(name, distribution)
+        if self._proposed is not None and distribution._contains(self._proposed[name]):
+            return distribution.to_external_repr(self._proposed[name])
+        stored = self._trial.storage.get_trial(self._trial._trial_id)
+        return self._sampler.independent_sampler.sample_independent(self.study, stored, name, distribution)
 
 
 def paired(objective: Callable[[Any], float]) -> Callable[[Trial], float]:
     """Return an objective that measures both members of a trial's pair, in random order, and returns the difference.
 
-    The trial's own parameters are measured with the trial itself, its rival's with an `optuna.trial.FixedTrial` that
-    has the trial's `study`. Both readings become user attributes, `duel_first` and `duel_second`; user attributes that
-    the objective sets for the rival get the prefix `second:`. Where a reading fails, is pruned, or is not finite, so
-    does or is the trial.
-
-    Args:
-        objective: An objective as Optuna knows it, unchanged.
-
-    Example:
-        >>> import optuna
-        >>> from equipoise.integrations.optuna import DuelSampler, best_params, paired
-        >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
-        >>> study = optuna.create_study(direction="maximize", sampler=DuelSampler(seed=1))
-        >>> study.optimize(paired(lambda trial: 5.0 + trial.suggest_int("n", 0, 3)), n_trials=8)
-        >>> best_params(study), sorted(study.trials[0].user_attrs)
-        ({'n': 3}, ['duel_first', 'duel_second'])
+    The trial's own parameters are measured with the trial itself, its rival's with an `optuna.trial.FixedTrial`. Both
+    readings become user attributes, `duel_first` and `duel_second`; user attributes that the objective sets for the
+    rival get the prefix `second:`. Where a reading fails, is pruned, or is not finite, so does or is the trial.
     """
 
     @functools.wraps(objective)
@@ -44,9 +64,8 @@ def paired(objective: Callable[[Any], float]) -> Callable[[Trial], float]:
         if sampler.reduction.baseline is not None:
             raise RuntimeError("paired(objective) measures two points a trial, got a sampler for one: drop `paired`")
         _ = trial.relative_params  # the pair is proposed now, where the space is known
-        pair = Pair.of(_stored(trial))
-        rival = Rival(trial, None if pair is None else pair.second(), _drawing(sampler, trial))
-        swapped = sampler.coin(trial.number) if pair is None else pair.swapped
+        pair = Pair.of(trial.storage.get_trial(trial._trial_id))
+        rival, swapped = Rival(trial, pair, sampler), sampler.coin(trial.number) if pair is None else pair.swapped
         readings = {member: _number(objective(member)) for member in ((rival, trial) if swapped else (trial, rival))}
         first, second = readings[trial], readings[rival]
         _record(trial, rival, swapped, (first, second))
@@ -55,29 +74,15 @@ def paired(objective: Callable[[Any], float]) -> Callable[[Trial], float]:
     return measure
 
 
-def _drawing(sampler: DuelSampler, trial: Trial) -> Callable[[str, BaseDistribution], Any]:
-    def draw(name: str, distribution: BaseDistribution) -> Any:
-        return sampler.independent_sampler.sample_independent(trial.study, _stored(trial), name, distribution)
-
-    return draw
-
-
 def _record(trial: Trial, rival: Rival, swapped: bool, readings: tuple[float, float]) -> None:
     """Keep what was compared and read; only parameters that both have can be learned from."""
     shown = {f"second:{key}": value for key, value in rival.user_attrs.items()}
-    for key, value in (shown | {FIRST: readings[0], SECOND: readings[1]}).items():
+    for key, value in (shown | dict(zip((FIRST, SECOND), readings, strict=True))).items():
         trial.set_user_attr(key, value)
-    own, other = (
-        {name: internal(d, member.params[name]) for name, d in member.distributions.items()}
-        for member in (trial, rival)
-    )
-    values = {name: (own[name], other[name]) for name in own if name in other}
+    both = [{name: internal(d, t.params[name]) for name, d in t.distributions.items()} for t in (trial, rival)]
+    values = {name: (both[0][name], both[1][name]) for name in both[0] if name in both[1]}
     finite = readings if math.isfinite(readings[0] - readings[1]) else None
-    Pair(values, swapped, trial.number, finite).keep(trial.storage, trial._trial_id)
-
-
-def _stored(trial: Trial) -> FrozenTrial:
-    return trial.storage.get_trial(trial._trial_id)
+    trial.storage.set_trial_system_attr(trial._trial_id, PAIR, Pair(values, swapped, trial.number, finite).to_json())
 
 
 def _number(reading: Any) -> float:

@@ -16,7 +16,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from optuna.storages import BaseStorage
 from optuna.trial import FrozenTrial, TrialState
 
 from equipoise import _validation as check
@@ -46,16 +45,16 @@ def read(trial: FrozenTrial, key: str, parse: Callable[[Any], T]) -> T | None:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A duel as its trial keeps it.
+    """A duel as its trial keeps it; the last three are of one-point duels.
 
     Attributes:
         values: First and second member, by parameter, in internal form.
         swapped: The second is measured first.
         measured: The number of the trial that has measured both; a retried trial inherits the pair, not this.
         readings: Of the first and the second member, once measured.
-        sign: Of a one-point duel: the sign and size with which its only reading enters the outcome.
-        baseline: Of a one-point duel: what is subtracted from the reading; `None` where nothing forecasts it.
-        predicted: Of a one-point duel: the posterior mean where it is measured, when it was proposed.
+        sign: The sign and size with which the only reading enters the outcome.
+        baseline: What is subtracted from the reading; `None` where there was nothing to forecast it from.
+        predicted: The posterior mean where it is measured, when it was proposed.
     """
 
     values: Mapping[str, tuple[float, float]]
@@ -68,10 +67,11 @@ class Pair:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON, what is not needed left out."""
+        values: dict[str, Any] = {"p": {name: [*both] for name, both in self.values.items()}}
         if self.sign is not None:
-            return {"p": self.values, "s": self.sign, "c": self.baseline, "m": self.predicted}
-        given = {"p": self.values, "o": int(self.swapped), "n": self.measured, "y": self.readings}
-        return {key: value for key, value in given.items() if value is not None}
+            return values | {"s": self.sign, "c": self.baseline, "m": self.predicted}
+        measured = {} if self.readings is None else {"n": self.measured, "y": [*self.readings]}
+        return values | {"o": int(self.swapped)} | measured
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> "Pair":
@@ -86,10 +86,6 @@ class Pair:
     def of(cls, trial: FrozenTrial) -> "Pair | None":
         """Return the pair of a trial, if it has one."""
         return read(trial, PAIR, cls.from_json)
-
-    def keep(self, storage: BaseStorage, trial_id: int) -> None:
-        """Write it to its trial."""
-        storage.set_trial_system_attr(trial_id, PAIR, self.to_json())
 
     def member(self, i: int) -> dict[str, float]:
         """Return the first member, 0, or the second, 1."""
@@ -111,25 +107,18 @@ class Pair:
         picked = pair.points[:1] if self.sign > 0 else pair.points[1:]
         return Duel(pair, picked, (self.sign,), first, second, self.baseline or 0.0)
 
-    def place(self, number: int) -> int:
-        """Return which reading of the study the first one of trial `number` is, counted from 1 over all trials."""
-        return 2 * number + 1 if self.sign is None else number + 1
-
     def told(self, trial: FrozenTrial) -> list[Reading]:
-        """Return what was read, in the order of measurement; nothing where the duel did not come to a finite end."""
-        values: list[Any] = [trial.value] if self.sign is not None and self._as_planned(trial) else []
-        if self.sign is None and self.measured == trial.number:
-            both = self.readings or (trial.user_attrs.get(FIRST), trial.user_attrs.get(SECOND))
-            values = [*both[::-1]] if self.swapped else [*both]
+        """Return what a trial read, in the order of measurement; nothing where it did not come to a finite end."""
+        both = self.readings or (trial.user_attrs.get(FIRST), trial.user_attrs.get(SECOND))
+        values: list[Any] = [*both[::-1]] if self.swapped else [*both]
+        planned = self.measured == trial.number
+        if self.sign is not None:  # an enqueued trial, say, measures what no coin picked
+            values, known = [trial.value], trial.distributions
+            planned = all(k in known and internal(known[k], trial.params[k]) == v for k, v in self.picked.items())
         finite = all(isinstance(value, (int, float)) and math.isfinite(value) for value in values)
-        if trial.state != TrialState.COMPLETE or not finite:
+        if trial.state != TrialState.COMPLETE or not planned or not finite:
             return []
-        return [Reading(value, place=place) for place, value in enumerate(values, self.place(trial.number))]
-
-    def _as_planned(self, trial: FrozenTrial) -> bool:
-        """Return whether a one-point trial measured what the coin picked: an enqueued one, say, did not."""
-        known = {name: internal(d, trial.params[name]) for name, d in trial.distributions.items()}
-        return all(known.get(name) == value for name, value in self.picked.items())
+        return [Reading(value, place=2 * trial.number + i) for i, value in enumerate(values, 1)]
 
 
 def _numbers(first: Any, second: Any) -> tuple[float, float]:

@@ -1,5 +1,6 @@
 """The sampler, and what a study recommends."""
 
+import threading
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -7,13 +8,15 @@ from typing import Any
 
 from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler, RandomSampler
+from optuna.storages import BaseStorage
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
 from equipoise import _validation as check
 from equipoise.answer import Recommendation, recommended
 from equipoise.integrations.optuna.learning import MEMORY_DUELS
-from equipoise.integrations.optuna.records import Pair
+from equipoise.integrations.optuna.model import StudyModel
+from equipoise.integrations.optuna.records import FIT, PAIR, Pair
 from equipoise.integrations.optuna.translation import must_tell_apart
 from equipoise.offsets import Offset
 from equipoise.policies import Policy
@@ -23,10 +26,10 @@ from equipoise.study.defaults import default_policy
 from equipoise.study.streams import PROPOSE, RECOMMEND
 
 TURN_TRIALS = 8
-"""One trial in so many is the first to fit anew while others are at work, so that not every worker does at once."""
+"""One trial in so many is the first to fit a long study anew, so that not every worker does at once."""
 
 THOROUGH_DUELS = 512
-"""How many duels a recommendation learns from, as far as they were known at the last fit."""
+"""How many duels of a long study a recommendation learns from."""
 
 
 class NotModeled(UserWarning):
@@ -88,16 +91,16 @@ class DuelSampler(BaseSampler):
         self.search_space = None if search_space is None else dict(search_space)
         self.memory = check.count("memory", memory, at_least=2)
         self.independent_sampler = RandomSampler(seed) if independent_sampler is None else independent_sampler
-        self._streams = Streams(seed)
-        self._warned: set[str] = set()
-        self._forget()
+        self._streams, self._warned = Streams(seed), set[str]()
+        self.__setstate__({})
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_lock", "_known")}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_lock", "_known", "_read_for")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._forget()
+        self._lock, self._read_for = threading.RLock(), -1
+        self._known: tuple[BaseStorage, int, StudyModel] | None = None  # a cache: all of it is in the storage
 
     def reseed_rng(self) -> None:
         """Give the sampler of what is not optimized other random numbers; the own ones are numbered by trial."""
@@ -127,13 +130,12 @@ class DuelSampler(BaseSampler):
         must_tell_apart(param_name, param_distribution)
         if param_name not in self._warned and Pair.of(trial) is not None:
             self._warned.add(param_name)
-            warnings.warn(
+            note = (
                 f"parameter {param_name!r} is drawn at random and not optimized in trial {trial.number}, since not "
                 "every finished trial has it or its range was changed. Suggest every parameter in every trial; where "
-                "the space is conditional, make a study for each branch",
-                NotModeled,
-                stacklevel=2,
+                "the space is conditional, make a study for each branch"
             )
+            warnings.warn(note, NotModeled, stacklevel=2)
         return self.independent_sampler.sample_independent(study, trial, param_name, param_distribution)
 
     def before_trial(self, study: Study, trial: FrozenTrial) -> None:
@@ -143,7 +145,9 @@ class DuelSampler(BaseSampler):
     def after_trial(self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None) -> None:
         """Refuse a trial whose rival was not measured: nothing could be learned from it."""
         self.independent_sampler.after_trial(study, trial, state, values)
-        pair = Pair.of(trial) if state == TrialState.COMPLETE and self.reduction.baseline is None else ...
+        if state != TrialState.COMPLETE or self.reduction.baseline is not None:
+            return
+        pair = Pair.of(trial)
         if pair is None or pair.measured != trial.number:
             raise RuntimeError(
                 f"a trial must be measured by paired(objective), got a value without a rival for trial {trial.number}: "
@@ -158,7 +162,7 @@ class DuelSampler(BaseSampler):
             readings = 0 if translation is None else model.readings(translation)
             if translation is None or not readings:
                 raise ValueError("`study` must have finished a duel to recommend anything, got none that is complete")
-            belief, _ = model.belief(translation, max(self.memory, THOROUGH_DUELS))
+            belief, _ = model.belief(translation, self.memory, max(self.memory, THOROUGH_DUELS), turn=False)
             best = recommended(translation.space, belief, readings, self._streams.at(readings, RECOMMEND))
             return replace(best, x=translation.external(translation.space.encode(best.x)))
 
@@ -166,3 +170,51 @@ class DuelSampler(BaseSampler):
         """Throw the coin of a trial whose pair was not proposed: whether its rival goes first."""
         with self._lock:
             return bool(self._streams.at(number, PROPOSE).random() < 0.5)
+
+    def _propose(self, study: Study, trial: FrozenTrial, search_space: Mapping[str, BaseDistribution]) -> Pair:
+        with self._lock:
+            model = self._model(study, trial.number)
+            translation, rng = model.translation(search_space), self._streams.at(trial.number, PROPOSE)
+            belief, fit = model.belief(translation, self.memory, turn=trial.number % TURN_TRIALS == 0)
+            proposal = model.proposed(belief, translation, self.policy, rng)
+            means, forecast = belief.at(proposal.points).mean, model.forecast(self.reduction.baseline)
+            c = None if forecast is None else forecast.predict(float(means.mean()))
+            signs = self.reduction(proposal, rng, c or 0.0).signs
+        fixed = trial.system_attrs.get("fixed_params", {}) if len(signs) == 2 else {}
+        pair = Pair(translation.members(proposal.points, fixed), swapped=len(signs) == 2 and signs[0] < 0)
+        if len(signs) == 1:
+            pair = replace(pair, sign=signs[0], baseline=c, predicted=float(means[int(signs[0] < 0)]))
+        for key, content in ((FIT, fit), (PAIR, pair)):
+            if content is not None:
+                study._storage.set_trial_system_attr(trial._trial_id, key, content.to_json())
+        return pair
+
+    def _model(self, study: Study, trial: int = -1) -> StudyModel:
+        """Return what is known of a study; what was just read from the storage for the same trial is not read again."""
+        storage, number = study._storage, study._study_id
+        if self._known is None or self._known[0] is not storage or self._known[1] != number:
+            self._known, self._read_for = (storage, number, StudyModel(self.offset, self.search_space)), -1
+        if trial < 0 or trial != self._read_for:
+            self._known[2].update(study)
+        self._read_for = trial
+        return self._known[2]
+
+
+def sampler_of(study: Study) -> DuelSampler | None:
+    """Return the sampler of a study if its trials are duels; it may be inside a `PartialFixedSampler`."""
+    sampler = getattr(study.sampler, "_base_sampler", study.sampler)
+    return sampler if isinstance(sampler, DuelSampler) else None
+
+
+def recommend(study: Study) -> Recommendation:
+    """Return the best setting as far as a study's duels tell, with a bound on what is left to gain.
+
+    Works for any study whose trials were duels, also one loaded from its storage with another sampler.
+    """
+    return (sampler_of(study) or DuelSampler(seed=0)).recommend(study)
+
+
+def best_params(study: Study) -> dict[str, Any]:
+    """Return the parameters of the best setting known: what `study.best_params` is not, under drift."""
+    params: dict[str, Any] = recommend(study).x
+    return params

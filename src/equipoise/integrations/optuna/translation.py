@@ -1,7 +1,6 @@
 """Optuna's distributions as a space of named parameters, and back.
 
-Values travel in Optuna's internal form, one number each: that of a choice is its index, so a choice may be any object,
-and JSON keeps them all.
+Values travel in Optuna's internal form, which JSON keeps: one number each, that of a choice its index.
 """
 
 import hashlib
@@ -22,31 +21,13 @@ def internal(distribution: BaseDistribution, value: Any) -> float:
 
 def must_tell_apart(name: str, distribution: BaseDistribution) -> None:
     """Refuse choices that compare equal, such as `True` and `1`: Optuna takes each of them for the first."""
-    choices = distribution.choices if isinstance(distribution, CategoricalDistribution) else ()
-    for i, choice in enumerate(choices):
-        first = int(internal(distribution, choice))
-        if first != i:
-            both = f"{choices[first]!r} and {choice!r}"
-            raise ValueError(f"choices of {name!r} must differ, got {both}, which compare equal")
+    choices = getattr(distribution, "choices", ())
+    if any(internal(distribution, choice) != i for i, choice in enumerate(choices)):
+        raise ValueError(f"choices of {name!r} must not compare equal, got {choices}")
 
 
 class Translation:
-    """Encodes what Optuna knows by name as points of a `Space`, and decodes them.
-
-    Args:
-        distributions: What each parameter may be; none of a single value.
-
-    Example:
-        >>> from optuna.distributions import FloatDistribution, IntDistribution
-        >>> both = Translation({"rate": FloatDistribution(0, 2), "size": IntDistribution(16, 64, step=16)})
-        >>> both.space
-        Space(rate=Float(0.0, 2.0), size=Int(0, 3))
-        >>> point = both.encode({"rate": 0.5, "size": 32.0})
-        >>> point.round(3), both.decode(point)
-        (array([0.25 , 0.333]), {'rate': 0.5, 'size': 32.0})
-        >>> both.encode({"rate": 3.0, "size": 32.0}) is None
-        True
-    """
+    """Encodes what Optuna knows by name as points of a `Space`, and decodes them."""
 
     def __init__(self, distributions: Mapping[str, BaseDistribution]) -> None:
         self.distributions = dict(distributions)
@@ -67,6 +48,14 @@ class Translation:
         """Return the values of a point, in internal form."""
         x = self.space.decode(point)
         return {name: decode(x[name]) for name, (_, _, decode) in self._axes.items()}
+
+    def members(self, points: FloatArray, fixed: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
+        """Return challenger and best by name; what is fixed meets the best or, where it is that, the challenger."""
+        first, best = self.decode(points[0]), self.decode(points[1])
+        given = {name: internal(d, fixed[name]) for name, d in self.distributions.items() if name in fixed}
+        second = first if given and best | given == best else best
+        first = best | given if given else first
+        return {name: (first[name], second[name]) for name in first}
 
     def external(self, point: FloatArray) -> dict[str, Any]:
         """Return the values of a point as an objective sees them."""

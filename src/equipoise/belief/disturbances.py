@@ -1,0 +1,204 @@
+"""Disturbances beyond the law of the offset: jumps, which last, and blips, which spoil one reading.
+
+    symbol   meaning                                                          shape
+    h        which readings a disturbance touches: all from some time on,
+             or a single one                                                  (n,)
+    a, b     h'P h and h'P y, P = (K + lambda I)^-1                           ()
+    r        b / a: by how much one reading surprises all others              ()
+
+A disturbance adds h h' to the covariance of the readings. The likelihood is largest at variance (b^2/a - 1)/a, and
+b^2/a is chi-squared where there is none. A reading that is the first of a jump looks like a blip until the next one; so
+blips among the last readings are judged anew with every reading, and the larger b^2/a wins.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from equipoise._typing import FloatArray
+from equipoise.belief.anywhere import AnywherePosterior
+from equipoise.belief.evidence import MAX_FITTED_DATA
+from equipoise.belief.model import Form, Hyperparameters, Model
+from equipoise.belief.observations import Observations
+from equipoise.kernels import Scaled
+from equipoise.offsets import OffsetModel
+from equipoise.offsets.terms import Disturbance
+
+RECENT_READINGS = 16
+"""How many of the last readings are looked at for a disturbance."""
+
+MIN_READINGS = 12
+"""Before there are so many readings nothing is taken for a disturbance: too little is known of f and of the noise."""
+
+MIN_STEPS = 2.0
+"""Smaller disturbances than so many typical steps are left to the noise and the random walk."""
+
+MAX_FOUND = 4
+"""No more disturbances than this are found at a time; an offset that seems to need more jumps, all overlooked since the
+last fit, does not jump but wander."""
+
+BOLDER_DEVIATIONS = 5.0
+"""What f would explain if its standard deviation were so many times as large is no disturbance."""
+
+OUTLYING_DEVIATIONS = 12.0
+"""Readings so many deviations away from those around them in time, f and all, may be spoiled."""
+
+MIN_OUTLIER_READINGS = 8
+"""Among fewer readings nobody knows which are the outliers."""
+
+NEARBY = 0.03
+"""Root mean square distance, in extents, of two readings that are of one place while no lengthscale is known."""
+
+SAME_PLACE = 0.8
+"""Two readings whose values of f are correlated at least so much are of one place."""
+
+AGREEING = 0.5
+"""Two surprises at one place that differ by less than this much of the larger are no blips but a discovery."""
+
+
+def sudden(exact: AnywherePosterior, step: float, threshold: float) -> OffsetModel | None:
+    """Return the offset with the disturbances that the last readings insist on, also if f may vary far more.
+
+    Args:
+        exact: The belief.
+        step: The typical step of the readings.
+        threshold: How many standard deviations a disturbance must explain.
+
+    Returns:
+        `None` where nothing changes.
+    """
+    offset, n = exact.offset, len(exact.observations or ())
+    if offset is None or not exact.law.jumps or n < MIN_READINGS:
+        return None
+    since = _time(exact, max(0, n - RECENT_READINGS))
+    settled = replace(offset, blips=tuple(blip for blip in offset.blips if blip[0] < since))
+    now = exact if settled == offset else exact.under(Model(exact.kernel, exact.regularizer, settled))
+    for _ in range(MAX_FOUND):
+        found = _largest(now, step, threshold)
+        if found is None:
+            break
+        now = now.under(Model(now.kernel, now.regularizer, found))
+    return None if now.offset == offset else now.offset
+
+
+def overlooked(exact: AnywherePosterior, form: Form, learned: Hyperparameters, threshold: float) -> OffsetModel | None:
+    """Return the offset with the disturbances of all times that an f and an offset would need which vary little.
+
+    Before anything is known of f, a jump passes for a step of f or for a random walk, and the fit then holds on to
+    that. Among very many data it is too late to ask, and too costly.
+
+    Returns:
+        `None` where there are none, or so many jumps that the offset does not jump but wander.
+    """
+    n, known = len(exact.observations or ()), exact.offset
+    if not form.law.jumps or known is None or n > MAX_FITTED_DATA:
+        return None
+    guess, found = form.guess(), known
+    lengthscales = tuple(np.maximum(learned.lengthscales, guess.lengthscales).tolist())
+    calm = replace(learned, lengthscales=lengthscales, variance=min(learned.variance, guess.variance))
+    calm = replace(calm, offset=form.law.calm(learned.offset))
+    while len(found.jumps) - len(known.jumps) <= MAX_FOUND and len(found.blips) - len(known.blips) <= n // 5:
+        posterior = exact.under(form.model(calm, found.jumps, found.blips))
+        jump, blip = _candidates(posterior, n, learned.step)
+        if max(jump[0], blip[0]) <= threshold**2:
+            return None if found == known else found
+        (_, index, variance), add = (jump, found.jumping) if jump[0] > blip[0] else (blip, found.blipping)
+        found = add((_time(exact, index), variance))
+    return None
+
+
+def outliers(data: Observations, extent: FloatArray) -> tuple[Disturbance, ...]:
+    """Return the readings that lie far from those around them in time, as blips; without any model.
+
+    Args:
+        data: Absolute readings.
+        extent: Range of each coordinate, shape (d,).
+    """
+    y, n = data.outcomes, len(data)
+    if n < MIN_OUTLIER_READINGS:
+        return ()
+    around = np.clip(np.arange(n) - 4, 0, max(n - 9, 0))[:, None] + np.arange(min(n, 9))  # nine readings, or all
+    residual = y - np.median(y[around], axis=1)
+    scale = float(np.median(np.abs(residual))) * 1.4826  # the deviation of normal numbers by their median
+    far = np.abs(residual) > OUTLYING_DEVIATIONS * scale
+    return tuple(
+        (float(data.moments.time[i]), float(residual[i] ** 2))
+        for i in (np.flatnonzero(far).tolist() if scale > 0 else [])
+        if not _confirmed(i, residual, data.points / extent)
+    )
+
+
+def _confirmed(i: int, residual: FloatArray, points: FloatArray) -> bool:
+    """Return whether a reading nearby is as far off: then it is f that is."""
+    distance = np.sqrt(((points - points[i]) ** 2).mean(axis=1))
+    near = (distance < NEARBY) & (np.arange(len(points)) != i)
+    larger = np.maximum(np.abs(residual), abs(residual[i]))
+    return bool((near & (np.abs(residual - residual[i]) < AGREEING * larger)).any())
+
+
+def _largest(exact: AnywherePosterior, step: float, threshold: float) -> OffsetModel | None:
+    """Return the offset with one more disturbance, the one that explains the last readings best, if one does."""
+    offset = exact.offset
+    assert offset is not None
+    jump, blip = _candidates(exact, RECENT_READINGS, step)
+    bolder: AnywherePosterior | None = None
+    for is_jump, (z2, index, variance) in sorted(((True, jump), (False, blip)), key=lambda each: -each[1][0]):
+        if z2 <= threshold**2:
+            return None
+        if bolder is None:
+            wider = Scaled(exact.kernel, BOLDER_DEVIATIONS**2)
+            bolder = exact.under(Model(wider, exact.regularizer, offset))
+        if _candidates(bolder, RECENT_READINGS, step)[0 if is_jump else 1][0] <= threshold**2:
+            continue
+        found = (_time(exact, index), variance)
+        if is_jump:
+            return offset.jumping(found)
+        if not _discovered(exact, index):
+            return offset.blipping(found)
+    return None
+
+
+Candidate = tuple[float, int, float]
+"""b^2/a of a disturbance, the index of the first reading it touches, and its variance."""
+
+
+def _candidates(exact: AnywherePosterior, recent_readings: int, step: float) -> tuple[Candidate, Candidate]:
+    """Return the jump and the blip among the last readings that explain them best."""
+    n = len(exact.observations or ())
+    recent = np.arange(max(1, n - recent_readings), n)
+    after = (np.arange(n)[:, None] >= recent).astype(np.float64)
+    z2, variance = _explained(exact, np.concatenate((after, np.identity(n)[:, recent]), axis=1), step)
+    k = len(recent)
+    z2[k - 1] = 0.0  # a jump before the last reading is a blip, so far
+    jump, blip = int(z2[:k].argmax()), int(z2[k:].argmax()) + k
+    return tuple((float(z2[i]), int(recent[i % k]), float(variance[i])) for i in (jump, blip))  # type: ignore[return-value]
+
+
+def _explained(exact: AnywherePosterior, directions: FloatArray, step: float) -> tuple[FloatArray, FloatArray]:
+    """Return b^2/a and the likeliest variance of disturbances, one a column; zero where they are too small to count."""
+    a, b = exact.surprise(directions)
+    z2 = b**2 / a
+    variance: FloatArray = np.maximum(z2 - 1.0, 0.0) / a
+    z2[variance < (MIN_STEPS * step) ** 2] = 0.0
+    return z2, variance
+
+
+def _discovered(exact: AnywherePosterior, index: int) -> bool:
+    """Return whether another reading of the same place surprises in the same way: then it is f that surprises."""
+    data = exact.observations
+    assert data is not None
+    x = data.points[index : index + 1]
+    alike = exact.kernel(x, data.points)[0] >= SAME_PLACE * float(exact.kernel.diagonal(x)[0])
+    alike[index] = False
+    others = np.flatnonzero(alike)
+    if not len(others):
+        return False
+    a, b = exact.surprise(np.eye(len(data))[:, np.append(others, index)])
+    surprise = b / a
+    own = surprise[-1]
+    return bool((np.abs(surprise[:-1] - own) < AGREEING * np.maximum(np.abs(surprise[:-1]), abs(own))).any())
+
+
+def _time(exact: AnywherePosterior, index: int) -> float:
+    assert exact.observations is not None
+    return float(exact.observations.moments.time[index])
