@@ -11,7 +11,12 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from equipoise._typing import FloatArray
+
+JITTERS = (0.0, 1e-12, 1e-9, 1e-6, 1e-3)
+"""By how much the diagonal is raised, relative to itself, until a matrix can be factored."""
 
 
 def cholesky(K: FloatArray) -> FloatArray:
@@ -20,6 +25,19 @@ def cholesky(K: FloatArray) -> FloatArray:
 
     L: FloatArray = cholesky(K, lower=True, check_finite=False)
     return L
+
+
+def safe_cholesky(K: FloatArray) -> FloatArray:
+    """Return the lower Cholesky factor of a matrix that is positive definite but for rounding.
+
+    Where rounding spoils it, the diagonal is raised as little as helps: readings then count as a little less sure.
+    """
+    for jitter in JITTERS:
+        try:
+            return cholesky(K if not jitter else K + jitter * np.diag(K.diagonal()))
+        except np.linalg.LinAlgError:
+            continue
+    return np.diag(np.sqrt(K.diagonal()))  # nothing is shared any more, and nothing fails
 
 
 def solve_lower(L: FloatArray, b: FloatArray, transposed: bool = False) -> FloatArray:

@@ -245,7 +245,7 @@ class Optimizer:
         Args:
             readings: Numbers of readings, ascending.
         """
-        with self._lock:
+        with self._lock, self._calmly():
             wanted = set(readings)
             past = zip(range(max(wanted, default=-1) + 1), self._state.history(), strict=False)
             return [self._recommendation(state, n) for n, state in past if n in wanted]

@@ -112,7 +112,7 @@ class AnywherePosterior(Posterior):
             K += model.offset(data.moments, data.moments)
         noise = model.noise + data.variances
         K.flat[:: len(K) + 1] += noise
-        new._L = _linalg.cholesky(K)
+        new._L = _linalg.safe_cholesky(K)
         new._whitened = new.solve(data.outcomes)
         new.log_det = 2.0 * float(np.log(new._L.diagonal()).sum()) - float(np.log(noise).sum())
         return new

@@ -122,6 +122,11 @@ class GuardedPosterior(Posterior):
         return self.modeled.knows_unit
 
     @property
+    def spoiled(self) -> tuple[float, ...]:
+        """The times of the readings that are held for spoiled."""
+        return self.modeled.spoiled
+
+    @property
     def beta(self) -> float:
         """The confidence coefficient of the trusted posterior."""
         return self.active.beta

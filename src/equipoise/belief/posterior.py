@@ -178,6 +178,11 @@ class Posterior(ABC):
         """Whether it knows how large f is: not while that is to be learned and the data are too few."""
         return True
 
+    @property
+    def spoiled(self) -> tuple[float, ...]:
+        """The times of readings that it holds for spoiled: it hardly learns from them."""
+        return ()
+
     def mean(self, points: FloatArray) -> FloatArray:
         """Return the posterior mean of f alone, shape (m,)."""
         return self.at(points).mean

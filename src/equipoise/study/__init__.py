@@ -2,7 +2,8 @@
 
 from equipoise.study.ledger import DuelGivenUp, GapUnknown
 from equipoise.study.proposing import Proposer
+from equipoise.study.screen import SetAside
 from equipoise.study.state import Record, Rules, State
 from equipoise.study.streams import Streams
 
-__all__ = ["DuelGivenUp", "GapUnknown", "Proposer", "Record", "Rules", "State", "Streams"]
+__all__ = ["DuelGivenUp", "GapUnknown", "Proposer", "Record", "Rules", "SetAside", "State", "Streams"]

@@ -32,6 +32,7 @@ class Entry:
         worker: Who measures it.
         readings: What was told so far, by trial.
         void: Given up: its readings no longer make a comparison.
+        aside: The trials whose reading cannot be: nothing is learned from it.
     """
 
     number: int
@@ -40,6 +41,7 @@ class Entry:
     worker: str | None = None
     readings: dict[int, Reading] = field(default_factory=dict)
     void: bool = False
+    aside: frozenset[int] = frozenset()
 
     def point(self, i: int) -> FloatArray:
         """Return the encoded point of trial i: where it was measured, or is to be."""
@@ -48,12 +50,13 @@ class Entry:
         return planned if told is None or told.point is None else told.point
 
     def told(self) -> list[Reading | None]:
-        """Return what was told, in the order of measurement."""
-        return [self.readings.get(i) for i in self.ids]
+        """Return what was told and can be, in the order of measurement."""
+        return [None if i in self.aside else self.readings.get(i) for i in self.ids]
 
-    def with_reading(self, i: int, reading: Reading) -> "Entry":
-        """Return the entry with one more reading."""
-        return replace(self, readings=self.readings | {i: reading})
+    def with_reading(self, i: int, reading: Reading, aside: bool) -> "Entry":
+        """Return the entry with one more reading, which may be one that cannot be."""
+        strange = self.aside | {i} if aside else self.aside
+        return replace(self, readings=self.readings | {i: reading}, aside=strange)
 
     @property
     def timed(self) -> bool:
@@ -79,6 +82,7 @@ class Ledger:
         self.told: dict[int, Reading] = {}
         self.failed: dict[int, str] = {}
         self.entries: list[Entry] = []  # every duel there ever was, by number
+        self.of_trial: dict[int, Entry] = {}
         self.handed: dict[int, Trial] = {}  # out with a worker
         self._decode = decode
         self._waiting: dict[str | None, deque[Trial]] = {}
@@ -98,7 +102,7 @@ class Ledger:
         self.trials += len(ids)
         queue = self._waiting.setdefault(worker, deque())
         for i, point in zip(ids, duel.points, strict=True):
-            self._pending[i] = entry
+            self._pending[i] = self.of_trial[i] = entry
             queue.append(Trial(i, self._decode(point)))
         return self.hand_out(worker, ids[0])
 
@@ -119,11 +123,13 @@ class Ledger:
         self.handed[i] = trial
         return trial
 
-    def record(self, i: int, reading: Reading) -> None:
+    def record(self, i: int, reading: Reading, aside: bool) -> None:
         """Note a reading."""
         entry = self._pending.pop(i)
         del self.handed[i]
         self.told[i] = entry.readings[i] = reading
+        if aside:
+            entry.aside |= {i}
 
     def fail(self, i: int, reason: str) -> None:
         """Give up the duel of a trial that could not be measured."""

@@ -37,8 +37,10 @@ class Proposer:
         posterior, space = state.anticipated(), self.space
         if not state.feasibility.certain:
             space = Restricted(space, state.feasibility.allows)
-        belief = posterior.at(candidates(space, posterior, self.policy.scores, rng))
-        proposal = self.policy(belief, rng)
+        found, suspect = candidates(space, posterior, self.policy.scores, rng), state.suspect()
+        proposal = self.policy(posterior.at(found), rng)
+        if suspect is not None and len(proposal.points) == 2:
+            proposal = Proposal.pair(proposal.points[0], suspect)
         return self.reduction(proposal, rng, _forecast(state, proposal))
 
 

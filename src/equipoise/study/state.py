@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from equipoise._typing import FloatArray
 from equipoise.belief import Feasibility, Posterior
 from equipoise.data import Comparison, Reading, Trial, teaches, will_teach
 from equipoise.log.events import Asked, Corrected, Event, Expired, Failed, Handed, Retracted, Told
@@ -16,6 +17,7 @@ from equipoise.offsets import Offset
 from equipoise.reductions import Baseline, Zero
 from equipoise.spaces import Domain
 from equipoise.study.ledger import DuelGivenUp, Entry, GapUnknown, Ledger
+from equipoise.study.screen import LARGEST_PLAUSIBLE, SetAside, absurd
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,7 @@ class Record:
         error: The reading's own standard error.
         failed: Why there is no reading.
         void: Whether its duel was given up.
+        aside: Why nothing is learned from the reading, where that is so.
     """
 
     trial: int
@@ -43,6 +46,7 @@ class Record:
     error: float = 0.0
     failed: str | None = None
     void: bool = False
+    aside: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,9 @@ class Change:
 
 
 NOTHING = Change(lambda: None)
+
+RECENT_READINGS = 8
+"""How many of the last readings are looked at for one that should be confirmed."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +106,7 @@ class State:
         self.posterior, self.baseline = rules.prior, rules.baseline
         self._ledger = Ledger(rules.space.decode)
         self._events: list[Event] = []
+        self._aside: frozenset[int] = frozenset()
         self.feasibility = Feasibility(rules.space.extent)
 
     @property
@@ -194,8 +202,13 @@ class State:
         """Let an event happen; one that has happened already, as after an interrupt, changes nothing."""
         self.prepare(event).make()
 
-    def prepare(self, event: Event) -> Change:
-        """Return what an event will change; whatever can fail fails here."""
+    def prepare(self, event: Event, *, screen: bool = True) -> Change:
+        """Return what an event will change; whatever can fail fails here.
+
+        Args:
+            event: What happens.
+            screen: Whether a reading is compared with the others, so that those which cannot be are set aside.
+        """
         ledger = self._ledger
         match event:
             case Asked(trial, number, duel, worker):
@@ -212,7 +225,12 @@ class State:
                 return self._change(event, lambda: ledger.hand_out(worker, trial))
             case Told(trial, reading):
                 news = self.telling(trial, reading)
-                return NOTHING if news is None else self._learning(news, ledger.must_be_open(trial))
+                if news is None:
+                    return NOTHING
+                aside = self._screened(news) if screen else self._aside
+                if aside != self._aside:
+                    return self._setting_aside([*self._events, news], aside)
+                return self._learning(news, ledger.must_be_open(trial))
             case Failed(trial, reason):
                 if self.failing(trial, reason) is None:
                     return NOTHING
@@ -239,11 +257,24 @@ class State:
                 posterior = posterior.anticipate(datum)
         return posterior
 
+    def suspect(self) -> FloatArray | None:
+        """Return a point whose only reading is held for spoiled though it was a good one, so that it can be confirmed.
+
+        A discovery looks like that too: whoever never measured there again would never know.
+        """
+        told, spoiled = list(self._ledger.told.items()), set(self.posterior.spoiled)
+        values = sorted(self.rules.sign * reading.value for _, reading in told)
+        for i, reading in reversed(told[-RECENT_READINGS:]):
+            if reading.place in spoiled and self.rules.sign * reading.value > values[len(values) // 2]:
+                point = self._ledger.of_trial[i].point(i)
+                if sum(self._ledger.of_trial[j].point(j).tobytes() == point.tobytes() for j, _ in told) == 1:
+                    return point
+        return None
+
     def records(self) -> list[Record]:
         """Return what became of every trial, in the order in which they were told; then those that were not."""
-        of_trial = {i: entry for entry in self._ledger.entries for i in entry.ids}
         handed = (*self._ledger.told, *self._ledger.failed, *self.open_trials)
-        return [self._record(i, of_trial[i]) for i in handed]
+        return [self._record(i, self._ledger.of_trial[i]) for i in handed]
 
     def history(self) -> "Iterator[State]":
         """Yield a state as it was before any reading, then after each: one object, which goes on changing."""
@@ -274,25 +305,41 @@ class State:
             again.apply(event)
         return Change(lambda: self.__dict__.update(again.__dict__))
 
+    def _screened(self, event: Told) -> frozenset[int]:
+        """Return the trials whose reading cannot be, given one more."""
+        if not self._aside and abs(event.reading.value) <= LARGEST_PLAUSIBLE:
+            return self._aside
+        told = [*self._ledger.told.items(), (event.trial, event.reading)]
+        return frozenset(told[k][0] for k in absurd([reading.value for _, reading in told]))
+
+    def _setting_aside(self, events: list[Event], aside: frozenset[int]) -> Change:
+        """Return the change to the state in which other readings than before are set aside."""
+        again = State(self.rules)
+        again._aside = aside
+        for event in events:
+            again.prepare(event, screen=False).make()
+        strange = ", ".join(map(str, sorted(aside - self._aside)))
+        note = SetAside(f"the reading of trial {strange} cannot be: nothing is learned from it; see `correct`")
+        return Change(lambda: self.__dict__.update(again.__dict__), note if strange else None)
+
     def _learning(self, event: Told, entry: Entry) -> Change:
         """Return the change that a reading makes."""
         rules, i, place = self.rules, event.trial, self.readings + 1
-        reading = replace(event.reading, place=place)
-        now = entry.with_reading(i, reading)
+        reading, strange = replace(event.reading, place=place), event.trial in self._aside
+        now = entry.with_reading(i, reading, strange)
         late = rules.max_gap is not None and not entry.void and now.span > rules.max_gap
         comparable = not (entry.void or late or self._forecasts_nothing)
         posterior, known = self.posterior, len(self._lessons(entry, comparable=True))
         for datum in self._lessons(now, comparable)[known:]:
             posterior = posterior.condition(datum)
         baseline = self.baseline
-        if baseline is not None:
+        if baseline is not None and not strange:
             predicted = float(self.posterior.at(now.point(i)[None]).mean[0])
             baseline = baseline.update(rules.sign * reading.value, predicted)
-
-        feasibility = self.feasibility.told(now.point(i), read=True)
+        feasibility = self.feasibility.told(now.point(i), read=not strange)
 
         def learn() -> None:
-            self._ledger.record(i, reading)
+            self._ledger.record(i, reading, strange)
             self.posterior, self.baseline, self.feasibility = posterior, baseline, feasibility
             if late:
                 self._ledger.give_up(entry)
@@ -327,7 +374,11 @@ class State:
         x = self.rules.space.decode(entry.point(i))
         if told is None:
             return Record(i, entry.number, entry.worker, x, failed=self._ledger.failed.get(i), void=entry.void)
-        return Record(i, entry.number, entry.worker, x, told.value, told.time, told.error, void=entry.void)
+        aside = (
+            "it cannot be" if i in entry.aside else "it is spoiled" if told.place in self.posterior.spoiled else None
+        )
+        read = (told.value, told.time, told.error)
+        return Record(i, entry.number, entry.worker, x, *read, void=entry.void, aside=aside)
 
     def _must_be_ours(self, i: int, x: Any) -> None:
         encode, ours = self.rules.space.encode, self._ledger.handed[i].x

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from optuna.distributions import BaseDistribution
-from optuna.study import Study
 from optuna.trial import FixedTrial, Trial
 
 from equipoise.integrations.optuna.records import FIRST, PAIR, SECOND, Pair
 from equipoise.integrations.optuna.sampler import DuelSampler, sampler_of
-from equipoise.integrations.optuna.translation import internal, must_tell_apart
+from equipoise.integrations.optuna.translation import internal
 
 
 class Rival(FixedTrial):
@@ -22,20 +21,13 @@ class Rival(FixedTrial):
     """
 
     def __init__(self, trial: Trial, pair: Pair | None, sampler: DuelSampler) -> None:
-        self._values: dict[str, Any] = {}
-        super().__init__(self._values, trial.number)
-        self._trial, self._sampler = trial, sampler
+        super().__init__({}, trial.number)
+        self.study, self._trial, self._sampler = trial.study, trial, sampler
         self._proposed = None if pair is None else pair.member(1)
 
-    @property
-    def study(self) -> Study:
-        """The study of the trial it is compared with."""
-        return self._trial.study
-
     def _suggest(self, name: str, distribution: BaseDistribution) -> Any:  # where all of Optuna's suggest_... end
-        if name not in self._values:
-            must_tell_apart(name, distribution)
-            self._values[name] = self._decided(name, distribution)
+        if name not in self._params:
+            self._params[name] = self._decided(name, distribution)
         return super()._suggest(name, distribution)
 
     def _decided(self, name: str, distribution: BaseDistribution) -> Any:
@@ -77,12 +69,13 @@ def paired(objective: Callable[[Any], float]) -> Callable[[Trial], float]:
 def _record(trial: Trial, rival: Rival, swapped: bool, readings: tuple[float, float]) -> None:
     """Keep what was compared and read; only parameters that both have can be learned from."""
     shown = {f"second:{key}": value for key, value in rival.user_attrs.items()}
-    for key, value in (shown | dict(zip((FIRST, SECOND), readings, strict=True))).items():
+    for key, value in (shown | {FIRST: readings[0], SECOND: readings[1]}).items():
         trial.set_user_attr(key, value)
     both = [{name: internal(d, t.params[name]) for name, d in t.distributions.items()} for t in (trial, rival)]
-    values = {name: (both[0][name], both[1][name]) for name in both[0] if name in both[1]}
-    finite = readings if math.isfinite(readings[0] - readings[1]) else None
-    trial.storage.set_trial_system_attr(trial._trial_id, PAIR, Pair(values, swapped, trial.number, finite).to_json())
+    values = {name: [both[0][name], both[1][name]] for name in both[0] if name in both[1]}
+    finite = [*readings] if math.isfinite(readings[0] - readings[1]) else None
+    pair = Pair(values, swapped, None if finite is None else trial.number, finite)
+    trial.storage.set_trial_system_attr(trial._trial_id, PAIR, pair.to_json())
 
 
 def _number(reading: Any) -> float:

@@ -1,18 +1,15 @@
 """What a study's storage keeps of a duel: short JSON in the attributes of its trial, and nothing anywhere else.
 
-    attribute     of      what
-    eq            system  the pair: {"p": {name: [first, second]}, "o": second goes first}, values in Optuna's internal
-                          form; once measured {"n": trial, "y": [first, second]} too, both readings in one write
-    eq:fit        system  what was learned when this trial was proposed: see `learning.py`
-    duel_first    user    the reading of the trial's own parameters, for people; version 0.1.0 has it here alone
-    duel_second   user    the reading of its rival's
-
-The trial's own parameters are the first member of the pair.
+attribute     of      what
+eq            system  the pair, see `Pair`; written when it is proposed, and again with both readings in one write
+eq:fit        system  what was learned when this trial was proposed, see `learning.py`
+duel_first    user    the reading of the trial's own parameters, for people; version 0.1.0 has it here alone
+duel_second   user    the reading of its rival's
 """
 
 import math
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -20,11 +17,14 @@ from optuna.trial import FrozenTrial, TrialState
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
+from equipoise.belief import Learned
 from equipoise.data import Duel, Proposal, Reading
 from equipoise.integrations.optuna.translation import internal
+from equipoise.log.parts import described, restored
 
 PAIR, FIT = "eq", "eq:fit"
 FIRST, SECOND = "duel_first", "duel_second"
+KEYS = {"values": "p", "swapped": "o", "measured": "n", "readings": "y", "sign": "s", "baseline": "c", "predicted": "m"}
 T = TypeVar("T")
 
 
@@ -45,42 +45,38 @@ def read(trial: FrozenTrial, key: str, parse: Callable[[Any], T]) -> T | None:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A duel as its trial keeps it; the last three are of one-point duels.
+    """A duel as its trial keeps it; the trial's own parameters are the first member.
 
     Attributes:
-        values: First and second member, by parameter, in internal form.
+        values: First and second member, by parameter, in Optuna's internal form.
         swapped: The second is measured first.
         measured: The number of the trial that has measured both; a retried trial inherits the pair, not this.
         readings: Of the first and the second member, once measured.
-        sign: The sign and size with which the only reading enters the outcome.
-        baseline: What is subtracted from the reading; `None` where there was nothing to forecast it from.
-        predicted: The posterior mean where it is measured, when it was proposed.
+        sign: Of a one-point duel: the sign and size with which its only reading enters the outcome.
+        baseline: Of a one-point duel: what is subtracted from it; `None` where there was nothing to forecast it from.
+        predicted: Of a one-point duel: the posterior mean where it is measured, when it was proposed.
     """
 
-    values: Mapping[str, tuple[float, float]]
+    values: Mapping[str, Sequence[float]]
     swapped: bool = False
     measured: int | None = None
-    readings: tuple[float, float] | None = None
+    readings: Sequence[float] | None = None
     sign: float | None = None
     baseline: float | None = None
-    predicted: float = 0.0
+    predicted: float | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON, what is not needed left out."""
-        values: dict[str, Any] = {"p": {name: [*both] for name, both in self.values.items()}}
-        if self.sign is not None:
-            return values | {"s": self.sign, "c": self.baseline, "m": self.predicted}
-        measured = {} if self.readings is None else {"n": self.measured, "y": [*self.readings]}
-        return values | {"o": int(self.swapped)} | measured
+        """Return it as JSON, what is not known left out."""
+        return {key: value for name, key in KEYS.items() if (value := getattr(self, name)) is not None}
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> "Pair":
         """Undo `to_json`."""
-        values = {name: _numbers(*both) for name, both in content["p"].items()}
-        if "s" in content:
-            (sign, predicted), c = _numbers(content["s"], content["m"]), content["c"]
-            return cls(values, sign=sign, baseline=None if c is None else check.number("c", c), predicted=predicted)
-        return cls(values, bool(content["o"]), content.get("n"), _numbers(*content["y"]) if "y" in content else None)
+        check.array("p", [*content["p"].values()], (None, 2))
+        check.array("y", content.get("y", (0, 0)), (2,))
+        for key in {"s", "c", "m"} & content.keys():
+            check.number(key, content[key])
+        return cls(**{name: content[key] for name, key in KEYS.items() if key in content})
 
     @classmethod
     def of(cls, trial: FrozenTrial) -> "Pair | None":
@@ -121,5 +117,32 @@ class Pair:
         return [Reading(value, place=2 * trial.number + i) for i, value in enumerate(values, 1)]
 
 
-def _numbers(first: Any, second: Any) -> tuple[float, float]:
-    return check.number("first", first), check.number("second", second)
+@dataclass(frozen=True)
+class Fit:
+    """What was learned of a model from so many duels, and so many lessons of the next one."""
+
+    model: str
+    duels: int
+    lessons: int
+    learned: Learned
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        return {"g": self.model, "n": self.duels, "k": self.lessons, "l": described(self.learned)}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> "Fit | None":
+        """Undo `to_json`; `None` for a fit of version 0.1.0, which followed rules of its own."""
+        if "d" in content:
+            return None
+        learned = restored("l", content["l"])
+        h, disturbances = learned.hyperparameters, (*learned.jumps, *learned.blips)
+        for value in (*h.lengthscales, h.variance, h.noise, *h.offset, h.step, *(size for _, size in disturbances)):
+            check.positive("l", value)
+        duels, lessons = (check.count(key, content[key], at_least=0) for key in "nk")
+        return cls(content["g"], duels, lessons, learned)
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """How much was learned of f and of the offset."""
+        return len(self.learned.hyperparameters.lengthscales), len(self.learned.hyperparameters.offset)

@@ -14,22 +14,14 @@ from optuna.trial import FrozenTrial, TrialState
 
 from equipoise import _validation as check
 from equipoise.answer import Recommendation, recommended
-from equipoise.integrations.optuna.learning import MEMORY_DUELS
-from equipoise.integrations.optuna.model import StudyModel
+from equipoise.integrations.optuna.model import MEMORY_DUELS, StudyModel
 from equipoise.integrations.optuna.records import FIT, PAIR, Pair
 from equipoise.integrations.optuna.translation import must_tell_apart
 from equipoise.offsets import Offset
 from equipoise.policies import Policy
 from equipoise.reductions import OnePoint, TwoPoint
-from equipoise.study import Streams
 from equipoise.study.defaults import default_policy
-from equipoise.study.streams import PROPOSE, RECOMMEND
-
-TURN_TRIALS = 8
-"""One trial in so many is the first to fit a long study anew, so that not every worker does at once."""
-
-THOROUGH_DUELS = 512
-"""How many duels of a long study a recommendation learns from."""
+from equipoise.study.streams import PROPOSE, RECOMMEND, Streams
 
 
 class NotModeled(UserWarning):
@@ -56,7 +48,6 @@ class DuelSampler(BaseSampler):
     Example:
         >>> import optuna
         >>> from equipoise.integrations.optuna import DuelSampler, best_params, paired
-        >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
         >>> clock = iter(range(1000))
         >>> def objective(trial):  # drifts by more than the signal: it does not matter
         ...     return -((trial.suggest_float("x", 0, 1) - 0.7) ** 2) + 0.1 * next(clock)
@@ -88,7 +79,7 @@ class DuelSampler(BaseSampler):
             raise TypeError(f"`offset` must be an object such as Tracked(), got {offset!r}")
         if self.reduction.baseline is not None and self.offset.learns_readings:
             raise ValueError(f"`offset` must be Arbitrary() for duels of a single reading, got {offset!r}")
-        self.search_space = None if search_space is None else dict(search_space)
+        self.search_space = search_space and dict(search_space)
         self.memory = check.count("memory", memory, at_least=2)
         self.independent_sampler = RandomSampler(seed) if independent_sampler is None else independent_sampler
         self._streams, self._warned = Streams(seed), set[str]()
@@ -130,12 +121,9 @@ class DuelSampler(BaseSampler):
         must_tell_apart(param_name, param_distribution)
         if param_name not in self._warned and Pair.of(trial) is not None:
             self._warned.add(param_name)
-            note = (
-                f"parameter {param_name!r} is drawn at random and not optimized in trial {trial.number}, since not "
-                "every finished trial has it or its range was changed. Suggest every parameter in every trial; where "
-                "the space is conditional, make a study for each branch"
-            )
-            warnings.warn(note, NotModeled, stacklevel=2)
+            what = f"parameter {param_name!r} is drawn at random and not optimized in trial {trial.number}"
+            why = "not every finished trial has it in this range. Suggest it always, or make a study for each branch"
+            warnings.warn(f"{what}: {why}", NotModeled, stacklevel=2)
         return self.independent_sampler.sample_independent(study, trial, param_name, param_distribution)
 
     def before_trial(self, study: Study, trial: FrozenTrial) -> None:
@@ -149,10 +137,9 @@ class DuelSampler(BaseSampler):
             return
         pair = Pair.of(trial)
         if pair is None or pair.measured != trial.number:
-            raise RuntimeError(
-                f"a trial must be measured by paired(objective), got a value without a rival for trial {trial.number}: "
-                "wrap the objective, or give the sampler reduction=OnePoint(...)"
-            )
+            advice = "wrap the objective, or give the sampler reduction=OnePoint(...)"
+            got = f"got a value without a rival for trial {trial.number}"
+            raise RuntimeError(f"a trial must be measured by paired(objective), {got}: {advice}")
 
     def recommend(self, study: Study) -> Recommendation:
         """Return the best setting as far as is known, with a bound on what is left to gain."""
@@ -162,9 +149,9 @@ class DuelSampler(BaseSampler):
             readings = 0 if translation is None else model.readings(translation)
             if translation is None or not readings:
                 raise ValueError("`study` must have finished a duel to recommend anything, got none that is complete")
-            belief, _ = model.belief(translation, self.memory, max(self.memory, THOROUGH_DUELS), turn=False)
+            belief, _ = model.belief(translation, self.memory)
             best = recommended(translation.space, belief, readings, self._streams.at(readings, RECOMMEND))
-            return replace(best, x=translation.external(translation.space.encode(best.x)))
+            return replace(best, x=translation.external(best.x))
 
     def coin(self, number: int) -> bool:
         """Throw the coin of a trial whose pair was not proposed: whether its rival goes first."""
@@ -175,9 +162,10 @@ class DuelSampler(BaseSampler):
         with self._lock:
             model = self._model(study, trial.number)
             translation, rng = model.translation(search_space), self._streams.at(trial.number, PROPOSE)
-            belief, fit = model.belief(translation, self.memory, turn=trial.number % TURN_TRIALS == 0)
+            belief, fit = model.belief(translation, self.memory, trial.number)
             proposal = model.proposed(belief, translation, self.policy, rng)
-            means, forecast = belief.at(proposal.points).mean, model.forecast(self.reduction.baseline)
+            means, baseline = belief.at(proposal.points).mean, self.reduction.baseline
+            forecast = None if baseline is None else model.forecast(baseline)
             c = None if forecast is None else forecast.predict(float(means.mean()))
             signs = self.reduction(proposal, rng, c or 0.0).signs
         fixed = trial.system_attrs.get("fixed_params", {}) if len(signs) == 2 else {}
@@ -192,7 +180,7 @@ class DuelSampler(BaseSampler):
     def _model(self, study: Study, trial: int = -1) -> StudyModel:
         """Return what is known of a study; what was just read from the storage for the same trial is not read again."""
         storage, number = study._storage, study._study_id
-        if self._known is None or self._known[0] is not storage or self._known[1] != number:
+        if self._known is None or self._known[:2] != (storage, number):
             self._known, self._read_for = (storage, number, StudyModel(self.offset, self.search_space)), -1
         if trial < 0 or trial != self._read_for:
             self._known[2].update(study)
@@ -207,14 +195,10 @@ def sampler_of(study: Study) -> DuelSampler | None:
 
 
 def recommend(study: Study) -> Recommendation:
-    """Return the best setting as far as a study's duels tell, with a bound on what is left to gain.
-
-    Works for any study whose trials were duels, also one loaded from its storage with another sampler.
-    """
+    """Return the best setting as far as a study's duels tell, also if it was loaded with another sampler."""
     return (sampler_of(study) or DuelSampler(seed=0)).recommend(study)
 
 
 def best_params(study: Study) -> dict[str, Any]:
     """Return the parameters of the best setting known: what `study.best_params` is not, under drift."""
-    params: dict[str, Any] = recommend(study).x
-    return params
+    return dict(recommend(study).x)

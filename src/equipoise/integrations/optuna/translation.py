@@ -49,17 +49,17 @@ class Translation:
         x = self.space.decode(point)
         return {name: decode(x[name]) for name, (_, _, decode) in self._axes.items()}
 
-    def members(self, points: FloatArray, fixed: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
+    def members(self, points: FloatArray, fixed: Mapping[str, Any]) -> dict[str, list[float]]:
         """Return challenger and best by name; what is fixed meets the best or, where it is that, the challenger."""
         first, best = self.decode(points[0]), self.decode(points[1])
         given = {name: internal(d, fixed[name]) for name, d in self.distributions.items() if name in fixed}
         second = first if given and best | given == best else best
         first = best | given if given else first
-        return {name: (first[name], second[name]) for name in first}
+        return {name: [first[name], second[name]] for name in first}
 
-    def external(self, point: FloatArray) -> dict[str, Any]:
-        """Return the values of a point as an objective sees them."""
-        return {name: self.distributions[name].to_external_repr(v) for name, v in self.decode(point).items()}
+    def external(self, x: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the values of a point as an objective sees them, from those the space knows it by."""
+        return {name: d.to_external_repr(self._axes[name][2](x[name])) for name, d in self.distributions.items()}
 
 
 def _axis(d: BaseDistribution) -> tuple[Parameter, Callable[[float], Any], Callable[[Any], float]]:
