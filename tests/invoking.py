@@ -1,6 +1,7 @@
 """Running `equipoise` in this process, and a study to run it on."""
 
 import json
+import signal
 
 from click.testing import CliRunner
 
@@ -14,6 +15,11 @@ def invoke(*arguments, code=0):
     assert result.exception is None or isinstance(result.exception, SystemExit)  # refusals, never a traceback
     result.data = json.loads(result.stdout) if "--json" in arguments and result.stdout else None
     return result
+
+
+def interruptible():
+    """Let a child be ended by Ctrl-C: where these tests run in the background, or under nohup, that is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def new_study(folder):

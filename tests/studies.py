@@ -31,7 +31,8 @@ def act(opt, steps, seed=0):
             continue
         trial = mine[int(rng.choice(list(mine)))]
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", eq.DuelGivenUp)
+            for expected in (eq.DuelGivenUp, eq.study.GapUnknown):
+                warnings.simplefilter("ignore", expected)
             if what == "tell":
                 moved = trial.x if rng.random() < 0.2 else None
                 time = float(trial.id) if rng.random() < 0.5 else None

@@ -167,11 +167,11 @@ class Gambler:
     def __init__(self, extra):
         self.extra, self.drawn = extra, []
 
-    def __call__(self, posterior, candidates, rng):
+    def __call__(self, belief, rng):
         self.drawn.append(rng.random())
         for _ in range(self.extra):
             rng.integers(7, dtype=np.uint32)
-        return eq.Proposal.single(candidates[0])
+        return eq.Proposal.single(belief.points[0])
 
 
 def test_each_duel_has_random_numbers_of_its_own_whatever_was_drawn_before():
@@ -389,7 +389,7 @@ def test_done_is_the_certificate():
     ("options", "error", "message"),
     [
         ({"space": [[0.0, 1.0]]}, TypeError, "`space` must be an object such as Space(q=Float(0, 1)), Box(bounds) or"),
-        ({"space": eq.Box}, TypeError, "or Finite(points), got <class 'equipoise.spaces.finite.Box'>"),
+        ({"space": eq.Box}, TypeError, "or Finite(points), got <class 'equipoise.spaces.box.Box'>"),
         ({"policy": eq.IDS}, TypeError, "`policy` must be an object such as Challenger(), got <class"),
         ({"policy": "ids"}, TypeError, "`policy` must be an object such as Challenger(), got 'ids'"),
         ({"reduction": eq.OnePoint}, TypeError, "`reduction` must be an object such as TwoPoint(), got <class"),
@@ -441,6 +441,213 @@ def test_what_the_user_does_to_his_points_does_not_matter():
         careless.recommend().x[:] = 1e9
     advance(careful, 10)
     assert state(careful) == state(careless)
+
+
+# Doors: what is refused before anything is written.
+
+
+@pytest.mark.parametrize(
+    ("argument", "given"),
+    [
+        ("space", eq.Box),
+        ("space", "box"),
+        ("kernel", eq.RBF),
+        ("kernel", "rbf"),
+        ("policy", eq.IDS),
+        ("reduction", eq.TwoPoint),
+        ("offset", eq.Tracked),
+        ("offset", "tracked"),
+        ("confidence", eq.TightConfidence),
+        ("confidence", 2.0),
+        ("posterior", eq.belief.AnywherePosterior),
+        ("posterior", "gp"),
+    ],
+    ids=repr,
+)
+def test_a_class_or_a_word_given_for_an_object_is_refused_and_leaves_no_log(tmp_path, argument, given):
+    parts = {"space": BOX, argument: given}
+    with pytest.raises(TypeError, match=f"`{argument}` must be an object such as "):
+        eq.Optimizer(**parts, log=tmp_path / "study.jsonl", rng=0)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda opt, trial: opt.tell(trial, 1.0),
+        lambda opt, trial: opt.tell(trial, failed="beam lost"),
+        lambda opt, trial: opt.expire(trial),
+    ],
+    ids=["told", "failed", "expired"],
+)
+@over_spaces
+def test_a_trial_of_another_optimizer_is_refused_before_anything_is_written(tmp_path, space, answer):
+    opt = make(space, log=tmp_path / "study.jsonl")
+    ours, theirs = opt.ask(), make(space, rng=1).ask()
+    assert (ours.id, ours.x.tolist()) != (theirs.id, theirs.x.tolist())
+    before, written = state(opt), opt.log.read_bytes()
+    with pytest.raises(ValueError, match=r"`trial` must be one of this optimizer, whose trial 0 is at .*, got one at "):
+        answer(opt, theirs)
+    assert state(opt) == before
+    assert opt.log.read_bytes() == written
+    opt.tell(pickle.loads(pickle.dumps(ours)), 1.0)  # a copy of one's own is one's own
+    assert opt.readings == 1
+
+
+def test_a_worker_is_named_and_by_keyword():
+    opt = make()
+    with pytest.raises(TypeError, match="positional argument"):
+        opt.ask(8)
+    with pytest.raises(TypeError, match="`worker` must be a name, got 8"):
+        opt.ask(worker=8)
+    assert opt.open_trials == ()
+    assert opt.ask(worker="8").id == 0
+
+
+def test_a_gap_that_cannot_be_checked_is_said():
+    opt = make(max_gap=10.0)
+    for times in ((None, None), (1.0, None), (None, 2.0)):
+        trials = opt.ask(), opt.ask()
+        opt.tell(trials[0], 1.0, time=times[0])
+        with pytest.warns(
+            eq.study.GapUnknown, match=r"`max_gap` was not checked for duel \d: tell the `time`"
+        ) as caught:
+            opt.tell(trials[1], 0.0, time=times[1])
+        assert [warning.filename for warning in caught] == [__file__]
+    assert opt.posterior.comparisons == 3
+    first, second = opt.ask(), opt.ask()
+    opt.tell(first, 1.0, time=3.0)
+    opt.tell(second, 0.0, time=4.0)  # nothing to say
+    free = make()
+    advance(free, 4)
+
+
+# The law of the offset, and beliefs of one's own.
+
+
+def hilly(opt, readings=60, drift=0.1):
+    """Tell readings of a hill at 0.7 whose offset drifts by more than the hill is high."""
+    for t in range(readings):
+        trial = opt.ask()
+        opt.tell(trial, -4 * (float(trial.x[0]) - 0.7) ** 2 + drift * t)
+    return opt
+
+
+LINE = eq.Box([(0, 1)])
+FORM = eq.belief.Form(LINE.extent, LINE.groups, eq.Blocks(4))
+
+
+@pytest.mark.parametrize(
+    ("parts", "law"),
+    [
+        ({}, eq.Tracked()),
+        ({"kernel": KERNEL}, eq.Arbitrary()),
+        ({"kernel": KERNEL, "policy": eq.UCB()}, eq.Constant()),
+        ({"policy": eq.UCB()}, eq.Constant()),
+        ({"offset": eq.Blocks(5)}, eq.Blocks(5)),
+        ({"posterior": eq.belief.AnywherePosterior(KERNEL)}, eq.Arbitrary()),
+        ({"posterior": eq.belief.AnywherePosterior(KERNEL), "policy": eq.UCB()}, eq.Constant()),
+        ({"posterior": eq.belief.AnywherePosterior(KERNEL, offset=eq.Tracked().known())}, eq.Tracked()),
+        ({"posterior": eq.belief.LearnedPosterior(FORM)}, eq.Blocks(4)),
+        ({"posterior": eq.belief.GuardedPosterior(eq.belief.LearnedPosterior(FORM))}, eq.Blocks(4)),
+    ],
+    ids=repr,
+)
+def test_it_says_what_it_assumes_of_the_offset(parts, law):
+    opt = eq.Optimizer(LINE, **parts, rng=0)
+    assert opt.offset == law
+    for _ in range(4):
+        opt.tell(opt.ask(), 1.0)
+    readings_teach = law.learns_readings
+    assert opt.posterior.comparisons == (4 if readings_teach else 2)
+
+
+@pytest.mark.parametrize("law", [eq.Tracked().known(walk=0.01, wave=0.01), eq.Blocks(1).known(level=0.5)], ids=repr)
+def test_a_posterior_with_a_known_law_learns_readings_at_their_times(law):
+    opt = hilly(eq.Optimizer(LINE, posterior=eq.belief.AnywherePosterior(eq.RBF(0.3), 0.01, offset=law), rng=0))
+    observed = opt.posterior.observations
+    assert observed.moments.time.tolist() == list(range(1, 61))
+    assert observed.moments.pair.tolist() == [k // 2 for k in range(60)]
+    assert math.isfinite(opt.recommend().gap_bound)
+
+
+def test_where_the_law_is_right_the_bound_is_small():
+    """In 0.1.0 every reading was taken at time 0, and the bound was fifty times as large."""
+    prior = eq.belief.AnywherePosterior(eq.RBF(0.3), 0.01, offset=eq.Tracked().known(walk=1e-4, wave=1e-4))
+    best = hilly(eq.Optimizer(LINE, posterior=prior, rng=0)).recommend()
+    assert best.x[0] == pytest.approx(0.7, abs=0.05)
+    assert 0 < best.gap_bound < 0.25
+
+
+class Parabola(eq.belief.Posterior):
+    """A belief of one's own: f is a parabola, its two coefficients have a normal prior; no gradients, no list."""
+
+    def __init__(self, deviation=10.0):
+        super().__init__(eq.Linear(), 0.1, None)
+        self.coefficients, self.C, self.seen = np.zeros(2), deviation**2 * np.eye(2), np.empty((0, 1))
+
+    @staticmethod
+    def features(points):
+        return np.concatenate((points, points**2), axis=1)
+
+    def condition(self, comparison):
+        return self.learned(comparison, comparison.outcome)
+
+    def anticipate(self, comparison):
+        u = self.features(np.array([comparison.first])) - self.features(np.array([comparison.second]))
+        return self.learned(comparison, float(u[0] @ self.coefficients))
+
+    def learned(self, comparison, outcome):
+        new, pair = copy.copy(self), np.array([comparison.first, comparison.second])
+        u = self.features(pair)[0] - self.features(pair)[1]
+        c = self.C @ u
+        s = self.regularizer + u @ c
+        new.coefficients = self.coefficients + c * ((outcome - u @ self.coefficients) / s)
+        new.C = self.C - np.outer(c, c) / s
+        new.seen, new.comparisons = np.concatenate((self.seen, pair)), self.comparisons + 1
+        return new
+
+    def at(self, points):
+        phi = self.features(points)
+        C = phi @ self.C @ phi.T
+        parts = phi @ self.coefficients, np.diag(C), lambda j: C[j], lambda: C
+        return eq.belief.Belief(points, *parts, self.regularizer, self.beta, self.comparisons)
+
+    @property
+    def support(self):
+        return self.seen
+
+
+@pytest.mark.parametrize("policy", [eq.Challenger(), eq.IDS(), eq.DoubleThompson()], ids=repr)
+def test_a_posterior_of_ones_own_is_enough_on_a_box(policy):
+    opt = hilly(eq.Optimizer(LINE, posterior=Parabola(), policy=policy, rng=0))
+    assert opt.offset == eq.Arbitrary()
+    assert opt.posterior.comparisons == 30
+    best = opt.recommend()
+    assert best.x[0] == pytest.approx(0.7, abs=0.05)
+    assert 0 <= best.gap_bound < 1
+    advance(copy.deepcopy(opt), 4, lambda trial: 0.0)
+
+
+def test_a_posterior_of_ones_own_can_be_drawn():
+    pytest.importorskip("matplotlib").use("Agg")
+    import matplotlib.pyplot as plt
+
+    opt = hilly(eq.Optimizer(LINE, posterior=Parabola(), rng=0), 12)
+    figure = eq.plots.overview(opt)
+    for draw in (eq.plots.estimate, eq.plots.readings, eq.plots.certificate, eq.plots.duels):
+        assert draw(opt) is not None
+    assert figure is not None
+    plt.close("all")
+
+
+def test_a_logged_guarded_posterior_is_taken_up(tmp_path):
+    prior = eq.belief.GuardedPosterior(eq.belief.LearnedPosterior(FORM), guard=2.5)
+    opt = hilly(eq.Optimizer(LINE, posterior=prior, log=tmp_path / "study.jsonl", rng=0), 15)
+    again = eq.resume(tmp_path / "study.jsonl")
+    assert isinstance(again.posterior, eq.belief.GuardedPosterior)
+    assert (again.posterior.guard, again.offset) == (2.5, eq.Blocks(4))
+    assert state(again) == state(opt)
 
 
 # Many hands.

@@ -24,7 +24,7 @@ from equipoise.reductions import Reduction
 from equipoise.spaces import Domain
 from equipoise.spaces.constraints import Constraint
 from equipoise.study import Proposer, Record, Rules, State, Streams
-from equipoise.study.defaults import default_offset, default_policy, default_posterior, offset_of
+from equipoise.study.defaults import default_explorer, default_offset, default_policy, default_posterior, offset_of
 from equipoise.study.streams import PROPOSE, RECOMMEND
 
 FEW_POINTS = 64
@@ -48,6 +48,8 @@ class Optimizer:
         confidence: Confidence coefficient; two standard deviations by default, with a `kernel` a fixed 1.
         regularizer: Variance given to the noise of an outcome; learned by default, with a `kernel` 1.
         posterior: The belief before any data, where the above do not say it all.
+        design: How many points, spread over the space, are measured first; by default as many as the dimension asks for
+            where the model is learned, else none. Further ones follow at times. 0 for neither.
         minimize: Look for the smallest value instead of the largest.
         max_gap: Give up a pair whose halves were measured further apart than this, by the times told.
         rng: Seed, generator or `Streams`; the same one and the same answers give the same run.
@@ -77,13 +79,15 @@ class Optimizer:
         confidence: Confidence | None = None,
         regularizer: float | None = None,
         posterior: Posterior | None = None,
+        design: int | None = None,
         minimize: bool = False,
         max_gap: float | None = None,
         rng: Seed | Streams = None,
         log: str | os.PathLike[str] | Journal | None = None,
     ) -> None:
         self.space: Domain = _part("space", space, "candidates", "Space(q=Float(0, 1)), Box(bounds) or Finite(points)")
-        self.policy: Policy = _part("policy", policy, "scores", "Challenger()") or default_policy()
+        learned = kernel is None and posterior is None
+        self.policy: Policy = _part("policy", policy, "scores", "Challenger()") or default_policy(learned)
         self.reduction: Reduction = _part("reduction", reduction, "baseline", "TwoPoint()") or self.policy.reduction
         _part("kernel", kernel, "with_gradient", "RBF(0.2)")
         _part("offset", offset, "learns_readings", "Tracked()")
@@ -91,7 +95,7 @@ class Optimizer:
         _part("posterior", posterior, "condition", "AnywherePosterior(RBF(0.2))")
         self.minimize = bool(minimize)
         self.max_gap = None if max_gap is None else check.positive("max_gap", max_gap)
-        self._proposer = Proposer(space, self.policy, self.reduction)
+        self.design = None if design is None else check.count("design", design, at_least=0)
         if posterior is not None and any(part is not None for part in (kernel, offset, confidence, regularizer)):
             own = "kernel, offset, confidence and regularizer"
             raise ValueError(f"`posterior` has its own {own}: give either it or those")
@@ -102,6 +106,8 @@ class Optimizer:
             prior = default_posterior(space, kernel, self.offset, confidence, regularizer)
         self._state = State(Rules(space, prior, self.offset, self.reduction.baseline, self.minimize, self.max_gap))
         self._streams = rng if isinstance(rng, Streams) else Streams(rng)
+        explorer = default_explorer(space, self.reduction, self.design, self._streams) if learned or design else None
+        self._proposer = Proposer(space, self.policy, self.reduction, explorer)
         self._lock = threading.RLock()
         self._journal: Journal | None = None
         self._turn: AbstractContextManager[Any] = self._lock
@@ -180,7 +186,7 @@ class Optimizer:
                 reading = self._reading(value, x, time, error)
                 event = self._state.telling(i, reading, planned)
             else:
-                event = self._state.failing(i, str(failed))
+                event = self._state.failing(i, str(failed), planned)
             note = None if event is None else self._happen(event)
         if note is not None:
             warnings.warn(note, stacklevel=2)
@@ -220,7 +226,7 @@ class Optimizer:
     def expire(self, trial: Trial | int) -> None:
         """Take back a trial whose worker is lost: the next `ask` of that worker hands it out again."""
         with self._turn:
-            self._happen(self._state.expiring(_number(trial)))
+            self._happen(self._state.expiring(_number(trial), trial.x if isinstance(trial, Trial) else None))
 
     def propose(self) -> Duel:
         """Return the duel that the next `ask` would begin if no trial were waiting; nothing happens."""
@@ -303,6 +309,7 @@ class Optimizer:
     def _parts(self, kernel: Kernel | None, posterior: Posterior | None) -> dict[str, Any]:
         """Return what a log must know to make this optimizer again: no default is left to a later version."""
         parts = {"policy": self.policy, "reduction": self.reduction, "minimize": self.minimize, "max_gap": self.max_gap}
+        parts |= {"design": self.design}
         if posterior is not None:
             return parts | {"posterior": posterior}
         regularizer = None if kernel is None else self.posterior.regularizer

@@ -1,5 +1,7 @@
 """Learning what the paper assumes known: the evidence and its gradient, the priors, and what a fit recovers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, norm
@@ -7,25 +9,39 @@ from sklearn.gaussian_process import kernels as sk
 
 import equipoise as eq
 from equipoise.belief.evidence import Evidence, fit, typical_step
-from equipoise.belief.model import LEVEL, SLOPE, Hyperparameters, Priors
-from equipoise.belief.observations import Data
+from equipoise.belief.model import Form, Hyperparameters, Priors
+from equipoise.belief.observations import Observations
+from equipoise.offsets import Moments
+from equipoise.offsets.offset import LEVEL_VARIANCE
+from equipoise.offsets.terms import jump_covariance
+from equipoise.offsets.tracked import SLOPE_VARIANCE
 
 EXTENT = np.array([1.0, 3.0, 0.5, 0.5])
 GROUPS = np.array([0, 1, 2, 2])  # the last two coordinates are one parameter's
-ARBITRARY, CONSTANT, TRACKED = eq.Arbitrary(), eq.Constant(), eq.Tracked()
-LAWS = [ARBITRARY, CONSTANT, TRACKED]
+ARBITRARY, CONSTANT, TRACKED, BLOCKS = eq.Arbitrary(), eq.Constant(), eq.Tracked(), eq.Blocks(4)
+LAWS = [ARBITRARY, CONSTANT, TRACKED, BLOCKS]
+
+
+def form(law, extent=EXTENT, groups=GROUPS):
+    return Form(extent, groups, law)
+
+
+def plane(law):
+    """The form over the unit square."""
+    return form(law, np.ones(2), np.arange(2))
 
 
 def some_data(law, seed=0, n=12):
     """Data of every kind a law knows, with errors of their own."""
     rng = np.random.default_rng(seed)
-    data = Data.none(4)
+    data = Observations.none(4)
     for t in range(n):
         points, u = rng.random((1, 4)) * EXTENT, np.ones(1)
         if law == ARBITRARY:  # pairs, and mixtures of three
             k = 1 if t % 3 else 3
             points, u = np.concatenate((points, rng.random((k, 4)) * EXTENT)), np.append(1.0, np.full(k, -1.0 / k))
-        data = data.add(points, u, 1.5 * t + rng.random(), 3 * rng.normal(), float(rng.choice([0.0, 0.4])))
+        when = Moments.at(1.5 * t + rng.random(), t // 2)
+        data = data.add(points, u, when, 3 * rng.normal(), float(rng.choice([0.0, 0.4])))
     return data
 
 
@@ -33,21 +49,21 @@ def evidence_of(law, seed=0):
     data = some_data(law, seed)
     jumps = 0.0
     if law == TRACKED:
-        jumps = eq.OffsetKernel(jumps=((4.0, 2.0), (9.5, 1.0))).jump_covariance(data.times, data.times)
+        jumps = jump_covariance(((4.0, 2.0), (9.5, 1.0)), data.moments, data.moments)
     nulls = np.array([0.3, -0.8, 0.1]) if law == ARBITRARY else None
-    return Evidence(data, EXTENT, GROUPS, law, jumps, nulls), jumps
+    return Evidence(data, form(law), jumps, nulls), jumps
 
 
 def thetas(law, seed=1, count=5):
     """Places from all over the prior."""
-    prior = Priors.of(3, law == TRACKED)
+    prior = Priors(form(law).table)
     return prior.mean + 0.7 * prior.deviation * np.random.default_rng(seed).normal(size=(count, len(prior.mean)))
 
 
 @pytest.mark.parametrize("law", LAWS, ids=repr)
 def test_the_evidence_is_the_log_density_of_the_outcomes(law):
     evidence, jumps = evidence_of(law)
-    data, t = evidence.data, evidence.data.times
+    data, t = evidence.data, evidence.data.moments.time
     U = np.zeros((len(t), len(data.points)))
     U[np.repeat(np.arange(len(t)), np.diff(np.append(data.starts, len(data.weights)))), np.arange(U.shape[1])] = (
         data.weights
@@ -57,10 +73,14 @@ def test_the_evidence_is_the_log_density_of_the_outcomes(law):
         scales, v, noise = values[:3], values[3], values[4]
         K = U @ (v * sk.Matern(scales[GROUPS] * EXTENT, nu=2.5)(data.points)) @ U.T + np.diag(noise + data.variances)
         if law != ARBITRARY:
-            K += LEVEL + jumps
+            K += LEVEL_VARIANCE + jumps
         if law == TRACKED:
             walk, wave, duration = values[5:]
-            K += SLOPE * np.outer(t, t) + walk * np.minimum.outer(t, t) + wave * sk.Matern(duration, nu=2.5)(t[:, None])
+            K += SLOPE_VARIANCE * np.outer(t, t) + walk * np.minimum.outer(t, t)
+            K += wave * sk.Matern(duration, nu=2.5)(t[:, None])
+        if law == BLOCKS:
+            runs = np.floor((t - 1) / 4)
+            K += values[5] * (runs[:, None] == runs)
         density = multivariate_normal.logpdf(data.outcomes, cov=K) + norm.logpdf(evidence.nulls, 0, noise**0.5).sum()
         constant = 0.5 * np.log(2 * np.pi) * (len(t) + len(evidence.nulls))
         assert evidence(theta)[0] == pytest.approx(density + constant, rel=1e-10)
@@ -73,7 +93,7 @@ def central_differences(function, theta, h=1e-5):
 
 @pytest.mark.parametrize("law", LAWS, ids=repr)
 def test_gradients_of_evidence_and_priors_agree_with_central_differences(law):
-    for function in (evidence_of(law)[0], Priors.of(3, law == TRACKED)):
+    for function in (evidence_of(law)[0], Priors(form(law).table)):
         for theta in thetas(law):
             gradient = function(theta)[1]
             size = np.abs(gradient).max()
@@ -87,50 +107,68 @@ def test_the_evidence_is_that_of_the_posterior_it_leads_to(law):
     """The same data under the fitted kernels: log det(K + noise) and y'(K + noise)^-1 y from the Cholesky factor."""
     evidence, _ = evidence_of(law)
     if law == TRACKED:  # without the jumps, which the hyperparameters do not know
-        evidence = Evidence(evidence.data, EXTENT, GROUPS, law)
-    fitted = Hyperparameters.from_vector(thetas(law)[0], law == TRACKED, 1.0)
-    posterior = eq.belief.AnywherePosterior(eq.RBF(1.0))
-    posterior._data = evidence.data
-    posterior = posterior.under(fitted.kernel(EXTENT, GROUPS, law), fitted.noise, fitted.offset(law))
-    value = -0.5 * float(posterior._whitened @ posterior._whitened) - np.log(np.diag(posterior._L)).sum()
+        evidence = Evidence(evidence.data, form(law))
+    fitted = Hyperparameters.from_values(np.exp(thetas(law)[0]).tolist(), 3, 1.0)
+    prior, data = eq.belief.AnywherePosterior(eq.RBF(1.0)), evidence.data
+    posterior = prior.told(data, len(data), form(law).model(fitted))
+    whitened = posterior.solve(data.outcomes)
+    log_det = posterior.log_det + np.log(fitted.noise + data.variances).sum()
+    value = -0.5 * float(whitened @ whitened) - 0.5 * log_det
     nulls = -0.5 * (evidence.nulls @ evidence.nulls / fitted.noise + len(evidence.nulls) * np.log(fitted.noise))
     assert evidence(thetas(law)[0])[0] == pytest.approx(value + nulls, rel=1e-10)
 
 
-@pytest.mark.parametrize("tracked", [False, True])
-def test_vectors_go_there_and_back(tracked):
-    some = Hyperparameters((0.1, 2.0), 3.0, 0.2, 0.01, 0.5, 7.0, step=1e-6)
-    twin = Hyperparameters.from_vector(some.to_vector(tracked), tracked, 1e-6)
-    fitted = ("variance", "noise", "walk", "wave", "duration")[: 5 if tracked else 2]
-    assert twin.lengthscales == pytest.approx(some.lengthscales, rel=1e-14)
-    for name in fitted:
+@pytest.mark.parametrize("law", LAWS, ids=repr)
+def test_vectors_go_there_and_back(law):
+    offset = tuple(0.01 * 3.0**k for k in range(len(law.hyperparameters)))
+    some = Hyperparameters((0.1, 2.0), 3.0, 0.2, offset, step=1e-6)
+    twin = Hyperparameters.from_values(np.exp(some.theta).tolist(), 2, 1e-6)
+    for name in ("lengthscales", "variance", "noise", "offset"):
         assert getattr(twin, name) == pytest.approx(getattr(some, name), rel=1e-14)
-    assert len(some.to_vector(tracked)) == len(Priors.of(2, tracked).mean)
+    assert len(some.theta) == len(Priors(plane(law).table).mean)
     assert twin.step == 1e-6
 
 
 def test_units_of_the_kernels_are_those_of_the_user():
-    some = Hyperparameters((0.1, 2.0, 0.5), 3.0, 0.2, 0.01, 0.5, 7.0, step=10.0)
+    some = Hyperparameters((0.1, 2.0, 0.5), 3.0, 0.2, (0.01, 0.5, 7.0), step=10.0)
+    models = {law: form(law).model(some, ((3.0, 8.0),)) for law in LAWS}
     kernel = eq.kernels.Scaled(eq.Matern52([0.1, 6.0, 0.25, 0.25]), 300.0)
-    assert some.kernel(EXTENT, GROUPS, ARBITRARY) == some.kernel(EXTENT, GROUPS, TRACKED) == kernel
+    assert models[ARBITRARY].kernel == models[TRACKED].kernel == models[BLOCKS].kernel == kernel
+    assert {model.noise for model in models.values()} == {20.0}
     X = np.random.default_rng(0).random((5, 4))
-    np.testing.assert_allclose(some.kernel(EXTENT, GROUPS, CONSTANT)(X, X), kernel(X, X) + 100 * LEVEL, rtol=1e-9)
-    assert some.offset(ARBITRARY) is some.offset(CONSTANT) is None
-    assert some.offset(TRACKED) == eq.OffsetKernel(100 * LEVEL, 100 * SLOPE, 1.0, 50.0, 7.0)
+    np.testing.assert_allclose(models[CONSTANT].kernel(X, X), kernel(X, X) + 100 * LEVEL_VARIANCE, rtol=1e-9)
+    assert models[ARBITRARY].offset is models[CONSTANT].offset is None
+    tracked = TRACKED.known(10.0, walk=0.01, wave=0.5, duration=7.0).jumping((3.0, 8.0))
+    assert models[TRACKED].offset == tracked
+    when = Moments(np.array([1.0, 2.0]), np.zeros(2))
+    expected = 100 * (LEVEL_VARIANCE + 2 * SLOPE_VARIANCE + 0.01 + 0.5 * sk.Matern(7.0, nu=2.5)([[1.0]], [[2.0]]))
+    assert tracked(when, when)[0, 1] == pytest.approx(expected.item(), rel=1e-12)
 
 
 def test_a_guess_lies_within_the_bounds_and_lengthscales_grow_with_the_root_of_the_dimension():
-    for tracked in (False, True):
+    for law in LAWS:
         for G in (1, 4, 20):
-            low, high = np.array(Priors.of(G, tracked).bounds).T
-            guess = Hyperparameters.guess(G).to_vector(tracked)
+            few, many = (form(law, np.ones(n), np.arange(n)) for n in (G, 4 * G))
+            low, high = np.array(Priors(few.table).bounds).T
+            guess = few.guess().theta
             assert ((guess > low) & (guess < high)).all()
-            assert Priors.of(4 * G, tracked).mean[0] - Priors.of(G, tracked).mean[0] == pytest.approx(np.log(2))
+            assert Priors(many.table).mean[0] - Priors(few.table).mean[0] == pytest.approx(np.log(2))
+
+
+def test_guess_and_prior_of_everything_stand_in_one_table():
+    for law in LAWS:
+        table = form(law).table
+        assert [each.guess for each in table] == pytest.approx(np.exp(form(law).guess().theta).tolist(), rel=1e-14)
+        names = ["lengthscale"] * 3 + ["variance", "noise"] + [each.name for each in law.hyperparameters]
+        assert [each.name for each in table] == names
+        assert all(each.reason for each in table)
+    assert form(TRACKED).guess(7.0).step == 7.0
 
 
 def outcomes(values):
     none = np.zeros(len(values))
-    return Data(none[:, None], none + 1, np.arange(len(values)), none, np.array(values, dtype=float), none)
+    moments = Moments(none, none)
+    return Observations(none[:, None], none + 1, np.arange(len(values)), moments, np.array(values, dtype=float), none)
 
 
 def test_the_typical_step_is_the_deviation_of_normal_readings_in_any_unit():
@@ -149,7 +187,7 @@ def test_the_typical_step_is_the_deviation_of_normal_readings_in_any_unit():
 def test_thinned_data_keep_what_belongs_together():
     data = some_data(ARBITRARY, n=40)
     thin = data.thinned(13)
-    kept = [int(np.flatnonzero(data.times == time)[0]) for time in thin.times]
+    kept = [int(np.flatnonzero(data.moments.time == time)[0]) for time in thin.moments.time]
     assert len(kept) == 13
     assert (kept[0], kept[-1]) == (0, 39)
     assert set(np.diff(kept)) <= {3, 4}
@@ -158,61 +196,66 @@ def test_thinned_data_keep_what_belongs_together():
         old, new = slice(data.starts[j], ends[j]), slice(thin.starts[i], thin_ends[i])
         for name in ("points", "weights"):
             np.testing.assert_array_equal(getattr(thin, name)[new], getattr(data, name)[old])
-        for name in ("times", "outcomes", "variances"):
+        for name in ("outcomes", "variances"):
             assert getattr(thin, name)[i] == getattr(data, name)[j]
+        for ours, all_of_it in zip(thin.moments, data.moments, strict=True):
+            assert ours[i] == all_of_it[j]
     assert data.thinned(40) is data
 
 
 # --- fitting ------------------------------------------------------------------------------------------------------
 
-TRUE = Hyperparameters((0.15, 0.6), variance=4.0, noise=0.1, walk=0.05, wave=1e-6)
+WALK = 0.05
+TRUE = Hyperparameters((0.15, 0.6), variance=4.0, noise=0.1)
+OFFSETS = {TRACKED: (WALK, 1e-6, 8.0), BLOCKS: (2.0,)}
 
 
 def drawn(law, seed, n=150):
     """Outcomes drawn from the model itself, at random points of the unit square."""
     rng = np.random.default_rng(seed)
-    kernel = TRUE.kernel(np.ones(2), np.arange(2), ARBITRARY)
-    data = Data.none(2)
+    kernel = plane(ARBITRARY).model(TRUE).kernel
+    data = Observations.none(2)
     X = rng.random((2 * n, 2))
     f = np.linalg.cholesky(kernel(X, X) + 1e-9 * np.eye(2 * n)) @ rng.normal(size=2 * n)
-    offset = 5.0 + np.sqrt(TRUE.walk) * rng.normal(size=n).cumsum()
+    walk = rng.normal(size=n).cumsum()
+    offset = {TRACKED: 5.0 + np.sqrt(WALK) * walk, BLOCKS: 5.0 + np.sqrt(2.0) * np.diff(walk, prepend=0.0).repeat(4)}
     for t in range(n):
+        when = Moments.at(t + 1.0, -1.0)
         noise = np.sqrt(TRUE.noise) * rng.normal()
         if law == ARBITRARY:
-            data = data.add(X[2 * t : 2 * t + 2], np.array([1.0, -1.0]), 0.0, f[2 * t] - f[2 * t + 1] + noise, 0.0)
+            data = data.add(X[2 * t : 2 * t + 2], np.array([1.0, -1.0]), when, f[2 * t] - f[2 * t + 1] + noise, 0.0)
         else:
-            data = data.add(X[[2 * t]], np.ones(1), t + 1.0, f[2 * t] + (law == TRACKED) * offset[t] + noise, 0.0)
+            shift = offset[law][t] if law in offset else 0.0
+            data = data.add(X[[2 * t]], np.ones(1), when, f[2 * t] + shift + noise, 0.0)
     return data
 
 
 @pytest.mark.parametrize("law", LAWS, ids=repr)
 def test_a_fit_finds_what_the_outcomes_were_drawn_from(law):
-    """Asked of the median of three draws: within a factor of 1.5 for lengthscales and noise, 3 for the walk."""
+    """Asked of the median of three draws: within a factor of 1.5 for lengthscales and noise, 3 for walk and level."""
     found = []
     for seed in range(3):
-        evidence = Evidence(drawn(law, seed), np.ones(2), np.arange(2), law)
-        best, density = fit(evidence, [Hyperparameters.guess(2)], 1.0)
-        prior = Priors.of(2, evidence.tracked)
-        at_best, at_truth = (
-            evidence(theta)[0] + prior(theta)[0]
-            for theta in (best.to_vector(evidence.tracked), TRUE.to_vector(evidence.tracked))
-        )
+        evidence = Evidence(drawn(law, seed), plane(law))
+        best, density = fit(evidence, [plane(law).guess()], 1.0)
+        prior, truth = Priors(plane(law).table), replace(TRUE, offset=OFFSETS.get(law, ()))
+        at_best, at_truth = (evidence(theta)[0] + prior(theta)[0] for theta in (best.theta, truth.theta))
         assert density == pytest.approx(at_best)
         assert at_best > at_truth - 0.1  # the truth is no better than the best
-        found.append([*best.lengthscales, best.noise, best.walk])
-    first, second, noise, walk = np.median(found, axis=0)
+        found.append([*best.lengthscales, best.noise, *best.offset[:1]])
+    first, second, noise, *strength = np.median(found, axis=0)
     assert 1 / 1.5 < (second / first) / 4.0 < 1.5
     assert 1 / 1.5 < first / 0.15 < 1.5
     assert 1 / 1.5 < noise / TRUE.noise < 1.5
-    assert law != TRACKED or 1 / 3 < walk / TRUE.walk < 3
+    for drawn_from, fitted in zip(OFFSETS.get(law, ()), strength, strict=False):  # the walk, or the level of a run
+        assert 1 / 3 < fitted / drawn_from < 3
 
 
 def test_null_duels_tell_the_noise():
     """Three outcomes say little of the noise, forty null duels all of it."""
     data, nulls = some_data(ARBITRARY, n=3), np.random.default_rng(0).normal(0, 0.1, 40)
-    guess = [Hyperparameters.guess(3)]
-    alone, _ = fit(Evidence(data, EXTENT, GROUPS, ARBITRARY), guess, 1.0)
-    told, _ = fit(Evidence(data, EXTENT, GROUPS, ARBITRARY, nulls=nulls), guess, 1.0)
+    guess = [form(ARBITRARY).guess()]
+    alone, _ = fit(Evidence(data, form(ARBITRARY)), guess, 1.0)
+    told, _ = fit(Evidence(data, form(ARBITRARY), nulls=nulls), guess, 1.0)
     assert told.noise == pytest.approx(np.mean(nulls**2), rel=0.2)
     assert alone.noise > 5 * told.noise
 
@@ -220,7 +263,7 @@ def test_null_duels_tell_the_noise():
 class Cliff:
     """An evidence that is a parabola around a guess, and numerically singular on one side of it."""
 
-    tracked = False
+    form = form(ARBITRARY, np.ones(1), np.arange(1))
 
     def __init__(self, edge):
         self.edge = edge

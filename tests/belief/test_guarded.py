@@ -3,6 +3,7 @@
 import copy
 import math
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,14 +11,16 @@ import pytest
 import equipoise as eq
 from equipoise.belief.guarded import GuardedPosterior
 from equipoise.belief.learned import LearnedPosterior
+from equipoise.belief.model import Form
 
 POINTS = np.linspace(0, 1, 21)[:, None]
 LEFT, RIGHT = [0.2], [0.8]
 TRACKED = eq.Tracked()
+FORM = Form(np.ones(1), np.arange(1), TRACKED)
 
 
 def fresh(guard=3.0):
-    return GuardedPosterior(LearnedPosterior(np.ones(1), np.arange(1), TRACKED), guard)
+    return GuardedPosterior(LearnedPosterior(FORM), guard)
 
 
 def reading(x, y, time):
@@ -48,9 +51,9 @@ def same(belief, expected):
 
 def test_what_agrees_is_tracked():
     posterior = after(fresh(), pairs(12, lie=False))
-    tracked = after(LearnedPosterior(np.ones(1), np.arange(1), TRACKED), pairs(12, lie=False))
+    tracked = after(LearnedPosterior(FORM), pairs(12, lie=False))
     assert not posterior.contradicted
-    assert posterior.active is posterior.tracked
+    assert posterior.active is posterior.modeled.exact
     same(posterior.at(POINTS), tracked.at(POINTS))
     assert (posterior.beta, posterior.regularizer) == (tracked.beta, tracked.regularizer)
     assert posterior.comparisons == 24
@@ -61,14 +64,14 @@ def test_what_the_duels_contradict_is_not_believed():
     comparisons = pairs(12, lie=True)
     posterior = after(fresh(), comparisons)
     assert posterior.contradicted
-    assert posterior.tracked.at(np.array([LEFT, RIGHT])).mean.argmax() == 0  # what it would have believed
+    assert posterior.modeled.at(np.array([LEFT, RIGHT])).mean.argmax() == 0  # what it would have believed
     assert posterior.at(np.array([LEFT, RIGHT])).mean.argmax() == 1
     duels = eq.belief.AnywherePosterior(posterior.active.kernel, posterior.active.regularizer, eq.CredibleConfidence())
     duels = after(duels, [c for c in comparisons if c.second is not None])
     same(posterior.at(POINTS), duels.at(POINTS))
     assert posterior.beta == duels.beta
-    assert posterior.active.kernel == posterior.tracked.kernel  # the duels borrow what the readings taught of f
-    np.testing.assert_array_equal(posterior.support, posterior.tracked.support)
+    assert posterior.active.kernel == posterior.modeled.kernel  # the duels borrow what the readings taught of f
+    np.testing.assert_array_equal(posterior.support, posterior.modeled.support)
 
 
 def test_the_guard_says_how_much_it_takes():
@@ -106,7 +109,7 @@ def test_noise_that_only_the_duels_show_is_theirs():
         outcome = c.outcome if c.second is None else float(2 * rng.normal())
         comparisons.append(eq.Comparison(c.first, c.second, outcome, c.time))
     posterior = after(fresh(), comparisons)
-    duels = posterior._duels
+    duels = posterior.duels
     assert duels.regularizer > 10 * posterior.regularizer
     assert not posterior.contradicted
 
@@ -175,6 +178,8 @@ def test_an_offset_that_wanders_is_tracked(drift):
 
 
 @pytest.mark.parametrize("guard", [3.0, None])
-def test_without_a_guard_there_is_none(guard):
-    posterior = eq.Optimizer(eq.Finite(POINTS), offset=eq.Tracked(guard), rng=0).posterior
+@pytest.mark.parametrize("law", [eq.Tracked(), eq.Blocks(6)], ids=repr)
+def test_without_a_guard_there_is_none(law, guard):
+    posterior = eq.Optimizer(eq.Finite(POINTS), offset=replace(law, guard=guard), rng=0).posterior
+    assert posterior.law == replace(law, guard=guard)
     assert isinstance(posterior, LearnedPosterior if guard is None else GuardedPosterior)

@@ -15,11 +15,11 @@ def condition(posterior, points, readings):
 
 
 def learned():
-    return eq.belief.LearnedPosterior(np.ones(2), np.arange(2), eq.Tracked())
+    return eq.belief.LearnedPosterior(eq.belief.Form(np.ones(2), np.arange(2), eq.Tracked()))
 
 
 def found(posterior):
-    return [time for time, _ in posterior.offset.jumps]
+    return [time for time, _ in posterior.exact.offset.jumps]
 
 
 def world(seed, n, jumps):

@@ -13,9 +13,9 @@ import equipoise as eq
 from equipoise.belief import learned
 from equipoise.belief.evidence import Evidence, typical_step
 from equipoise.belief.learned import LearnedPosterior, Schedule
-from equipoise.belief.model import Hyperparameters, Priors
+from equipoise.belief.model import Form, Priors
 
-ARBITRARY, CONSTANT, TRACKED = eq.Arbitrary(), eq.Constant(), eq.Tracked()
+ARBITRARY, CONSTANT, TRACKED, BLOCKS = eq.Arbitrary(), eq.Constant(), eq.Tracked(), eq.Blocks(5)
 POINTS = np.linspace(0, 1, 41)[:, None]
 
 
@@ -25,7 +25,13 @@ def hill(x):
 
 
 def fresh(law=TRACKED, d=1, **options):
-    return LearnedPosterior(np.ones(d), np.arange(d), law, **options)
+    return LearnedPosterior(Form(np.ones(d), np.arange(d), law), **options)
+
+
+def jumps(posterior):
+    """Time and variance of each jump found."""
+    assert posterior.learned.jumps == posterior.exact.offset.jumps
+    return posterior.exact.offset.jumps
 
 
 def readings(n, offset=lambda t: 0.0, noise=0.1, seed=0):
@@ -64,7 +70,7 @@ def shape_error(posterior):
     return float(np.abs(mean - (hill(POINTS[:, 0]) - hill(0.0))).max())
 
 
-over_laws = pytest.mark.parametrize("law", [ARBITRARY, CONSTANT, TRACKED], ids=repr)
+over_laws = pytest.mark.parametrize("law", [ARBITRARY, CONSTANT, TRACKED, BLOCKS], ids=repr)
 
 
 # --- when it fits -------------------------------------------------------------------------------------------------
@@ -107,7 +113,8 @@ def test_it_is_fitted_when_the_schedule_says_so_and_at_no_other_time(monkeypatch
 def test_between_fits_it_is_the_posterior_of_its_kernel_noise_and_offset(law):
     comparisons = told(law, 37)
     posterior = after(fresh(law), comparisons)
-    plain = eq.belief.AnywherePosterior(posterior.kernel, posterior.regularizer, posterior.confidence, posterior.offset)
+    offset = posterior.exact.offset
+    plain = eq.belief.AnywherePosterior(posterior.kernel, posterior.regularizer, posterior.confidence, offset)
     origin = 0.0 if law == ARBITRARY else comparisons[0].outcome  # any constant: the first reading keeps numbers small
     for c in comparisons:
         plain = plain.condition(eq.Comparison(c.first, c.second, c.outcome - origin, c.time))
@@ -122,13 +129,13 @@ def test_between_fits_it_is_the_posterior_of_its_kernel_noise_and_offset(law):
 def test_a_fit_finds_the_largest_density_that_an_independent_search_finds(law):
     """Forty data are a time to fit by the schedule 10, 20, 40; no jumps, so the evidence is that of the data alone."""
     posterior = after(fresh(law, schedule=Schedule(first=10, growth=2.0)), told(law))
-    data, tracked = posterior._data, law == TRACKED
-    assert posterior.offset is None or posterior.offset.jumps == ()
+    data = posterior.exact.observations
+    assert posterior.learned.jumps == ()
     step = typical_step(data, law)
     assert posterior.hyperparameters.step == step
     relative = copy.copy(data)
     object.__setattr__(relative, "outcomes", data.outcomes / step)
-    evidence, prior = Evidence(relative, np.ones(1), np.arange(1), law), Priors.of(1, tracked)
+    evidence, prior = Evidence(relative, posterior.form), Priors(posterior.form.table)
 
     def loss(theta):
         return -(evidence(theta)[0] + prior(theta)[0])
@@ -136,14 +143,14 @@ def test_a_fit_finds_the_largest_density_that_an_independent_search_finds(law):
     rng = np.random.default_rng(0)
     starts = [prior.mean + prior.deviation * rng.normal(size=len(prior.mean)) for _ in range(5)]
     found = min(minimize(loss, start, method="L-BFGS-B", bounds=prior.bounds).fun for start in starts)
-    assert loss(posterior.hyperparameters.to_vector(tracked)) <= found + 0.05  # in units of the logarithm
+    assert loss(posterior.hyperparameters.theta) <= found + 0.05  # in units of the logarithm
 
 
 def test_before_the_first_fit_only_the_unit_is_learned():
     posterior = after(fresh(), readings(5))
-    guess = Hyperparameters.guess(1, posterior.hyperparameters.step)
+    guess = posterior.form.guess(posterior.hyperparameters.step)
     assert posterior.hyperparameters == guess
-    assert posterior.hyperparameters.step == typical_step(posterior._data, TRACKED)
+    assert posterior.hyperparameters.step == typical_step(posterior.exact.observations, TRACKED)
     assert after(fresh(), readings(6)).hyperparameters.lengthscales != guess.lengthscales
 
 
@@ -159,8 +166,8 @@ def test_f_is_let_vary_as_much_as_it_was_seen_to(monkeypatch):
         deviation = math.sqrt(posterior.hyperparameters.variance) * posterior.hyperparameters.step
         return deviation / np.ptp(posterior.mean(posterior.support))
 
-    assert liveliness() == pytest.approx(learned.LIVELY, rel=0.05)  # the range is that before f was let vary
-    monkeypatch.setattr(learned, "LIVELY", 0.0)
+    assert liveliness() == pytest.approx(learned.LEAST_DEVIATION, rel=0.05)  # the range is that before f was let vary
+    monkeypatch.setattr(learned, "LEAST_DEVIATION", 0.0)
     assert liveliness() < 0.3
 
 
@@ -173,7 +180,7 @@ def test_the_shape_is_learned(law):
 
 
 def test_readings_teach_only_where_readings_are_learned_and_duels_only_where_duels_are():
-    for law, foreign in ((ARBITRARY, readings(3)), (TRACKED, duels(3)), (CONSTANT, duels(3))):
+    for law, foreign in ((ARBITRARY, readings(3)), (TRACKED, duels(3)), (CONSTANT, duels(3)), (BLOCKS, duels(3))):
         posterior = after(fresh(law), told(law, 8))
         assert all(posterior.condition(c) is posterior and posterior.anticipate(c) is posterior for c in foreign)
 
@@ -181,7 +188,7 @@ def test_readings_teach_only_where_readings_are_learned_and_duels_only_where_due
 def test_a_jump_is_found_where_it_was_and_costs_little():
     for seed in range(3):
         posterior = after(fresh(), readings(45, lambda t: 6.0 * (t >= 25), seed=seed))
-        (jump,) = posterior.offset.jumps
+        (jump,) = jumps(posterior)
         assert jump[0] == 25.0
         assert 4.0 < jump[1] < 200.0  # a variance: 36 is that of a jump of six
         assert shape_error(posterior) < 0.4
@@ -190,20 +197,21 @@ def test_a_jump_is_found_where_it_was_and_costs_little():
 def test_nothing_else_is_taken_for_a_jump():
     """Noise, a drift and a wave ten times as large as the noise, and the steps of f itself."""
     laws = [lambda t: 0.0, lambda t: -0.1 * t, lambda t: math.sin(0.2 * t)]
-    found = [after(fresh(), readings(40, law, seed=seed)).offset.jumps for law in laws for seed in range(3)]
+    found = [jumps(after(fresh(), readings(40, law, seed=seed))) for law in laws for seed in range(3)]
     assert found == [()] * 9
 
 
 def test_a_jump_takes_more_than_one_reading_to_be_believed():
     comparisons = readings(30, lambda t: 6.0 * (t >= 30))
-    assert after(fresh(), comparisons).offset.jumps == ()
+    assert jumps(after(fresh(), comparisons)) == ()
     again = [
         *comparisons,
         *(eq.Comparison(c.first, None, c.outcome + 6.0, time=31.0 + i) for i, c in enumerate(comparisons[:4])),
     ]
-    assert [time for time, _ in after(fresh(), again).offset.jumps] == [30.0]
-    assert after(fresh(CONSTANT), again).offset is None
-    assert after(fresh(jump=1e9), again).offset.jumps == ()
+    assert [time for time, _ in jumps(after(fresh(), again))] == [30.0]
+    assert after(fresh(CONSTANT), again).exact.offset is None
+    assert jumps(after(fresh(BLOCKS), again)) == ()  # its levels are its own affair
+    assert jumps(after(fresh(jump=1e9), again)) == ()
 
 
 @pytest.mark.parametrize("size", [0.02, 0.5])

@@ -143,7 +143,7 @@ def test_the_dual_form_under_another_prior_is_as_if_it_had_always_been(problem, 
     _, dual = forms(problem)
     before = dual.at(problem.points).covariance()
     actual, expected = (
-        dual.under(kernel, regularizer),
+        dual.under(eq.belief.Model(kernel, regularizer)),
         forms(problem._replace(kernel=kernel, regularizer=regularizer))[1],
     )
     belief = expected.at(problem.points)

@@ -13,7 +13,7 @@ import pytest
 import equipoise as eq
 from equipoise.cli.running import FailedError, reading
 from equipoise.log import jsonl as lines
-from invoking import invoke, new_study
+from invoking import interruptible, invoke, new_study
 
 
 @pytest.fixture
@@ -50,9 +50,9 @@ calls.seek(0)
 n = len(calls.read())"""
 
 
-def equipoise(*arguments, **options):
-    """Start `equipoise` as a process of its own."""
-    command = [sys.executable, "-m", "equipoise", *map(str, arguments)]
+def equipoise(*arguments):
+    """Start `equipoise` as a process of its own, which can be interrupted also where these tests cannot."""
+    command, options = [sys.executable, "-m", "equipoise", *map(str, arguments)], {"preexec_fn": interruptible}
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
 
 

@@ -16,6 +16,7 @@ import equipoise as eq
 from equipoise.experiments import LEARNERS, Experiment, Store, sweep
 from equipoise.experiments.backends import backend
 from equipoise.experiments.experiment import Plan
+from invoking import interruptible
 
 EXPERIMENTS = [Experiment(name, "linear", "drift", readings=40) for name in ("UCB", "IDS-two", "random")]
 PARTS = ("regret", "recommended", "recommended_regret", "gap_bound")
@@ -164,6 +165,7 @@ def test_ctrl_c_keeps_what_is_done_and_exits_with_130(tmp_path):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=interruptible,
         env=os.environ | {"PYTHONPATH": paths},
     )
     deadline = time.monotonic() + 120

@@ -9,7 +9,7 @@ import pytest
 
 optuna = pytest.importorskip("optuna", reason="needs the extra `optuna`")
 
-from optuna.storages import JournalStorage, RDBStorage, RetryHeartbeatStaleTrialCallback  # noqa: E402
+from optuna.storages import JournalStorage, RDBStorage  # noqa: E402
 from optuna.storages.journal import JournalFileBackend  # noqa: E402
 from optuna.study import MaxTrialsCallback  # noqa: E402
 from optuna.trial import TrialState  # noqa: E402
@@ -26,8 +26,11 @@ def connect(url, grace=600):
     """A storage by its address; only a database knows who is alive, and how long who is silent is believed to be."""
     if "://" not in url:
         return JournalStorage(JournalFileBackend(url))
-    retry = RetryHeartbeatStaleTrialCallback(max_retry=3)
-    return RDBStorage(url, heartbeat_interval=1, grace_period=grace, heartbeat_stale_trial_callback=retry)
+    if hasattr(optuna.storages, "RetryHeartbeatStaleTrialCallback"):  # since Optuna 5
+        retry = {"heartbeat_stale_trial_callback": optuna.storages.RetryHeartbeatStaleTrialCallback(max_retry=3)}
+    else:
+        retry = {"failed_trial_callback": optuna.storages.RetryFailedTrialCallback(max_retry=3)}
+    return RDBStorage(url, heartbeat_interval=1, grace_period=grace, **retry)
 
 
 def objective(trial):

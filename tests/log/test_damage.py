@@ -8,6 +8,7 @@ import pytest
 
 import equipoise as eq
 from equipoise.log import jsonl as lines
+from equipoise.log.header import FORMAT
 from studies import FINITE, KERNEL, events, finished, state
 
 STORED = Path(__file__).parents[1] / "data" / "study-v1.jsonl"
@@ -101,7 +102,7 @@ def rewrite(path, contents):
         (2, {"points": [999, 1]}, "index 999 is out of bounds"),
         (3, {"tell": 3}, "`trial` must be one that was asked for and is still open, got 3"),
         (3, {"value": "high"}, "`value` must be a real number, got 'high'"),
-        (4, {"hand": 5}, "its trial must be 1, as the lines before it say, got 5"),
+        (4, {"hand": 5}, "its trial must wait for worker None, as the lines before say, got 5"),
         (3, {"tell": "0"}, "it is no event of this version of equipoise: tell, value"),
     ],
 )
@@ -123,8 +124,9 @@ def test_what_is_no_log(path):
     path.write_text('{"trials": []}\n')
     with pytest.raises(eq.LogError, match="line 1 is damaged"):
         eq.resume(path)
-    rewrite(path, [{"equipoise": 2}])
-    with pytest.raises(eq.LogError, match="has format 2, and this equipoise reads up to 1: install a newer one"):
+    rewrite(path, [{"equipoise": FORMAT + 1}])
+    later = f"has format {FORMAT + 1}, and this equipoise reads up to {FORMAT}: install a newer one"
+    with pytest.raises(eq.LogError, match=later):
         eq.resume(path)
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 import equipoise as eq
-from equipoise.log import parts as settings
+from equipoise.belief import AnywherePosterior, Form, GuardedPosterior, Hyperparameters, LearnedPosterior, Schedule
+from equipoise.log.header import FORMAT
+from equipoise.log.parts import KNOWN, PACKAGES, described, restored
 from studies import BOX, FINITE, KERNEL, act, events, state
 from suites import BASELINES, COMBINATIONS
 
@@ -23,17 +25,28 @@ def path(tmp_path):
 
 # The same study.
 
+TRACKED, RUNS = (Form(BOX.extent, BOX.groups, law) for law in (eq.Tracked(), eq.Blocks(4)))
 OTHERS = {
     "all learned": (BOX, {}),
     "learned, named": (NAMED, {"minimize": True, "max_gap": 3.0}),
     "learned duels": (BOX, {"offset": eq.Arbitrary()}),
     "learned, listed": (LISTED, {"offset": eq.Tracked(guard=None)}),
     "constant": (BOX, {"policy": eq.UCB()}),
+    "runs": (BOX, {"offset": eq.Blocks(5)}),
+    "known law": (BOX, {"posterior": AnywherePosterior(KERNEL, 0.2, offset=eq.Tracked().known(0.5, walk=0.1))}),
+    "learned posterior": (BOX, {"posterior": LearnedPosterior(RUNS, schedule=Schedule(first=7), jump=6.0)}),
+    "guarded posterior": (BOX, {"posterior": GuardedPosterior(LearnedPosterior(TRACKED), guard=2.5)}),
     "BOSE": (FINITE, {"kernel": KERNEL, "policy": eq.BOSE(), "regularizer": 0.3}),
-    "SemiTS": (FINITE, {"posterior": eq.policies.SemiTSPosterior(FINITE.points, eq.Linear()), "policy": eq.SemiTS(draws=50)}),
+    "SemiTS": (
+        FINITE,
+        {"posterior": eq.policies.SemiTSPosterior(FINITE.points, eq.Linear()), "policy": eq.SemiTS(draws=50)},
+    ),
     "Thompson": (NAMED, {"kernel": 2.0 * eq.Matern52(0.5) + KERNEL, "policy": eq.DoubleThompson(scale=0.5)}),
     "forecast": (BOX, {"kernel": KERNEL, "reduction": eq.OnePoint(eq.BestForecaster()), "policy": eq.IDS()}),
-    "theory": (FINITE, {"kernel": KERNEL, "policy": eq.policies.MaxMinLCB(), "confidence": eq.TightConfidence(0.2, 2.0)}),
+    "theory": (
+        FINITE,
+        {"kernel": KERNEL, "policy": eq.policies.MaxMinLCB(), "confidence": eq.TightConfidence(0.2, 2.0)},
+    ),
 }
 GIVEN = {
     f"{p!r} {r!r}": (s, {"policy": p, "reduction": r, "kernel": KERNEL}) for p, r, s in COMBINATIONS if s is FINITE
@@ -77,7 +90,7 @@ def test_the_file_is_for_people_too(path):
     with pytest.warns(eq.DuelGivenUp):
         opt.tell(opt.ask(worker="laser-2"), failed="Tür offen")
     first, ask, tell, hand, fail = events(path)
-    assert first["equipoise"] == 1
+    assert first["equipoise"] == FORMAT
     assert first["version"] == eq.__version__
     assert first["space"] == NAMED.to_dict()
     assert first["settings"]["policy"]["type"] == "Challenger"
@@ -118,46 +131,70 @@ def test_copies_are_in_memory(path):
 # What it is made of.
 
 
+CONTRACTS = {
+    "Policy",
+    "Posterior",
+    "Kernel",
+    "Reduction",
+    "Baseline",
+    "Confidence",
+    "Offset",
+    "Law",
+    "Prepared",
+    "Stationary",
+}
+INSIDE = {"Belief", "Hyperparameter", "Moments"}  # of a posterior, of a law, of readings: never a part by themselves
+
+
 def every_part():
     """One of every part the library has, with other arguments than the defaults where that is easy."""
-    made = [eq.OnePoint(eq.BestForecaster((eq.reductions.Zero(), eq.reductions.Trend(0.2, 0.3)), discount=0.9)), eq.Tracked(guard=None)]
+    forecasts = eq.BestForecaster((eq.reductions.Zero(), eq.reductions.Trend(0.2, 0.3)), discount=0.9)
+    made = [eq.OnePoint(forecasts), *(eq.OnePoint(baseline) for baseline in BASELINES)]
+    made += [eq.RBF([0.1, 0.2]) * eq.Linear() + 3.0 * eq.kernels.Matern32(0.4), eq.RBF(0.2) * eq.Linear(), 2 * KERNEL]
+    made += [kind(0.2) for kind in (eq.RBF, eq.kernels.Matern32, eq.Matern52)]
+    made += [eq.SemiTS(draws=7), eq.BOSE(delta=0.1), eq.PaperConfidence(0.1, 2.0, 0.01), eq.CredibleConfidence(3.0)]
+    made += [eq.reductions.ExponentialAverage(0.3), eq.TightConfidence(0.2, 2.0)]
+    made += [eq.Tracked(guard=None), eq.Blocks(7, guard=None), eq.Tracked().known(2.0, walk=0.5).jumping((3.0, 0.5))]
+    guess = Hyperparameters((0.2, 0.3), 2.0, 0.1, (0.5,), step=3.0)
     made += [
-        eq.RBF([0.1, 0.2]) * eq.Linear() + 3.0 * eq.kernels.Matern32(0.4),
-        eq.kernels.Matern32(1.0),
-        eq.SemiTS(draws=7),
-        eq.BOSE(delta=0.1),
+        eq.belief.Feasibility(BOX.extent),
+        TRACKED,
+        guess,
+        eq.belief.Learned(guess, ((3.0, 0.5),), 1.5),
+        eq.belief.Model(KERNEL, 0.1),
     ]
-    made += [eq.PaperConfidence(0.1, 2.0, 0.01), eq.CredibleConfidence(3.0), eq.OffsetKernel(jumps=((3.0, 0.5),))]
-    made += [eq.Matern52(0.2), *(eq.OnePoint(baseline) for baseline in BASELINES)]
     made += [
-        eq.belief.AnywherePosterior(eq.RBF(0.3), 0.2),
-        eq.reductions.ExponentialAverage(0.3),
-        *(kind(0.2) for kind in (eq.RBF, eq.kernels.Matern32, eq.Matern52)),
+        AnywherePosterior(eq.RBF(0.3), 0.2, eq.FixedConfidence(2.0), eq.Blocks(3).known(level=0.5)),
+        eq.belief.FinitePosterior(FINITE.points, eq.RBF(0.3)),
+        eq.policies.SemiTSPosterior(FINITE.points, eq.Linear()),
+        LearnedPosterior(TRACKED, eq.CredibleConfidence(3.0), Schedule(8, 1.5), 5.0),
+        GuardedPosterior(LearnedPosterior(RUNS), 2.5),
     ]
-    kinds = {type(part).__name__ for part in made}
-    skip = {"Policy", "Posterior", "Kernel", "Reduction", "FinitePosterior", "SemiTSPosterior"}
-    for name in eq.__all__:
-        kind = getattr(eq, name)
-        if settings.KNOWN.get(name) is kind and name not in kinds | skip:
-            made.append(kind())
-    return made
+    kinds = {type(part).__name__ for part in made} | CONTRACTS | INSIDE
+    return made + [kind() for name, kind in KNOWN.items() if name not in kinds]
 
 
 @pytest.mark.parametrize("part", every_part(), ids=lambda part: type(part).__name__)
 def test_every_part_of_the_library_survives_json(part):
-    description = json.loads(json.dumps(settings.described(part)))
-    again = settings.restored("part", description)
+    description = json.loads(json.dumps(described(part)))
+    again = restored("part", description)
     assert type(again) is type(part)
-    assert settings.described(again) == description
-    if not isinstance(part, eq.belief.Posterior):
+    assert described(again) == description
+    if not isinstance(part, (eq.belief.Posterior, Form, eq.belief.Feasibility)):
         assert again == part
 
 
 def test_every_public_part_is_known():
-    modules = {"policies", "reductions", "baselines", "forecasters", "confidence", "kernels", "offsets"}
+    made = {type(part) for part in every_part()}
+    for package in PACKAGES:
+        for kind in (getattr(package, name) for name in package.__all__):
+            if isinstance(kind, type):
+                assert KNOWN[kind.__name__] is kind
+                assert kind in made or kind.__name__ in CONTRACTS | INSIDE
+    modules = {package.__name__ for package in PACKAGES}
     for kind in (getattr(eq, name) for name in eq.__all__):
-        if isinstance(kind, type) and kind.__module__.split(".")[1] in modules:
-            assert settings.KNOWN[kind.__name__] is kind
+        if isinstance(kind, type) and kind.__module__.rpartition(".")[0] in modules:
+            assert KNOWN[kind.__name__] is kind
 
 
 class MyPolicy(eq.IDS):

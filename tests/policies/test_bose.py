@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import equipoise as eq
+from equipoise.data import Reading
 from equipoise.policies import bose
 from equipoise.policies.bose import BOSE
 from equipoise.policies.pairs import pairwise_psi
@@ -119,7 +120,7 @@ def test_agrees_with_the_matrices_of_the_paper(regularizer):
     posterior = eq.belief.FinitePosterior(X, eq.Linear(), regularizer)
     G, b, survivors = regularizer * np.eye(4), np.zeros(4), set()
     for t in range(1, 301):
-        proposal = BOSE()(posterior, posterior.points, rng)
+        proposal = BOSE()(posterior.at(posterior.points), rng)
         inverse = np.linalg.inv(G)
         estimate, gamma = inverse @ b, bose.coefficient(t, 4, 0.05)
         differences = X[None] - X[:, None]
@@ -134,7 +135,7 @@ def test_agrees_with_the_matrices_of_the_paper(regularizer):
         survivors.add(int(alive.sum()))
         duel = eq.Centered()(proposal, rng)
         y = float(duel.first @ theta) + rng.normal() + math.sin(t)
-        posterior = posterior.condition(duel.comparison([y]))
+        posterior = posterior.condition(duel.comparison([Reading(y)]))
         G += np.outer(duel.first - center, duel.first - center)
         b += (duel.first - center) * y
     assert len(survivors) > 3
@@ -142,7 +143,7 @@ def test_agrees_with_the_matrices_of_the_paper(regularizer):
 
 def test_offsets_cancel_in_expectation():
     posterior = eq.belief.FinitePosterior(np.random.default_rng(7).normal(size=(9, 3)), eq.RBF(1.0))
-    proposal = BOSE()(posterior, posterior.points, np.random.default_rng(0))
+    proposal = BOSE()(posterior.at(posterior.points), np.random.default_rng(0))
     rng, draws = np.random.default_rng(8), 4000
     firsts = np.array([eq.Centered()(proposal, rng).first for _ in range(draws)])
     seen = np.array([np.all(firsts == point, axis=1).mean() for point in proposal.points])
@@ -153,11 +154,11 @@ def test_offsets_cancel_in_expectation():
 def test_a_lone_survivor_is_measured_and_teaches_nothing():
     posterior = eq.belief.FinitePosterior([[1.0, 0.0], [0.0, 1.0]], eq.Linear(), 1e-3)
     posterior = posterior.condition(eq.Comparison([1.0, 0.0], [0.0, 1.0], 50.0))
-    proposal = BOSE()(posterior, posterior.points, np.random.default_rng(0))
+    proposal = BOSE()(posterior.at(posterior.points), np.random.default_rng(0))
     np.testing.assert_array_equal(proposal.points, [[1.0, 0.0]])
     np.testing.assert_array_equal(proposal.weights, [1.0])
     duel = eq.Centered()(proposal, np.random.default_rng(0))
-    after = posterior.condition(duel.comparison([7.0]))
+    after = posterior.condition(duel.comparison([Reading(7.0)]))
     np.testing.assert_array_equal(after.at(after.points).mean, posterior.at(posterior.points).mean)
     assert after.comparisons == posterior.comparisons + 1
 
@@ -165,7 +166,7 @@ def test_a_lone_survivor_is_measured_and_teaches_nothing():
 def test_equal_points_and_single_points():
     for points in ([[0.3]], [[0.3], [0.3]]):
         posterior = eq.belief.FinitePosterior(points, eq.RBF(1.0))
-        proposal = BOSE()(posterior, posterior.points, np.random.default_rng(0))
+        proposal = BOSE()(posterior.at(posterior.points), np.random.default_rng(0))
         np.testing.assert_array_equal(proposal.points, [[0.3]])
 
 

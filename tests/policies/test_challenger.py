@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 import equipoise as eq
+from equipoise.belief.posterior import gap_bound
 from equipoise.policies.challenger import Challenger
-from equipoise.policies.ids import gap_bound
 from posteriors import certain, differences, duplicated, exchangeable, indices, random_posterior
 
 

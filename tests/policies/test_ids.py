@@ -10,7 +10,8 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 import equipoise as eq
-from equipoise.policies.ids import gap_bound, probability, ratio
+from equipoise.belief.posterior import gap_bound
+from equipoise.policies.ids import probability, ratio
 
 Z = 4.5  # normal quantile of a two-sided error of 7e-6
 IDENTITY = np.eye(4)  # with a linear kernel: independent values of equal variance
@@ -63,7 +64,7 @@ def test_equals_brute_force_on_random_posteriors():
         kinds.add("lost interest" if exact_p == 0 else "certain" if exact_p == 1 else "mixed")
 
         X, rng, n = posterior.points, np.random.default_rng(seed), 200
-        pairs = [eq.IDS()(posterior, X, rng).points for _ in range(n)]
+        pairs = [eq.IDS()(posterior.at(X), rng).points for _ in range(n)]
         assert all((pair[0] == X[leader]).all() for pair in pairs)
         assert all((pair[1] == X[leader]).all() or (pair[1] == X[rival]).all() for pair in pairs)
         # a point meets itself only where p < 1 asks for the greedy pair, and then that often
@@ -115,7 +116,7 @@ def test_ties_are_broken_fairly():
     rng, n = np.random.default_rng(0), 2400
     counts = np.zeros((4, 4), dtype=int)
     for _ in range(n):
-        first, second = eq.IDS()(posterior, posterior.points, rng).points.argmax(axis=1)
+        first, second = eq.IDS()(posterior.at(posterior.points), rng).points.argmax(axis=1)
         counts[first, second] += 1
     assert counts.trace() == 0
     pairs = counts[~np.eye(4, dtype=bool)]
@@ -129,7 +130,7 @@ def test_a_tie_for_the_lead_is_broken_fairly_after_data():
             posterior = posterior.condition(eq.Comparison(IDENTITY[winner], IDENTITY[loser], 0.0))
     assert set(posterior.at(posterior.points).mean) == {0.0}
     rng, n = np.random.default_rng(1), 1000
-    leaders = [int(eq.IDS()(posterior, posterior.points, rng).points[0].argmax()) for _ in range(n)]
+    leaders = [int(eq.IDS()(posterior.at(posterior.points), rng).points[0].argmax()) for _ in range(n)]
     assert stats.binomtest(leaders.count(0) + leaders.count(2), n, 0.5).pvalue > 1e-6
     assert min(np.bincount(leaders, minlength=4)) > n / 4 - Z * math.sqrt(n * 3 / 16)
 
@@ -137,11 +138,11 @@ def test_a_tie_for_the_lead_is_broken_fairly_after_data():
 @pytest.mark.parametrize("beta", [0.0, 1.0])
 def test_nothing_left_to_learn_means_the_greedy_pair(beta):
     alone = eq.belief.FinitePosterior([[0.5]], eq.RBF(1.0), confidence=eq.FixedConfidence(beta))
-    assert eq.IDS()(alone, alone.points, np.random.default_rng(0)).points.tolist() == [[0.5], [0.5]]
+    assert eq.IDS()(alone.at(alone.points), np.random.default_rng(0)).points.tolist() == [[0.5], [0.5]]
     certain = random_posterior(0, beta=0.0)
     leader = certain.points[certain.at(certain.points).mean.argmax()]
     for seed in range(20):
-        pair = eq.IDS()(certain, certain.points, np.random.default_rng(seed)).points
+        pair = eq.IDS()(certain.at(certain.points), np.random.default_rng(seed)).points
         assert (pair == leader).all()
 
 
@@ -151,7 +152,7 @@ def test_copies_of_the_leader_are_not_duelled_while_anything_is_to_be_learned():
     for outcome in (0.3, -0.1, 0.2):
         posterior = posterior.condition(eq.Comparison(X[0], X[3], outcome))
     for seed in range(50):
-        first, second = eq.IDS()(posterior, X, np.random.default_rng(seed)).points
+        first, second = eq.IDS()(posterior.at(X), np.random.default_rng(seed)).points
         assert first != second
 
 

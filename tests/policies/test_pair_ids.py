@@ -89,14 +89,14 @@ def test_gaps_by_definition(regularizer):
 def test_refuses_large_sets():
     posterior = eq.belief.FinitePosterior(np.linspace(0, 1, 41)[:, None], eq.RBF(0.2))
     with pytest.raises(ValueError, match="at most 40 for PairIDS, got 41"):
-        PairIDS()(posterior, posterior.points, np.random.default_rng(0))
-    PairIDS()(posterior, posterior.points[:40], np.random.default_rng(0))
+        PairIDS()(posterior.at(posterior.points), np.random.default_rng(0))
+    PairIDS()(posterior.at(posterior.points[:40]), np.random.default_rng(0))
 
 
 def test_equal_points_and_single_points():
     for points in ([[0.3]], [[0.3], [0.3]]):
         posterior = eq.belief.FinitePosterior(points, eq.RBF(1.0))
-        proposal = PairIDS()(posterior, posterior.points, np.random.default_rng(0))
+        proposal = PairIDS()(posterior.at(posterior.points), np.random.default_rng(0))
         np.testing.assert_array_equal(proposal.points, [[0.3], [0.3]])
 
 

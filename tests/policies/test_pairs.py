@@ -5,14 +5,7 @@ import pytest
 from scipy import stats
 
 import equipoise as eq
-from equipoise.policies.pairs import (
-    covariance_among,
-    largest,
-    optimistic,
-    pairwise_psi,
-    plausible,
-    plausible_pairs,
-)
+from equipoise.policies.pairs import covariance_among, largest, pairwise_psi, plausible, plausible_pairs
 from posteriors import differences, exchangeable, random_posterior, unbeaten
 
 BETAS = [0.1, 0.5, 2.0, 6.0]
@@ -42,7 +35,7 @@ def test_of_too_many_the_leader_and_the_most_promising_are_kept():
     posterior, X = random_posterior(3, beta=4.0, points=60)
     belief = posterior.at(X)
     leader = int(belief.mean.argmax())
-    scores = optimistic(belief, leader)
+    scores = belief.optimism(leader)
     alive, psi = plausible_pairs(belief, np.random.default_rng(0), size=10)
     assert leader in alive
     others = np.argsort(-np.where(np.arange(60) == leader, -np.inf, scores))[:9]

@@ -13,7 +13,7 @@ def informed():
 
 def test_is_uniform():
     posterior, rng, draws = informed(), np.random.default_rng(0), 5000
-    picks = np.array([Random()(posterior, posterior.points, rng).points[0, 0] for _ in range(draws)])
+    picks = np.array([Random()(posterior.at(posterior.points), rng).points[0, 0] for _ in range(draws)])
     seen = np.array([(picks == x).sum() for x in posterior.points[:, 0]])
     chi2 = np.sum((seen - draws / 5) ** 2) / (draws / 5)
     assert chi2 < 23.5  # 4 degrees of freedom: fails by chance with probability 1e-4
@@ -21,7 +21,7 @@ def test_is_uniform():
 
 def test_same_stream_same_choice():
     posterior = informed()
-    first, second = (Random()(posterior, posterior.points, np.random.default_rng(3)) for _ in range(2))
+    first, second = (Random()(posterior.at(posterior.points), np.random.default_rng(3)) for _ in range(2))
     np.testing.assert_array_equal(first.points, second.points)
     np.testing.assert_array_equal(first.weights, [1.0])
 

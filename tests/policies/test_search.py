@@ -5,8 +5,8 @@ import pytest
 from scipy.optimize import minimize
 
 import equipoise as eq
-from equipoise.belief.landscape import Landscape
-from equipoise.policies.ids import gap_bound, information_ratio, ratio
+from equipoise.belief.posterior import gap_bound
+from equipoise.policies.ids import information_ratio, ratio
 from equipoise.policies.search import optimism, search, uphill
 
 SCORES = {"optimism": optimism, "information ratio": information_ratio}
@@ -78,7 +78,7 @@ def test_gap_and_variance_have_their_gradients(d):
     posterior = believing(1, d, f=lambda P: np.sin(7 * P).sum(axis=-1))
     rng = np.random.default_rng(2)
     leader = rng.random(d)
-    landscape, h = Landscape(posterior, leader), 1e-6
+    landscape, h = posterior.landscape(leader), 1e-6
     for x in rng.random((6, d)):
         gap, psi, by_gap, by_psi = landscape.gap_and_psi(x)
         expected_gap, expected_psi, _ = judged(posterior, x[None], leader)

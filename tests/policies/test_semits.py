@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import norm
 
 import equipoise as eq
+from equipoise.data import Reading
 from equipoise.policies import semits
 from equipoise.policies.semits import SemiTS, SemiTSPosterior
 
@@ -24,10 +25,10 @@ def test_posterior_agrees_with_the_recursion(regularizer):
     posterior = SemiTSPosterior(X, eq.Linear(), regularizer)
     B, q = regularizer * np.eye(4), np.zeros(4)
     for t in range(200):
-        proposal = SemiTS()(posterior, posterior.points, rng) if t % 2 else mixture(X, rng, 5)
+        proposal = SemiTS()(posterior.at(posterior.points), rng) if t % 2 else mixture(X, rng, 5)
         duel = eq.Centered()(proposal, rng)
         y = rng.normal() + 3 * math.sin(t)
-        posterior = posterior.condition(duel.comparison([y]))
+        posterior = posterior.condition(duel.comparison([Reading(y)]))
         xbar = proposal.weights @ proposal.points
         spread, u = proposal.points - xbar, duel.first - xbar
         B += np.outer(u, u) + (proposal.weights[:, None] * spread).T @ spread
@@ -49,7 +50,7 @@ def test_posterior_is_that_of_separate_outcomes():
     for _ in range(15):
         duel = eq.Centered()(mixture(X, rng, 4), rng)
         y = rng.normal()
-        posterior = posterior.condition(duel.comparison([y]))
+        posterior = posterior.condition(duel.comparison([Reading(y)]))
         pi = np.array([duel.proposal.weights[(duel.proposal.points == x).all(axis=1)].sum() for x in X])
         data = [((duel.first == X).all(axis=1) - pi, 2 * y)]
         data += [(np.sqrt(pi[i]) * (np.eye(9)[i] - pi), 0.0) for i in range(9)]
@@ -75,7 +76,7 @@ def test_posterior_is_immutable_and_survives_pickling():
     X = rng.normal(size=(6, 2))
     before = SemiTSPosterior(X, eq.Linear())
     prior = before.at(before.points).covariance().copy()
-    after = before.condition(eq.Centered()(mixture(X, rng, 3), rng).comparison([1.0]))
+    after = before.condition(eq.Centered()(mixture(X, rng, 3), rng).comparison([Reading(1.0)]))
     np.testing.assert_array_equal(before.at(before.points).covariance(), prior)
     again = pickle.loads(pickle.dumps(after))
     np.testing.assert_array_equal(again.at(again.points).mean, after.at(after.points).mean)
@@ -86,7 +87,7 @@ def test_anticipation_shrinks_the_variance_and_keeps_the_mean():
     X = rng.normal(size=(6, 2))
     posterior = SemiTSPosterior(X, eq.Linear()).condition(eq.Comparison(X[0], X[1], 1.0))
     duel = eq.Centered()(mixture(X, rng, 3), rng)
-    told = duel.comparison([5.0])
+    told = duel.comparison([Reading(5.0)])
     ahead, told = posterior.anticipate(told), posterior.condition(told)
     np.testing.assert_array_equal(ahead.at(ahead.points).mean, posterior.at(posterior.points).mean)
     np.testing.assert_array_equal(ahead.at(ahead.points).covariance(), told.at(told.points).covariance())
@@ -117,7 +118,7 @@ def test_law_of_the_point_measured():
     rng, repeats = np.random.default_rng(6), 4000
     X = rng.normal(size=(4, 2))
     posterior = SemiTSPosterior(X, eq.Linear())
-    few = [eq.Centered()(SemiTS(draws=7)(posterior, posterior.points, rng), rng).first for _ in range(repeats)]
+    few = [eq.Centered()(SemiTS(draws=7)(posterior.at(posterior.points), rng), rng).first for _ in range(repeats)]
     v = math.sqrt(2 * math.log(1 / 0.05))
     best = np.argmax(v * rng.normal(size=(400_000, 2)) @ X.T, axis=1)  # C / lambda = X X'
     for i in range(4):
@@ -132,7 +133,7 @@ def test_scale_of_the_draws_follows_the_regularizer():
     told = eq.Comparison([1.0], None, 1.0)
     for regularizer in (1.0, 4.0):
         posterior = SemiTSPosterior(X, eq.Linear(), regularizer).condition(told)
-        proposal = SemiTS(draws=40_000)(posterior, posterior.points, np.random.default_rng(7))
+        proposal = SemiTS(draws=40_000)(posterior.at(posterior.points), np.random.default_rng(7))
         B = regularizer + 1
         v = math.sqrt(2 * math.log(2 / 0.05))
         p = norm.cdf((1 / B) / (v / math.sqrt(B)))
@@ -141,8 +142,8 @@ def test_scale_of_the_draws_follows_the_regularizer():
 
 def test_single_point():
     posterior = SemiTSPosterior([[0.4]], eq.RBF(1.0))
-    proposal = SemiTS()(posterior, posterior.points, np.random.default_rng(0))
-    after = posterior.condition(eq.Centered()(proposal, np.random.default_rng(0)).comparison([3.0]))
+    proposal = SemiTS()(posterior.at(posterior.points), np.random.default_rng(0))
+    after = posterior.condition(eq.Centered()(proposal, np.random.default_rng(0)).comparison([Reading(3.0)]))
     np.testing.assert_array_equal(proposal.weights, [1.0])
     assert after.at(after.points).mean == pytest.approx(0.0)
 

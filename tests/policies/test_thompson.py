@@ -7,7 +7,6 @@ import pytest
 from scipy import stats
 
 import equipoise as eq
-from equipoise.policies.pairs import optimistic
 from equipoise.policies.thompson import DRAWS, PROMISING, RANDOM, DoubleThompson, contenders, two_winners
 from posteriors import certain, duplicated, exchangeable, indices, random_posterior
 
@@ -91,7 +90,7 @@ def test_of_many_candidates_the_promising_and_some_others_are_drawn_over():
     posterior, X = random_posterior(1, points=900)
     belief = posterior.at(X)
     leader = int(belief.mean.argmax())
-    order = np.argsort(-optimistic(belief, leader))
+    order = np.argsort(-belief.optimism(leader))
     rng, n, extra = np.random.default_rng(0), 300, np.zeros(900, dtype=int)
     for _ in range(n):
         keep = contenders(belief, rng)

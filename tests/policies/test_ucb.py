@@ -6,6 +6,7 @@ import numpy as np
 from scipy import stats
 
 import equipoise as eq
+from equipoise.data import Reading
 
 
 def test_equals_linucb_in_feature_space():
@@ -19,14 +20,14 @@ def test_equals_linucb_in_feature_space():
         inverse = np.linalg.inv(V)
         root = math.sqrt(np.linalg.slogdet(V)[1] + 2 * math.log(1 / 0.05)) + 1
         scores = X @ inverse @ b + root * np.sqrt(np.einsum("ij,jk,ik->i", X, inverse, X))
-        proposal = eq.UCB()(posterior, posterior.points, rng)
+        proposal = eq.UCB()(posterior.at(posterior.points), rng)
         assert proposal.weights.tolist() == [1.0]
         x = proposal.points[0]
         if np.diff(np.sort(scores)[-2:]) > 1e-9:
             assert (x == X[scores.argmax()]).all()
         y = x @ np.full(4, 0.5) + rng.normal()
         V, b = V + np.outer(x, x), b + y * x
-        posterior = posterior.condition(eq.UCB().reduction(proposal, rng).comparison([y]))
+        posterior = posterior.condition(eq.UCB().reduction(proposal, rng).comparison([Reading(y)]))
 
 
 def test_the_width_grows_with_beta():
@@ -35,13 +36,14 @@ def test_the_width_grows_with_beta():
     for beta, expected in ((0.0, 0.0), (25.0, 5.0)):
         posterior = eq.belief.FinitePosterior(points, eq.RBF(1.0), 0.01, eq.FixedConfidence(beta))
         posterior = posterior.condition(eq.Comparison(points[0], None, 0.5))
-        assert eq.UCB()(posterior, posterior.points, np.random.default_rng(0)).points.item() == expected
+        assert eq.UCB()(posterior.at(posterior.points), np.random.default_rng(0)).points.item() == expected
 
 
 def test_ties_are_broken_fairly():
     posterior = eq.belief.FinitePosterior(np.eye(5), eq.Linear())
     rng, n = np.random.default_rng(0), 2000
-    counts = np.bincount([eq.UCB()(posterior, posterior.points, rng).points[0].argmax() for _ in range(n)], minlength=5)
+    belief = posterior.at(posterior.points)
+    counts = np.bincount([eq.UCB()(belief, rng).points[0].argmax() for _ in range(n)], minlength=5)
     assert ((counts - n / 5) ** 2 / (n / 5)).sum() < stats.chi2.isf(1e-6, df=4)
 
 

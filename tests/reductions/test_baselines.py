@@ -21,6 +21,7 @@ class Recorder:
     baseline: object
     duels: list = field(default_factory=list)
     proposal_size = 2
+    offset = eq.Arbitrary()
 
     def __call__(self, proposal, rng, baseline=0.0):
         self.duels.append(eq.OnePoint()(proposal, rng, baseline))
@@ -36,7 +37,7 @@ def outcomes_under(baseline, offset, readings=60):
     for t in range(readings):
         trial = opt.ask()
         value = -4 * (trial.x[0] - 0.7) ** 2 + offset(t)
-        outcomes.append(recorder.duels[-1].comparison([value]).outcome)
+        outcomes.append(recorder.duels[-1].outcome([value]))
         opt.tell(trial, value)
     return np.array(outcomes)
 
@@ -80,7 +81,9 @@ def test_running_mean_is_the_mean_offset_plus_the_midpoint():
 
 
 def test_a_constant_offset_scatters_every_outcome_of_zero_but_fades_from_the_running_mean():
-    zero, mean = (outcomes_under(baseline, lambda t: 100.0) for baseline in (eq.reductions.Zero(), eq.reductions.RunningMean()))
+    zero, mean = (
+        outcomes_under(baseline, lambda t: 100.0) for baseline in (eq.reductions.Zero(), eq.reductions.RunningMean())
+    )
     assert np.abs(zero).min() > 180
     assert np.abs(mean[0]) > 180  # the first reading has no earlier one to be compared with
     assert np.abs(mean[-20:]).max() < 4

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import equipoise as eq
+from equipoise.data import Reading
 from suites import REDUCTIONS
 
 ROBUST = [reduction for reduction in REDUCTIONS if not isinstance(reduction, eq.Direct)]
@@ -68,7 +69,7 @@ def bias_of_adversary(reduction, rounds=4000, seed=0):
         noise = 0.3 * world.standard_normal(len(duel.points))
         readings = [F[index(x)] + b + e for x, b, e in zip(duel.points, offsets, noise, strict=False)]
         u = direction(duel)
-        error = (duel.comparison(readings).outcome - u @ F) * u
+        error = (duel.outcome(readings) - u @ F) * u
         total += error
         square += error**2
     return total / np.sqrt(np.maximum(square, 1e-300))
@@ -90,7 +91,7 @@ def test_signs_sum_to_zero_over_the_coin_and_estimate_the_difference(reduction):
     for duel in (heads, tails):
         assert np.abs(direction(duel)).max() > 0
     moments = [
-        direction(duel) * (duel.comparison([F[index(x)] + offset for x in duel.points]).outcome - direction(duel) @ F)
+        direction(duel) * (duel.outcome([F[index(x)] + offset for x in duel.points]) - direction(duel) @ F)
         for duel in (heads, tails)
     ]
     np.testing.assert_allclose(moments[0] + moments[1], 0, atol=1e-12 * offset)
@@ -122,7 +123,7 @@ def test_same_stream_same_duel_and_weights_need_not_sum_to_one_exactly(reduction
 def test_a_point_against_itself_teaches_nothing(reduction):
     posterior = eq.belief.FinitePosterior(POINTS, eq.RBF(1.0))
     duel = reduction(eq.Proposal.pair(POINTS[1], POINTS[1]), np.random.default_rng(0))
-    after = posterior.condition(duel.comparison([3.0] * len(duel.points)))
+    after = posterior.condition(duel.comparison([Reading(3.0)] * len(duel.points)))
     assert after.at(POINTS).mean.tolist() == [0.0, 0.0, 0.0]
     assert after.log_det == pytest.approx(0, abs=1e-15)
 
@@ -131,7 +132,7 @@ def run(reduction, posterior, readings, pair):
     """Learn from `readings`, one duel each, with the same coins for every reduction."""
     rng = np.random.default_rng(11)
     for y in readings:
-        posterior = posterior.condition(reduction(pair(rng), rng).comparison([y]))
+        posterior = posterior.condition(reduction(pair(rng), rng).comparison([Reading(y)]))
     return posterior.at(POINTS)
 
 
@@ -169,14 +170,14 @@ def test_outcomes_scatter_as_much_as_outcome_noise_says(reduction, offsets, base
     for _ in range(n):
         duel = reduction(eq.Proposal.pair(*POINTS[:2]), rng, baseline)
         readings = [F[index(x)] + b + sigma * rng.standard_normal() for x, b in zip(duel.points, offsets, strict=True)]
-        errors.append(duel.comparison(readings).outcome - (F[0] - F[1]))
+        errors.append(duel.outcome(readings) - (F[0] - F[1]))
     squares = np.square(errors)
     assert abs(squares.mean() - rho**2) < Z * squares.std() / math.sqrt(n)
 
 
 def test_the_variance_the_paper_underestimates():
     """METHOD section 2, row 3: f = 0.9, 0.7, b = 0.5, sigma = 0.1; the printed bound, 4 (C^2 + sigma^2), is 1.04."""
-    outcomes = [duel.comparison([F[index(duel.points[0])] + 0.5]).outcome for duel in both_coins(eq.OnePoint())]
+    outcomes = [duel.outcome([F[index(duel.points[0])] + 0.5]) for duel in both_coins(eq.OnePoint())]
     exact = np.var(outcomes) + (2 * 0.1) ** 2
     assert exact == pytest.approx(6.8)
     assert eq.OnePoint.outcome_noise(0.1, offset_bound=0.5 + 0.8) ** 2 == pytest.approx(6.8)
@@ -188,7 +189,7 @@ def test_carry_over_scales_the_difference(c):
     outcomes = []
     for duel in both_coins(eq.TwoPoint()):
         early, late = (F[index(x)] for x in duel.points)
-        outcomes.append(duel.comparison([early, late + c * early]).outcome)
+        outcomes.append(duel.outcome([early, late + c * early]))
     assert np.mean(outcomes) == pytest.approx((1 - c / 2) * (F[0] - F[1]))
 
 

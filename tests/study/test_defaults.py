@@ -27,10 +27,11 @@ def test_with_a_space_alone_everything_is_learned_and_guarded(space):
     assert opt.offset == eq.Tracked()
     assert isinstance(opt.posterior, GuardedPosterior)
     assert opt.posterior.confidence == eq.CredibleConfidence(2.0)
-    tracked = opt.posterior.tracked
-    np.testing.assert_array_equal(tracked.extent, space.extent)
-    np.testing.assert_array_equal(tracked.groups, space.groups)
-    assert len(tracked.hyperparameters.lengthscales) == len(set(space.groups.tolist()))
+    modeled = opt.posterior.modeled
+    np.testing.assert_array_equal(modeled.form.extent, space.extent)
+    np.testing.assert_array_equal(modeled.form.groups, space.groups)
+    assert modeled.law == opt.posterior.law == eq.Tracked()
+    assert len(modeled.hyperparameters.lengthscales) == len(set(space.groups.tolist()))
 
 
 @over_spaces
@@ -42,6 +43,7 @@ def test_with_a_space_alone_everything_is_learned_and_guarded(space):
         ({"reduction": eq.OnePoint(eq.BestForecaster())}, eq.Arbitrary()),
         ({"policy": eq.UCB()}, eq.Constant()),
         ({"offset": eq.Tracked(guard=None)}, eq.Tracked(guard=None)),
+        ({"offset": eq.Blocks(5, guard=None)}, eq.Blocks(5, guard=None)),
     ],
     ids=repr,
 )
@@ -50,7 +52,7 @@ def test_what_is_assumed_of_the_offset_follows_from_how_is_measured(space, setti
     assert opt.offset == law
     assert isinstance(opt.posterior, LearnedPosterior)
     assert opt.posterior.law == law
-    assert opt.posterior.learns_readings == (law != eq.Arbitrary())
+    assert opt.posterior.law.learns_readings == (law != eq.Arbitrary())
 
 
 def test_with_a_kernel_only_f_is_learned():
@@ -63,7 +65,7 @@ def test_with_a_kernel_only_f_is_learned():
         posterior = opt.posterior
         assert type(posterior) is form
         assert opt.offset == eq.Arbitrary()
-        assert not posterior.learns_readings
+        assert not posterior.law.learns_readings
         assert (posterior.kernel, posterior.regularizer, posterior.beta) == (KERNEL, 1.0, 1.0)
     assert eq.Optimizer(BOX, kernel=KERNEL, regularizer=0.3, rng=0).posterior.regularizer == 0.3
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from parallel_harness import WORKERS, World, work
 
 import equipoise as eq
-from parallel_harness import WORKERS, World, work
 
 HARNESS = Path(__file__).with_name("parallel_harness.py")
 READINGS = 800

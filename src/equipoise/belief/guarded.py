@@ -122,6 +122,15 @@ class GuardedPosterior(Posterior):
         return self.modeled.knows_unit
 
     @property
+    def pair_variance(self) -> float:
+        """The variance of the difference of two readings of one pair at one point."""
+        return self.modeled.pair_variance
+
+    def shortened(self, share: float) -> AnywherePosterior:
+        """Return the modeled posterior under short lengthscales."""
+        return self.modeled.shortened(share)
+
+    @property
     def spoiled(self) -> tuple[float, ...]:
         """The times of the readings that are held for spoiled."""
         return self.modeled.spoiled

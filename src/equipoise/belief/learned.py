@@ -17,7 +17,7 @@ from equipoise.belief.model import Form, Hyperparameters
 from equipoise.belief.observations import Observations
 from equipoise.belief.posterior import Belief, Posterior, direction, says_nothing
 from equipoise.data import Comparison
-from equipoise.offsets import Offset
+from equipoise.offsets import Moments, Offset
 from equipoise.offsets.terms import Disturbance, blip_covariance, jump_covariance
 
 LEAST_DEVIATION = 0.35
@@ -200,6 +200,24 @@ class LearnedPosterior(Posterior):
         new = fitted[0]._lively()
         new._next_fit = self.schedule.after(len(self._data))
         return new
+
+    @property
+    def pair_variance(self) -> float:
+        """The variance of the difference of two readings of one pair at one point, noise and offset."""
+        if not self.law.learns_readings:
+            return self.regularizer
+        n = float(len(self.exact.observations or ()))
+        pair = Moments(np.array([n, n + 1.0]), np.zeros(2))
+        K = np.zeros((2, 2)) if self.exact.offset is None else self.exact.offset(pair, pair)
+        return 2 * self.regularizer + float(K[0, 0] + K[1, 1] - 2 * K[0, 1])
+
+    def shortened(self, share: float) -> AnywherePosterior:
+        """Return it under lengthscales of at most this share of the prior's median."""
+        longest = share * math.exp(self.form.table[0].mean)
+        learned = self.hyperparameters
+        lengthscales = tuple(min(each, longest) for each in learned.lengthscales)
+        short = self.form.model(replace(learned, lengthscales=lengthscales), self._jumps, self._blips)
+        return self.exact.under(short)
 
     @property
     def spoiled(self) -> tuple[float, ...]:

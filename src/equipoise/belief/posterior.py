@@ -179,6 +179,15 @@ class Posterior(ABC):
         return True
 
     @property
+    def pair_variance(self) -> float:
+        """The variance of the difference of two readings of one pair at one point: what duels cannot see through."""
+        return self.regularizer
+
+    def shortened(self, share: float) -> "Posterior":
+        """Return it under lengthscales of at most this share of the prior's median, where it learns them; or itself."""
+        return self
+
+    @property
     def spoiled(self) -> tuple[float, ...]:
         """The times of readings that it holds for spoiled: it hardly learns from them."""
         return ()

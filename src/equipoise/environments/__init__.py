@@ -38,7 +38,10 @@ from equipoise.environments.functions import (
     hartmann6,
     levy,
     linear,
+    peak,
     rosenbrock,
+    styblinski_tang,
+    two_bumps,
 )
 
 __all__ = [
@@ -71,5 +74,8 @@ __all__ = [
     "hartmann6",
     "levy",
     "linear",
+    "peak",
     "rosenbrock",
+    "styblinski_tang",
+    "two_bumps",
 ]

@@ -12,6 +12,7 @@ from numpy.random import Generator
 from equipoise._typing import FloatArray
 from equipoise._validation import count
 from equipoise.environments.beamline import beam_line
+from equipoise.environments.bumps import peak, two_bumps
 from equipoise.environments.function import Function
 from equipoise.environments.random_functions import additive, gp_draw, linear
 
@@ -28,7 +29,10 @@ __all__ = [
     "hartmann6",
     "levy",
     "linear",
+    "peak",
     "rosenbrock",
+    "styblinski_tang",
+    "two_bumps",
 ]
 
 
@@ -114,6 +118,20 @@ def levy(dimension: int = 2) -> Function:
     return Function.box("levy", _levy, [[-10.0, 10.0]] * d, np.ones(d))
 
 
+def styblinski_tang(dimension: int = 2) -> Function:
+    """Return the negated Styblinski-Tang function: a lesser top in every orthant, the best at (-2.9, ..., -2.9).
+
+    Args:
+        dimension: The number of coordinates.
+
+    Examples:
+        >>> round(styblinski_tang(1).maximum, 5)
+        39.16617
+    """
+    d = count("dimension", dimension)
+    return Function.box("styblinski-tang", _styblinski_tang, [[-5.0, 5.0]] * d, np.full(d, -2.903534027771177))
+
+
 def _camelback(x: FloatArray) -> FloatArray:
     a, b = x[..., 0], x[..., 1]
     p, q = a * a, b * b
@@ -167,6 +185,12 @@ def _levy(x: FloatArray) -> FloatArray:
     return result
 
 
+def _styblinski_tang(x: FloatArray) -> FloatArray:
+    q = x * x
+    result: FloatArray = -0.5 * (q * q - 16 * q + 5 * x).sum(-1)  # SB, Styblinski-Tang
+    return result
+
+
 _HARTMANN_WEIGHTS = np.array([1.0, 1.2, 3.0, 3.2])
 _HARTMANN3_A = np.array([[3.0, 10, 30], [0.1, 10, 35], [3.0, 10, 30], [0.1, 10, 35]])
 _HARTMANN3_P = 1e-4 * np.array([[3689, 1170, 2673], [4699, 4387, 7470], [1091, 8732, 5547], [381, 5743, 8828]])
@@ -208,6 +232,9 @@ FUNCTIONS: dict[str, Callable[[Generator], Function]] = {
     "ackley": lambda rng: ackley(),
     "rosenbrock": lambda rng: rosenbrock(),
     "levy": lambda rng: levy(),
+    "styblinski-tang": lambda rng: styblinski_tang(),
+    "peak": lambda rng: peak(rng=rng),
+    "two-bumps": lambda rng: two_bumps(rng=rng),
     "gp": lambda rng: gp_draw(bounds=[[0.0, 1.0]] * 2, rng=rng),
     "additive": lambda rng: additive(rng=rng),
     "beamline": lambda rng: beam_line(),

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from equipoise._typing import FloatArray, Seed
-from equipoise._validation import array, count
+from equipoise._validation import array, count, positive
 from equipoise.environments.function import Function, checked_bounds
 
 
@@ -42,9 +42,10 @@ def gp_draw(
     points: ArrayLike | None = None,
     lengthscale: float | ArrayLike = 0.2,
     features: int = 1024,
+    smoothness: float | None = None,
     rng: Seed = None,
 ) -> Function:
-    """Return a draw from a Gaussian process with a unit-variance RBF kernel, by random Fourier features.
+    """Return a draw from a Gaussian process with a unit-variance kernel, by random Fourier features.
 
     Over `points` the optimum is exact. Over `bounds` it is the best of many local searches: certain in few
     dimensions and for lengthscales that are not tiny against the box, the best known otherwise.
@@ -54,6 +55,7 @@ def gp_draw(
         points: Shape (m, d).
         lengthscale: One number, or one for each coordinate, in the units of the coordinates.
         features: The more, the closer to the Gaussian process and the slower to evaluate.
+        smoothness: nu of a Matern kernel; the RBF kernel by default.
         rng: Draws the function.
 
     Examples:
@@ -65,11 +67,11 @@ def gp_draw(
     """
     if bounds is not None and points is None:
         box = checked_bounds(bounds)
-        draw = _draw(len(box), lengthscale, features, rng)
+        draw = _draw(len(box), lengthscale, features, rng, smoothness)
         return Function.box("gp", draw, box, _maximizer(draw, box))
     if points is not None and bounds is None:
         points = array("points", points, (None, None))
-        return Function.finite("gp", _draw(points.shape[1], lengthscale, features, rng), points)
+        return Function.finite("gp", _draw(points.shape[1], lengthscale, features, rng, smoothness), points)
     raise ValueError("exactly one of `bounds` and `points` must be given, got both or neither")
 
 
@@ -135,7 +137,9 @@ class _Waves:
         return -(np.sin(self.omega @ x + self.phase) * self.r) @ self.omega
 
 
-def _draw(dimension: int, lengthscale: float | ArrayLike, features: int, rng: Seed) -> _Waves:
+def _draw(
+    dimension: int, lengthscale: float | ArrayLike, features: int, rng: Seed, smoothness: float | None = None
+) -> _Waves:
     """Draw one function: Gaussian given omega, its covariance the mean of cos(omega'(x - z))."""
     each = np.full(dimension, lengthscale) if np.ndim(lengthscale) == 0 else lengthscale
     scale = array("lengthscale", each, (dimension,))
@@ -144,6 +148,9 @@ def _draw(dimension: int, lengthscale: float | ArrayLike, features: int, rng: Se
     n = count("features", features)
     rng = np.random.default_rng(rng)
     omega = rng.standard_normal((n, dimension)) / scale  # Rahimi & Recht 2007: the RBF's spectral density
+    if smoothness is not None:  # a Matern kernel's spectral density is a multivariate t of 2 nu degrees of freedom
+        freedom = 2.0 * positive("smoothness", smoothness)
+        omega /= np.sqrt(rng.chisquare(freedom, n) / freedom)[:, None]
     phase = rng.uniform(0.0, 2.0 * np.pi, n)
     # r cos(. + phase) with r Rayleigh is a cos + b sin with independent standard normal a and b.
     return _Waves(omega, phase, rng.rayleigh(size=n) / np.sqrt(n))

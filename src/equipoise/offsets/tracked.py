@@ -26,6 +26,10 @@ SLOPE_VARIANCE = 0.25**2
 reading, of which it would be a part; but not so wide that it had to be learned before anything else."""
 
 
+WALK_TO_START_FROM = 0.3
+"""In logarithms the slope of the likelihood vanishes for a small variance: a fit that starts from the guess never finds
+a walk that passes for f. Squared steps."""
+
 CHI2_MEDIAN = 0.455
 """Median of a squared standard normal number."""
 
@@ -85,7 +89,8 @@ class Tracked(Law):
 
     def estimate(self, moments: Moments, readings: FloatArray) -> tuple[float, ...]:
         """Return the guesses, and by how much the middles of successive pairs vary beyond what is seen inside pairs."""
-        walk, wave, duration, pair = (each.guess for each in self.hyperparameters)
+        _, wave, duration, pair = (each.guess for each in self.hyperparameters)
+        walk = WALK_TO_START_FROM
         order = np.argsort(moments.pair, kind="stable")
         y, number = readings[order], moments.pair[order]
         first = np.flatnonzero((np.diff(number) == 0) & (number[1:] >= 0))

@@ -25,6 +25,8 @@ class Challenger:
             even a rival that seems beaten gets its duel, and no interval that is too narrow locks the leader in for
             ever (after Takeno, Inatsu, Karasuyama and Takeuchi 2023). With 0 and a theory coefficient the regret
             bound is that of `IDS`.
+        scale: Factor on the half-width of the confidence interval. Where a start design and scouts look at all of the
+            space, half of it, one standard deviation, is enough; a guarantee needs 1.
         climb: In a continuous space, climb from the best candidate to the very top of its score. In many dimensions
             that top lies in a corner, where little is known and little to be found: measured on hartmann6, the plain
             candidates do better, so that is the default.
@@ -38,12 +40,14 @@ class Challenger:
     """
 
     boldness: float = 0.25
+    scale: float = 1.0
     climb: bool = False
     proposal_size = 2
     reduction = TwoPoint()
 
     def __post_init__(self) -> None:
         check.nonnegative("boldness", self.boldness)
+        check.positive("scale", self.scale)
 
     @property
     def scores(self) -> tuple[Score, ...]:
@@ -53,6 +57,6 @@ class Challenger:
     def __call__(self, belief: Belief, rng: Generator) -> Proposal:
         """Propose the leader and its challenger."""
         leader = belief.leader(rng)
-        widening = math.sqrt(1.0 + self.boldness * rng.exponential())
+        widening = self.scale * math.sqrt(1.0 + self.boldness * rng.exponential())
         upper = belief.mean + widening * belief.width(belief.psi(leader))  # METHOD section 7
         return Proposal.pair(belief.points[leader], belief.points[fair_argmax(upper, rng)])

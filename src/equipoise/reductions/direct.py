@@ -15,7 +15,7 @@ class Direct:
 
     Example:
         >>> import numpy as np, equipoise as eq
-        >>> eq.Direct()(eq.Proposal.single([0.3]), np.random.default_rng(0)).comparison([1.5]).second is None
+        >>> eq.Direct()(eq.Proposal.single([0.3]), np.random.default_rng(0)).second is None
         True
     """
 

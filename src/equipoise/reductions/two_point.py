@@ -22,7 +22,7 @@ class TwoPoint:
     Example:
         >>> import numpy as np, equipoise as eq
         >>> duel = eq.TwoPoint()(eq.Proposal.pair([0.0], [1.0]), np.random.default_rng(0))
-        >>> float(duel.comparison([7.0 if x == [0.0] else 5.0 for x in duel.points.tolist()]).outcome)
+        >>> duel.outcome([7.0 if x == [0.0] else 5.0 for x in duel.points.tolist()])
         2.0
     """
 

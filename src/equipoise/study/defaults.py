@@ -1,7 +1,8 @@
 """What do I get with a space alone, and why?
 
 part         default                 why
-policy       Challenger()            least regret of nine policies, docs/study.md
+design       8 + d points            spread over the space, then scouts: study/exploring.py; none with a kernel given
+policy       Challenger(1.0, 0.5)    greedy, since design and scouts explore; with a kernel given: Challenger()
 reduction    the policy's own        Challenger proposes pairs: TwoPoint(), both in random order
 offset       the reduction's own     TwoPoint: Tracked(), which learns from each reading and is guarded by the duels;
                                      one reading a duel: Arbitrary(); Direct: Constant(); with a kernel: Arbitrary()
@@ -25,11 +26,28 @@ from equipoise.offsets import Arbitrary, Constant, Offset
 from equipoise.policies import Challenger, Policy
 from equipoise.reductions import Reduction
 from equipoise.spaces import Domain
+from equipoise.study.exploring import Explorer, default_size
+from equipoise.study.streams import Streams
 
 
-def default_policy() -> Policy:
-    """Return the policy."""
-    return Challenger()
+def default_policy(learned: bool = True) -> Policy:
+    """Return the policy where the model is learned, and where it is given."""
+    return Challenger(boldness=1.0, scale=0.5) if learned else Challenger()
+
+
+def default_explorer(space: Domain, reduction: Reduction, size: int | None, streams: Streams) -> Explorer | None:
+    """Return what looks around where a model is learned; nothing where proposals are no pairs, or it is not wanted.
+
+    Args:
+        space: Where points lie.
+        reduction: How a proposal is measured.
+        size: Points of the start design; `None` for the default.
+        streams: Random numbers of the study.
+    """
+    size = default_size(space) if size is None else size + size % 2
+    if reduction.proposal_size != 2 or size == 0:
+        return None
+    return Explorer(space, size, streams)
 
 
 def default_offset(reduction: Reduction, kernel: Kernel | None) -> Offset:

@@ -4,22 +4,25 @@ from dataclasses import dataclass
 
 from numpy.random import Generator
 
+from equipoise.belief import Posterior
 from equipoise.data import Duel, Proposal
 from equipoise.policies import Policy
 from equipoise.policies.search import candidates
 from equipoise.reductions import Reduction
 from equipoise.spaces import Domain
 from equipoise.spaces.restricted import Restricted
+from equipoise.study.exploring import Explorer
 from equipoise.study.state import State
 
 
 @dataclass(frozen=True)
 class Proposer:
-    """Space, policy and reduction of a study, which together say what to measure next."""
+    """Space, policy and reduction of a study, and what looks around: together they say what to measure next."""
 
     space: Domain
     policy: Policy
     reduction: Reduction
+    explorer: Explorer | None = None
 
     def __post_init__(self) -> None:
         offered, needed = self.policy.proposal_size, self.reduction.proposal_size
@@ -34,14 +37,22 @@ class Proposer:
 
     def duel(self, state: State, rng: Generator) -> Duel:
         """Propose the next duel; what is still open already shrinks the variance, so that the next one differs."""
-        posterior, space = state.anticipated(), self.space
+        posterior, proposal = state.anticipated(), None
+        if self.explorer is not None:
+            proposal = self.explorer(posterior, state.duels, state.feasibility, state.asked, rng)
+        if proposal is None:
+            proposal = self._chosen(state, posterior, rng)
+        return self.reduction(proposal, rng, _forecast(state, proposal))
+
+    def _chosen(self, state: State, posterior: Posterior, rng: Generator) -> Proposal:
+        """Let the policy choose among what can be measured; a reading to be confirmed comes first."""
+        space, suspect = self.space, state.suspect()
         if not state.feasibility.certain:
             space = Restricted(space, state.feasibility.allows)
-        found, suspect = candidates(space, posterior, self.policy.scores, rng), state.suspect()
-        proposal = self.policy(posterior.at(found), rng)
+        proposal = self.policy(posterior.at(candidates(space, posterior, self.policy.scores, rng)), rng)
         if suspect is not None and len(proposal.points) == 2:
-            proposal = Proposal.pair(proposal.points[0], suspect)
-        return self.reduction(proposal, rng, _forecast(state, proposal))
+            return Proposal.pair(proposal.points[0], suspect)
+        return proposal
 
 
 def _forecast(state: State, proposal: Proposal) -> float:

@@ -151,24 +151,25 @@ class State:
                 return None
             raise ValueError(f"`value` of trial {i} must stay {told.value!r}, as told before, got {reading.value!r}")
         self._ledger.must_be_open(i)
-        if x is not None:
-            self._must_be_ours(i, x)
+        self._must_be_ours(i, x)
         if reading.point is not None:
             self.posterior.at(reading.point[None])  # refused now, where f is known at listed points only
         return Told(i, reading)
 
-    def failing(self, i: int, reason: str) -> Failed | None:
-        """Return the event of a failure, or refuse it; `None` where that is no news."""
+    def failing(self, i: int, reason: str, x: Any = None) -> Failed | None:
+        """Return the event of a failure, or refuse it; `None` where that is no news. `x` is as for `telling`."""
         if i in self._ledger.failed:
             return None
         if i in self._ledger.told:
             raise ValueError(f"`trial` must be open to fail, got {i}, which was told {self._ledger.told[i].value!r}")
         self._ledger.must_be_open(i)
+        self._must_be_ours(i, x)
         return Failed(i, reason)
 
-    def expiring(self, i: int) -> Expired:
-        """Return the event of a trial that is taken back, or refuse it."""
+    def expiring(self, i: int, x: Any = None) -> Expired:
+        """Return the event of a trial that is taken back, or refuse it. `x` is as for `telling`."""
         self._ledger.must_be_open(i)
+        self._must_be_ours(i, x)
         return Expired(i)
 
     def correcting(self, i: int, **changes: Any) -> Corrected:
@@ -256,6 +257,11 @@ class State:
             for datum in will_teach(entry.duel, told, self.rules.offset, number=number, place=place):
                 posterior = posterior.anticipate(datum)
         return posterior
+
+    @property
+    def asked(self) -> frozenset[bytes]:
+        """The points that were asked for, as bytes."""
+        return frozenset(point.tobytes() for entry in self._ledger.entries for point in entry.duel.points)
 
     def suspect(self) -> FloatArray | None:
         """Return a point whose only reading is held for spoiled though it was a good one, so that it can be confirmed.
@@ -382,7 +388,7 @@ class State:
 
     def _must_be_ours(self, i: int, x: Any) -> None:
         encode, ours = self.rules.space.encode, self._ledger.handed[i].x
-        if x is not ours and encode(x).tobytes() != encode(ours).tobytes():
+        if x is not None and x is not ours and encode(x).tobytes() != encode(ours).tobytes():
             raise ValueError(f"`trial` must be one of this optimizer, whose trial {i} is at {ours}, got one at {x}")
 
     @staticmethod

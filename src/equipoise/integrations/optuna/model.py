@@ -84,12 +84,10 @@ class StudyModel:
     def taught(self, translation: Translation) -> dict[int, Lessons]:
         """Return what the finished duels within the space teach, by number."""
         for number in self._told.keys() - self._taught.keys():
-            pair, readings = self._told[number]
+            pair, told = self._told[number]
             duel, options = pair.duel(translation.encode), {"number": float(number), "sign": self._sign}
             known = pair.sign is None or pair.baseline is not None
-            self._taught[number] = (
-                () if duel is None else teaches(duel, readings, self.law, comparable=known, **options)
-            )
+            self._taught[number] = () if duel is None else teaches(duel, told, self.law, comparable=known, **options)
         return {number: self._taught[number] for number in sorted(self._taught) if self._taught[number]}
 
     def readings(self, translation: Translation) -> int:
@@ -101,12 +99,11 @@ class StudyModel:
         taught = [*self.taught(translation).values()]
         prior = default_posterior(translation.space, None, self.law, None, None)
         assert isinstance(prior, Learner)
-        blank = Fit(f"{translation.signature} {self.law!r}", 0, 0, prior.learned)
-        suitable = ((n, f) for n, f in self._fits.items() if (f.model, f.sizes) == (blank.model, blank.sizes))
-        known = sorted((f.duels, n) for n, f in suitable if f.duels <= len(taught))
+        name = f"{translation.signature} {self.law!r} {len(prior.learned.hyperparameters.theta)}"
+        known = sorted((f.duels, n) for n, f in self._fits.items() if f.model == name and f.duels <= len(taught))
         fit = self._fits[known[-1][1]] if known else None
         if fit is None or len(taught) <= memory:
-            return learn(prior, remembered(taught, memory), blank.model, fit)
+            return learn(prior, remembered(taught, memory), name, fit)
         kept = remembered(taught, max(memory, THOROUGH_DUELS) if trial is None else memory)
         growth = Schedule().growth + (0.0 if trial is not None and trial % TURN_TRIALS == 0 else PATIENCE)
         return keep_up(prior, kept, fit, len(taught), len(taught) >= Schedule(growth=growth).after(fit.duels))

@@ -51,8 +51,7 @@ def paired(objective: Callable[[Any], float]) -> Callable[[Trial], float]:
     def measure(trial: Trial) -> float:
         sampler = sampler_of(trial.study)
         if sampler is None:
-            found = type(trial.study.sampler).__name__
-            raise RuntimeError(f"paired(objective) must meet a DuelSampler, got a study with {found}")
+            raise RuntimeError(f"paired(objective) must meet a DuelSampler, got a study with {trial.study.sampler!r}")
         if sampler.reduction.baseline is not None:
             raise RuntimeError("paired(objective) measures two points a trial, got a sampler for one: drop `paired`")
         _ = trial.relative_params  # the pair is proposed now, where the space is known

@@ -38,8 +38,7 @@ def read(trial: FrozenTrial, key: str, parse: Callable[[Any], T]) -> T | None:
     try:
         return None if content is None else parse(content)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        note = f"attribute {key!r} of trial {trial.number} cannot be read and is passed over: {error!r}"
-        warnings.warn(note, Unreadable, stacklevel=2)
+        warnings.warn(f"passed over {key!r} of trial {trial.number}: {error!r}", Unreadable, stacklevel=2)
         return None
 
 
@@ -72,7 +71,7 @@ class Pair:
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> "Pair":
         """Undo `to_json`."""
-        check.array("p", [*content["p"].values()], (None, 2))
+        check.array("p", [(0, 0), *content["p"].values()], (None, 2))
         check.array("y", content.get("y", (0, 0)), (2,))
         for key in {"s", "c", "m"} & content.keys():
             check.number(key, content[key])
@@ -139,10 +138,7 @@ class Fit:
         h, disturbances = learned.hyperparameters, (*learned.jumps, *learned.blips)
         for value in (*h.lengthscales, h.variance, h.noise, *h.offset, h.step, *(size for _, size in disturbances)):
             check.positive("l", value)
+        if not content["g"].endswith(f" {len(h.theta)}"):
+            raise ValueError(f"`l` must be of the model {content['g']!r}, got {learned!r}")
         duels, lessons = (check.count(key, content[key], at_least=0) for key in "nk")
         return cls(content["g"], duels, lessons, learned)
-
-    @property
-    def sizes(self) -> tuple[int, int]:
-        """How much was learned of f and of the offset."""
-        return len(self.learned.hyperparameters.lengthscales), len(self.learned.hyperparameters.offset)

@@ -18,9 +18,8 @@ from equipoise.integrations.optuna.model import MEMORY_DUELS, StudyModel
 from equipoise.integrations.optuna.records import FIT, PAIR, Pair
 from equipoise.integrations.optuna.translation import must_tell_apart
 from equipoise.offsets import Offset
-from equipoise.policies import Policy
+from equipoise.policies import Challenger, Policy
 from equipoise.reductions import OnePoint, TwoPoint
-from equipoise.study.defaults import default_policy
 from equipoise.study.streams import PROPOSE, RECOMMEND, Streams
 
 
@@ -68,7 +67,7 @@ class DuelSampler(BaseSampler):
         independent_sampler: BaseSampler | None = None,
         seed: int | None = None,
     ) -> None:
-        self.policy: Policy = default_policy() if policy is None else policy
+        self.policy: Policy = Challenger() if policy is None else policy
         self.reduction = TwoPoint() if reduction is None else reduction
         if not isinstance(self.reduction, (TwoPoint, OnePoint)):
             raise TypeError(f"`reduction` must be TwoPoint() or OnePoint(...), got {reduction!r}")

@@ -53,9 +53,8 @@ class Translation:
         """Return challenger and best by name; what is fixed meets the best or, where it is that, the challenger."""
         first, best = self.decode(points[0]), self.decode(points[1])
         given = {name: internal(d, fixed[name]) for name, d in self.distributions.items() if name in fixed}
-        second = first if given and best | given == best else best
-        first = best | given if given else first
-        return {name: [first[name], second[name]] for name in first}
+        wanted, rival = best | given if given else first, first if given and best | given == best else best
+        return {name: [wanted[name], rival[name]] for name in first}
 
     def external(self, x: Mapping[str, Any]) -> dict[str, Any]:
         """Return the values of a point as an objective sees them, from those the space knows it by."""

@@ -1,0 +1,138 @@
+"""Looking around: a start design spread over the space, and scouts that go on with it.
+
+    symbol   meaning                                                                shape
+    gap      posterior mean of the leader less the average over the start's points  ()
+    sigma2   half the variance of the difference of two readings of a pair at one x ()
+    j        duels since the start, from 1                                          ()
+
+A fitted model knows what it has seen: beside a lesser hill it takes the rest of the space for known, and where nothing
+was found yet it takes noise for f and goes to the corners. So the first duels are of points spread evenly over the
+space; and later, at times, a duel is one with the next point of the same sequence that is still a hole: of which a
+model of short lengthscales knows little, and which may be the top for all that it knows. The chance of such a scout is
+1/j + sigma2 / gap^2, at most a half. The first term sums to the logarithm of the number of duels; the second is large
+as long as nothing stands out, when to look around costs nothing (METHOD section 10).
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.random import Generator
+
+from equipoise._typing import FloatArray
+from equipoise.belief import Feasibility, Posterior
+from equipoise.data import Proposal
+from equipoise.spaces import Domain
+from equipoise.study.streams import DESIGN, Streams
+
+BASE_POINTS = 8
+"""A start design has so many points and one for each parameter, rounded up to an even number: of 6, 8, 10 and 12 the
+one with the fewest lost runs whose regret on six dimensions is still that of the policy alone (docs/exploring.md)."""
+
+SEQUENCE_POINTS = 256
+"""How many points the sequence has that the start design begins and scouts go on with."""
+
+LARGEST_CHANCE = 0.5
+"""The largest chance of a scout."""
+
+SHORT_LENGTHSCALE = 0.6
+"""Longest lengthscale of the model that says where holes are, in units of the prior's median."""
+
+HOLE_VARIANCE = 0.65
+"""A hole is where that model has at least this share of its prior variance left."""
+
+OPTIMISTIC_DEVIATIONS = 2.0
+"""It may be the top if it is not worse than the leader by more than so many standard deviations."""
+
+CLEAR_GAP = 2.0
+"""While the gap is below so many sigma, a scout duels another scout instead of the leader."""
+
+
+def default_size(space: Domain) -> int:
+    """Return the number of points of a start design, an even one; at most half of a finite set."""
+    n = BASE_POINTS + int(space.groups.max()) + 1
+    n += n % 2
+    return n if space.points is None else min(n, len(space.points) // 4 * 2)
+
+
+def sequence(space: Domain, rng: Generator) -> FloatArray:
+    """Return distinct valid points of which every beginning is spread evenly over the space, shape (n, d)."""
+    if space.points is not None:
+        return space.points[_far_apart(space.points / space.extent, SEQUENCE_POINTS, rng)]
+    candidates = space.candidates(rng)
+    kept = np.sort(np.unique(candidates, axis=0, return_index=True)[1])
+    distinct: FloatArray = candidates[kept[:SEQUENCE_POINTS]]
+    return distinct
+
+
+@dataclass(frozen=True, eq=False)
+class Explorer:
+    """Proposes what has nothing to do with what is believed best.
+
+    Attributes:
+        space: Where points lie.
+        size: How many points make the start design.
+        streams: Random numbers of the study.
+    """
+
+    space: Domain
+    size: int
+    streams: Streams
+
+    @cached_property
+    def points(self) -> FloatArray:
+        """Points of which every beginning is spread evenly, shape (n, d); made when first needed: it takes time."""
+        own = Streams(key=self.streams.key.tolist())  # the study's generator is in use while this is asked for
+        return sequence(self.space, own.at(0, DESIGN))
+
+    def __call__(
+        self, posterior: Posterior, duels: int, feasibility: Feasibility, asked: frozenset[bytes], rng: Generator
+    ) -> Proposal | None:
+        """Return a pair of the start design or with a scout; `None` where it is the policy's turn.
+
+        Args:
+            posterior: The belief.
+            duels: How many duels there were.
+            feasibility: Where readings can be had.
+            asked: The points that were asked for, as bytes.
+            rng: The source of randomness.
+        """
+        fresh = np.array([point.tobytes() not in asked for point in self.points], dtype=np.bool_)
+        left = self.points[fresh & feasibility.allows(self.points)]
+        if 2 * duels < self.size:
+            return Proposal.pair(*left[:2]) if len(left) > 1 else None
+        return self._scout(posterior, duels - self.size // 2 + 1, left, rng)
+
+    def _scout(self, posterior: Posterior, j: int, left: FloatArray, rng: Generator) -> Proposal | None:
+        coin, known = rng.random(), posterior.support
+        if coin >= LARGEST_CHANCE or not len(known) or not len(left):
+            return None
+        leader = known[int(posterior.mean(known).argmax())]
+        mean = posterior.mean(np.concatenate((leader[None], self.points[: self.size])))
+        gap, sigma2 = float(mean[0] - mean[1:].mean()), 0.5 * posterior.pair_variance
+        if coin * gap**2 >= gap**2 / j + sigma2:
+            return None
+        holes = _holes(posterior, leader, left)
+        if len(holes) > 1 and gap**2 < CLEAR_GAP**2 * sigma2:
+            return Proposal.pair(*holes[:2])
+        return Proposal.pair(leader, holes[0]) if len(holes) else None
+
+
+def _holes(posterior: Posterior, leader: FloatArray, points: FloatArray) -> FloatArray:
+    """Return the points that are holes and may be the top, in their order, shape (k, d)."""
+    short = posterior.shortened(SHORT_LENGTHSCALE)
+    belief = short.at(np.concatenate((leader[None], points)))
+    unknown = belief.variance >= HOLE_VARIANCE * short.kernel.diagonal(belief.points)
+    unknown &= belief.mean + OPTIMISTIC_DEVIATIONS * np.sqrt(belief.psi(0)) >= belief.mean[0]
+    holes: FloatArray = points[unknown[1:]]
+    return holes
+
+
+def _far_apart(points: FloatArray, size: int, rng: Generator) -> list[int]:
+    """Return points far from each other: the first by chance, each next one the farthest from those before."""
+    chosen = [int(rng.integers(len(points)))]
+    distance = np.full(len(points), np.inf)
+    while len(chosen) < min(size, len(points)):
+        distance = np.minimum(distance, ((points - points[chosen[-1]]) ** 2).sum(axis=1))
+        chosen.append(int(distance.argmax()))
+    return chosen
