@@ -222,7 +222,7 @@ class Scaled:
         """Return the next offset."""
         return self._unit * float(self._process.offset())  # type: ignore[attr-defined]
 
-    def record(self, reading: env.Reading) -> None:
+    def record(self, reading: env.Measurement) -> None:
         """Show the process what was read, in its own unit."""
         parts = (reading.value, reading.noise, reading.offset, reading.y)
         value, noise, offset, y = (part / self._unit for part in parts)

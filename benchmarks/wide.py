@@ -268,7 +268,7 @@ class ScaledProcess:
         """Return the next offset."""
         return self._unit * self._process.offset()
 
-    def record(self, reading: env.Reading) -> None:
+    def record(self, reading: env.Measurement) -> None:
         """Show the process what was read."""
         parts = (reading.value, reading.noise, reading.offset, reading.y)
         value, noise, offset, y = (part / self._unit for part in parts)

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 import equipoise as eq
-from equipoise.environments import BiasProcess, Environment, Function, NoBias, Reading, linear
+from equipoise.environments import BiasProcess, Environment, Function, Measurement, NoBias, linear
 from equipoise.experiments import LEARNERS, problem, run
 from equipoise.experiments.charts import STYLE, band, pyplot, save
 from equipoise.experiments.experiment import streams
@@ -93,7 +93,7 @@ class _Spy:
         planned = self._planned.pop(0)
         return self._against(self._expected[0]) if self._agent.waits else planned
 
-    def record(self, reading: Reading) -> None:
+    def record(self, reading: Measurement) -> None:
         """Tell the copy: the trial that was meant, where one was, so that the other one is what remains."""
         met = [trial for trial in self._expected if np.array_equal(trial.x, reading.x)]
         trial = (met or self._expected)[0]

@@ -25,7 +25,7 @@ import numpy as np
 from tqdm import tqdm
 
 import equipoise as eq
-from equipoise.environments import Environment, RangeAdjustingDetector, Reading, beam_line
+from equipoise.environments import Environment, Measurement, RangeAdjustingDetector, beam_line
 from equipoise.experiments import Trace, run
 from equipoise.experiments.charts import STYLE, band, pyplot, save
 from equipoise.experiments.demo import Contestant, recommendation_table, regret_table
@@ -45,7 +45,7 @@ NOISE = 0.02
 HEADLINE = "A detector that recenters itself: the display says little about the beam, a comparison does"
 
 
-def take(name: str, seed: int, readings: int) -> tuple[Trace, list[Reading]]:
+def take(name: str, seed: int, readings: int) -> tuple[Trace, list[Measurement]]:
     """Let a learner tune the beam line once; the same seed means the same noise for every learner."""
     line = beam_line()
     environment = Environment(line, RangeAdjustingDetector(-DISPLAY, DISPLAY), NOISE, rng=seed)

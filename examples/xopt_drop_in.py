@@ -19,7 +19,7 @@ from xopt import VOCS, Evaluator, Xopt
 from xopt.generators import get_generator
 from xopt.generators.bayesian import time_dependent
 
-from equipoise.integrations.xopt import DuelGenerator
+from equipoise.integrations.xopt import XoptDuelGenerator
 
 DRIFTS: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
     "tide": lambda t: 2 * np.sin(t / 20),
@@ -59,7 +59,7 @@ def truth(point: dict[str, Any]) -> float:
 
 def reported(X: Xopt, beam: Beam) -> dict[str, Any]:
     """What is thought best after the run."""
-    if isinstance(X.generator, DuelGenerator):
+    if isinstance(X.generator, XoptDuelGenerator):
         best: dict[str, Any] = X.generator.get_best_points()[0]
         return best
     timed = isinstance(X.generator, time_dependent.TimeDependentBayesianGenerator)

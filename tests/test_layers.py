@@ -1,9 +1,10 @@
-"""Imports point down only, and the core stands on NumPy and SciPy alone."""
+"""The house: imports point down only, rooms keep their secrets, and no word names two things."""
 
 import ast
 import json
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -15,26 +16,33 @@ SOURCE = Path(equipoise.__file__).parent
 # Lowest first: a layer may import itself and what stands before it. `equipoise` is the package's own `__init__`.
 ORDER = [
     *("_typing", "_validation", "_linalg"),
-    *("domain", "constraints", "sampling", "numeric", "parameters", "space", "named_space", "descriptions"),
-    *("kernels", "offsets", "duel", "baselines", "forecasters", "reductions"),
-    *("confidence", "covariance", "posterior", "dual", "hyperparameters", "learned", "guarded", "defaults"),
-    *("acquisition", "policies", "ledger", "streams", "events", "locks", "lines", "settings", "log"),
-    *("progress", "proposing", "recommending", "optimizer", "study", "plots", "equipoise"),
-    *("environments", "experiments", "commands", "cli", "__main__", "integrations", "web"),
+    *("spaces", "kernels", "offsets", "data", "reductions", "belief", "policies", "answer"),
+    *("log", "study", "optimizer", "plots", "equipoise"),
+    *("environments", "experiments", "testing", "cli", "__main__", "integrations"),
 ]
 ONLY = {"environments": {"_typing", "_validation", "kernels"}}
 IMPORTED_BY = {
+    "environments": {"experiments", "testing", "cli"},
+    "experiments": {"cli"},
+    "testing": set(),
     "cli": {"__main__"},
     "integrations": set(),
-    "web": set(),
-    "environments": {"experiments", "commands", "cli", "integrations", "web"},
 }
+
+FILES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(SOURCE.rglob("*.py"))}
+NODES = [(path, node) for path, tree in FILES.items() for node in ast.walk(tree)]
+CLASSES = [(path, node) for path, node in NODES if isinstance(node, ast.ClassDef)]
 
 
 def layer(path):
     """The layer a file belongs to: its module, or its subpackage."""
     part = path.relative_to(SOURCE).parts[0].removesuffix(".py")
     return "equipoise" if part == "__init__" else part
+
+
+def room(path):
+    """What keeps its secrets: the folder of a file, or a module at the top by itself."""
+    return path.parent if path.parent != SOURCE else path
 
 
 def imported(node):
@@ -53,10 +61,9 @@ def imported(node):
 
 def imports():
     """Every (file, layer that imports, layer imported) within the package, function bodies included."""
-    for path in sorted(SOURCE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            for target in imported(node):
-                yield path.relative_to(SOURCE), layer(path), target
+    for path, node in NODES:
+        for target in imported(node):
+            yield path.relative_to(SOURCE), layer(path), target
 
 
 def allowed(source, target):
@@ -66,9 +73,17 @@ def allowed(source, target):
     return below and target in ONLY.get(source, {target}) and source in IMPORTED_BY.get(target, {source})
 
 
+def where(path, node):
+    return f"{path.relative_to(SOURCE)}:{node.lineno}"
+
+
+# --- imports ------------------------------------------------------------------------------------------------------
+
+
 def test_every_module_has_its_place():
-    unknown = {layer(path) for path in SOURCE.rglob("*.py")} - set(ORDER)
+    unknown = {layer(path) for path in FILES} - set(ORDER)
     assert not unknown, f"give {unknown} a place in ORDER"
+    assert len(ORDER) == len(set(ORDER)) <= 22
 
 
 def test_imports_point_down_only():
@@ -77,11 +92,11 @@ def test_imports_point_down_only():
 
 
 def test_the_rule_itself():
-    assert allowed("policies", "posterior")
-    assert not allowed("posterior", "policies")
-    assert not allowed("space", "posterior")
-    assert not allowed("environments", "posterior")
-    assert not allowed("web", "cli")
+    assert allowed("policies", "belief")
+    assert not allowed("belief", "policies")
+    assert not allowed("spaces", "belief")
+    assert not allowed("environments", "belief")
+    assert not allowed("integrations", "cli")
     assert not allowed("experiments", "integrations")
     assert ("optimizer", "policies") in {(source, target) for _, source, target in imports()}
 
@@ -104,5 +119,142 @@ def test_environments_and_experiments_come_with_the_package_when_asked_for():
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert said.startswith("False <class 'equipoise.environments")
     assert equipoise.experiments.sweep is not None
+    assert equipoise.testing is not None
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = equipoise.nonsense
+
+
+# --- names --------------------------------------------------------------------------------------------------------
+
+
+def test_at_most_seven_modules_stand_at_the_top():
+    assert len(list(SOURCE.glob("*.py"))) <= 7
+
+
+def test_a_user_types_at_most_45_names_and_sees_no_others():
+    assert len(equipoise.__all__) == len(set(equipoise.__all__)) <= 45
+    assert dir(equipoise) == sorted(equipoise.__all__)
+    assert all(hasattr(equipoise, name) for name in equipoise.__all__)
+
+
+def twice(places):
+    """What stands in more than one place."""
+    return {name: found for name, found in places.items() if len(found) > 1}
+
+
+def test_no_word_names_two_modules():
+    places = defaultdict(list)
+    for path in FILES:
+        name = path.parent.name if path.stem == "__init__" else path.stem
+        places[name].append(str(path.relative_to(SOURCE)))
+    assert not twice(places)
+
+
+def test_no_word_names_two_public_classes():
+    places = defaultdict(list)
+    for path, node in CLASSES:
+        if not node.name.startswith("_") and node in FILES[path].body:
+            places[node.name].append(str(path.relative_to(SOURCE)))
+    assert not twice(places)
+
+
+# --- rooms --------------------------------------------------------------------------------------------------------
+
+
+def name_of(node):
+    """The last name of an expression: `Generic` of `typing.Generic[T]`."""
+    node = node.value if isinstance(node, ast.Subscript) else node
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def names_in(node):
+    return {name_of(each) for each in ast.walk(node) if isinstance(each, (ast.Name, ast.Attribute))}
+
+
+def test_laws_of_the_offset_are_told_apart_nowhere_else():
+    laws = {name for name in equipoise.offsets.__all__ if isinstance(getattr(equipoise.offsets, name), type)}
+    laws = {name for name in laws if issubclass(getattr(equipoise.offsets, name), equipoise.offsets.Law)}
+    assert {"Tracked", "Arbitrary", "Constant", "Blocks"} <= laws
+    told = [
+        where(path, node)
+        for path, node in NODES
+        if isinstance(node, ast.Call) and name_of(node.func) == "isinstance" and layer(path) != "offsets"
+        if names_in(node.args[1]) & laws
+    ]
+    matched = [
+        where(path, node)
+        for path, node in NODES
+        if isinstance(node, ast.MatchClass) and name_of(node.cls) in laws and layer(path) != "offsets"
+    ]
+    assert not told + matched
+
+
+def test_comparisons_are_made_in_one_module():
+    """The rules that others test their parts by make data of their own, as tests do."""
+    made = {
+        str(path.relative_to(SOURCE))
+        for path, node in NODES
+        if isinstance(node, ast.Call) and name_of(node.func) == "Comparison" and layer(path) != "testing"
+    }
+    assert made == {"data.py"}
+
+
+TO_INHERIT = {"Law", "Kernel", "Posterior", "Stationary"}
+"""What users inherit to add a part of their own: contracts with code that is shared."""
+
+
+def test_no_concrete_class_is_subclassed():
+    abstract, ours = set(TO_INHERIT), {node.name for _, node in CLASSES}
+    for _, node in CLASSES:
+        bases = {name_of(base) for base in node.bases}
+        if bases & {"ABC", "Protocol"} or node.name.startswith("_"):
+            abstract.add(node.name)
+    wrong = [
+        f"{where(path, node)} {node.name}({name_of(base)})"
+        for path, node in CLASSES
+        for base in node.bases
+        if name_of(base) in ours - abstract and not name_of(base).endswith(("Error", "Warning"))
+    ]
+    assert not wrong
+
+
+def is_private(name):
+    return name.startswith("_") and not name.startswith("__")
+
+
+def own(node):
+    """Whether an object is the one whose method this is, or a copy of it that nobody has seen yet."""
+    by_name = isinstance(node, ast.Name) and node.id in ("self", "cls", "new")
+    return by_name or (isinstance(node, ast.Call) and name_of(node.func) == "super")
+
+
+def private_names():
+    """The private names that each room gives to attributes, functions, classes and variables."""
+    names = defaultdict(set)
+    for path, node in NODES:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names[room(path)].add(node.name)
+        elif isinstance(node, (ast.Attribute, ast.Name)) and isinstance(node.ctx, ast.Store):
+            names[room(path)].add(name_of(node))
+    return {place: set(filter(is_private, found)) for place, found in names.items()}
+
+
+def test_nothing_outside_a_room_reads_a_private_name_of_it():
+    """A private name that no room of ours has given is another library's."""
+    given = private_names()
+    everybodys = set.union(*given.values())
+    wrong = [
+        f"{where(path, node)} {ast.unparse(node)}"
+        for path, node in NODES
+        if isinstance(node, ast.Attribute) and is_private(node.attr) and not own(node.value)
+        if node.attr in everybodys and node.attr not in given[room(path)]
+    ]
+    modules = {"_typing", "_validation", "_linalg"}
+    taken = [
+        f"{where(path, node)} {alias.name}"
+        for path, node in NODES
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("equipoise")
+        for alias in node.names
+        if is_private(alias.name) and alias.name not in modules and alias.name not in given.get(room(path), set())
+    ]
+    assert not wrong + taken

@@ -254,13 +254,15 @@ def test_the_same_news_twice_is_no_news(opened):
     assert state(opened) == before
 
 
-def test_readings_that_cannot_be_learned_from_leave_the_duel_open(opened):
-    opened.tell(6, 1e308)
-    before = state(opened)
-    with pytest.raises(ValueError, match="`readings` must have a finite difference"):
-        opened.tell(7, -1e308)
-    assert state(opened) == before
-    opened.tell(7, 1e308)
+def test_readings_that_cannot_be_teach_nothing_until_they_are_corrected(opened):
+    learned = belief(opened)
+    with pytest.warns(eq.study.SetAside, match="the reading of trial 6 cannot be: nothing is learned from it") as caught:
+        opened.tell(6, 1e308)
+    assert [warning.filename for warning in caught] == [__file__]
+    opened.tell(7, 0.25)
+    assert belief(opened) == learned
+    assert opened.readings == 6
+    opened.correct(6, 0.5)
     assert opened.posterior.comparisons == 3
 
 
@@ -426,7 +428,8 @@ def test_a_posterior_of_ones_own_is_used():
 
 def test_defaults_learn_everything_and_a_kernel_means_the_papers_setting():
     default, paper, single = eq.Optimizer(BOX), eq.Optimizer(BOX, kernel=KERNEL), eq.Optimizer(BOX, policy=eq.UCB())
-    assert (default.policy, default.reduction, default.offset) == (eq.Challenger(), eq.TwoPoint(), eq.Tracked())
+    assert (default.policy, default.reduction) == (eq.Challenger(boldness=1.0, scale=0.5), eq.TwoPoint())
+    assert (default.offset, paper.policy) == (eq.Tracked(), eq.Challenger())
     assert (paper.offset, paper.posterior.kernel, paper.posterior.regularizer) == (eq.Arbitrary(), KERNEL, 1.0)
     assert (single.reduction, single.offset) == (eq.Direct(), eq.Constant())
 

@@ -14,7 +14,7 @@ from gest_api.vocs import VOCS, ContinuousVariable
 
 import equipoise as eq
 from equipoise.integrations.gest import DuelGenerator, NotCompared
-from equipoise.integrations.vocs import Problem
+from equipoise.integrations.vocs import VocsProblem
 
 given_up = pytest.mark.filterwarnings("ignore::equipoise.study.ledger.DuelGivenUp")
 
@@ -157,7 +157,7 @@ def test_problems_it_cannot_solve_are_refused(fields, message):
 
 def test_discrete_variables_are_searched_in_order_or_as_choices():
     mixed = vocs(variables={"x": [0, 1], "n": {8, 1, 2.5}, "lens": {"out", "in"}, "only": {7}})
-    problem = Problem(mixed)
+    problem = VocsProblem(mixed)
     assert problem.space.parameters == {"x": eq.Float(0, 1), "n": eq.Int(0, 2), "lens": eq.Choice([0, 1])}
     generator = DuelGenerator(mixed, rng=0)
     for k in range(25):

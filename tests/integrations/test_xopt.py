@@ -12,7 +12,7 @@ from xopt.errors import VOCSError  # noqa: E402
 from xopt.generators import get_generator  # noqa: E402
 
 import equipoise as eq  # noqa: E402
-from equipoise.integrations.xopt import DuelGenerator, NotCompared  # noqa: E402
+from equipoise.integrations.xopt import NotCompared, XoptDuelGenerator  # noqa: E402
 
 READINGS = [0]
 
@@ -33,12 +33,12 @@ def vocs(**fields):
 
 
 def make(function=measure, **fields):
-    generator = DuelGenerator(vocs=vocs(**fields), seed=0)
+    generator = XoptDuelGenerator(vocs=vocs(**fields), seed=0)
     return Xopt(generator=generator, evaluator=Evaluator(function=function))
 
 
 def test_it_is_registered_on_import():
-    assert get_generator("duel") is DuelGenerator
+    assert get_generator("duel") is XoptDuelGenerator
 
 
 @pytest.mark.parametrize(("size", "steps"), [(1, 60), (3, 20), (4, 15)])
@@ -131,13 +131,13 @@ def steps_of_y(point):
 
 def test_problems_it_cannot_solve_are_refused():
     with pytest.raises(VOCSError, match="constraints"):
-        DuelGenerator(vocs=vocs(constraints={"c": ["LESS_THAN", 0.0]}))
+        XoptDuelGenerator(vocs=vocs(constraints={"c": ["LESS_THAN", 0.0]}))
     with pytest.raises(VOCSError, match="multi-objective"):
-        DuelGenerator(vocs=vocs(objectives={"f": "MAXIMIZE", "g": "MAXIMIZE"}))
+        XoptDuelGenerator(vocs=vocs(objectives={"f": "MAXIMIZE", "g": "MAXIMIZE"}))
 
 
 def test_the_order_inside_a_duel_is_random():
-    generator = DuelGenerator(vocs=vocs(), seed=1)
+    generator = XoptDuelGenerator(vocs=vocs(), seed=1)
     signs = []
     for _ in range(20):
         generator.generate(2)

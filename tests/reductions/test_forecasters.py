@@ -188,7 +188,7 @@ def scatter(forecaster, bias, readings=1500):
     errors = []
     for t, e in enumerate(noise):
         y = process.offset() + e
-        process.record(env.Reading(t + 1, np.zeros(1), 0.0, e, y - e, y))
+        process.record(env.Measurement(t + 1, np.zeros(1), 0.0, e, y - e, y))
         errors.append(y - forecaster.predict(0.0))
         forecaster = forecaster.update(y, 0.0)
     squares = np.square(errors)

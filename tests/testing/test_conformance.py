@@ -99,7 +99,7 @@ def plain_functions(package):
         (
             environments,
             names(make() for make in BIASES.values()) | plain_functions(environments),
-            {"BIASES", "FUNCTIONS", "Bias", "BiasProcess", "Environment", "Function", "Reading"},
+            {"BIASES", "FUNCTIONS", "Bias", "BiasProcess", "Environment", "Function", "Measurement"},
         ),
     ],
     ids=lambda value: getattr(value, "__name__", ""),

@@ -9,9 +9,9 @@ from equipoise.belief.confidence import (
     TightConfidence,
 )
 from equipoise.belief.feasibility import Feasibility
-from equipoise.belief.finite import FinitePosterior
 from equipoise.belief.guarded import GuardedPosterior
 from equipoise.belief.learned import Learned, LearnedPosterior, Schedule
+from equipoise.belief.listed import FinitePosterior
 from equipoise.belief.model import Form, Hyperparameters, Model
 from equipoise.belief.posterior import Belief, Posterior
 

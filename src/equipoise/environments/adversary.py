@@ -7,7 +7,7 @@ from itertools import pairwise
 from numpy.random import Generator
 
 from equipoise._validation import count, nonnegative
-from equipoise.environments.reading import BiasProcess, Reading
+from equipoise.environments.reading import BiasProcess, Measurement
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Adversary:
         >>> import numpy as np
         >>> process = Adversary(strength=2.0).start(np.random.default_rng(0))
         >>> for time in (1, 2, 3):
-        ...     process.record(Reading(time, np.zeros(1), value=1.0, noise=0.0, offset=0.0, y=1.0))
+        ...     process.record(Measurement(time, np.zeros(1), value=1.0, noise=0.0, offset=0.0, y=1.0))
         >>> process.offset()
         -2.0
     """
@@ -56,7 +56,7 @@ class _Spy:
             return 0.0
         return -self._strength if self._expects_leader() else self._strength
 
-    def record(self, reading: Reading) -> None:
+    def record(self, reading: Measurement) -> None:
         self._recent.append((reading.x.tobytes(), reading.value))
 
     def _expects_leader(self) -> bool:

@@ -11,7 +11,7 @@ from equipoise.environments.feedback import (
     RangeAdjustingDetector,
     authors_calibration,
 )
-from equipoise.environments.reading import Bias, BiasProcess, Reading
+from equipoise.environments.reading import Bias, BiasProcess, Measurement
 
 __all__ = [
     "BIASES",
@@ -23,12 +23,12 @@ __all__ = [
     "CompensatedDrift",
     "Drift",
     "Jumps",
+    "Measurement",
     "NegativeRepeat",
     "NoBias",
     "PeriodicDrift",
     "RandomWalk",
     "RangeAdjustingDetector",
-    "Reading",
     "authors_calibration",
 ]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from numpy.random import Generator
 
 from equipoise._validation import count, nonnegative, number
-from equipoise.environments.reading import BiasProcess, Reading
+from equipoise.environments.reading import BiasProcess, Measurement
 
 _Law = Callable[[int, float, Generator], float]
 """The offset at time t from t, the last offset and a random stream."""
@@ -194,5 +194,5 @@ class _Clock:
         self._level = self._law(self._time, self._level, self._rng)
         return self._level
 
-    def record(self, reading: Reading) -> None:
+    def record(self, reading: Measurement) -> None:
         pass

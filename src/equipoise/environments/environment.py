@@ -11,7 +11,7 @@ from equipoise._typing import Seed
 from equipoise._validation import nonnegative
 from equipoise.environments.drifts import NoBias
 from equipoise.environments.function import Function
-from equipoise.environments.reading import Bias, Reading
+from equipoise.environments.reading import Bias, Measurement
 
 _NO_BIAS = NoBias()
 _BLOCK = 256  # noise drawn at a time: one call for many readings
@@ -56,7 +56,7 @@ class Environment:
         self.function = function
         self.bias = bias
         self.noise = nonnegative("noise", noise)
-        self.history: list[Reading] = []
+        self.history: list[Measurement] = []
         self._keep_history = keep_history
         self._readings = 0
         self._noise = _Noise(self.noise, noise_rng)
@@ -78,7 +78,7 @@ class Environment:
         offset = self._process.offset()
         noise = self._noise.draw()
         y = value + offset + noise
-        reading = Reading(time, point, value, noise, offset, y)
+        reading = Measurement(time, point, value, noise, offset, y)
         self._process.record(reading)
         if self._keep_history:
             self.history.append(reading)

@@ -8,7 +8,7 @@ from typing import Literal
 from numpy.random import Generator
 
 from equipoise._validation import count, number, positive
-from equipoise.environments.reading import BiasProcess, Reading
+from equipoise.environments.reading import BiasProcess, Measurement
 
 Source = Literal["value", "reading"]
 """Whether a bias remembers the exact f(x) or the noisy reading."""
@@ -25,7 +25,7 @@ class NegativeRepeat:
     Examples:
         >>> import numpy as np
         >>> process = NegativeRepeat().start(np.random.default_rng(0))
-        >>> process.record(Reading(1, np.zeros(1), value=0.5, noise=0.1, offset=0.0, y=0.6))
+        >>> process.record(Measurement(1, np.zeros(1), value=0.5, noise=0.1, offset=0.0, y=0.6))
         >>> process.offset()
         -0.5
     """
@@ -39,7 +39,7 @@ class NegativeRepeat:
         """Return a fresh process."""
         return _Answer(self._next, first=0.0)
 
-    def _next(self, reading: Reading) -> float:
+    def _next(self, reading: Measurement) -> float:
         return -reading.value if self.of == "value" else -reading.y  # KK21 section 5.2
 
 
@@ -58,7 +58,7 @@ class CompensatedDrift:
         >>> process = CompensatedDrift(slope=-0.5).start(np.random.default_rng(0))
         >>> process.offset()
         -0.5
-        >>> process.record(Reading(1, np.zeros(1), value=1.0, noise=0.25, offset=-0.5, y=0.75))
+        >>> process.record(Measurement(1, np.zeros(1), value=1.0, noise=0.25, offset=-0.5, y=0.75))
         >>> process.offset()
         -1.75
     """
@@ -72,7 +72,7 @@ class CompensatedDrift:
         """Return a fresh process."""
         return _Answer(self._next, first=self.slope)
 
-    def _next(self, reading: Reading) -> float:
+    def _next(self, reading: Measurement) -> float:
         return self.slope - reading.unshifted  # KK21 section 5.2 prints + y_{t-1}, which diverges
 
 
@@ -90,7 +90,7 @@ class RangeAdjustingDetector:
     Examples:
         >>> import numpy as np
         >>> process = RangeAdjustingDetector(low=-1, high=1).start(np.random.default_rng(0))
-        >>> process.record(Reading(1, np.zeros(1), value=1.5, noise=0.0, offset=0.0, y=1.5))
+        >>> process.record(Measurement(1, np.zeros(1), value=1.5, noise=0.0, offset=0.0, y=1.5))
         >>> process.offset()
         -1.5
     """
@@ -106,7 +106,7 @@ class RangeAdjustingDetector:
         """Return a fresh process."""
         return _Answer(self._next, first=0.0)
 
-    def _next(self, reading: Reading) -> float:
+    def _next(self, reading: Measurement) -> float:
         if self.low <= reading.y <= self.high:
             return reading.offset
         return (self.low + self.high) / 2 - reading.unshifted
@@ -129,7 +129,7 @@ class Calibration:
     Examples:
         >>> import numpy as np
         >>> process = Calibration().start(np.random.default_rng(0))
-        >>> process.record(Reading(1, np.zeros(1), value=1.0, noise=0.5, offset=0.0, y=1.5))
+        >>> process.record(Measurement(1, np.zeros(1), value=1.0, noise=0.5, offset=0.0, y=1.5))
         >>> process.offset()
         -1.5
     """
@@ -164,14 +164,14 @@ def authors_calibration() -> Calibration:
 class _Answer:
     """A process whose offset is a function of the last reading."""
 
-    def __init__(self, law: Callable[[Reading], float], first: float) -> None:
+    def __init__(self, law: Callable[[Measurement], float], first: float) -> None:
         self._law = law
         self._offset = first
 
     def offset(self) -> float:
         return self._offset
 
-    def record(self, reading: Reading) -> None:
+    def record(self, reading: Measurement) -> None:
         self._offset = self._law(reading)
 
 
@@ -186,7 +186,7 @@ class _Calibrator:
     def offset(self) -> float:
         return -self._reference
 
-    def record(self, reading: Reading) -> None:
+    def record(self, reading: Measurement) -> None:
         self._recent.append(reading.value if self._bias.of == "value" else reading.unshifted)
         mean = sum(self._recent) / len(self._recent)
         if abs(mean - self._reference) > self._bias.threshold:  # KK21 section 5.2

@@ -11,7 +11,7 @@ from numpy.random import Generator
 from equipoise._typing import FloatArray
 
 
-class Reading(NamedTuple):
+class Measurement(NamedTuple):
     """One reading and what it is made of: y = value + noise + offset.
 
     Attributes:
@@ -24,7 +24,7 @@ class Reading(NamedTuple):
 
     Examples:
         >>> import numpy as np
-        >>> Reading(1, np.zeros(2), value=0.5, noise=0.25, offset=-1.0, y=-0.25).unshifted
+        >>> Measurement(1, np.zeros(2), value=0.5, noise=0.25, offset=-1.0, y=-0.25).unshifted
         0.75
     """
 
@@ -49,7 +49,7 @@ class BiasProcess(Protocol):
         >>> from equipoise.environments import NegativeRepeat
         >>> process = NegativeRepeat().start(np.random.default_rng(0))
         >>> b = process.offset()
-        >>> process.record(Reading(1, np.zeros(2), value=0.5, noise=0.0, offset=b, y=0.5 + b))
+        >>> process.record(Measurement(1, np.zeros(2), value=0.5, noise=0.0, offset=b, y=0.5 + b))
         >>> process.offset()
         -0.5
     """
@@ -57,7 +57,7 @@ class BiasProcess(Protocol):
     def offset(self) -> float:
         """Return b_t for the coming reading."""
 
-    def record(self, reading: Reading) -> None:
+    def record(self, reading: Measurement) -> None:
         """Take note of the reading just made."""
 
 

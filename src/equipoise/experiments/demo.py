@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from equipoise._typing import FloatArray
-from equipoise.environments import Environment, PeriodicDrift, Reading, camelback
+from equipoise.environments import Environment, Measurement, PeriodicDrift, camelback
 from equipoise.experiments.experiment import streams
 from equipoise.experiments.learners import LEARNERS
 from equipoise.experiments.problems import problem
@@ -35,7 +35,7 @@ class Contestant:
 
     name: str
     traces: Sequence[Trace]
-    readings: Sequence[Reading]
+    readings: Sequence[Measurement]
 
     @property
     def regret(self) -> FloatArray:

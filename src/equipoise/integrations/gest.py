@@ -21,7 +21,7 @@ from gest_api.vocs import VOCS
 
 from equipoise import _validation as check
 from equipoise.answer import Recommendation
-from equipoise.integrations.vocs import Problem
+from equipoise.integrations.vocs import VocsProblem
 from equipoise.optimizer import Optimizer, resume
 
 __all__ = ["DuelGenerator", "NotCompared"]
@@ -59,7 +59,7 @@ class DuelGenerator(Generator):  # type: ignore[misc]
 
     def __init__(self, vocs: VOCS, *, log: str | os.PathLike[str] | None = None, **parts: Any) -> None:
         super().__init__(vocs)
-        self.vocs, self._problem = vocs, Problem(vocs)
+        self.vocs, self._problem = vocs, VocsProblem(vocs)
         self.optimizer = self._taken_up(log) if log is not None and Path(log).exists() else self._begun(log, parts)
         self._suggested = {record.trial for record in self.optimizer.records()}
         for i in reversed(self.optimizer.open_trials):
@@ -111,7 +111,7 @@ class DuelGenerator(Generator):  # type: ignore[misc]
         return [self.recommend().x]
 
     def _validate_vocs(self, vocs: VOCS) -> None:
-        Problem(vocs)
+        VocsProblem(vocs)
 
     def _identified(self, i: Any) -> int:
         if i not in self._suggested:

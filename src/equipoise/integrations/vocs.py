@@ -13,7 +13,7 @@ from equipoise.spaces.numbers import Float, Int
 from equipoise.spaces.options import Choice, Parameter
 
 
-class Problem:
+class VocsProblem:
     """What is optimized, and where.
 
     A discrete variable with numbers for values is searched in their order, any other one as a choice. What may be one
@@ -25,7 +25,7 @@ class Problem:
     Example:
         >>> vocs = VOCS(variables={"q1": [-2, 2], "shots": {1, 5, 10}}, objectives={"f": "MAXIMIZE"},
         ...             constants={"mode": "fast"})
-        >>> problem = Problem(vocs)
+        >>> problem = VocsProblem(vocs)
         >>> problem.space, problem.objective, problem.minimize
         (Space(q1=Float(-2.0, 2.0), shots=Int(0, 2)), 'f', False)
         >>> problem.row({"q1": 0.5, "shots": 1})

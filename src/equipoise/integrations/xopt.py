@@ -1,6 +1,6 @@
 """Xopt, and through it Badger: a generator that compares. Importing this module registers it by the name `duel`.
 
-    X = Xopt(generator=DuelGenerator(vocs=vocs), evaluator=Evaluator(function=measure))
+    X = Xopt(generator=XoptDuelGenerator(vocs=vocs), evaluator=Evaluator(function=measure))
     for _ in range(60):
         X.step()
     X.generator.get_best_points()
@@ -21,11 +21,11 @@ from xopt.generators import generators
 
 from equipoise.answer import Recommendation
 from equipoise.integrations.gest import NotCompared
-from equipoise.integrations.vocs import Problem
+from equipoise.integrations.vocs import VocsProblem
 from equipoise.log import MemoryLog
 from equipoise.optimizer import Optimizer
 
-__all__ = ["DuelGenerator", "NotCompared"]
+__all__ = ["NotCompared", "XoptDuelGenerator"]
 
 TOLERANCE = 1e-6
 """How far from what was asked for a measured variable may be, relative to its size, to be known again."""
@@ -40,7 +40,7 @@ class Study:
         events: What has happened before. What was handed out and never read is handed out again.
     """
 
-    def __init__(self, problem: Problem, seed: int, events: Sequence[Mapping[str, Any]] = ()) -> None:
+    def __init__(self, problem: VocsProblem, seed: int, events: Sequence[Mapping[str, Any]] = ()) -> None:
         self.problem, self.journal = problem, MemoryLog(problem.space, events)
         self.optimizer = Optimizer(problem.space, minimize=problem.minimize, rng=seed, log=self.journal)
         for i in reversed(self.optimizer.open_trials):
@@ -67,7 +67,7 @@ class Study:
         return all(_close(x[name], row.get(name)) for name in self.problem.space.parameters)
 
 
-class DuelGenerator(Generator, StateOwner):  # type: ignore[misc]
+class XoptDuelGenerator(Generator, StateOwner):  # type: ignore[misc]
     """Suggests points two by two, and learns from what their readings differ by, in which a drift cancels.
 
     Any number of candidates may be generated at once; an odd one leaves half a duel open, with which the next call
@@ -86,7 +86,7 @@ class DuelGenerator(Generator, StateOwner):  # type: ignore[misc]
     def study(self) -> Study:
         """The optimizer behind it; made when first needed, since until then the ranges may change."""
         if self._study is None:
-            self._study = Study(Problem(self.vocs), self.seed, self.events)
+            self._study = Study(VocsProblem(self.vocs), self.seed, self.events)
         return self._study
 
     def generate(self, n_candidates: int) -> list[dict[str, Any]]:
@@ -124,4 +124,4 @@ def _close(asked: Any, measured: Any) -> bool:
     return bool(asked == measured)
 
 
-generators[DuelGenerator.name] = DuelGenerator
+generators[XoptDuelGenerator.name] = XoptDuelGenerator

@@ -3,7 +3,7 @@
     symbol   meaning                                                    shape
     a, b     circumstances of n and of m readings                       `Moments`
     values   hyperparameters of a law, in its order                     (k,)
-    W        any symmetric matrix over the readings                     (n, n)
+    W        any matrix over the readings; the covariance is symmetric  (n, n)
 
 Covariances are in squared units; the unit of a law that is learned is the typical step of the readings.
 """

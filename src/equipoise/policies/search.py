@@ -33,6 +33,12 @@ CENTERS = 3
 CLIMBS = 2
 """How many climbs are started for each score."""
 
+CLIMBING = {"ftol": 1e-5, "gtol": 1e-3}
+"""When a climb ends: at steps far below what any reading could tell, in units of sigma."""
+
+BEST_KNOWN = 64
+"""How many of the points measured before are candidates: the best."""
+
 FINALISTS = 256
 """How many candidates are handed to the policy, besides those climbed to."""
 
@@ -82,9 +88,9 @@ def search(
         everywhere: Candidates from all over the space, shape (n, d).
         rng: Source of the candidates around the best known points.
     """
-    candidates = _candidates(space, posterior, everywhere, rng)
-    leader = _leader(space, posterior, candidates)
-    belief = posterior.at(np.concatenate((leader[None], candidates)))
+    promising = _promising(space, posterior, everywhere, rng)
+    leader = _leader(space, posterior, promising)
+    belief = posterior.at(np.concatenate((leader[None], promising, everywhere)))
     g, psi = belief.mean[0] - belief.mean, belief.psi(0)
     landscape = posterior.landscape(leader)
     climbed = [leader]
@@ -109,15 +115,15 @@ def search(
     return np.unique(np.concatenate((np.array(climbed), belief.points[best])), axis=0)
 
 
-def _candidates(space: Domain, posterior: Posterior, everywhere: FloatArray, rng: Generator) -> FloatArray:
-    """Return points from everywhere, the best known ones, and points around these."""
+def _promising(space: Domain, posterior: Posterior, everywhere: FloatArray, rng: Generator) -> FloatArray:
+    """Return the best known points and points around the very best; some from everywhere where nothing is known."""
     known = posterior.support
     known = known[space.valid(known)]  # a reading may have been told of where it must not be asked
     if not len(known):
-        return everywhere
+        return everywhere[:BEST_KNOWN]
     best = known[np.argsort(-posterior.mean(known))]
     near = [space.near(best[:CENTERS], reach * space.extent, 40, rng) for reach in REACH]
-    return np.concatenate((best[:FINALISTS], everywhere, *near))
+    return np.concatenate((best[:BEST_KNOWN], *near))
 
 
 def _leader(space: Domain, posterior: Posterior, candidates: FloatArray) -> FloatArray:
@@ -151,7 +157,8 @@ def uphill(space: Domain, climb: Callable[[FloatArray], tuple[float, FloatArray]
         value, gradient = climb(x)
         return -value, -gradient[free]
 
-    result = minimize(loss, start[free], jac=True, method="L-BFGS-B", bounds=[(0.0, 1.0)] * int(free.sum()))
+    bounds = [(0.0, 1.0)] * int(free.sum())
+    result = minimize(loss, start[free], jac=True, method="L-BFGS-B", bounds=bounds, options=CLIMBING)
     top = start.copy()
     top[free] = np.clip(result.x, 0.0, 1.0)
     better = -result.fun > climb(start)[0]

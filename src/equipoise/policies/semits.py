@@ -31,7 +31,7 @@ from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.belief.confidence import Confidence
 from equipoise.belief.covariance import Indices
-from equipoise.belief.finite import FinitePosterior
+from equipoise.belief.listed import FinitePosterior
 from equipoise.belief.posterior import Belief, Posterior, direction
 from equipoise.data import Comparison, Proposal
 from equipoise.kernels import Kernel

@@ -27,7 +27,7 @@ from equipoise.study.streams import DESIGN, Streams
 
 BASE_POINTS = 8
 """A start design has so many points and one for each parameter, rounded up to an even number: of 6, 8, 10 and 12 the
-one with the fewest lost runs whose regret on six dimensions is still that of the policy alone (docs/exploring.md)."""
+one with few lost runs whose regret in six dimensions is still that of the policy alone (docs/finding.md)."""
 
 SEQUENCE_POINTS = 256
 """How many points the sequence has that the start design begins and scouts go on with."""

@@ -13,6 +13,7 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
 from equipoise import _validation as check
+from equipoise._linalg import one_thread
 from equipoise.answer import Recommendation, recommended
 from equipoise.integrations.optuna.model import MEMORY_DUELS, StudyModel
 from equipoise.integrations.optuna.records import FIT, PAIR, Pair
@@ -142,7 +143,7 @@ class DuelSampler(BaseSampler):
 
     def recommend(self, study: Study) -> Recommendation:
         """Return the best setting as far as is known, with a bound on what is left to gain."""
-        with self._lock:
+        with self._lock, one_thread():
             model = self._model(study)
             translation = model.translation(model.search_space()) if model.search_space() else None
             readings = 0 if translation is None else model.readings(translation)
@@ -158,7 +159,7 @@ class DuelSampler(BaseSampler):
             return bool(self._streams.at(number, PROPOSE).random() < 0.5)
 
     def _propose(self, study: Study, trial: FrozenTrial, search_space: Mapping[str, BaseDistribution]) -> Pair:
-        with self._lock:
+        with self._lock, one_thread():
             model = self._model(study, trial.number)
             translation, rng = model.translation(search_space), self._streams.at(trial.number, PROPOSE)
             belief, fit = model.belief(translation, self.memory, trial.number)
