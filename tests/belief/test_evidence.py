@@ -75,9 +75,10 @@ def test_the_evidence_is_the_log_density_of_the_outcomes(law):
         if law != ARBITRARY:
             K += LEVEL_VARIANCE + jumps
         if law == TRACKED:
-            walk, wave, duration = values[5:]
+            walk, wave, duration, pair = values[5:]
             K += SLOPE_VARIANCE * np.outer(t, t) + walk * np.minimum.outer(t, t)
             K += wave * sk.Matern(duration, nu=2.5)(t[:, None])
+            K += pair * (data.moments.pair[:, None] == data.moments.pair)
         if law == BLOCKS:
             runs = np.floor((t - 1) / 4)
             K += values[5] * (runs[:, None] == runs)
@@ -130,7 +131,7 @@ def test_vectors_go_there_and_back(law):
 
 
 def test_units_of_the_kernels_are_those_of_the_user():
-    some = Hyperparameters((0.1, 2.0, 0.5), 3.0, 0.2, (0.01, 0.5, 7.0), step=10.0)
+    some = Hyperparameters((0.1, 2.0, 0.5), 3.0, 0.2, (0.01, 0.5, 7.0, 0.2), step=10.0)
     models = {law: form(law).model(some, ((3.0, 8.0),)) for law in LAWS}
     kernel = eq.kernels.Scaled(eq.Matern52([0.1, 6.0, 0.25, 0.25]), 300.0)
     assert models[ARBITRARY].kernel == models[TRACKED].kernel == models[BLOCKS].kernel == kernel
@@ -138,10 +139,10 @@ def test_units_of_the_kernels_are_those_of_the_user():
     X = np.random.default_rng(0).random((5, 4))
     np.testing.assert_allclose(models[CONSTANT].kernel(X, X), kernel(X, X) + 100 * LEVEL_VARIANCE, rtol=1e-9)
     assert models[ARBITRARY].offset is models[CONSTANT].offset is None
-    tracked = TRACKED.known(10.0, walk=0.01, wave=0.5, duration=7.0).jumping((3.0, 8.0))
+    tracked = TRACKED.known(10.0, walk=0.01, wave=0.5, duration=7.0, pair=0.2).jumping((3.0, 8.0))
     assert models[TRACKED].offset == tracked
     when = Moments(np.array([1.0, 2.0]), np.zeros(2))
-    expected = 100 * (LEVEL_VARIANCE + 2 * SLOPE_VARIANCE + 0.01 + 0.5 * sk.Matern(7.0, nu=2.5)([[1.0]], [[2.0]]))
+    expected = 100 * (LEVEL_VARIANCE + 2 * SLOPE_VARIANCE + 0.01 + 0.2 + 0.5 * sk.Matern(7.0, nu=2.5)([[1.0]], [[2.0]]))
     assert tracked(when, when)[0, 1] == pytest.approx(expected.item(), rel=1e-12)
 
 
@@ -207,7 +208,7 @@ def test_thinned_data_keep_what_belongs_together():
 
 WALK = 0.05
 TRUE = Hyperparameters((0.15, 0.6), variance=4.0, noise=0.1)
-OFFSETS = {TRACKED: (WALK, 1e-6, 8.0), BLOCKS: (2.0,)}
+OFFSETS = {TRACKED: (WALK, 1e-6, 8.0, 1e-3), BLOCKS: (2.0,)}
 
 
 def drawn(law, seed, n=150):

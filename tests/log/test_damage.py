@@ -50,6 +50,29 @@ def test_what_a_file_system_leaves_after_a_power_cut(path, tail):
     assert path.read_bytes() == whole
 
 
+def test_several_lines_of_zeros_at_the_end_are_torn_too(path):
+    whole = b"".join(finished(path))
+    expected = state(eq.resume(path))
+    path.write_bytes(whole + b'{"tell":6,\0\0\0\n' + b"\0" * 9 + b"\n" + b"\0" * 50)
+    with pytest.warns(eq.log.TornLine, match="74 bytes were removed"):
+        assert state(eq.resume(path)) == expected
+    assert path.read_bytes() == whole
+    path.write_bytes(whole + b"\0\0\0\n" + b'{"tell":6,"value":1.0,"crc":"00000000"}\n')
+    with pytest.raises(eq.LogError, match="is damaged"):  # something was written behind the zeros
+        eq.resume(path)
+
+
+def test_a_header_that_lacks_only_its_newline_is_whole(path):
+    header = finished(path)[0]
+    path.write_bytes(header[:-1])
+    assert eq.resume(path).readings == 0
+    assert path.read_bytes() == header
+    path.write_bytes(header[:-2])  # nothing is known of this file, so nothing is cut off
+    with pytest.raises(eq.LogError, match="its first line is not that of one"):
+        eq.resume(path)
+    assert path.read_bytes() == header[:-2]
+
+
 def test_a_torn_line_is_also_mended_by_a_study_that_is_open(path):
     opt = eq.Optimizer(FINITE, kernel=KERNEL, log=path, rng=0)
     opt.tell(opt.ask(), 1.0)
@@ -98,12 +121,12 @@ def rewrite(path, contents):
     ("line", "change", "message"),
     [
         (2, {"duel": 4}, "its duel must be 0, as the lines before it say, got 4"),
-        (2, {"points": [[1.0, 2.0, 3.0], 1]}, "cannot reshape"),
-        (2, {"points": [999, 1]}, "index 999 is out of bounds"),
+        (2, {"points": [[1.0, 2.0, 3.0], 1]}, "`point` must have shape \\(2\\), got \\(3,\\)"),
+        (2, {"points": [999, 1]}, "`points` must be below 12, got 999"),
         (3, {"tell": 3}, "`trial` must be one that was asked for and is still open, got 3"),
         (3, {"value": "high"}, "`value` must be a real number, got 'high'"),
         (4, {"hand": 5}, "its trial must wait for worker None, as the lines before say, got 5"),
-        (3, {"tell": "0"}, "it is no event of this version of equipoise: tell, value"),
+        (3, {"tell": "0"}, "`tell` must be an integer, got '0'"),
     ],
 )
 def test_lines_that_contradict_each_other_are_damage(path, line, change, message):

@@ -108,7 +108,7 @@ def test_a_vanished_directory_changes_nothing(tmp_path):
     (tmp_path / "moved").rename(path.parent)
     opt.tell(trial, 0.5)
     path.unlink()
-    with pytest.raises(eq.LogError, match=r"study.jsonl could not be read: No such file or directory"):
+    with pytest.raises(eq.LogError, match=r"study.jsonl could not be opened: No such file or directory"):
         opt.ask()
     path.write_text("")
     with pytest.raises(eq.LogError, match=r"study.jsonl is shorter than it was: 0 bytes, "):
@@ -161,7 +161,7 @@ def test_two_optimizers_on_one_log_take_turns(path):
 
 def test_a_stuck_process_is_named_and_a_dead_one_is_no_obstacle(path):
     opt = eq.Optimizer(FINITE, kernel=KERNEL, log=path, rng=0)
-    opt._journal._lines._lock.timeout = 0.2
+    opt._turns.journal._lines._lock.timeout = 0.2
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLD, str(path) + ".lock"], stdout=subprocess.PIPE, stdin=subprocess.PIPE
     )
@@ -242,7 +242,7 @@ def test_an_interrupt_after_the_writing_is_made_good(path, monkeypatch):
 
 def test_an_interrupt_after_the_change_is_made_good(path, monkeypatch):
     opt = eq.Optimizer(FINITE, kernel=KERNEL, log=path, rng=0)
-    real = opt._journal.end
+    real = opt._turns.journal.end
 
     def interrupted(well):
         real(well=False)
@@ -250,7 +250,7 @@ def test_an_interrupt_after_the_change_is_made_good(path, monkeypatch):
 
     for call in (lambda: opt.ask(), lambda: opt.tell(0, 0.5), lambda: opt.ask(), lambda: opt.expire(1)):
         with monkeypatch.context() as patched:
-            patched.setattr(opt._journal, "end", interrupted)
+            patched.setattr(opt._turns.journal, "end", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 call()
     assert opt.ask().id == 1

@@ -31,8 +31,8 @@ def at(times):
     return Moments(t, np.arange(len(t)) // 2.0)
 
 
-def tracked(walk, wave, duration, unit, jumps):
-    return eq.Tracked().known(unit, walk=walk, wave=wave, duration=duration).jumping(*jumps)
+def tracked(walk, wave, duration, pair, unit, jumps):
+    return eq.Tracked().known(unit, walk=walk, wave=wave, duration=duration, pair=pair).jumping(*jumps)
 
 
 def blocks(length, level, unit, jumps):
@@ -40,7 +40,7 @@ def blocks(length, level, unit, jumps):
 
 
 MODELS = st.one_of(
-    st.builds(tracked, VARIANCES, VARIANCES, st.floats(0.5, 20.0), UNITS, JUMPS),
+    st.builds(tracked, VARIANCES, VARIANCES, st.floats(0.5, 20.0), VARIANCES, UNITS, JUMPS),
     st.builds(blocks, st.integers(1, 9), VARIANCES, UNITS, JUMPS),
     st.builds(lambda unit, jumps: eq.Constant().known(unit).jumping(*jumps), UNITS, JUMPS),
 )
@@ -53,10 +53,11 @@ def made_of(model, times):
     jumps = [np.sqrt(variance) * (t >= when) for when, variance in model.jumps]
     own, wave = [], 0.0
     if isinstance(model.law, eq.Tracked):
-        walk, strength, duration = model.values
+        walk, strength, duration, pair = model.values
         moments = np.unique(np.append(0.0, t))
         steps = np.sqrt(walk * np.diff(moments)) * (t[:, None] >= moments[1:])  # what was walked up to t
-        own, wave = [SLOPE_VARIANCE**0.5 * t, steps], strength * sk.Matern(duration, nu=2.5)(t[:, None])
+        pairs = pair**0.5 * np.eye(len(t)).repeat(2, axis=0)[: len(t)]  # a level of its own for each
+        own, wave = [SLOPE_VARIANCE**0.5 * t, steps, pairs], strength * sk.Matern(duration, nu=2.5)(t[:, None])
     if isinstance(model.law, eq.Blocks):  # reading 1 begins the first run
         runs = np.array([int(np.floor((time - 1) / model.law.length)) for time in t])
         own = [model.values[0] ** 0.5 * (runs[:, None] == np.unique(runs))]
@@ -122,9 +123,9 @@ def test_a_law_is_known_by_its_hyperparameters_and_no_others():
     law = eq.Tracked()
     guesses = tuple(each.guess for each in law.hyperparameters)
     assert law.known().values == guesses
-    assert law.known(unit=3.0, wave=2.0).values == (guesses[0], 2.0, guesses[2])
+    assert law.known(unit=3.0, wave=2.0).values == (guesses[0], 2.0, *guesses[2:])
     assert law.known(unit=3.0).unit == 3.0
-    with pytest.raises(TypeError, match="known takes walk, wave, duration, got level"):
+    with pytest.raises(TypeError, match="known takes walk, wave, duration, pair, got level"):
         law.known(level=1.0)
     with pytest.raises(TypeError, match="known takes nothing, got walk"):
         eq.Constant().known(walk=1.0)
@@ -142,14 +143,28 @@ def test_every_hyperparameter_is_guessed_within_its_bounds_and_gives_a_reason(la
 def test_a_random_walk_and_a_jump_are_simulated_with_this_covariance():
     """The standard error of a covariance over N runs is at most sqrt(2 C_ii C_jj / N); five of them for 64 entries."""
     N, n, rng = 40_000, 8, np.random.default_rng(0)
-    model = eq.Tracked().known(walk=0.5, wave=0.0).jumping((4.0, 3.0))
+    model = eq.Tracked().known(walk=0.5, wave=0.0, pair=0.7).jumping((4.0, 3.0))
     t = np.arange(1.0, n + 1)
     runs = 5 * rng.normal(size=(N, 1)) + 0.25 * rng.normal(size=(N, 1)) * t
     runs += np.sqrt(0.5) * rng.normal(size=(N, n)).cumsum(axis=1)
     runs += np.sqrt(3.0) * rng.normal(size=(N, 1)) * (t >= 4)
+    runs += np.sqrt(0.7) * rng.normal(size=(N, n // 2)).repeat(2, axis=1)
     K = model(at(t), at(t))
     seen = runs.T @ runs / N
     assert (np.abs(seen - K) < 5 * np.sqrt(2 * np.outer(np.diag(K), np.diag(K)) / N)).all()
+
+
+def test_a_level_of_its_own_is_that_of_a_pair_and_of_nothing_else():
+    a = Moments(np.arange(1.0, 6.0), np.array([0.0, 0.0, 1.0, -1.0, -1.0]))
+    shared = eq.Tracked().known(pair=2.0)(a, a) - eq.Tracked().known(pair=0.0)(a, a)
+    expected = [[2, 2, 0, 0, 0], [2, 2, 0, 0, 0], [0, 0, 2, 0, 0], [0] * 5, [0] * 5]
+    np.testing.assert_allclose(shared, expected, atol=1e-12)
+
+
+def test_a_blip_is_of_one_reading():
+    model, times = eq.Constant().known(), at([1.0, 2.0, 3.0])
+    blips = model.blipping((2.0, 4.0)).blipping((3.0, 1.0))(times, times) - model(times, times)
+    np.testing.assert_allclose(blips, np.diag([0.0, 4.0, 1.0]), atol=1e-12)
 
 
 def test_jumps_are_shared_by_the_readings_after_them():
@@ -180,7 +195,7 @@ KERNEL = 1.7 * eq.Matern52([0.4, 0.9])
 NOISE = 0.05
 
 
-EVENTFUL = eq.Tracked().known(walk=0.2, wave=0.5, duration=6.0).jumping((9.0, 4.0))
+EVENTFUL = eq.Tracked().known(walk=0.2, wave=0.5, duration=6.0, pair=0.4).jumping((9.0, 4.0)).blipping((3.0, 2.0))
 
 
 def readings(seed, n=25, offset=EVENTFUL):
@@ -190,7 +205,7 @@ def readings(seed, n=25, offset=EVENTFUL):
     t = np.cumsum(rng.exponential(size=n))
     y, variances = 3 * rng.normal(size=n) + 40, rng.choice([0.0, 0.3], n)
     posterior = eq.belief.AnywherePosterior(KERNEL, NOISE, offset=offset)
-    for row in zip(X, [None] * n, y, t, variances, strict=True):
+    for row in zip(X, [None] * n, y, t, variances, at(t).pair, strict=True):
         posterior = posterior.condition(eq.Comparison(*row))
     return posterior, X, t, y, variances
 
@@ -231,7 +246,7 @@ def test_readings_with_an_offset_agree_with_a_fresh_solve(seed, offset):
 @pytest.mark.parametrize(
     ("law", "values", "unknown"),
     [
-        (eq.Tracked(), {"walk": 0.2, "wave": 1e-9}, lambda t: np.column_stack([np.ones(len(t)), t])),
+        (eq.Tracked(), {"walk": 0.2, "wave": 1e-9, "pair": 0.3}, lambda t: np.column_stack([np.ones(len(t)), t])),
         (eq.Blocks(4), {"level": 0.2}, lambda t: np.ones((len(t), 1))),
     ],
     ids=["tracked", "blocks"],

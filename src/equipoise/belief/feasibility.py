@@ -25,12 +25,12 @@ failure leaves a place at 0.6: a shutter that was closed for a moment does not b
 BANDWIDTHS = (0.05, 0.1, 0.2, 0.4)
 """Bandwidths tried, in units of the extent times the root of the dimension over two."""
 
-LEAST_TO_ASK = 0.5
-"""Places that fail more often than not are not asked for."""
+LEAST_TO_RECOMMEND = 0.5
+"""Places that fail more often than not are not recommended."""
 
-CAUTION = 0.97, 1.5
-"""What is asked for must be this much as likely to be read as the likeliest trial, once far more trials than the second
-number have failed: else the edge of a region that fails, where half of all do, would be asked for again and again."""
+MOST_CAUTION, LEAST_CAUTION = 0.97, 0.66
+"""What is asked for must be this much as likely to be read as the likeliest trial or an unknown place, after very many
+failures and after the first: else the edge of a region that fails, where half of all do, is asked for for ever."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class Feasibility:
         >>> for x in (0.1, 0.2, 0.3, 0.7, 0.8, 0.9):
         ...     known = known.told(np.array([x]), read=x < 0.5)
         >>> known.probability(np.array([[0.25], [0.75]])).round(2)
-        array([0.95, 0.39])
+        array([0.95, 0.41])
     """
 
     extent: FloatArray
@@ -84,7 +84,7 @@ class Feasibility:
         be measured, where no probability is to be trusted.
         """
         points: FloatArray = np.unique(self.points[self.read], axis=0)
-        return points[self.probability(points) >= LEAST_TO_ASK]
+        return points[self.probability(points) >= LEAST_TO_RECOMMEND]
 
     @cached_property
     def _least(self) -> float:
@@ -92,9 +92,9 @@ class Feasibility:
         failed = len(self.read) - int(self.read.sum())
         if not failed:
             return 0.0
-        most, patience = CAUTION
-        caution = LEAST_TO_ASK + (most - LEAST_TO_ASK) * failed / (failed + patience)
-        return caution * float(self.probability(self.points).max())
+        caution = MOST_CAUTION - (MOST_CAUTION - LEAST_CAUTION) / failed
+        unknown = PRIOR_READ / (PRIOR_READ + PRIOR_FAILED)
+        return caution * max(unknown, float(self.probability(self.points).max()))
 
     @cached_property
     def _bandwidth(self) -> float:

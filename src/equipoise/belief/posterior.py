@@ -84,7 +84,7 @@ class Belief:
         >>> belief = posterior.condition(eq.Comparison([1.0], [0.0], 0.7)).at(posterior.points)
         >>> leader = belief.leader(np.random.default_rng(0))
         >>> belief.points[leader], belief.gaps(leader).round(2), round(belief.gap_bound(leader), 2)
-        (array([1.]), array([0.66, 0.42, 0.  ]), 1.15)
+        (array([1.]), array([0.66, 0.42, 0.  ]), 1.48)
     """
 
     points: FloatArray

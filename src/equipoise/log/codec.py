@@ -19,6 +19,9 @@ from equipoise.spaces import Domain
 PROPOSAL = "proposal"
 """The side of a comparison that is the whole proposal."""
 
+ROUNDING = 1e-6
+"""By how much a point may lie outside of its space, and weights may miss 1: other machines round otherwise."""
+
 
 class Codec:
     """Turns events of a study into JSON and back.
@@ -57,22 +60,26 @@ class Codec:
                 return {"retract": trial}
 
     def from_json(self, content: Mapping[str, Any]) -> Event:
-        """Return the event that a JSON object describes; what is unknown in it is passed over."""
+        """Return the event that a JSON object describes; what is unknown in it is passed over.
+
+        Whatever it says is checked as `ask` and `tell` check what they are given: a log may come from anybody.
+        """
         match content:
-            case {"ask": int(trial), "duel": int(number)}:
-                return Asked(trial, number, self._to_duel(content), content.get("worker"))
-            case {"hand": int(trial)}:
-                return Handed(trial, content.get("worker"))
-            case {"tell": int(trial)}:
-                return Told(trial, self._to_reading(content))
-            case {"fail": int(trial), "reason": str(reason)}:
-                return Failed(trial, reason)
-            case {"expire": int(trial)}:
-                return Expired(trial)
-            case {"correct": int(trial)}:
-                return Corrected(trial, self._to_reading(content))
-            case {"retract": int(trial)}:
-                return Retracted(trial)
+            case {"ask": trial, "duel": number}:
+                duel, worker = self._to_duel(content), _worker(content)
+                return Asked(_number("ask", trial), _number("duel", number), duel, worker)
+            case {"hand": trial}:
+                return Handed(_number("hand", trial), _worker(content))
+            case {"tell": trial}:
+                return Told(_number("tell", trial), self._to_reading(content))
+            case {"fail": trial, "reason": str(reason)}:
+                return Failed(_number("fail", trial), reason)
+            case {"expire": trial}:
+                return Expired(_number("expire", trial))
+            case {"correct": trial}:
+                return Corrected(_number("correct", trial), self._to_reading(content))
+            case {"retract": trial}:
+                return Retracted(_number("retract", trial))
         raise ValueError(f"it is no event of this version of equipoise: {', '.join(content)}")
 
     def _duel(self, duel: Duel) -> dict[str, Any]:
@@ -80,21 +87,27 @@ class Codec:
         table = [*duel.proposal.points]
         measure = [_place(table, point) for point in duel.points]
         first, second = (_part(table, side, duel.proposal) for side in (duel.first, duel.second))
-        result = {"points": [self._point(p) for p in table], "measure": measure, "signs": duel.signs}
+        result = {"points": [self._point(p) for p in table], "measure": measure, "signs": list(duel.signs)}
         result |= {"first": first, "second": second, "x": [readable(self.space.decode(p)) for p in duel.points]}
         if not np.array_equal(duel.proposal.weights, EVEN):
             result["weights"] = duel.proposal.weights.tolist()
         return result | ({"baseline": duel.baseline} if duel.baseline else {})
 
     def _to_duel(self, content: Mapping[str, Any]) -> Duel:
-        points = np.array([self._to_point(p) for p in content["points"]])
-        weights = np.array(content["weights"]) if "weights" in content else EVEN
+        points = self._to_points(_listed("points", content["points"]))
+        weights = check.array("weights", content["weights"], (None,)) if "weights" in content else EVEN
+        if len(weights) > len(points) or (weights < 0).any() or abs(weights.sum() - 1) > ROUNDING:
+            raise ValueError("`weights` must be those of points, at least 0, and sum to 1")
         proposal = Proposal(points[: len(weights)], weights)
         first, second = (_side(part, proposal, points) for part in (content["first"], content["second"]))
         if first is None:
             raise ValueError("a duel must be of a point or of its own proposal")
-        measured, signs = points[content["measure"]], tuple(content["signs"])
-        return Duel(proposal, measured, signs, first, second, content.get("baseline", 0.0))
+        measure = [_index("measure", i, points) for i in _listed("measure", content["measure"])]
+        signs = tuple(check.number("signs", sign) for sign in _listed("signs", content["signs"]))
+        if len(signs) != len(measure):
+            raise ValueError(f"`signs` must be one for each measured point, got {list(signs)}")
+        baseline = check.number("baseline", content.get("baseline", 0.0))
+        return Duel(proposal, points[measure], signs, first, second, baseline)
 
     def _reading(self, reading: Reading) -> dict[str, Any]:
         point = reading.point
@@ -104,7 +117,7 @@ class Codec:
     def _to_reading(self, content: Mapping[str, Any]) -> Reading:
         return Reading(
             check.number("value", content["value"]),
-            self._to_point(content["point"]) if "point" in content else None,
+            self._to_points([content["point"]])[0] if "point" in content else None,
             check.number("time", content["time"]) if "time" in content else None,
             check.nonnegative("error", content.get("error", 0.0)),
         )
@@ -114,12 +127,24 @@ class Codec:
         coordinates: list[float] = point.tolist()
         return coordinates if listed is None else listed
 
-    def _to_point(self, value: int | list[float]) -> FloatArray:
+    def _to_points(self, values: list[Any]) -> FloatArray:
+        """Return encoded points, shape (n, d); refuse what does not lie in the space."""
         listed = self.space.points
-        if isinstance(value, int) and listed is not None:
-            point: FloatArray = listed[value]
+        if listed is not None and all(type(value) is int for value in values):
+            return listed[[_index("points", value, listed) for value in values]]
+        return self._inside(np.array([self._to_point(value) for value in values]))
+
+    def _to_point(self, value: Any) -> FloatArray:
+        listed = self.space.points
+        if type(value) is int and listed is not None:
+            point: FloatArray = listed[_index("point", value, listed)]
             return point
-        return np.array(value, dtype=np.float64).reshape(self.space.dimension)
+        return check.array("point", value, (self.space.dimension,))
+
+    def _inside(self, points: FloatArray) -> FloatArray:
+        if np.abs(self.space.snap(points) - points).max() > ROUNDING:
+            raise ValueError(f"its points must lie in the space, got {points.tolist()}")
+        return points
 
     @cached_property
     def _index(self) -> dict[bytes, int]:
@@ -153,11 +178,11 @@ def _part(table: list[FloatArray], side: Side | None, proposal: Proposal) -> int
     return _place(table, side)
 
 
-def _side(part: int | str | None, proposal: Proposal, points: FloatArray) -> Side | None:
+def _side(part: Any, proposal: Proposal, points: FloatArray) -> Side | None:
     """Undo `_part`."""
     if part is None:
         return None
-    return points[part] if isinstance(part, int) else proposal
+    return proposal if part == PROPOSAL else points[_index("first and second", part, points)]
 
 
 def _place(table: list[FloatArray], point: FloatArray) -> int:
@@ -171,3 +196,27 @@ def _place(table: list[FloatArray], point: FloatArray) -> int:
 
 def _given(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
+
+
+def _number(name: str, value: Any) -> int:
+    return check.count(name, value, at_least=0)
+
+
+def _index(name: str, value: Any, points: FloatArray) -> int:
+    """Return the place of a point in a table."""
+    if _number(name, value) >= len(points):
+        raise ValueError(f"`{name}` must be below {len(points)}, got {value}")
+    return int(value)
+
+
+def _listed(name: str, value: Any) -> list[Any]:
+    if not isinstance(value, list) or not value:
+        raise TypeError(f"`{name}` must be a list, got {value!r}")
+    return value
+
+
+def _worker(content: Mapping[str, Any]) -> str | None:
+    worker = content.get("worker")
+    if worker is not None and not isinstance(worker, str):
+        raise TypeError(f"`worker` must be a name, got {worker!r}")
+    return worker

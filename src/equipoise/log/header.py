@@ -1,18 +1,38 @@
-"""The first line of a log: what the study is."""
+"""The first line of a log: what the study is.
+
+It may come from a stranger. So it may name the parts of an optimizer and nothing else, sizes are bounded, and whatever
+makes no sense in it is a `LogError`.
+"""
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from equipoise.log.jsonl import Lines, LogError
-from equipoise.log.parts import chosen, described
+from equipoise.log.parts import GivenAgainError, chosen, described
 from equipoise.spaces import Domain, space_from_dict
 from equipoise.spaces.constraints import Constraint
 
+T = TypeVar("T")
+
 FORMAT = 2
 """The version of the format that is written; earlier ones stay readable. 2 has corrected and retracted readings."""
+
+
+SETTINGS = frozenset(
+    {"kernel", "policy", "reduction", "offset", "confidence", "regularizer", "posterior"}
+    | {"design", "minimize", "max_gap"}
+)
+"""What the settings of a header may be."""
+
+MAX_CANDIDATES, MAX_PARAMETERS, MAX_OPTIONS, MAX_POINTS = 2**14, 1_000, 1_000, 100_000
+"""How much a space of a log may have of each: more takes minutes, or gigabytes, before the first answer."""
+
+MAX_COVARIANCES = 10_000
+"""Points of a finite set whose covariances are kept, as they are where the kernel is given: 0.8 GB."""
 
 
 class Header:
@@ -20,28 +40,36 @@ class Header:
 
     Args:
         content: The line, as JSON.
+        lines: The log it was read from, known up to here.
     """
 
-    def __init__(self, content: Mapping[str, Any]) -> None:
+    def __init__(self, content: Mapping[str, Any], lines: Lines | None = None) -> None:
         self.content = content
+        self.lines = lines
 
     @classmethod
     def of(cls, space: Domain, parts: Mapping[str, Any], key: list[int]) -> "Header":
         """Return that of a new study."""
         about = {"equipoise": FORMAT, "version": sys.modules["equipoise"].__version__, "at": now()}
         settings = {name: described(part) for name, part in parts.items()}
-        return cls(about | {"space": space.to_dict(), "settings": settings, "key": key})
+        header = cls(about | {"space": space.to_dict(), "settings": settings, "key": key})
+        header._must_be_sound()
+        header._must_be_small(space)
+        return header
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> "Header":
         """Return that of a log."""
-        content, _ = next(Lines(path).news(), ({}, None))
+        lines = Lines(path)
+        content = _first(lines)
         found = content.get("equipoise")
-        if not isinstance(found, int):
+        if not isinstance(found, int) or isinstance(found, bool):
             raise LogError(f"{path} must be the log of a study, but its first line is not that of one")
         if found > FORMAT:
             raise LogError(f"{path} has format {found}, and this equipoise reads up to {FORMAT}: install a newer one")
-        return cls(content)
+        header = cls(content, lines)
+        header._must_be_sound()
+        return header
 
     @property
     def key(self) -> list[int]:
@@ -53,17 +81,101 @@ class Header:
         """Return the study's space; it, or its constraint, is given again where JSON cannot hold it."""
         description = self.content["space"]
         if given is None:
-            return space_from_dict(description, constraint)
+            with self._explained(_needs_more(description) or constraint is not None):
+                found = space_from_dict(description, constraint)
+                self._must_be_small(found)
+                return found
         if given.to_dict() != description:
             raise ValueError(f"`space` must be the one the log describes, {description}, got {given!r}")
         return given
 
     def parts(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the parts of the study's optimizer, by argument; some are given again (see `settings.py`)."""
+        """Return the parts of the study's optimizer, by argument; some are given again (see `parts.py`)."""
         settings = self.content["settings"]
         if unknown := sorted(set(given) - set(settings)):
             raise TypeError(f"resume takes `space`, `constraint`, {', '.join(settings)}, got {unknown}")
-        return {name: chosen(name, description, given.get(name)) for name, description in settings.items()}
+        with self._explained(bool(given)):
+            return {name: chosen(name, description, given.get(name)) for name, description in settings.items()}
+
+    def made(self, make: Callable[[], T], given: bool = False) -> T:
+        """Return what is made of this header; what goes wrong is a `LogError`, unless parts were given by the user."""
+        with self._explained(given):
+            return make()
+
+    def _must_be_sound(self) -> None:
+        """Refuse a header that says what no header says, or asks for too much."""
+        match self.content:
+            case {"space": dict(space), "settings": dict(settings), "key": [int(), int()]}:
+                if unknown := sorted(set(settings) - SETTINGS):
+                    raise self._error(f"its settings may be {', '.join(sorted(SETTINGS))}, got {', '.join(unknown)}")
+                with self._explained():
+                    _must_be_bounded(space)
+                return
+        raise self._error("it must have a space, settings and a key")
+
+    def _must_be_small(self, space: Domain) -> None:
+        """Refuse a set of points whose covariances would not fit into memory."""
+        settings, points = self.content["settings"], space.points
+        kept = settings.get("kernel") is not None or settings.get("posterior") is not None
+        if kept and points is not None and len(points) > MAX_COVARIANCES:
+            raise self._error(f"with a kernel a space may have at most {MAX_COVARIANCES} points, got {len(points)}")
+
+    def _error(self, why: object) -> LogError:
+        where = "the header" if self.lines is None else f"{self.lines.path}, line 1"
+        return LogError(f"{where} is damaged: {why}")
+
+    @contextmanager
+    def _explained(self, given: bool = False) -> Iterator[None]:
+        """Turn what goes wrong into a `LogError`, unless it may be the fault of what the user has given, or has not."""
+        try:
+            yield
+        except (GivenAgainError, LogError):
+            raise
+        except Exception as error:
+            if given:
+                raise
+            raise self._error(f"{type(error).__name__}: {error}") from error
+
+
+def _first(lines: Lines) -> dict[str, Any]:
+    """Return the first line of a log, given its newline where nothing else is missing; nothing where there is none."""
+    content = lines.first()
+    if content is None and lines.lacks_newline:
+        try:
+            lines.lock()
+            lines.mend()
+        finally:
+            lines.unlock()
+        content = lines.first()
+    return content or {}
+
+
+def _must_be_bounded(space: Mapping[str, Any]) -> None:
+    """Refuse the description of a space that would take hours or gigabytes to make."""
+    parameters = space.get("parameters", {})
+    choices = [p["options"] for p in parameters.values() if isinstance(p, dict) and "options" in p]
+    sizes = {
+        "candidates": (space.get("candidates", 1), MAX_CANDIDATES),
+        "parameters": (max(len(parameters), len(space.get("bounds", ()))), MAX_PARAMETERS),
+        "options": (sum(map(len, choices)), MAX_OPTIONS),
+        "points": (len(space.get("points", ())), MAX_POINTS),
+    }
+    for name, (size, most) in sizes.items():
+        if size > most:
+            raise ValueError(f"a space may have at most {most} {name}, got {size}")
+
+
+def _needs_more(space: Mapping[str, Any]) -> bool:
+    """Return whether a space has what JSON cannot hold, so that the user must give it again."""
+    parameters = space.get("parameters")
+    values = [*parameters.values()] if isinstance(parameters, dict) else []
+    return "constraint" in space or any(isinstance(value, dict) and _noted(value) for value in values)
+
+
+def _noted(parameter: Mapping[str, Any]) -> bool:
+    options = parameter.get("options")
+    values = [parameter.get("value"), *(options if isinstance(options, list) else ())]
+    return any(isinstance(value, dict) and "repr" in value for value in values)
 
 
 def now() -> str:

@@ -7,7 +7,6 @@ changes. Any number of processes may work on one log: each call locks it, learns
 """
 
 import os
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,7 +14,7 @@ from typing import Any, Protocol
 from equipoise.log.codec import Codec
 from equipoise.log.events import Event
 from equipoise.log.header import Header, now
-from equipoise.log.jsonl import Lines, Place
+from equipoise.log.jsonl import Lines, LogError, Place
 from equipoise.spaces import Domain
 
 Apply = Callable[[Event], None]
@@ -47,7 +46,10 @@ class Journal(Protocol):
         ...
 
     def end(self, well: bool) -> None:
-        """Let others in again; what was written counts as known if all went well, else it will be replayed."""
+        """Let others in again; what was written counts as known if all went well, else it will be replayed.
+
+        It may be called a second time, and when `begin` has not come to its end.
+        """
         ...
 
 
@@ -73,10 +75,18 @@ class Log:
         self._written: Place | None = None
 
     @classmethod
+    def of(cls, header: Header, space: Domain) -> "Log":
+        """Return the log that a header was read from, known up to there."""
+        assert header.lines is not None
+        log = cls(header.lines.path, space)
+        log._lines = header.lines
+        return log
+
+    @classmethod
     def create(cls, path: str | os.PathLike[str], space: Domain, parts: Mapping[str, Any], key: list[int]) -> "Log":
         """Start the log of a new study; refuse a file that holds anything."""
-        Lines.create(path, Header.of(space, parts, key).content)
-        return cls(path, space)
+        header = Header.of(space, parts, key)
+        return cls.of(Header(header.content, Lines.create(path, header.content)), space)
 
     @property
     def path(self) -> Path:
@@ -90,26 +100,27 @@ class Log:
                 continue
             try:
                 apply(self.codec.from_json(content))
-            except (LookupError, TypeError, ValueError) as error:
+            except LogError:
+                raise
+            except Exception as error:  # whatever it is, it is the line that is wrong
                 raise self._lines.damaged(error) from error
 
     def take_up(self, apply: Apply) -> None:
         """Let everything happen that was ever written; only a log that needs mending must be one we may write."""
         self.follow(apply)
         if self._lines.torn:
-            self.begin(apply)
-            self.end(well=True)
+            try:
+                self.begin(apply)
+            finally:
+                self.end(well=True)
 
     def begin(self, apply: Apply) -> None:
         """Keep other processes out, having followed them."""
         self._lines.lock()
-        try:
-            self.follow(apply)
+        self.follow(apply)
+        if self._lines.torn:
             self._lines.mend()
             self.follow(apply)
-        except BaseException:
-            self._lines.unlock()
-            raise
 
     def end(self, well: bool) -> None:
         """Let others in again; what was written counts as known if all went well, else it will be replayed."""
@@ -146,48 +157,27 @@ class MemoryLog:
     def __init__(self, space: Domain, events: Iterable[Mapping[str, Any]] = ()) -> None:
         self.events = [dict(event) for event in events]
         self._codec = Codec(space)
+        self._known = 0
 
     def take_up(self, apply: Apply) -> None:
         """Let everything happen that was ever written."""
-        for event in self.events:
-            apply(self._codec.from_json(event))
+        self.follow(apply)
 
     def follow(self, apply: Apply) -> None:
-        """Do nothing: nobody else writes."""
+        """Let happen what was written by a call that was interrupted: nobody else writes."""
+        while self._known < len(self.events):
+            apply(self._codec.from_json(self.events[self._known]))
+            self._known += 1
 
     def begin(self, apply: Apply) -> None:
-        """Do nothing: there is nobody to keep out."""
+        """There is nobody to keep out."""
+        self.follow(apply)
 
     def write(self, event: Event) -> None:
         """Keep an event."""
         self.events.append(self._codec.to_json(event))
 
     def end(self, well: bool) -> None:
-        """Do nothing."""
-
-
-class Turn:
-    """The `with` block in which a study is changed: one thread and one process at a time.
-
-    Args:
-        lock: Keeps other threads out.
-        journal: Keeps other processes out.
-        apply: Lets happen what other processes have written.
-    """
-
-    def __init__(self, lock: threading.RLock, journal: Journal, apply: Apply) -> None:
-        self._lock, self._journal, self._apply = lock, journal, apply
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-        try:
-            self._journal.begin(self._apply)
-        except BaseException:
-            self._lock.release()
-            raise
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        try:
-            self._journal.end(well=kind is None)
-        finally:
-            self._lock.release()
+        """What was written counts as known if all went well."""
+        if well:
+            self._known = len(self.events)

@@ -4,22 +4,30 @@ Each line ends with a checksum of itself and, through the line before, of everyt
 changed, lost or doubled is noticed. A line counts once its last byte, the newline, is on the disk: what a crash has
 left of a line after the last newline never happened, and is cut off by whoever writes next. Several processes may
 write in turn: each locks the file, reads what is new, and appends.
+
+What a file says is data, whoever wrote it: lines are of a bounded length, and whatever cannot be read is a `LogError`.
 """
 
+import errno
 import json
 import os
+import secrets
+import stat
 import warnings
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from io import FileIO
+from io import BufferedReader, FileIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from equipoise.log.lock import FileLock
 
 SEAL = len(b',"crc":"01234567"}')
+
+MAX_LINE = 2**24
+"""Longest line, in bytes: 100,000 points of a finite set make about 4 MB."""
 
 
 class LogError(RuntimeError):
@@ -44,7 +52,7 @@ def sealed(content: Mapping[str, Any], before: Place) -> tuple[bytes, Place]:
     text = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)[:-1]
     body = text.encode("utf-8", "backslashreplace")  # half a surrogate pair becomes the JSON escape for it
     crc = zlib.crc32(body, before.crc)
-    line = body + b',"crc":"%08x"}\n' % crc
+    line = body + _seal(crc)
     return line, Place(before.bytes + len(line), before.lines + 1, crc)
 
 
@@ -52,9 +60,12 @@ def opened(line: bytes, before: Place) -> tuple[dict[str, Any], Place]:
     """Return the JSON object of a line, with its newline, and the place after it; refuse a damaged one."""
     body, seal = line[: -SEAL - 1], line[-SEAL - 1 :]
     crc = zlib.crc32(body, before.crc)
-    if seal != b',"crc":"%08x"}\n' % crc:
+    if seal != _seal(crc):
         raise ValueError("its checksum is wrong: it was changed, or lines before it were changed, lost or doubled")
-    content = json.loads(body + b"}")
+    try:
+        content = json.loads(body + b"}", parse_constant=_no_number)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
     return content, Place(before.bytes + len(line), before.lines + 1, crc)
 
 
@@ -62,18 +73,16 @@ class Lines:
     """The file, and the place up to which this process knows it.
 
     Args:
-        path: The file.
+        path: The file; links are followed once, here.
         timeout: How many seconds to wait for another process that has it locked.
 
     Example:
         >>> import tempfile
         >>> path = Path(tempfile.mkdtemp()) / "study.jsonl"
-        >>> Lines.create(path, {"equipoise": 1})
-        >>> ours, theirs = Lines(path), Lines(path)
-        >>> [content for content, _ in ours.news()]
+        >>> ours, theirs = Lines.create(path, {"equipoise": 1}), Lines(path)
+        >>> [content for content, _ in theirs.news()]
         [{'equipoise': 1}]
         >>> theirs.lock()
-        >>> seen = [content for content, _ in theirs.news()]
         >>> theirs.known = theirs.append({"tell": 0, "value": 0.83})
         >>> theirs.unlock()
         >>> [content for content, _ in ours.news()]
@@ -81,100 +90,170 @@ class Lines:
     """
 
     def __init__(self, path: str | os.PathLike[str], timeout: float = 60.0) -> None:
-        self.path = Path(path)
+        self.path = Path(os.path.realpath(path))
         self.known = Place()
         self._lock = FileLock(self.path.with_name(self.path.name + ".lock"), timeout)
+        self._inode = FileLock(self.path, timeout, own=False)
 
     @classmethod
-    def create(cls, path: str | os.PathLike[str], first: Mapping[str, Any]) -> None:
+    def create(cls, path: str | os.PathLike[str], first: Mapping[str, Any]) -> "Lines":
         """Make the file with its first line: the whole of it or, on any error, nothing."""
         new = cls(path)
-        fresh = new.path.with_name(new.path.name + ".new")
-        with new._explained("created"), new._lock:
-            if new.path.exists() and new.path.stat().st_size:
-                raise LogError(f"{new.path} must be a new file, but it is not empty: use resume to continue a study")
-            try:
-                with fresh.open("wb") as file:
-                    file.write(sealed(first, Place())[0])
-                    file.flush()
-                    os.fsync(file.fileno())
-                fresh.replace(new.path)
-            finally:
-                fresh.unlink(missing_ok=True)
-            _sync_directory(new.path.parent)
+        line, place = sealed(first, Place())
+        with new._explained("created"):
+            new._must_be_new()  # before a lock is made beside what is no file
+            with new._lock:
+                new._must_be_new()
+                if new.path.exists():
+                    new._fill(line)
+                else:
+                    _born(new.path, line)
+                _sync_directory(new.path.parent)
+        new.known = place
+        return new
 
     def news(self) -> Iterator[tuple[dict[str, Any], Place]]:
         """Yield what lies behind the known place: each line, and the place after it, which then becomes known."""
-        for line in _complete(self._unknown()):
-            try:
-                content, place = opened(line, self.known)
-            except ValueError as error:
-                raise self.damaged(error) from None
-            yield content, place
+        with self._explained("read"), self._at_known() as file:
+            while (line := file.readline(MAX_LINE + 1)).endswith(b"\n"):
+                if b"\0" in line and _only_zeros(file):
+                    return
+                try:
+                    content, place = opened(line, self.known)
+                except ValueError as error:
+                    raise self.damaged(error) from None
+                yield content, place
+                self.known = place
+            if len(line) > MAX_LINE:
+                raise self.damaged(f"it is longer than {MAX_LINE} bytes")
+
+    def first(self) -> dict[str, Any] | None:
+        """Return the first line, which becomes known; `None` where there is none that is complete."""
+        for content, place in self.news():
             self.known = place
+            return content
+        return None
 
     @property
     def torn(self) -> bool:
         """Whether something lies behind the known place: once all news are known, a line torn or not yet complete."""
-        return bool(self._unknown())
+        return bool(self._rest())
+
+    @property
+    def lacks_newline(self) -> bool:
+        """Whether what lies behind the known place is a line without its newline, and nothing else is missing."""
+        return _is_line(self._rest() + b"\n", self.known)
 
     def lock(self) -> None:
-        """Keep all other processes out, until `unlock`."""
+        """Keep all other processes out, until `unlock`: by the name of the file, and by the file itself."""
         with self._explained("locked"):
             self._lock.acquire()
+        with self._explained("opened"):
+            self._inode.acquire()
 
     def unlock(self) -> None:
-        """Let others in again."""
+        """Let others in again; nothing happens where it is not locked."""
+        self._inode.release()
         self._lock.release()
 
     def mend(self) -> None:
         """Cut off what a crash has left of a line, or give the line its newline where nothing else is missing.
 
-        To be called with the file locked and all news known.
+        To be called with the file locked and all news known. A first line is never cut off: the file may not be ours.
         """
-        torn = self._unknown()
-        if not torn:
+        torn = self._rest()
+        if not torn or not (self.known.lines or _is_line(torn + b"\n", self.known)):
             return
-        with self._explained("mended"), self.path.open("r+b", buffering=0) as file:
+        with self._explained("mended"):
+            file = self._locked
             if _is_line(torn + b"\n", self.known):
-                file.seek(0, os.SEEK_END)
                 _write(file, b"\n")
             else:
+                removed = _size(file) - self.known.bytes
                 file.truncate(self.known.bytes)
-                what = f"{self.path}, line {self.known.lines + 1} was torn by a crash: {len(torn)} bytes were removed"
-                warnings.warn(what, TornLine, stacklevel=6)
+                what = f"{self.path}, line {self.known.lines + 1} was torn by a crash: {removed} bytes were removed"
+                warnings.warn(what, TornLine, stacklevel=8)
             os.fsync(file.fileno())
 
     def append(self, content: Mapping[str, Any]) -> Place:
         """Put a line on the disk and return the place after it; on any error the file stays as it was."""
         line, place = sealed(content, self.known)
-        with self._explained("written"), self.path.open("r+b", buffering=0) as file:
-            if file.seek(0, os.SEEK_END) != self.known.bytes:
-                raise LogError(f"{self.path} was changed by something that did not lock it")
+        if len(line) > MAX_LINE:
+            raise LogError(f"{self.path} must have lines of at most {MAX_LINE} bytes, got one of {len(line)}")
+        with self._explained("written"):
+            file = self._locked
+            self._must_end_at(self.known)
             try:
                 _write(file, line)
                 os.fsync(file.fileno())
-            except OSError:
-                with suppress(OSError):
-                    file.truncate(self.known.bytes)
+            except BaseException as error:
+                if isinstance(error, OSError) or _size(file) < place.bytes:  # an interrupted line that is whole counts
+                    with suppress(OSError):
+                        file.truncate(self.known.bytes)
                 raise
+            self._must_end_at(place)
         return place
 
     def damaged(self, why: object) -> LogError:
         """Return the error to raise where the first unknown line makes no sense."""
         return LogError(f"{self.path}, line {self.known.lines + 1} is damaged: {why}")
 
-    def _unknown(self) -> bytes:
-        """Return the bytes behind the known place."""
-        with self._explained("read"):
-            size = self.path.stat().st_size
-            if size < self.known.bytes:
-                raise LogError(f"{self.path} is shorter than it was: {size} bytes, {self.known.bytes} had been read")
-            if size == self.known.bytes:
-                return b""
-            with self.path.open("rb") as file:
-                file.seek(self.known.bytes)
-                return file.read()
+    def _must_be_new(self) -> None:
+        """Refuse what exists, unless it is an empty file."""
+        if not os.path.lexists(self.path):
+            return
+        self._must_be_file()
+        if self.path.stat().st_size:
+            raise LogError(f"{self.path} must be a new file, but it is not empty: use resume to continue a study")
+
+    def _must_be_file(self) -> None:
+        if not stat.S_ISREG(self.path.stat().st_mode):
+            raise LogError(f"{self.path} must be a regular file, but it is a directory, a device or the like")
+
+    def _must_end_at(self, place: Place) -> None:
+        if _size(self._locked) != place.bytes:
+            raise LogError(f"{self.path} was changed by something that did not lock it")
+
+    def _fill(self, line: bytes) -> None:
+        """Write the first line into a file that is there and empty: it may have another name, or be mounted."""
+        with self._inode:
+            file = self._locked
+            self._must_end_at(Place())
+            try:
+                _write(file, line)
+                os.fsync(file.fileno())
+            except BaseException:
+                file.truncate(0)
+                raise
+
+    @property
+    def _locked(self) -> FileIO:
+        """The file, which must be locked."""
+        if self._inode.file is None:
+            raise RuntimeError("the file must be locked")
+        return self._inode.file
+
+    def _rest(self) -> bytes:
+        """Return the bytes behind the known place; of more than a line can have, so many."""
+        with self._explained("read"), self._at_known() as file:
+            return file.read(MAX_LINE + 1)
+
+    def _at_known(self) -> BufferedReader:
+        """Return the file, opened at the known place; refuse one that is not what was read before."""
+        self._must_be_file()
+        locked = self._inode.file
+        file = open(self.path, "rb") if locked is None else open(locked.fileno(), "rb", closefd=False)  # noqa: SIM115
+        try:
+            size, known = _size(file), self.known
+            if size < known.bytes:
+                raise LogError(f"{self.path} is shorter than it was: {size} bytes, {known.bytes} had been read")
+            file.seek(max(known.bytes - SEAL - 1, 0))
+            if known.lines and file.read(SEAL + 1) != _seal(known.crc):
+                raise LogError(f"{self.path} is not the file that was read before: it was replaced or changed")
+        except BaseException:
+            file.close()
+            raise
+        return file
 
     @contextmanager
     def _explained(self, done: str) -> Iterator[None]:
@@ -184,12 +263,24 @@ class Lines:
             raise LogError(f"{self.path} could not be {done}: {error.strerror or error}") from error
 
 
-def _complete(data: bytes) -> list[bytes]:
-    """Return the complete lines; a last one with zeros in it was never written, though its place was reserved."""
-    lines = [line + b"\n" for line in data.split(b"\n")[:-1]]
-    if lines and b"\0" in lines[-1]:
-        lines.pop()
-    return lines
+def _seal(crc: int) -> bytes:
+    return b',"crc":"%08x"}\n' % crc
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"it holds {name}, which is no number")
+
+
+def _size(file: FileIO | BufferedReader) -> int:
+    return os.fstat(file.fileno()).st_size
+
+
+def _only_zeros(file: BufferedReader) -> bool:
+    """Return whether no line that was ever written follows: such have zeros where their place was only reserved."""
+    while (line := file.readline(MAX_LINE)).endswith(b"\n"):
+        if b"\0" not in line:
+            return False
+    return True
 
 
 def _is_line(line: bytes, before: Place) -> bool:
@@ -202,6 +293,32 @@ def _is_line(line: bytes, before: Place) -> bool:
 def _write(file: FileIO, data: bytes) -> None:
     while data:
         data = data[file.write(data) :]
+
+
+def _born(path: Path, line: bytes) -> None:
+    """Make a file that has its first line from the beginning, where there was none."""
+    fresh = path.with_name(f".equipoise-{secrets.token_hex(8)}")
+    try:
+        try:
+            with fresh.open("xb", buffering=0) as file:
+                _write(file, line)
+                os.fsync(file.fileno())
+            _rename(fresh, path)
+        finally:
+            fresh.unlink(missing_ok=True)
+    except BaseException:
+        fresh.unlink(missing_ok=True)  # an interrupt may have come in the line above
+        raise
+
+
+def _rename(fresh: Path, path: Path) -> None:
+    """Give a file its name, unless another file was quicker."""
+    try:
+        os.link(fresh, path)
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS):
+            raise
+        fresh.replace(path)  # a file system without links
 
 
 def _sync_directory(directory: Path) -> None:

@@ -41,6 +41,10 @@ def _known_types() -> dict[str, type]:
 KNOWN = _known_types()
 
 
+class GivenAgainError(ValueError):
+    """The user must give a part again, which the log only notes."""
+
+
 class _UnknownError(Exception):
     """JSON cannot hold this."""
 
@@ -70,7 +74,7 @@ def restored(name: str, description: Any) -> Any:
     """
     match description:
         case {"repr": shown}:
-            raise ValueError(f"`{name}` must be given again, as `{name}=`: the log only notes it, as {shown}")
+            raise GivenAgainError(f"`{name}` must be given again, as `{name}=`: the log only notes it, as {shown}")
         case {"type": kind}:
             make = KNOWN.get(kind) or FORMER.get(kind)
             if make is None:

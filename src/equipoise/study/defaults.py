@@ -2,7 +2,7 @@
 
 part         default                 why
 design       8 + d points            spread over the space, then scouts: study/exploring.py; none with a kernel given
-policy       Challenger(1.0, 0.5)    greedy, since design and scouts explore; with a kernel given: Challenger()
+policy       Challenger(scale=0.75)  greedy, since design and scouts explore; with a kernel given: Challenger()
 reduction    the policy's own        Challenger proposes pairs: TwoPoint(), both in random order
 offset       the reduction's own     TwoPoint: Tracked(), which learns from each reading and is guarded by the duels;
                                      one reading a duel: Arbitrary(); Direct: Constant(); with a kernel: Arbitrary()
@@ -32,7 +32,7 @@ from equipoise.study.streams import Streams
 
 def default_policy(learned: bool = True) -> Policy:
     """Return the policy where the model is learned, and where it is given."""
-    return Challenger(boldness=1.0, scale=0.5) if learned else Challenger()
+    return Challenger(scale=0.75) if learned else Challenger()
 
 
 def default_explorer(space: Domain, reduction: Reduction, size: int | None, streams: Streams) -> Explorer | None:

@@ -105,6 +105,7 @@ class Explorer:
 
     def _scout(self, posterior: Posterior, j: int, left: FloatArray, rng: Generator) -> Proposal | None:
         coin, known = rng.random(), posterior.support
+        known = known[self.space.valid(known)] if len(known) else known  # a reading may be of where none may be asked
         if coin >= LARGEST_CHANCE or not len(known) or not len(left):
             return None
         leader = known[int(posterior.mean(known).argmax())]

@@ -50,7 +50,7 @@ class Proposer:
         if not state.feasibility.certain:
             space = Restricted(space, state.feasibility.allows)
         proposal = self.policy(posterior.at(candidates(space, posterior, self.policy.scores, rng)), rng)
-        if suspect is not None and len(proposal.points) == 2:
+        if suspect is not None and len(proposal.points) == 2 and bool(space.valid(suspect[None])[0]):
             return Proposal.pair(proposal.points[0], suspect)
         return proposal
 

@@ -106,6 +106,7 @@ class State:
         self.posterior, self.baseline = rules.prior, rules.baseline
         self._ledger = Ledger(rules.space.decode)
         self._events: list[Event] = []
+        self.whole = True  # else an interrupt came in the middle of a change
         self._aside: frozenset[int] = frozenset()
         self.feasibility = Feasibility(rules.space.extent)
 
@@ -291,6 +292,13 @@ class State:
             if isinstance(event, Told):
                 yield again
 
+    def rebuilt(self) -> "State":
+        """Return the state that the events which happened lead to; this one may be half changed."""
+        again = State(self.rules)
+        for event in list(self._events):
+            again.apply(event)
+        return again
+
     def copied(self) -> "State":
         """Return a copy with a ledger of its own."""
         new = copy.copy(self)
@@ -299,8 +307,10 @@ class State:
 
     def _change(self, event: Event, make: Callable[[], object], note: Warning | None = None) -> Change:
         def made() -> None:
+            self.whole = False
             make()
             self._events.append(event)
+            self.whole = True
 
         return Change(made, note)
 

@@ -1,53 +1,53 @@
 """What a process knows of a study: its duels, read from the storage, and the belief they lead to.
 
 Whoever fits hyperparameters, the expensive part, keeps the result with the trial it proposes, and whoever comes next
-begins there: what was known then is learned at once, what came since one by one. That is an optimizer's belief to the
-last bit. Of more than `memory` duels those in the middle are forgotten, and all others are learned at once.
+begins there (`belief/remembering.py`).
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 
 from numpy.random import Generator
 from optuna.distributions import BaseDistribution
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from equipoise.belief import GuardedPosterior, LearnedPosterior, Schedule
-from equipoise.data import Comparison, Proposal, Reading, teaches, will_teach
-from equipoise.integrations.optuna.records import FIT, Fit, Pair, read
+from equipoise.belief import Feasibility, GuardedPosterior, LearnedPosterior, Schedule
+from equipoise.belief.remembering import Fit, Learner, Lessons, keep_up, learn, remembered
+from equipoise.data import Proposal, Reading, teaches, will_teach
+from equipoise.integrations.optuna.records import FIT, Pair, fit_from_json, read
 from equipoise.integrations.optuna.translation import Translation
 from equipoise.offsets import Offset
 from equipoise.policies import Policy
 from equipoise.policies.search import candidates
-from equipoise.reductions import Baseline, Zero
-from equipoise.study.defaults import default_posterior
+from equipoise.reductions import Baseline, TwoPoint, Zero
+from equipoise.study import Streams
+from equipoise.study.defaults import default_explorer, default_posterior
+from equipoise.study.exploring import Explorer
 
 MEMORY_DUELS = 96
-"""How many duels a proposal learns from, where the user says nothing."""
+"""How many duels a proposal learns from by default: it takes 40 ms then, a fit 0.25 s, for three knobs on one core."""
 
 STALE_TRIALS = 64
 """A running trial is thought to be lost once so many were begun after it: nothing is expected of it any more."""
 
 FORECAST_READINGS = 256
-"""How many of the last readings the baseline of one-point duels is made from."""
+"""How many of the last readings the baseline of one-point duels is made from: in a long study the cost must end."""
 
 THOROUGH_DUELS = 512
 """How many duels of a long study a recommendation learns from: it may take a second, a proposal may not."""
 
 TURN_TRIALS, PATIENCE = 8, 0.1
-"""One trial in so many is the first to fit a long study anew; for others the duels must have grown by so much more."""
-
-Learner = LearnedPosterior | GuardedPosterior
-Lessons = tuple[Comparison, ...]
+"""One trial in so many fits a long study when that is due, the others when it grew by so much more: not all at once."""
 
 
 class StudyModel:
     """What a process knows of a study whose offset is assumed to follow a law, in a space that may be given."""
 
-    def __init__(self, law: Offset, search_space: Mapping[str, BaseDistribution] | None = None) -> None:
-        self.law, self._sign = law, 1.0
-        self._given = search_space
+    def __init__(
+        self, law: Offset, search_space: Mapping[str, BaseDistribution] | None = None, streams: Streams | None = None
+    ) -> None:
+        self.law, self._given, self._streams, self._sign = law, search_space, streams, 1.0
+        self._explorer: Explorer | None = None
         self._settled: set[int] = set()
         self._told: dict[int, tuple[Pair, list[Reading]]] = {}
         self._pending: list[tuple[int, Pair]] = []
@@ -66,7 +66,7 @@ class StudyModel:
         for trial in new:
             self._settle(trial)
         self._pending = [(t.number, pair) for t in running if (pair := Pair.of(t)) is not None]
-        self._fits |= {t.number: fit for t in (*new, *running) if (fit := read(t, FIT, Fit.from_json)) is not None}
+        self._fits |= {t.number: fit for t in (*new, *running) if (fit := read(t, FIT, fit_from_json)) is not None}
 
     def search_space(self) -> dict[str, BaseDistribution]:
         """Return what every finished trial had, within the ranges of the latest one; single values need no search."""
@@ -79,6 +79,8 @@ class StudyModel:
         """Return the translation of a search space."""
         if self._translation is None or self._translation.distributions != search_space:
             self._translation, self._taught = Translation(search_space), {}
+            if self._streams is not None:
+                self._explorer = default_explorer(self._translation.space, TwoPoint(), None, self._streams)
         return self._translation
 
     def taught(self, translation: Translation) -> dict[int, Lessons]:
@@ -98,7 +100,7 @@ class StudyModel:
         """Return the belief for proposing a trial, or for a recommendation, and the fit, where it was fitted anew."""
         taught = [*self.taught(translation).values()]
         prior = default_posterior(translation.space, None, self.law, None, None)
-        assert isinstance(prior, Learner)
+        assert isinstance(prior, (LearnedPosterior, GuardedPosterior))
         name = f"{translation.signature} {self.law!r} {len(prior.learned.hyperparameters.theta)}"
         known = sorted((f.duels, n) for n, f in self._fits.items() if f.model == name and f.duels <= len(taught))
         fit = self._fits[known[-1][1]] if known else None
@@ -110,20 +112,22 @@ class StudyModel:
 
     def anticipating(self, belief: Learner, translation: Translation) -> Learner:
         """Return the belief as if what is being measured now came out as expected, so that the next pair differs."""
-        for number, pair in self._pending:
-            duel, place = pair.duel(translation.encode), 2 * number + 1
-            if duel is not None:
-                nothing = [None] * len(duel.points)
-                for lesson in will_teach(duel, nothing, self.law, number=float(number), place=place):
-                    belief = belief.anticipate(lesson)
+        open_duels = ((number, pair.duel(translation.encode)) for number, pair in self._pending)
+        for number, duel in ((number, duel) for number, duel in open_duels if duel is not None):
+            nothing, place = [None] * len(duel.points), 2 * number + 1
+            for lesson in will_teach(duel, nothing, self.law, number=float(number), place=place):
+                belief = belief.anticipate(lesson)
         return belief
 
     def proposed(self, belief: Learner, translation: Translation, policy: Policy, rng: Generator) -> Proposal:
-        """Return what the policy would compare: the challenger, then the best setting known."""
-        expecting = self.anticipating(belief, translation)
-        points = candidates(translation.space, expecting, policy.scores, rng)
-        best, challenger = policy(expecting.at(points), rng).points
-        return Proposal.pair(challenger, best)
+        """Return what to compare, to look around or as the policy says: the challenger, then the best setting known."""
+        expecting, space = self.anticipating(belief, translation), translation.space
+        begun = [*(pair for _, pair in self._pending), *(self._told[n][0] for n in self.taught(translation))]
+        asked = frozenset(x.tobytes() for pair in begun if (duel := pair.duel(translation.encode)) for x in duel.points)
+        found = self._explorer(expecting, len(begun), Feasibility(space.extent), asked, rng) if self._explorer else None
+        if found is None:
+            found = policy(expecting.at(candidates(space, expecting, policy.scores, rng)), rng)
+        return Proposal(found.points[::-1], found.weights)
 
     def forecast(self, baseline: Baseline) -> Baseline | None:
         """Return the forecast after the last single readings, in the order of the trials; `None` without any."""
@@ -144,33 +148,3 @@ class StudyModel:
             self._names = names if self._names is None else self._names & names
             if self._latest is None or trial.number > self._latest.number:
                 self._latest = trial
-
-
-def remembered(duels: Sequence[Lessons], memory: int) -> Sequence[Lessons]:
-    """Return the duels to learn from: the first, which say where not to look, and the last, which say most."""
-    first = memory // 2
-    return duels if len(duels) <= memory else [*duels[:first], *duels[first - memory :]]
-
-
-def learn(prior: Learner, taught: Sequence[Lessons], model: str, fit: Fit | None) -> tuple[Learner, Fit | None]:
-    """Learn one by one what duels teach, from a fit on; return the belief and the last fit made on the way, if any."""
-    belief, made, begun, seen = prior, None, 0, 0
-    if fit is not None:
-        begun, seen = fit.duels, fit.lessons
-        known = [*taught[:begun], *(duel[:seen] for duel in taught[begun : begun + 1])]
-        belief = prior.told([lesson for duel in known for lesson in duel], fit.learned)
-    for i, duel in enumerate(taught[begun:], begun):
-        for k, lesson in enumerate(duel[seen:], seen + 1):
-            before, belief = belief.learned, belief.condition(lesson)
-            if belief.knows_unit and belief.learned.hyperparameters is not before.hyperparameters:
-                made = Fit(model, i, k, belief.learned)
-        seen = 0
-    return belief, made
-
-
-def keep_up(prior: Learner, taught: Sequence[Lessons], fit: Fit, duels: int, due: bool) -> tuple[Learner, Fit | None]:
-    """Learn at once, under a fit, what some of so many duels teach; where that is due, fit again."""
-    belief = prior.told([lesson for duel in taught for lesson in duel], fit.learned)
-    belief = belief.refitted() if due else belief.watching()
-    made = Fit(fit.model, duels, 0, belief.learned) if due else replace(fit, learned=belief.learned)
-    return belief, None if made == fit else made

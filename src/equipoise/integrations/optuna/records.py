@@ -2,7 +2,7 @@
 
 attribute     of      what
 eq            system  the pair, see `Pair`; written when it is proposed, and again with both readings in one write
-eq:fit        system  what was learned when this trial was proposed, see `learning.py`
+eq:fit        system  what was learned when this trial was proposed, see `fit_to_json`
 duel_first    user    the reading of the trial's own parameters, for people; version 0.1.0 has it here alone
 duel_second   user    the reading of its rival's
 """
@@ -17,7 +17,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.belief import Learned
+from equipoise.belief.remembering import Fit
 from equipoise.data import Duel, Proposal, Reading
 from equipoise.integrations.optuna.translation import internal
 from equipoise.log.parts import described, restored
@@ -116,29 +116,20 @@ class Pair:
         return [Reading(value, place=2 * trial.number + i) for i, value in enumerate(values, 1)]
 
 
-@dataclass(frozen=True)
-class Fit:
-    """What was learned of a model from so many duels, and so many lessons of the next one."""
+def fit_to_json(fit: Fit) -> dict[str, Any]:
+    """Return a fit as JSON."""
+    return {"g": fit.model, "n": fit.duels, "k": fit.lessons, "l": described(fit.learned)}
 
-    model: str
-    duels: int
-    lessons: int
-    learned: Learned
 
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON."""
-        return {"g": self.model, "n": self.duels, "k": self.lessons, "l": described(self.learned)}
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> "Fit | None":
-        """Undo `to_json`; `None` for a fit of version 0.1.0, which followed rules of its own."""
-        if "d" in content:
-            return None
-        learned = restored("l", content["l"])
-        h, disturbances = learned.hyperparameters, (*learned.jumps, *learned.blips)
-        for value in (*h.lengthscales, h.variance, h.noise, *h.offset, h.step, *(size for _, size in disturbances)):
-            check.positive("l", value)
-        if not content["g"].endswith(f" {len(h.theta)}"):
-            raise ValueError(f"`l` must be of the model {content['g']!r}, got {learned!r}")
-        duels, lessons = (check.count(key, content[key], at_least=0) for key in "nk")
-        return cls(content["g"], duels, lessons, learned)
+def fit_from_json(content: Mapping[str, Any]) -> Fit | None:
+    """Undo `fit_to_json`; `None` for a fit of version 0.1.0, which followed rules of its own."""
+    if "d" in content:
+        return None
+    learned = restored("l", content["l"])
+    h, disturbances = learned.hyperparameters, (*learned.jumps, *learned.blips)
+    for value in (*h.lengthscales, h.variance, h.noise, *h.offset, h.step, *(size for _, size in disturbances)):
+        check.positive("l", value)
+    if not content["g"].endswith(f" {len(h.theta)}"):
+        raise ValueError(f"`l` must be of the model {content['g']!r}, got {learned!r}")
+    duels, lessons = (check.count(key, content[key], at_least=0) for key in "nk")
+    return Fit(content["g"], duels, lessons, learned)

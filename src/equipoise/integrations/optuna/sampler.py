@@ -16,11 +16,12 @@ from equipoise import _validation as check
 from equipoise._linalg import one_thread
 from equipoise.answer import Recommendation, recommended
 from equipoise.integrations.optuna.model import MEMORY_DUELS, StudyModel
-from equipoise.integrations.optuna.records import FIT, PAIR, Pair
+from equipoise.integrations.optuna.records import FIT, PAIR, Pair, fit_to_json
 from equipoise.integrations.optuna.translation import must_tell_apart
 from equipoise.offsets import Offset
-from equipoise.policies import Challenger, Policy
+from equipoise.policies import Policy
 from equipoise.reductions import OnePoint, TwoPoint
+from equipoise.study.defaults import default_policy
 from equipoise.study.streams import PROPOSE, RECOMMEND, Streams
 
 
@@ -29,19 +30,17 @@ class NotModeled(UserWarning):
 
 
 class DuelSampler(BaseSampler):
-    """Proposes pairs instead of points. Use it with `paired(objective)`.
+    """Proposes pairs instead of points. Use it with `paired(objective)`, in studies of one objective.
 
     The trial's own parameters are those of a challenger, its rival is the best setting known so far, so the value of a
-    trial says how much better than the best it was. Works for studies of one objective, in either direction.
+    trial says how much better than the best it was.
 
     Args:
-        policy: Chooses the pair; `Challenger()` by default.
+        policy: Chooses the pair, once there was a look around; as in `Optimizer` by default.
         reduction: `TwoPoint()`, or `OnePoint(...)` for plain objectives that are measured once a trial.
-        offset: What is assumed of the bias, any law: `Tracked()` by default, over the trials in the order of their
-            numbers; `Arbitrary()` for duels of a single reading, or where every worker has an offset of its own.
+        offset: What is assumed of the bias, over the trials by number; that of the reduction by default.
         search_space: The parameters to optimize; by default those that every finished trial has.
-        memory: How many duels a proposal learns from: of more than that, the first and the last ones, cut back to so
-            many at every fit. Up to there the belief is that of an `Optimizer` told the same.
+        memory: How many duels a proposal learns from: of more than that, the first and the last ones.
         independent_sampler: Draws the parameters that are not optimized; at random by default.
         seed: Makes the proposal of trial n a function of the seed, n and what was finished before.
 
@@ -68,7 +67,7 @@ class DuelSampler(BaseSampler):
         independent_sampler: BaseSampler | None = None,
         seed: int | None = None,
     ) -> None:
-        self.policy: Policy = Challenger() if policy is None else policy
+        self.policy: Policy = default_policy() if policy is None else policy
         self.reduction = TwoPoint() if reduction is None else reduction
         if not isinstance(self.reduction, (TwoPoint, OnePoint)):
             raise TypeError(f"`reduction` must be TwoPoint() or OnePoint(...), got {reduction!r}")
@@ -172,16 +171,19 @@ class DuelSampler(BaseSampler):
         pair = Pair(translation.members(proposal.points, fixed), swapped=len(signs) == 2 and signs[0] < 0)
         if len(signs) == 1:
             pair = replace(pair, sign=signs[0], baseline=c, predicted=float(means[int(signs[0] < 0)]))
-        for key, content in ((FIT, fit), (PAIR, pair)):
-            if content is not None:
-                study._storage.set_trial_system_attr(trial._trial_id, key, content.to_json())
+        kept = ({} if fit is None else {FIT: fit_to_json(fit)}) | {PAIR: pair.to_json()}
+        for key, content in kept.items():
+            study._storage.set_trial_system_attr(trial._trial_id, key, content)
         return pair
 
     def _model(self, study: Study, trial: int = -1) -> StudyModel:
         """Return what is known of a study; what was just read from the storage for the same trial is not read again."""
         storage, number = study._storage, study._study_id
         if self._known is None or self._known[:2] != (storage, number):
-            self._known, self._read_for = (storage, number, StudyModel(self.offset, self.search_space)), -1
+            self._known, self._read_for = (
+                (storage, number, StudyModel(self.offset, self.search_space, self._streams)),
+                -1,
+            )
         if trial < 0 or trial != self._read_for:
             self._known[2].update(study)
         self._read_for = trial

@@ -1,0 +1,59 @@
+"""Taking up what was learned: from a fit on, for those who do not keep a posterior but only what it was told.
+
+A worker that knows a study from its storage alone begins with the last fit that anybody made: what was known then is
+learned at once, what came since one by one. That is the belief of an optimizer but for rounding. Of very many duels
+those in the middle are forgotten, and the rest is learned at once.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from equipoise.belief.guarded import GuardedPosterior
+from equipoise.belief.learned import Learned, LearnedPosterior
+from equipoise.data import Comparison
+
+Learner = LearnedPosterior | GuardedPosterior
+"""A posterior that learns its hyperparameters."""
+
+Lessons = tuple[Comparison, ...]
+"""What a duel teaches."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What was learned of a model from so many duels, and so many lessons of the next one."""
+
+    model: str
+    duels: int
+    lessons: int
+    learned: Learned
+
+
+def remembered(duels: Sequence[Lessons], memory: int) -> Sequence[Lessons]:
+    """Return the duels to learn from: the first, which say where not to look, and the last, which say most."""
+    first = memory // 2
+    return duels if len(duels) <= memory else [*duels[:first], *duels[first - memory :]]
+
+
+def learn(prior: Learner, taught: Sequence[Lessons], model: str, fit: Fit | None) -> tuple[Learner, Fit | None]:
+    """Learn one by one what duels teach, from a fit on; return the belief and the last fit made on the way, if any."""
+    belief, made, begun, seen = prior, None, 0, 0
+    if fit is not None:
+        begun, seen = fit.duels, fit.lessons
+        known = [*taught[:begun], *(duel[:seen] for duel in taught[begun : begun + 1])]
+        belief = prior.told([lesson for duel in known for lesson in duel], fit.learned)
+    for i, duel in enumerate(taught[begun:], begun):
+        for k, lesson in enumerate(duel[seen:], seen + 1):
+            before, belief = belief.learned, belief.condition(lesson)
+            if belief.knows_unit and belief.learned.hyperparameters is not before.hyperparameters:
+                made = Fit(model, i, k, belief.learned)
+        seen = 0
+    return belief, made
+
+
+def keep_up(prior: Learner, taught: Sequence[Lessons], fit: Fit, duels: int, due: bool) -> tuple[Learner, Fit | None]:
+    """Learn at once, under a fit, what some of so many duels teach; where that is due, fit again."""
+    belief = prior.told([lesson for duel in taught for lesson in duel], fit.learned)
+    belief = belief.refitted() if due else belief.watching()
+    made = Fit(fit.model, duels, 0, belief.learned) if due else replace(fit, learned=belief.learned)
+    return belief, None if made == fit else made

@@ -1,0 +1,94 @@
+"""Turns at a study: one thread and one process at a time, and a study that is whole however a call ends.
+
+Ctrl-C, or a request to terminate, may come between any two lines. Whoever holds a lock then must give it back, and a
+change that was made in part must be made good: by the journal, which knows what is written, and by `mend`, which makes
+the memory anew. So what must follow is said twice: one interrupt may fall into the first saying.
+"""
+
+import os
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from equipoise.log.journal import Apply, Journal
+
+T = TypeVar("T")
+
+
+class Turns:
+    """Takes turns at a study.
+
+    Args:
+        mend: Makes the memory whole where an interrupted change has left it half made.
+        apply: Lets happen in memory what is written.
+
+    Attributes:
+        journal: Where events are written; `None` where they are not.
+
+    Example:
+        >>> turns = Turns(lambda: None, lambda event: None)
+        >>> turns.look(lambda: 3)
+        3
+    """
+
+    def __init__(self, mend: Callable[[], None], apply: Apply) -> None:
+        self.journal: Journal | None = None
+        self._mend, self._apply = mend, apply
+        self._lock: Any = threading.RLock()
+        _all.add(self)
+
+    def look(self, act: Callable[[], T]) -> T:
+        """Do something while no other thread changes the study."""
+        self._must_be_free()
+        with self._lock:
+            self._mend()
+            return act()
+
+    def change(self, act: Callable[[], T]) -> T:
+        """Do something that changes the study, while nobody else does: no thread and no process."""
+        self._must_be_free()
+        with self._lock:
+            well = False
+            try:
+                try:
+                    self._begin()
+                    result = act()
+                    well = True
+                    return result
+                finally:
+                    self._end(well)
+            except BaseException:
+                self._end(well=False)
+                self._mend()
+                raise
+
+    def renew(self) -> None:
+        """Free the lock in a process that was forked while another thread, which does not live on here, had it."""
+        self._lock = threading.RLock()
+
+    def _begin(self) -> None:
+        self._mend()
+        if self.journal is not None:
+            self.journal.begin(self._apply)
+
+    def _end(self, well: bool) -> None:
+        if self.journal is not None:
+            self.journal.end(well)
+
+    def _must_be_free(self) -> None:
+        """Refuse a call from inside another one: from a constraint, a kernel, a signal handler."""
+        if self._lock._is_owned():
+            raise RuntimeError("a study must not be used from inside a call of its own, as a callback of it would")
+
+
+_all: "weakref.WeakSet[Turns]" = weakref.WeakSet()
+
+
+def _renew_all() -> None:
+    for turns in list(_all):
+        turns.renew()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_all)

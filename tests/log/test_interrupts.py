@@ -1,0 +1,167 @@
+"""Ctrl-C between any two lines: an event happens wholly or not at all, in memory and on the disk."""
+
+import dis
+import os
+import shutil
+import sys
+import threading
+import warnings
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import equipoise as eq
+from equipoise.log.lock import FileLock
+
+SPACE = eq.Finite(np.random.default_rng(0).uniform(-1, 1, (6, 2)))
+PACKAGE = Path(eq.__file__).parent
+INTERRUPTED = tuple(str(PACKAGE / name) for name in ("optimizer.py", "log", "study", "data.py", "_linalg.py"))
+
+CALLS = {
+    "ask": lambda opt: opt.ask(),
+    "ask for a half": lambda opt: opt.ask(worker="b"),
+    "tell": lambda opt: opt.tell(2, 0.5, time=3.0),
+    "complete": lambda opt: opt.tell(1, 0.7),
+    "fail": lambda opt: opt.tell(2, failed="beam lost"),
+    "expire": lambda opt: opt.expire(2),
+    "correct": lambda opt: opt.correct(0, 0.9),
+    "retract": lambda opt: opt.retract(0),
+    "absurd": lambda opt: opt.tell(1, 1e200),
+}
+
+
+def begun(**log):
+    """A study with a duel told in half, one handed out, and one that waits for its second half."""
+    opt = eq.Optimizer(SPACE, kernel=eq.RBF(0.5), policy=eq.IDS(), rng=0, **log)
+    opt.tell(opt.ask(), 0.1)
+    opt.ask()
+    opt.ask(worker="b")
+    return opt
+
+
+class Interrupt:
+    """Raises KeyboardInterrupt at the n-th line that is executed, as a trace function."""
+
+    def __init__(self, at=None):
+        self.at, self.lines = at, []
+
+    def __call__(self, frame, event, arg):
+        return self.line if frame.f_code.co_filename.startswith(INTERRUPTED) else None
+
+    def line(self, frame, event, arg):
+        if event == "line" and frame.f_lasti not in closed_to_signals(frame.f_code):
+            if len(self.lines) == self.at:
+                raise KeyboardInterrupt
+            self.lines.append(f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}")
+        return self.line
+
+
+@cache
+def closed_to_signals(code):
+    """Where lines begin at which a trace function may raise, but Python lets no signal in: `try`, the end of `with`."""
+    steps = list(dis.get_instructions(code))
+    entered = {}
+    for step in steps:
+        if step.opname == "BEFORE_WITH":
+            entered[step.positions.lineno] = step.offset
+    return {s.offset for s in steps if s.opname == "NOP" or s.offset > entered.get(s.starts_line, len(code.co_code))}
+
+
+def traced(call, opt, at=None):
+    """Call with an interrupt at a line; return the lines that came before."""
+    trace = Interrupt(at)
+    with warnings.catch_warnings(), suppress(KeyboardInterrupt):
+        warnings.simplefilter("ignore")
+        sys.settrace(trace)
+        try:
+            call(opt)
+        finally:
+            sys.settrace(None)
+    return trace.lines
+
+
+def every_line(call, opt):
+    """The lines of a call, each the first and the last time that it is executed."""
+    lines = traced(call, opt)
+    first = {line: n for n, line in reversed(list(enumerate(lines)))}
+    last = {line: n for n, line in enumerate(lines)}
+    assert len(first) > 20
+    return [(n, lines[n]) for n in sorted({*first.values(), *last.values()})]
+
+
+def seen(opt):
+    best = opt.recommend()  # it follows what is written
+    at = opt.posterior.at(SPACE.points)
+    return at.mean.tobytes(), at.variance.tobytes(), repr(opt.records()), opt.open_trials, opt.readings, repr(best)
+
+
+def other_thread_asks(opt):
+    """Whether another thread gets its turn."""
+    got = []
+    thread = threading.Thread(target=lambda: got.append(opt.ask(worker="c")), daemon=True)
+    thread.start()
+    thread.join(5)
+    return bool(got)
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_an_interrupt_at_any_line_in_memory(call):
+    before, after = begun(), begun()
+    lines = every_line(call, after)
+    allowed = seen(before), seen(after)
+    for at, where in lines:
+        opt = begun()
+        traced(call, opt, at)
+        assert opt.readings == len([record for record in opt.records() if record.value is not None]), where
+        assert seen(opt) in allowed, where
+        assert other_thread_asks(opt), where
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_an_interrupt_at_any_line_with_a_log(tmp_path, monkeypatch, call):
+    monkeypatch.setattr(os, "fsync", lambda handle: None)  # a power cut is for other tests
+    stored, path = tmp_path / "stored.jsonl", tmp_path / "study.jsonl"
+    before = seen(begun(log=stored))
+    after = eq.resume(shutil.copy(stored, path))
+    lines = every_line(call, after)
+    allowed = before, seen(after)
+    for at, where in lines:
+        opt = eq.resume(shutil.copy(stored, path))
+        traced(call, opt, at)
+        assert _free(path), where
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            now = seen(opt)
+            assert now in allowed, where
+            assert seen(eq.resume(path)) == now, where
+            assert other_thread_asks(opt), where
+
+
+def _free(path):
+    """Whether no lock is left on a log, by its name or by its file."""
+    for lock in (FileLock(Path(f"{path}.lock"), 0.0), FileLock(path, 0.0, own=False)):
+        try:
+            with lock:
+                pass
+        except OSError:
+            return False
+    return True
+
+
+def test_an_interrupt_while_a_study_begins_leaves_a_study_or_none(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
+    path = tmp_path / "study.jsonl"
+
+    def begin(_):
+        eq.Optimizer(SPACE, kernel=eq.RBF(0.5), rng=0, log=path)
+
+    for at, where in every_line(begin, None):
+        path.unlink(missing_ok=True)
+        traced(begin, None, at)
+        if path.exists():
+            assert eq.resume(path).readings == 0, where
+        assert _free(path) or not path.exists(), where
+    assert not [file.name for file in tmp_path.iterdir() if file.name.startswith(".")]
