@@ -71,19 +71,22 @@ class _Limit:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._inside = 0
-        self._limited: Any = None
+        self._before: list[int] = []
 
     def enter(self) -> None:
         with self._lock:
             if not self._inside:
-                self._limited = _libraries().limit(limits=1, user_api="blas")
+                self._before = [library.get_num_threads() for library in _libraries()]
+                for library in _libraries():
+                    library.set_num_threads(1)
             self._inside += 1
 
     def leave(self) -> None:
         with self._lock:
             self._inside -= 1
             if not self._inside:
-                self._limited.restore_original_limits()
+                for library, threads in zip(_libraries(), self._before, strict=True):
+                    library.set_num_threads(threads)
 
 
 _limit = _Limit()
@@ -92,9 +95,9 @@ if hasattr(os, "register_at_fork"):  # a child that was forked inside a `with` b
 
 
 @lru_cache(maxsize=1)
-def _libraries() -> Any:
+def _libraries() -> list[Any]:
     """Return the BLAS libraries of this process, those of SciPy loaded."""
     import scipy.linalg  # noqa: F401
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()
+    return [each for each in ThreadpoolController().lib_controllers if each.user_api == "blas"]

@@ -181,11 +181,11 @@ class Duel:
         """
         outcome = self.outcome([sign * reading.value for reading in readings])
         variance = sum((s * reading.error) ** 2 for s, reading in zip(self.signs, readings, strict=True))
-        time = max(reading.place for reading in readings)
-        first, second = self._side(self.first, readings, 1.0), self.second
-        if second is not None:
-            second = self._side(second, readings, -1.0)
-        return Comparison(first, second, outcome, float(time), variance, pair, self)
+        time, first, second = float(max(reading.place for reading in readings)), self.first, self.second
+        if any(reading.point is not None for reading in readings):
+            first = self._side(first, readings, 1.0)
+            second = None if second is None else self._side(second, readings, -1.0)
+        return Comparison(first, second, outcome, time, variance, pair, self)
 
     def _side(self, planned: Side, readings: Sequence[Reading], side: float) -> Side:
         """Return a side of the comparison where it was really measured: readings of positive sign are of the first."""

@@ -28,7 +28,7 @@ from equipoise.study.defaults import default_explorer, default_offset, default_p
 from equipoise.study.streams import PROPOSE, RECOMMEND
 
 FEW_POINTS = 64
-"""On a set of so few points BLAS does not use threads, and limiting them, 28 us, would cost more than the rest."""
+"""On a set of so few points BLAS does not use threads, and limiting them costs a few microseconds for nothing."""
 
 
 class Optimizer:

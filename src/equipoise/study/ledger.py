@@ -6,7 +6,7 @@ its own then cancels. Whoever changes the ledger has asked it before whether the
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from equipoise._typing import FloatArray
@@ -56,7 +56,7 @@ class Entry:
     def with_reading(self, i: int, reading: Reading, aside: bool) -> "Entry":
         """Return the entry with one more reading, which may be one that cannot be."""
         strange = self.aside | {i} if aside else self.aside
-        return replace(self, readings=self.readings | {i: reading}, aside=strange)
+        return Entry(self.number, self.duel, self.ids, self.worker, self.readings | {i: reading}, self.void, strange)
 
     @property
     def timed(self) -> bool:

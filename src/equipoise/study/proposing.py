@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from numpy.random import Generator
 
-from equipoise.belief import Posterior
+from equipoise._typing import FloatArray
+from equipoise.belief import Feasibility, Posterior
 from equipoise.data import Duel, Proposal
 from equipoise.policies import Policy
 from equipoise.policies.search import candidates
@@ -37,18 +38,18 @@ class Proposer:
 
     def duel(self, state: State, rng: Generator) -> Duel:
         """Propose the next duel; what is still open already shrinks the variance, so that the next one differs."""
-        posterior, proposal = state.anticipated(), None
+        posterior, feasibility, proposal = state.anticipated(), state.feasibility, None
         if self.explorer is not None:
-            proposal = self.explorer(posterior, state.duels, state.feasibility, state.asked, rng)
+            proposal = self.explorer(posterior, state.duels, feasibility, state.asked, rng)
         if proposal is None:
-            proposal = self._chosen(state, posterior, rng)
+            proposal = self._chosen(posterior, feasibility, state.suspect(), rng)
         return self.reduction(proposal, rng, _forecast(state, proposal))
 
-    def _chosen(self, state: State, posterior: Posterior, rng: Generator) -> Proposal:
+    def _chosen(
+        self, posterior: Posterior, feasibility: Feasibility, suspect: FloatArray | None, rng: Generator
+    ) -> Proposal:
         """Let the policy choose among what can be measured; a reading to be confirmed comes first."""
-        space, suspect = self.space, state.suspect()
-        if not state.feasibility.certain:
-            space = Restricted(space, state.feasibility.allows)
+        space = self.space if feasibility.certain else Restricted(self.space, feasibility.allows)
         proposal = self.policy(posterior.at(candidates(space, posterior, self.policy.scores, rng)), rng)
         if suspect is not None and len(proposal.points) == 2 and bool(space.valid(suspect[None])[0]):
             return Proposal.pair(proposal.points[0], suspect)

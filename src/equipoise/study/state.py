@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from equipoise._typing import FloatArray
 from equipoise.belief import Feasibility, Posterior
 from equipoise.data import Comparison, Reading, Trial, teaches, will_teach
@@ -108,7 +110,6 @@ class State:
         self._events: list[Event] = []
         self.whole = True  # else an interrupt came in the middle of a change
         self._aside: frozenset[int] = frozenset()
-        self.feasibility = Feasibility(rules.space.extent)
 
     @property
     def readings(self) -> int:
@@ -146,11 +147,9 @@ class State:
             reading: What was read.
             x: Where its teller believes it should have been measured, as the user knows it; `None` if that is not said.
         """
-        told = self._ledger.told.get(i)
-        if told is not None:
-            if told.value == reading.value:
-                return None
-            raise ValueError(f"`value` of trial {i} must stay {told.value!r}, as told before, got {reading.value!r}")
+        if i in self._ledger.told:
+            self._must_be_as_told(i, reading)
+            return None
         self._ledger.must_be_open(i)
         self._must_be_ours(i, x)
         if reading.point is not None:
@@ -239,8 +238,7 @@ class State:
                 entry = ledger.must_be_open(trial)
                 why = f"duel {entry.number} given up: trial {trial} failed ({reason})"
                 note = None if entry.void else DuelGivenUp(why)
-                feasibility = self.feasibility.told(entry.point(trial), read=False)
-                return self._change(event, lambda: self._fail(trial, reason, feasibility), note)
+                return self._change(event, lambda: ledger.fail(trial, reason), note)
             case Expired(trial):
                 return self._change(event, lambda: ledger.reissue(trial)) if trial in ledger.handed else NOTHING
             case Corrected(trial, reading):
@@ -260,6 +258,16 @@ class State:
         return posterior
 
     @property
+    def feasibility(self) -> Feasibility:
+        """Where readings can be had, by what was read and what failed."""
+        ledger, extent = self._ledger, self.rules.space.extent
+        if not ledger.failed and not self._aside:
+            return Feasibility(extent)
+        trials = [*ledger.told, *ledger.failed]
+        points = np.array([ledger.of_trial[i].point(i) for i in trials])
+        return Feasibility(extent, points, np.array([i in ledger.told and i not in self._aside for i in trials]))
+
+    @property
     def asked(self) -> frozenset[bytes]:
         """The points that were asked for, as bytes."""
         return frozenset(point.tobytes() for entry in self._ledger.entries for point in entry.duel.points)
@@ -269,7 +277,10 @@ class State:
 
         A discovery looks like that too: whoever never measured there again would never know.
         """
-        told, spoiled = list(self._ledger.told.items()), set(self.posterior.spoiled)
+        spoiled = set(self.posterior.spoiled)
+        if not spoiled:
+            return None
+        told = list(self._ledger.told.items())
         values = sorted(self.rules.sign * reading.value for _, reading in told)
         for i, reading in reversed(told[-RECENT_READINGS:]):
             if reading.place in spoiled and self.rules.sign * reading.value > values[len(values) // 2]:
@@ -341,30 +352,27 @@ class State:
     def _learning(self, event: Told, entry: Entry) -> Change:
         """Return the change that a reading makes."""
         rules, i, place = self.rules, event.trial, self.readings + 1
-        reading, strange = replace(event.reading, place=place), event.trial in self._aside
+        told, strange = event.reading, i in self._aside
+        reading = Reading(told.value, told.point, told.time, told.error, place)
         now = entry.with_reading(i, reading, strange)
         late = rules.max_gap is not None and not entry.void and now.span > rules.max_gap
         comparable = not (entry.void or late or self._forecasts_nothing)
-        posterior, known = self.posterior, len(self._lessons(entry, comparable=True))
+        posterior, before = self.posterior, entry.told() if rules.offset.learns_readings else ()
+        known = len(before) - before.count(None)  # its outcome is not among them: a reading was missing
         for datum in self._lessons(now, comparable)[known:]:
             posterior = posterior.condition(datum)
         baseline = self.baseline
         if baseline is not None and not strange:
             predicted = float(self.posterior.at(now.point(i)[None]).mean[0])
             baseline = baseline.update(rules.sign * reading.value, predicted)
-        feasibility = self.feasibility.told(now.point(i), read=not strange)
 
         def learn() -> None:
             self._ledger.record(i, reading, strange)
-            self.posterior, self.baseline, self.feasibility = posterior, baseline, feasibility
+            self.posterior, self.baseline = posterior, baseline
             if late:
                 self._ledger.give_up(entry)
 
         return self._change(event, learn, self._gap_note(now, late))
-
-    def _fail(self, i: int, reason: str, feasibility: Feasibility) -> None:
-        self._ledger.fail(i, reason)
-        self.feasibility = feasibility
 
     def _gap_note(self, entry: Entry, late: bool) -> Warning | None:
         """Return what is to be said of the time between the readings of a duel."""
@@ -395,6 +403,18 @@ class State:
         )
         read = (told.value, told.time, told.error)
         return Record(i, entry.number, entry.worker, x, *read, void=entry.void, aside=aside)
+
+    def _must_be_as_told(self, i: int, reading: Reading) -> None:
+        """Refuse a reading that contradicts what was told before; what it does not say it does not contradict."""
+        told, at = self._ledger.told[i], self._ledger.of_trial[i].point(i)
+        same = {name: (getattr(told, name), getattr(reading, name)) for name in ("value", "time", "error")}
+        if reading.point is not None and reading.point.tobytes() != at.tobytes():
+            same["x"] = (self.rules.space.decode(at), self.rules.space.decode(reading.point))
+        for name, (before, now) in same.items():
+            if now is not None and (name == "x" or now != before):
+                raise ValueError(
+                    f"`{name}` of trial {i} must stay {before!r}, as told before, got {now!r}: see `correct`"
+                )
 
     def _must_be_ours(self, i: int, x: Any) -> None:
         encode, ours = self.rules.space.encode, self._ledger.handed[i].x
