@@ -81,7 +81,7 @@ def mutate(lines: list[Line], rng: random.Random) -> list[Line]:
         elif what < 0.85:
             parent[key] = [parent[key]] * rng.choice([2, 50, 5_000])
         elif what < 0.87:
-            parent[key] = json.loads("[" * 900 + "]" * 900)
+            parent[key] = json.loads("[" * 120 + "]" * 120)
         elif what < 0.94:
             lines.insert(rng.randrange(len(lines) + 1), copy.deepcopy(rng.choice(lines)))
         else:

@@ -2,16 +2,21 @@
 
 import errno
 import json
+import os
+import resource
 import signal
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
+import click
+import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.cli.running import FailedError, reading
+from equipoise.cli.running import FailedError, _file_name, _only_one, reading
 from equipoise.log import jsonl as lines
 from invoking import interruptible, invoke, new_study
 
@@ -170,12 +175,59 @@ def test_it_gives_up_after_too_many_failures(study):
         ('{"error": 0.5}', 'its JSON must have a "value"'),
         ('{"value": 0.5', "its last line must be a number"),
         ('{"failed": "shutter closed"}', "shutter closed"),
+        ("1_000", "got '1_000'"),
+        ("\u0661\u0662", "its last line must be a number"),  # twelve, in Arabic digits
+        ("\uff11", "its last line must be a number"),
+        ("0x1p4", "got '0x1p4'"),
+        ('{"value": ' + "[" * 100_000, "its last line must be a number"),
     ],
 )
 def test_what_is_no_reading(out, why):
     with pytest.raises(FailedError) as error:
         reading(out)
     assert why in str(error.value)
+
+
+@pytest.mark.parametrize("out", ["1", "-1.5", "+.5", "2.", "1e-3", "1E+5", " 7 "])
+def test_what_is_a_number(out):
+    assert reading(out) == {"value": float(out)}
+
+
+def test_output_is_bounded_and_its_end_counts(study):
+    script = "import sys; [sys.stdout.write('x' * 10**6) for _ in range(300)]; print(); print(0.5)"
+    process = equipoise("run", study, "--readings", 1, "--", sys.executable, "-c", script)
+    assert ended(process)[0] == 0
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 400_000  # kB; 300 MB went by
+    assert eq.resume(study).records()[0].value == 0.5
+
+
+def test_a_child_in_the_background_does_not_hold_a_reading_up(study, tmp_path):
+    script = "sleep 30 & echo $! >> " + str(tmp_path / "children") + "; echo 0.5"
+    start = time.monotonic()
+    try:
+        invoke("run", study, "--readings", 3, "--", "sh", "-c", script)
+    finally:
+        for child in (tmp_path / "children").read_text().split():
+            os.kill(int(child), signal.SIGKILL)
+    assert time.monotonic() - start < 15
+    assert [record.value for record in eq.resume(study).records()] == [0.5] * 3
+
+
+def test_a_program_that_closes_its_output_and_hangs_is_ended(study):
+    script = "import os, time; print(0.5, flush=True); os.close(1); time.sleep(60)"
+    result = invoke("run", study, "--max-failures", 1, "--timeout", 0.5, "--", sys.executable, "-c", script, code=4)
+    assert "no answer after 0.5 s" in result.stderr
+
+
+def test_our_own_trouble_is_not_blamed_on_the_program(study, monkeypatch):
+    def broken(*args, **options):
+        raise np.linalg.LinAlgError("not positive definite")
+
+    monkeypatch.setattr(eq.Optimizer, "tell", broken)
+    result = invoke("run", study, "--", "sh", "-c", "echo 0.25", code=1)
+    assert 'Trial 0 read {"value": 0.25}, which is not in the study.' in result.stderr
+    monkeypatch.undo()
+    assert eq.resume(study).open_trials == (0,)  # not failed
 
 
 @pytest.mark.parametrize("out", ["nan", '{"value": "0.5"}', '{"value": 1, "x": [3]}', '{"value": 1, "error": -1}'])
@@ -249,6 +301,16 @@ def test_killed_and_continued(study, program, tmp_path):
     assert eq.resume(study).open_trials == (3,)
     code, _, _ = ended(equipoise("run", study, "--readings", 6, "--", measure))
     assert (code, [record.trial for record in eq.resume(study).records()]) == (0, list(range(6)))
+
+
+def test_every_worker_has_a_lock_of_its_own(study):
+    names = [None, "a/b", "a_b", "a.b", "A/b", "x" * 300, "x" * 301, "ü", "", "%2F"]
+    assert len({_file_name(name) for name in names}) == len(names)
+    with ExitStack() as runs:
+        for name in names:
+            runs.enter_context(_only_one(study, name))
+        with pytest.raises(click.ClickException, match="another run is under way"), _only_one(study, "a/b"):
+            pass
 
 
 def test_two_runs_need_two_workers(study, program, tmp_path):

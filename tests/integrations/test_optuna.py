@@ -35,7 +35,7 @@ from equipoise.integrations.optuna import (  # noqa: E402
     paired,
     recommend,
 )
-from equipoise.integrations.optuna.model import STALE_TRIALS, StudyModel  # noqa: E402
+from equipoise.integrations.optuna.knowledge import STALE_TRIALS, StudyModel  # noqa: E402
 from equipoise.integrations.optuna.records import FIT, PAIR, Pair, fit_from_json, fit_to_json  # noqa: E402
 from equipoise.integrations.optuna.translation import Translation, internal  # noqa: E402
 from equipoise.log.events import Asked, Handed, Told  # noqa: E402

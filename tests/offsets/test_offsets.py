@@ -239,7 +239,9 @@ def test_readings_with_an_offset_agree_with_a_fresh_solve(seed, offset):
         assert belief.log_det == pytest.approx(log_det, rel=1e-9)
         np.testing.assert_allclose(belief.residuals(), y - dense(X, X, K_o, y, NOISE + variances)[0], atol=1e-8)
         offsets = K_o @ np.linalg.solve(KERNEL(X, X) + K_o + noise, y) + mean[0]
-        np.testing.assert_allclose(belief.offsets(P[0]), offsets, rtol=1e-9, atol=1e-8)
+        when, estimated = belief.offsets(P[0])
+        np.testing.assert_allclose(estimated, offsets, rtol=1e-9, atol=1e-8)
+        np.testing.assert_array_equal(when, belief.observations.moments.time)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -9,6 +9,7 @@ V        L^-1 k_t(x) for each candidate x                              (n, m)
 """
 
 import math
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
@@ -94,12 +95,13 @@ class AnywherePosterior(Posterior):
         cross, data = self.cross(leader[None])[0], self.observations
         return Landscape(self.kernel, leader, data, cross, self.coefficients(), self._inverse)
 
-    def offsets(self, leader: FloatArray) -> FloatArray | None:
-        """Return the posterior mean of f(leader) plus the offset of each reading: K_o (K + lambda I)^-1 y."""
+    def offsets(self, leader: FloatArray) -> tuple[FloatArray, FloatArray] | None:
+        """Return the times, and the posterior mean of f(leader) plus the offset: K_o (K + lambda I)^-1 y."""
         if self.offset is None or self.observations is None:
             return None
         moments = self.observations.moments
-        return self.offset(moments, moments) @ self.coefficients() + float(self.mean(leader[None])[0])
+        lasting = replace(self.offset, blips=())  # what spoils one reading is no offset of the instrument
+        return moments.time, lasting(moments, moments) @ self.coefficients() + float(self.mean(leader[None])[0])
 
     def under(self, model: Model) -> Self:
         """Return the posterior of the same data under another model."""

@@ -129,11 +129,10 @@ def outliers(data: Observations, extent: FloatArray) -> tuple[Disturbance, ...]:
 
 
 def _confirmed(i: int, residual: FloatArray, points: FloatArray) -> bool:
-    """Return whether a reading nearby is as far off: then it is f that is."""
+    """Return whether readings nearby are as far off: then it is f that is."""
     distance = np.sqrt(((points - points[i]) ** 2).mean(axis=1))
     near = (distance < NEARBY) & (np.arange(len(points)) != i)
-    larger = np.maximum(np.abs(residual), abs(residual[i]))
-    return bool((near & (np.abs(residual - residual[i]) < AGREEING * larger)).any())
+    return _mostly_agree(residual[near], float(residual[i]))
 
 
 def _largest(exact: AnywherePosterior, step: float, threshold: float) -> OffsetModel | None:
@@ -153,8 +152,7 @@ def _largest(exact: AnywherePosterior, step: float, threshold: float) -> OffsetM
         found = (_time(exact, index), variance)
         if is_jump:
             return offset.jumping(found)
-        if not _discovered(exact, index):
-            return offset.blipping(found)
+        return None if _discovered(exact, index) else offset.blipping(found)
     return None
 
 
@@ -184,7 +182,7 @@ def _explained(exact: AnywherePosterior, directions: FloatArray, step: float) ->
 
 
 def _discovered(exact: AnywherePosterior, index: int) -> bool:
-    """Return whether another reading of the same place surprises in the same way: then it is f that surprises."""
+    """Return whether other readings of the same place surprise in the same way: then it is f that surprises."""
     data = exact.observations
     assert data is not None
     x = data.points[index : index + 1]
@@ -195,8 +193,13 @@ def _discovered(exact: AnywherePosterior, index: int) -> bool:
         return False
     a, b = exact.surprise(np.eye(len(data))[:, np.append(others, index)])
     surprise = b / a
-    own = surprise[-1]
-    return bool((np.abs(surprise[:-1] - own) < AGREEING * np.maximum(np.abs(surprise[:-1]), abs(own))).any())
+    return _mostly_agree(surprise[:-1], float(surprise[-1]))
+
+
+def _mostly_agree(others: FloatArray, own: float) -> bool:
+    """Return whether at least half of other surprises, and one, are about as large as one's own."""
+    agreeing = np.count_nonzero(np.abs(others - own) < AGREEING * np.maximum(np.abs(others), abs(own)))
+    return bool(agreeing > 0 and 2 * agreeing >= len(others))
 
 
 def _time(exact: AnywherePosterior, index: int) -> float:

@@ -1,13 +1,13 @@
 """Where a reading can be had at all: learned from the trials that were read and those that failed.
 
     symbol   meaning                                                       shape
-    s_i      1 where trial i was read, 0 where it failed                   (n,)
-    w_i(x)   weight of trial i at x: exp(-r^2 / 2)                         (m, n)
-    r        distance in bandwidths, each coordinate in its extent         (m, n)
+    r_i, f_i how often place i was read, and how often it failed           (n,)
+    w_i(x)   weight of place i at x: exp(-z^2 / 2)                         (m, n)
+    z        distance in bandwidths, each coordinate in its extent         (m, n)
     p(x)     probability that x can be measured                            (m,)
 
-A kernel-weighted beta-binomial, METHOD section 12: `p = (a + sum w_i s_i) / (a + b + sum w_i)`. Its bandwidth is the
-one under which each trial is best predicted by all others.
+A kernel-weighted beta-binomial, METHOD section 12: `p = (a + sum w_i r_i) / (a + b + sum w_i (r_i + f_i))`. Its
+bandwidth is the one under which each trial is best predicted by all others.
 """
 
 from dataclasses import dataclass, field
@@ -32,6 +32,9 @@ MOST_CAUTION, LEAST_CAUTION = 0.97, 0.66
 """What is asked for must be this much as likely to be read as the likeliest trial or an unknown place, after very many
 failures and after the first: else the edge of a region that fails, where half of all do, is asked for for ever."""
 
+MAX_PLACES = 300
+"""Of more places than this the latest are remembered, those that failed first: the cost is quadratic in their number."""
+
 
 @dataclass(frozen=True, eq=False)
 class Feasibility:
@@ -39,60 +42,71 @@ class Feasibility:
 
     Args:
         extent: Range of each encoded coordinate, shape (d,).
-        points: Where trials were, shape (n, d).
-        read: Which of them were read, shape (n,).
+        points: Distinct places where trials were, shape (n, d).
+        read: How often each was read, shape (n,).
+        failed: How often each failed, shape (n,).
 
     Example:
         >>> import numpy as np
-        >>> known = Feasibility(np.ones(1))
-        >>> for x in (0.1, 0.2, 0.3, 0.7, 0.8, 0.9):
-        ...     known = known.told(np.array([x]), read=x < 0.5)
+        >>> trials = np.array([[0.1], [0.2], [0.3], [0.7], [0.8], [0.9]])
+        >>> known = Feasibility.of(np.ones(1), trials, trials[:, 0] < 0.5)
         >>> known.probability(np.array([[0.25], [0.75]])).round(2)
         array([0.95, 0.41])
     """
 
     extent: FloatArray
     points: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
-    read: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
+    read: FloatArray = field(default_factory=lambda: np.empty(0))
+    failed: FloatArray = field(default_factory=lambda: np.empty(0))
+
+    @classmethod
+    def of(cls, extent: FloatArray, trials: FloatArray, read: NDArray[np.bool_]) -> "Feasibility":
+        """Return what trials say, in their order.
+
+        Args:
+            extent: Range of each encoded coordinate, shape (d,).
+            trials: Where they were, shape (t, d).
+            read: Which of them were read, shape (t,).
+        """
+        points, last, place = np.unique(trials[::-1], axis=0, return_index=True, return_inverse=True)
+        place = place.reshape(-1)[::-1]
+        counts = [np.bincount(place, good, len(points)) for good in (read, ~read)]
+        kept = np.lexsort((last, counts[1] == 0))[:MAX_PLACES]  # those that failed, then the latest
+        return cls(extent, points[kept], *(count[kept] for count in counts))
 
     @property
     def certain(self) -> bool:
         """Whether nothing ever failed."""
-        return bool(self.read.all())
-
-    def told(self, point: FloatArray, read: bool) -> "Feasibility":
-        """Return it with one more trial."""
-        points = point[None] if not len(self.points) else np.concatenate((self.points, point[None]))
-        return Feasibility(self.extent, points, np.append(self.read, read))
+        return not self.failed.any()
 
     def probability(self, points: FloatArray) -> FloatArray:
         """Return p at some points, shape (m, d): (m,)."""
         if self.certain:
             return np.ones(len(points))
-        return _predicted(self._weights(points, self._bandwidth), self.read)
+        w = self._weights(points, self._bandwidth)
+        return _ratio(w @ self.read, w @ (self.read + self.failed))
 
     def allows(self, points: FloatArray) -> NDArray[np.bool_]:
         """Return which points are worth a trial, shape (m,)."""
         allowed: NDArray[np.bool_] = self.probability(points) >= self._least
         return allowed
 
-    @property
+    @cached_property
     def reliable(self) -> FloatArray:
         """The points that were read and do not fail more often than not, shape (k, d).
 
         Where something failed, only these are recommended: the best of all places often lies at the edge of what can
         be measured, where no probability is to be trusted.
         """
-        points: FloatArray = np.unique(self.points[self.read], axis=0)
+        points: FloatArray = self.points[self.read > 0]
         return points[self.probability(points) >= LEAST_TO_RECOMMEND]
 
     @cached_property
     def _least(self) -> float:
         """The least probability with which a place must be measurable to be asked for."""
-        failed = len(self.read) - int(self.read.sum())
-        if not failed:
+        if self.certain:
             return 0.0
-        caution = MOST_CAUTION - (MOST_CAUTION - LEAST_CAUTION) / failed
+        caution = MOST_CAUTION - (MOST_CAUTION - LEAST_CAUTION) / float(self.failed.sum())
         unknown = PRIOR_READ / (PRIOR_READ + PRIOR_FAILED)
         return caution * max(unknown, float(self.probability(self.points).max()))
 
@@ -102,20 +116,23 @@ class Feasibility:
 
         def surprise(bandwidth: float) -> float:
             w = self._weights(self.points, bandwidth)
-            np.fill_diagonal(w, 0.0)
-            p = _predicted(w, self.read)
-            return -float(np.log(np.where(self.read, p, 1.0 - p)).sum())
+            read, all_trials = w @ self.read, w @ (self.read + self.failed)
+            good, bad = _ratio(read - 1.0, all_trials - 1.0), 1.0 - _ratio(read, all_trials - 1.0)
+            terms = (self.read, good), (self.failed, bad)
+            return -sum(float(n[n > 0] @ np.log(p[n > 0])) for n, p in terms)
 
         scale = (len(self.extent) / 2) ** 0.5
         tried: list[float] = [scale * each for each in BANDWIDTHS]
         return min(tried, key=surprise)
 
     def _weights(self, points: FloatArray, bandwidth: float) -> FloatArray:
-        z = (points[:, None, :] - self.points[None]) / (bandwidth * self.extent)
-        w: FloatArray = np.exp(-0.5 * np.einsum("mnd,mnd->mn", z, z))
+        unit = bandwidth * self.extent
+        a, b = points / unit, self.points / unit
+        z2 = (a * a).sum(axis=1)[:, None] + (b * b).sum(axis=1) - 2.0 * (a @ b.T)
+        w: FloatArray = np.exp(-0.5 * np.maximum(z2, 0.0))
         return w
 
 
-def _predicted(w: FloatArray, read: NDArray[np.bool_]) -> FloatArray:
-    p: FloatArray = (PRIOR_READ + w @ read) / (PRIOR_READ + PRIOR_FAILED + w.sum(axis=1))
+def _ratio(read: FloatArray, trials: FloatArray) -> FloatArray:
+    p: FloatArray = (PRIOR_READ + read) / (PRIOR_READ + PRIOR_FAILED + trials)
     return p

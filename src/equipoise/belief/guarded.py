@@ -102,8 +102,8 @@ class GuardedPosterior(Posterior):
         """Return the landscape of the trusted posterior."""
         return self.active.landscape(leader)
 
-    def offsets(self, leader: FloatArray) -> FloatArray | None:
-        """Return what the leader would have read in place of each reading, where the law is trusted."""
+    def offsets(self, leader: FloatArray) -> tuple[FloatArray, FloatArray] | None:
+        """Return the time of each reading, and what the leader would have read then, where the law is trusted."""
         return None if self.contradicted else self.modeled.offsets(leader)
 
     @property

@@ -148,10 +148,10 @@ class LearnedPosterior(Posterior):
         """Return gap and variance against a leader, with their gradients."""
         return self.exact.landscape(leader)
 
-    def offsets(self, leader: FloatArray) -> FloatArray | None:
-        """Return what the leader would have read in place of each reading, shape (n,); `None` if not modeled."""
-        offsets = self.exact.offsets(leader)
-        return None if offsets is None else offsets + (self._origin or 0.0)
+    def offsets(self, leader: FloatArray) -> tuple[FloatArray, FloatArray] | None:
+        """Return the time of each reading, and what the leader would have read then; `None` if not modeled."""
+        found = self.exact.offsets(leader)
+        return None if found is None else (found[0], found[1] + (self._origin or 0.0))
 
     @property
     def support(self) -> FloatArray:

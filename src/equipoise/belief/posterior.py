@@ -200,8 +200,8 @@ class Posterior(ABC):
         """Return the belief with gradients against a leader, shape (d,), for a search to climb; `None` without any."""
         return None
 
-    def offsets(self, leader: FloatArray) -> FloatArray | None:
-        """Return what the leader would have read in place of each reading, shape (n,); `None` if not modeled."""
+    def offsets(self, leader: FloatArray) -> tuple[FloatArray, FloatArray] | None:
+        """Return the time of each reading, and what the leader would have read then; `None` if not modeled."""
         return None
 
     def difference(self, points: ArrayLike, reference: ArrayLike) -> tuple[FloatArray, FloatArray]:

@@ -2,6 +2,8 @@
 
 import json
 import math
+import os
+import re
 import shlex
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -58,11 +60,11 @@ def explained() -> Iterator[None]:
         try:
             yield
         except (LogError, RuntimeError, ValueError, TypeError) as error:
-            raise click.ClickException(str(error)) from error
+            raise click.ClickException(printable(str(error))) from error
         finally:
             for warning in caught:
                 if issubclass(warning.category, UserWarning) and warning.category is not DuelGivenUp:
-                    click.echo(f"Note: {warning.message}", err=True)
+                    click.echo(printable(f"Note: {warning.message}"), err=True)
 
 
 def opened(study: Path) -> Optimizer:
@@ -74,12 +76,27 @@ def opened(study: Path) -> Optimizer:
 
 def say(as_json: bool, data: Any, text: str) -> None:
     """Print an answer, for scripts or for people."""
-    click.echo(json_line(data) if as_json else text)
+    click.echo(json_line(data) if as_json else printable(text))
+
+
+def printable(text: str, keep: str = "\n\t") -> str:
+    r"""Return text without anything that a terminal would obey: a study, and its names, may come from a stranger.
+
+    Args:
+        text: Any text.
+        keep: Characters that stay though they are not printable; none where the text must be one line.
+
+    Example:
+        >>> print(printable("beam \x1b[2J lost"))
+        beam \x1b[2J lost
+    """
+    return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in text)
 
 
 def json_line(data: Any) -> str:
-    """Return data as a line of JSON."""
-    return json.dumps(data, ensure_ascii=False, default=_plain, allow_nan=False)
+    """Return data as a line of JSON; what is not printable is escaped."""
+    text = json.dumps(data, ensure_ascii=False, default=_plain, allow_nan=False)
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
 
 
 def _plain(value: Any) -> Any:
@@ -96,15 +113,42 @@ def settings(x: Any) -> dict[str, Any]:
     return dict(x) if isinstance(x, Mapping) else {f"x[{i}]": value for i, value in enumerate(x.tolist())}
 
 
-def assignments(x: Any) -> str:
-    """Return a point as a shell would write it.
+SHELL_WORDS = frozenset(
+    {"aliases", "argv", "builtins", "cdpath", "commands", "dirstack", "fignore", "fpath", "funcstack", "functions"}
+    | {"histchars", "history", "keymaps", "mailpath", "manpath", "module_path", "options", "parameters", "path"}
+    | {"pipestatus", "prompt", "psvar", "signals", "status", "watch"}
+    | {"all_proxy", "ftp_proxy", "http_proxy", "https_proxy", "no_proxy"}
+)
+"""Variables in small letters that mean something to a shell, mostly to zsh, or to programs."""
+
+
+def shell_name(name: str) -> str:
+    """Return the variable that stands for a parameter in a shell: none that the shell, or a program, obeys.
 
     Example:
-        >>> assignments({"q1": 0.25, "mode": "very slow"})
-        "q1=0.25 mode='very slow'"
+        >>> [shell_name(name) for name in ("q1", "T", "PATH", "IFS", "pump power", "path")]
+        ['q1', 'T', 'x_PATH', 'x_IFS', 'x_pump_power', 'x_path']
     """
-    name_of = shlex.quote if isinstance(x, Mapping) else str
-    return " ".join(f"{name_of(name)}={shlex.quote(str(value))}" for name, value in settings(x).items())
+    plain = re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII) is not None and (len(name) <= 2 or name != name.upper())
+    if plain and name not in SHELL_WORDS and name not in os.environ:
+        return name
+    return "x_" + re.sub(r"\W", "_", name, flags=re.ASCII)
+
+
+def assignments(x: Any) -> str:
+    """Return a point as a shell would write it; a name that means something to a shell gets an `x_` before it.
+
+    Example:
+        >>> assignments({"q1": 0.25, "mode": "very slow", "PATH": "/tmp"})
+        "q1=0.25 mode='very slow' x_PATH=/tmp"
+    """
+    words: dict[str, str] = {}
+    for name, value in settings(x).items():
+        word = shell_name(name) if isinstance(x, Mapping) else name
+        while word in words:
+            word += "_"
+        words[word] = shlex.quote(str(value))
+    return " ".join(f"{name}={value}" for name, value in words.items())
 
 
 def counted(readings: int) -> str:

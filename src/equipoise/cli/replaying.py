@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from equipoise.cli.common import AS_JSON, REFUSED, STUDY, assignments, command, counted, opened, say
+from equipoise.cli.common import AS_JSON, REFUSED, STUDY, assignments, command, counted, opened, printable, say
 from equipoise.data import Duel
 from equipoise.log.codec import Codec
 from equipoise.log.events import Asked, Corrected, Event, Expired, Failed, Handed, Retracted, Told
@@ -75,7 +75,7 @@ def _status_text(opt: Optimizer, data: dict[str, Any]) -> str:
     for trial in data["open"]:
         who = "" if trial["worker"] is None else f" with {trial['worker']}"
         text.append(f"  trial {trial['id']}{who} for {trial['seconds']:.0f} s: {assignments(trial['x'])}")
-    return "\n".join(text)
+    return "\n".join(printable(line, keep="") for line in text)
 
 
 def _age(at: str) -> float:
@@ -141,7 +141,7 @@ def _print_events(study: Path, space: Domain) -> None:
         event = codec.from_json(content)
         if isinstance(event, Asked):
             where |= {event.trial + k: assignments(space.decode(point)) for k, point in enumerate(event.duel.points)}
-        click.echo(f"{content['at']}  {_told(event, where, space)}")
+        click.echo(printable(f"{content['at']}  {_told(event, where, space)}", keep=""))
 
 
 def _told(event: Event, where: dict[int, str], space: Domain) -> str:

@@ -1,18 +1,25 @@
 """`equipoise run`: a program of the user's measures, trial after trial."""
 
+import hashlib
 import json
+import math
 import os
+import re
+import select
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import PIPE
 from typing import Any
+from urllib.parse import quote
 
 import click
+import numpy as np
 
 from equipoise.cli.common import (
     AS_JSON,
@@ -28,6 +35,7 @@ from equipoise.cli.common import (
     command,
     json_line,
     opened,
+    printable,
     say,
     settings,
 )
@@ -38,6 +46,17 @@ from equipoise.optimizer import Optimizer
 
 PATIENCE = 2.0
 """Seconds a program has to end after it is asked to, before it is killed."""
+
+MAX_OUTPUT = 2**16
+"""Bytes at the end of what a program prints that are kept; its last line must be among them."""
+
+POLL = 0.02
+"""Seconds after which it is looked whether a program has ended whose output somebody else keeps open."""
+
+LONGEST_NAME = 100
+"""Longest name of a worker, in bytes, that is part of the name of a file."""
+
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|nan|inf|infinity)", re.ASCII | re.IGNORECASE)
 
 
 class FailedError(Exception):
@@ -64,10 +83,9 @@ class Program:
         if not self.stdin:  # one word each: a value may begin with a dash
             words += [f"--{name}={value}" for name, value in settings(trial.x).items()]
         sent = json_line({"id": trial.id, "x": trial.x}) + "\n" if self.stdin else ""
-        pipes: dict[str, Any] = {"stdin": PIPE, "stdout": PIPE, "encoding": "utf-8", "errors": "replace"}
-        with subprocess.Popen(words, start_new_session=True, **pipes) as process:  # Ctrl-C is for us, not for it
+        with subprocess.Popen(words, start_new_session=True, stdin=PIPE, stdout=PIPE) as process:  # Ctrl-C is for us
             try:
-                out, _ = process.communicate(sent, timeout=self.timeout)
+                out = _said(process, sent.encode(), self.timeout)
             except subprocess.TimeoutExpired:
                 _stop(process)
                 raise FailedError(f"no answer after {self.timeout:g} s") from None
@@ -76,7 +94,41 @@ class Program:
                 raise
         if process.returncode:
             raise FailedError(f"exit status {process.returncode}")
-        return reading(out)
+        return reading(out.decode(errors="replace"))
+
+
+def _said(process: subprocess.Popen[bytes], sent: bytes, timeout: float | None) -> bytes:
+    """Wait for a program; return the last it printed, however much that was, and whoever else may still print."""
+    if sys.platform == "win32":
+        return process.communicate(sent, timeout=timeout)[0][-MAX_OUTPUT:]
+    assert process.stdin is not None
+    assert process.stdout is not None
+    deadline, tail = time.monotonic() + (math.inf if timeout is None else timeout), b""
+    with suppress(BrokenPipeError), process.stdin as pipe:
+        pipe.write(sent)
+    os.set_blocking(process.stdout.fileno(), False)
+    while True:
+        ended = process.poll() is not None
+        more = _available(process.stdout.fileno())
+        tail = (tail + (more or b""))[-MAX_OUTPUT:]
+        if more == b"":  # nobody can print any more
+            break
+        if more is None and ended:  # a child in the background might, but not for this reading
+            return tail
+        if time.monotonic() > deadline:
+            raise subprocess.TimeoutExpired(process.args, timeout or 0.0)
+        if more is None:
+            select.select([process.stdout], [], [], min(max(deadline - time.monotonic(), 0.0), POLL))
+    process.wait(None if timeout is None else max(deadline - time.monotonic(), 0.0))
+    return tail
+
+
+def _available(pipe: int) -> bytes | None:
+    """Return what can be read from a pipe: nothing (`b""`) at its end, `None` where there is nothing yet."""
+    try:
+        return os.read(pipe, MAX_OUTPUT)
+    except BlockingIOError:
+        return None
 
 
 def reading(out: str) -> dict[str, Any]:
@@ -90,8 +142,8 @@ def reading(out: str) -> dict[str, Any]:
     """
     last = out.strip().rpartition("\n")[2]
     try:
-        data = json.loads(last) if last.startswith("{") else {"value": float(last)}
-    except ValueError:
+        data = json.loads(last) if last.startswith("{") else {"value": _number(last)}
+    except (ValueError, RecursionError):
         raise FailedError(f'its last line must be a number, or JSON with "value", got {last[:80]!r}') from None
     if data.get("failed"):
         raise FailedError(str(data["failed"]))
@@ -100,14 +152,21 @@ def reading(out: str) -> dict[str, Any]:
     return {name: data[name] for name in ("value", "x", "time", "error") if data.get(name) is not None}
 
 
-def _stop(process: subprocess.Popen[str]) -> None:
+def _number(text: str) -> float:
+    """Return a number as programs print it: `float` also takes 1_000 and the digits of other scripts."""
+    if NUMBER.fullmatch(text) is None:
+        raise ValueError(text)
+    return float(text)
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
     """End a program and whatever it has started: politely, then not."""
     if sys.platform == "win32":
         process.kill()
         return
     try:
         os.killpg(process.pid, signal.SIGTERM)
-        process.communicate(timeout=PATIENCE)
+        process.wait(timeout=PATIENCE)
     except (ProcessLookupError, subprocess.TimeoutExpired):
         pass  # it has ended already, or will now
     finally:
@@ -190,13 +249,13 @@ def _measure(opt: Optimizer, program: Program, worker: str | None) -> bool:
         told = program.measure(trial)
         opt.tell(trial, **told)
         return True
-    except (FailedError, TypeError, ValueError) as error:  # or a reading that makes no sense
-        click.echo(f"Trial {trial.id} failed, {error}: {assignments(trial.x)}", err=True)
-        opt.tell(trial, failed=str(error))
-        return False
-    except LogError:
+    except (LogError, np.linalg.LinAlgError):  # nothing that the program can be blamed for
         click.echo(f"Trial {trial.id} read {json_line(told)}, which is not in the study.", err=True)
         raise
+    except (FailedError, TypeError, ValueError) as error:  # or a reading that makes no sense
+        click.echo(printable(f"Trial {trial.id} failed, {error}: {assignments(trial.x)}", keep=""), err=True)
+        opt.tell(trial, failed=str(error))
+        return False
     except OSError as error:
         opt.expire(trial)
         raise click.ClickException(f"{program.words[0]} could not be started: {error.strerror or error}") from error
@@ -209,8 +268,8 @@ def _measure(opt: Optimizer, program: Program, worker: str | None) -> bool:
 @contextmanager
 def _only_one(study: Path, worker: str | None) -> Iterator[None]:
     """Refuse a second run of the same worker, which would take the first one's trials for left over."""
-    name = "" if worker is None else "-" + "".join(c if c.isalnum() else "_" for c in worker)
-    lock = FileLock(study.with_name(f"{study.name}.run{name}"), timeout=0.0)
+    study = Path(os.path.realpath(study))
+    lock = FileLock(study.with_name(f"{study.name}.run{_file_name(worker)}"), timeout=0.0)
     try:
         lock.acquire()
     except LockTimeoutError as error:
@@ -223,6 +282,14 @@ def _only_one(study: Path, worker: str | None) -> Iterator[None]:
     finally:
         lock.path.unlink(missing_ok=True)
         lock.release()
+
+
+def _file_name(worker: str | None) -> str:
+    """Return what stands for a worker in the name of a file: another for every other one."""
+    if worker is None:
+        return ""
+    name = quote(worker, safe="", errors="backslashreplace")
+    return "-" + (name if len(name) <= LONGEST_NAME else hashlib.sha256(name.encode()).hexdigest())
 
 
 @contextmanager

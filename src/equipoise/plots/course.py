@@ -24,7 +24,9 @@ def offsets(opt: Optimizer) -> FloatArray:
     leader = opt.space.encode(opt.recommend().x)
     modeled = opt.posterior.offsets(leader)
     if modeled is not None:
-        return modeled * sign
+        when, values = modeled
+        tracked: FloatArray = np.interp(np.arange(1, len(told) + 1), when, values * sign)  # in between, if set aside
+        return tracked
     mean = opt.posterior.at(np.array([leader, *(opt.space.encode(record.x) for record in told)])).mean
     offset: FloatArray = np.array([record.value for record in told]) - sign * (mean[1:] - mean[0])
     return offset
@@ -48,11 +50,17 @@ def readings(opt: Optimizer, ax: Any = None) -> Any:
     number = np.arange(1, len(told) + 1)
     workers = list(dict.fromkeys(record.worker for record in told))
     for k, worker in enumerate(workers):
-        mine = [i for i, record in enumerate(told) if record.worker == worker]
+        mine = [i for i, record in enumerate(told) if record.worker == worker and record.aside is None]
         values = [told[i].value for i in mine]
         label = "readings" if len(workers) == 1 else f"readings of {worker or 'nobody'}"
         color = GRAY if len(workers) == 1 else WORKERS[k % len(WORKERS)]
         ax.plot(number[mine], values, "o", color=color, markersize=3.5, alpha=0.75, markeredgewidth=0, label=label)
+    aside = [i for i, record in enumerate(told) if record.aside is not None]
+    if aside:  # as far off as they are, they would leave no room for the others
+        top = ax.get_xaxis_transform()
+        ax.plot(
+            number[aside], np.full(len(aside), 0.97), "x", color=PINK, markersize=6, transform=top, label="set aside"
+        )
     ax.plot(number, offsets(opt), color=ORANGE, linewidth=1.6, label="estimated offset, at the best setting")
     ax.legend(frameon=False, fontsize="small")
     return ax

@@ -130,7 +130,7 @@ def is_fitted(law: Offset) -> None:
     _must_lie_within(law, modeled.hyperparameters.offset)
     offsets = modeled.offsets(opt.space.encode(opt.recommend().x))
     if law.learns_readings and not law.believed:
-        require(offsets is not None and offsets.shape == (READINGS,), "no offset is estimated for each reading")
+        require(offsets is not None and offsets[1].shape == (READINGS,), "no offset is estimated for each reading")
         require(np.isfinite(offsets).all(), f"an estimated offset is not finite: {offsets}")
 
 

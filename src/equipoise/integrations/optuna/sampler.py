@@ -15,7 +15,7 @@ from optuna.trial import FrozenTrial, TrialState
 from equipoise import _validation as check
 from equipoise._linalg import one_thread
 from equipoise.answer import Recommendation, recommended
-from equipoise.integrations.optuna.model import MEMORY_DUELS, StudyModel
+from equipoise.integrations.optuna.knowledge import MEMORY_DUELS, StudyModel
 from equipoise.integrations.optuna.records import FIT, PAIR, Pair, fit_to_json
 from equipoise.integrations.optuna.translation import must_tell_apart
 from equipoise.offsets import Offset
