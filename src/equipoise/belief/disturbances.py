@@ -49,7 +49,7 @@ MIN_OUTLIER_READINGS = 8
 NEARBY = 0.03
 """Root mean square distance, in extents, of two readings that are of one place while no lengthscale is known."""
 
-SAME_PLACE = 0.8
+SAME_PLACE = 0.97
 """Two readings whose values of f are correlated at least so much are of one place."""
 
 AGREEING = 0.5

@@ -33,7 +33,7 @@ MOST_CAUTION, LEAST_CAUTION = 0.97, 0.66
 failures and after the first: else the edge of a region that fails, where half of all do, is asked for for ever."""
 
 MAX_PLACES = 300
-"""Of more places than this the latest are remembered, those that failed first: the cost is quadratic in their number."""
+"""Of more places than this the latest are remembered, those that failed first: the cost is quadratic in them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ class Feasibility:
         """
         points, last, place = np.unique(trials[::-1], axis=0, return_index=True, return_inverse=True)
         place = place.reshape(-1)[::-1]
-        counts = [np.bincount(place, good, len(points)) for good in (read, ~read)]
+        counts = [np.bincount(place, good, len(points)).astype(np.float64) for good in (read, ~read)]
         kept = np.lexsort((last, counts[1] == 0))[:MAX_PLACES]  # those that failed, then the latest
         return cls(extent, points[kept], *(count[kept] for count in counts))
 
