@@ -120,6 +120,8 @@ def verdict(path: Path) -> str:
         opt.recommend()
     except (RuntimeError, TypeError, ValueError) as error:
         return f"read, but no answer: {type(error).__name__}"
+    except BaseException as error:
+        return f"WRONG answer {type(error).__name__}: {str(error)[:200]}"
     return "read"
 
 

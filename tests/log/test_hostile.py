@@ -57,6 +57,11 @@ def test_no_setting_of_a_header_writes_a_file(path, tmp_path):
         ({"settings": {"policy": {"type": ["IDS"]}}}, "TypeError"),
         ({"settings": {"policy": {"type": "RBF", "lengthscale": 0.2}}}, "`policy` must be an object such as"),
         ({"settings": {"policy": {"type": "IDS", "no": 1}}}, "unexpected keyword argument"),
+        (
+            {"settings": {"posterior": {"type": "AnywherePosterior", "kernel": [1]}}},
+            "`kernel` of AnywherePosterior must",
+        ),
+        ({"settings": {"posterior": {"type": "AnywherePosterior", "kernel": {"type": "IDS"}}}}, "`kernel` of Anywhere"),
         ({"settings": []}, "it must have a space, settings and a key"),
         ({"key": [1, 2, 3]}, "it must have a space, settings and a key"),
         ({"key": [-1, 2**70]}, "OverflowError"),

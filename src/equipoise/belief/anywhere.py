@@ -9,6 +9,7 @@ V        L^-1 k_t(x) for each candidate x                              (n, m)
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Self
 
@@ -70,6 +71,14 @@ class AnywherePosterior(Posterior):
     def anticipate(self, comparison: Comparison) -> Self:
         """Return the posterior as if `comparison` came out as expected: surer, with the same mean."""
         return self._extended(comparison, None)
+
+    def anticipate_all(self, comparisons: Sequence[Comparison]) -> Self:
+        """Return the posterior as if all comparisons came out as expected: its factor grows by all rows at once."""
+        understood = [each for each in comparisons if self.offset is None or each.second is None]
+        said = [each for each in understood if not says_nothing(*direction(each))]
+        new = self._grown(Observations.of(said)) if said else self._copy()
+        new.comparisons = self.comparisons + len(understood)
+        return new
 
     def at(self, points: FloatArray) -> Belief:
         """Return the belief about f at the given points."""
@@ -197,6 +206,23 @@ class AnywherePosterior(Posterior):
         new._L = extended(self._L, row, math.sqrt(s))
         new._whitened = np.append(self._whitened, (outcome - expected) / math.sqrt(s))
         new.observations = data.add(points, u, now, outcome, comparison.variance)
+        return new
+
+    def _grown(self, news: Observations) -> Self:
+        """Return the posterior with data that came out as expected."""
+        new, data = self._copy(), self.observations
+        data = Observations.none(news.points.shape[1]) if data is None else data
+        k = news.combine(self.cross(news.points).T)  # shape (n, news)
+        K = news.combine(news.combine(self.kernel(news.points, news.points)).T)
+        if self.offset is not None:
+            k, K = k + self.offset(data.moments, news.moments), K + self.offset(news.moments, news.moments)
+        noise, rows, n = self.regularizer + news.variances, self.solve(k), len(data)
+        corner = _linalg.safe_cholesky(K - rows.T @ rows + np.diag(noise))
+        new._L = np.zeros((n + len(news), n + len(news)))
+        new._L[:n, :n], new._L[n:, :n], new._L[n:, n:] = self._L, rows.T, corner
+        new._whitened = np.append(self._whitened, np.zeros(len(news)))
+        new.log_det = self.log_det + float(2 * np.log(corner.diagonal()).sum() - np.log(noise).sum())
+        new.observations = data.joined(replace(news, outcomes=self._whitened @ rows))
         return new
 
     def _inverse(self, b: FloatArray) -> FloatArray:

@@ -68,6 +68,12 @@ class GuardedPosterior(Posterior):
             return self._with(self.modeled, self.duels.anticipate(comparison))
         return self._with(self.modeled.anticipate(comparison), self.duels)
 
+    def anticipate_all(self, comparisons: Sequence[Comparison]) -> Self:
+        """Return the posterior as if all comparisons came out as expected."""
+        pairs = [each for each in comparisons if each.second is not None]
+        readings = [each for each in comparisons if each.second is None]
+        return self._with(self.modeled.anticipate_all(readings), self.duels.anticipate_all(pairs))
+
     def told(self, comparisons: Sequence[Comparison], learned: Learned) -> Self:
         """Return what learning from readings and duels comes to, had they been known when all was learned anew.
 

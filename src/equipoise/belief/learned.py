@@ -136,6 +136,11 @@ class LearnedPosterior(Posterior):
         """Return the posterior as if `comparison` came out as expected: surer, never refitted."""
         return self._copy()._answering(self.exact.anticipate(comparison)) if self._understands(comparison) else self
 
+    def anticipate_all(self, comparisons: Sequence[Comparison]) -> Self:
+        """Return the posterior as if all comparisons came out as expected."""
+        understood = [each for each in comparisons if self._understands(each)]
+        return self._copy()._answering(self.exact.anticipate_all(understood)) if understood else self
+
     def at(self, points: FloatArray) -> Belief:
         """Return the belief about f at the given points."""
         return self.exact.at(points)

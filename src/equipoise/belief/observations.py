@@ -64,6 +64,17 @@ class Observations:
             np.append(self.variances, variance),
         )
 
+    def joined(self, others: "Observations") -> "Observations":
+        """Return the data with others behind them."""
+        return Observations(
+            np.concatenate((self.points, others.points)),
+            np.concatenate((self.weights, others.weights)),
+            np.concatenate((self.starts, others.starts + len(self.weights))),
+            self.moments.add(others.moments),
+            np.concatenate((self.outcomes, others.outcomes)),
+            np.concatenate((self.variances, others.variances)),
+        )
+
     def thinned(self, most: int) -> "Observations":
         """Return at most so many data, spread evenly over time."""
         n = len(self)

@@ -17,7 +17,7 @@ number of data; `AnywherePosterior` for points anywhere. All are immutable: `con
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
@@ -153,6 +153,17 @@ class Posterior(ABC):
     @abstractmethod
     def anticipate(self, comparison: Comparison) -> Self:
         """Return the posterior as if `comparison` came out as expected: surer, with the same mean."""
+
+    def anticipate_all(self, comparisons: Sequence[Comparison]) -> Self:
+        """Return the posterior as if all comparisons came out as expected; quicker, where it can be, than one by one.
+
+        Args:
+            comparisons: What is still open; their outcomes do not matter.
+        """
+        posterior = self
+        for comparison in comparisons:
+            posterior = posterior.anticipate(comparison)
+        return posterior
 
     @abstractmethod
     def at(self, points: FloatArray) -> Belief:

@@ -6,7 +6,8 @@ its representation, and must be given again to take the study up.
 
 import inspect
 from collections.abc import Mapping
-from typing import Any
+from types import GenericAlias, NoneType, UnionType
+from typing import Any, Union, get_args, get_origin
 
 import numpy as np
 
@@ -80,6 +81,7 @@ def restored(name: str, description: Any) -> Any:
             if make is None:
                 raise ValueError(f"`{name}` is of a type that this version of equipoise does not know: {kind!r}")
             fields = {key: restored(name, value) for key, value in description.items() if key != "type"}
+            _must_fit(make, fields)
             return make(**fields)
         case list():
             return tuple(restored(name, value) for value in description)
@@ -113,3 +115,30 @@ def _described(part: Any) -> Any:
 def _arguments(kind: type) -> list[str]:
     """Return the names of a constructor's arguments; every part keeps each as an attribute of that name."""
     return list(inspect.signature(kind).parameters)
+
+
+def _must_fit(make: Any, fields: Mapping[str, Any]) -> None:
+    """Refuse arguments that are not what a part is made of: whoever wrote the log, no part checks its own parts."""
+    for name, parameter in inspect.signature(make).parameters.items():
+        if name in fields and not _fits(fields[name], parameter.annotation):
+            raise TypeError(f"`{name}` of {make.__name__} must be {parameter.annotation}, got {fields[name]!r}")
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Return whether a value is of a type; of arrays, tuples and the like the constructor knows more."""
+    if isinstance(hint, UnionType) or get_origin(hint) is Union:
+        return any(_fits(value, each) for each in get_args(hint))
+    if hint is None or hint is NoneType:
+        return value is None
+    if hint is float:
+        return isinstance(value, (int, float))
+    if not isinstance(hint, type) or isinstance(hint, GenericAlias):
+        return True
+    if _is_protocol(hint):
+        return all(hasattr(value, name) for name in vars(hint) if name == "__call__" or not name.startswith("_"))
+    return isinstance(value, hint)
+
+
+def _is_protocol(hint: type) -> bool:
+    """Return whether a type only says what its objects must have."""
+    return bool(getattr(hint, "_is_protocol", False))

@@ -66,31 +66,6 @@ class Change:
 
 NOTHING = Change(lambda: None)
 
-
-@dataclass(frozen=True, slots=True)
-class Anticipation:
-    """The belief as if the duels that are open came out as expected; kept, as most asks only add another duel.
-
-    Attributes:
-        posterior: The belief.
-        place: Which reading the next one is.
-        duels: The numbers of the open duels.
-        ahead: The belief with them.
-    """
-
-    posterior: Posterior
-    place: int
-    duels: tuple[int, ...]
-    ahead: Posterior
-
-    def since(self, posterior: Posterior, place: int, duels: list[int]) -> tuple[Posterior, int]:
-        """Return the belief with the first of the open duels, and how many of them it knows."""
-        known = len(self.duels)
-        if posterior is self.posterior and place == self.place and self.duels == tuple(duels[:known]):
-            return self.ahead, known
-        return posterior, 0
-
-
 RECENT_READINGS = 8
 """How many of the last readings are looked at for one that should be confirmed."""
 
@@ -133,7 +108,6 @@ class State:
         self.posterior, self.baseline = rules.prior, rules.baseline
         self._ledger = Ledger(rules.space.decode)
         self._events: list[Event] = []
-        self._ahead = Anticipation(rules.prior, 1, (), rules.prior)
         self.whole = True  # else an interrupt came in the middle of a change
         self._aside: frozenset[int] = frozenset()
 
@@ -276,14 +250,13 @@ class State:
 
     def anticipated(self) -> Posterior:
         """Return the belief as if what is open came out as expected: surer, so that the next proposal differs."""
-        place, duels = self.readings + 1, self._ledger.open_duels
-        posterior, known = self._ahead.since(self.posterior, place, [entry.number for entry in duels])
-        for entry in duels[known:]:
-            told, number = entry.told(), float(entry.number)
-            for datum in will_teach(entry.duel, told, self.rules.offset, number=number, place=place):
-                posterior = posterior.anticipate(datum)
-        self._ahead = Anticipation(self.posterior, place, tuple(entry.number for entry in duels), posterior)
-        return posterior
+        offset, place = self.rules.offset, self.readings + 1
+        lessons = [
+            lesson
+            for entry in self._ledger.open_duels
+            for lesson in will_teach(entry.duel, entry.told(), offset, number=float(entry.number), place=place)
+        ]
+        return self.posterior.anticipate_all(lessons)
 
     @property
     def feasibility(self) -> Feasibility:
