@@ -36,7 +36,8 @@ chmod +x "$laser"
 echo "# A new study, in one file."
 equipoise new "$study" --float q1 -2 2 --float q2 -1 1 --seed 1
 
-echo "# By hand: ask, measure, tell. The settings come as assignments that a shell can evaluate."
+echo "# By hand: ask, measure, tell. The settings come as assignments that a shell can evaluate: values are quoted, and"
+echo "# a parameter whose name means something to the shell, such as PATH, would come as x_PATH."
 for _ in 1 2; do
     asked=$(equipoise ask "$study")
     echo "$asked"

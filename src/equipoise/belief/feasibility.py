@@ -25,12 +25,16 @@ failure leaves a place at 0.6: a shutter that was closed for a moment does not b
 BANDWIDTHS = (0.05, 0.1, 0.2, 0.4)
 """Bandwidths tried, in units of the extent times the root of the dimension over two."""
 
-LEAST_TO_RECOMMEND = 0.5
-"""Places that fail more often than not are not recommended."""
-
 MOST_CAUTION, LEAST_CAUTION = 0.97, 0.66
 """What is asked for must be this much as likely to be read as the likeliest trial or an unknown place, after very many
 failures and after the first: else the edge of a region that fails, where half of all do, is asked for for ever."""
+
+LEAST_EVER = 0.5
+"""Places that fail more often than not are not recommended; nor asked for, while nothing says that it is places that
+fail and not moments."""
+
+LOCAL_NATS = 1.0
+"""How much better trials nearby must predict than all trials alike to say that it is places which fail."""
 
 MAX_PLACES = 300
 """Of more places than this the latest are remembered, those that failed first: the cost is quadratic in them."""
@@ -99,13 +103,13 @@ class Feasibility:
         be measured, where no probability is to be trusted.
         """
         points: FloatArray = self.points[self.read > 0]
-        return points[self.probability(points) >= LEAST_TO_RECOMMEND]
+        return points[self.probability(points) >= LEAST_EVER]
 
     @cached_property
     def _least(self) -> float:
         """The least probability with which a place must be measurable to be asked for."""
-        if self.certain:
-            return 0.0
+        if self.certain or not self._local:
+            return 0.0 if self.certain else LEAST_EVER
         caution = MOST_CAUTION - (MOST_CAUTION - LEAST_CAUTION) / float(self.failed.sum())
         unknown = PRIOR_READ / (PRIOR_READ + PRIOR_FAILED)
         return caution * max(unknown, float(self.probability(self.points).max()))
@@ -113,17 +117,22 @@ class Feasibility:
     @cached_property
     def _bandwidth(self) -> float:
         """The bandwidth under which each trial is best predicted by all others."""
-
-        def surprise(bandwidth: float) -> float:
-            w = self._weights(self.points, bandwidth)
-            read, all_trials = w @ self.read, w @ (self.read + self.failed)
-            good, bad = _ratio(read - 1.0, all_trials - 1.0), 1.0 - _ratio(read, all_trials - 1.0)
-            terms = (self.read, good), (self.failed, bad)
-            return -sum(float(n[n > 0] @ np.log(p[n > 0])) for n, p in terms)
-
         scale = (len(self.extent) / 2) ** 0.5
         tried: list[float] = [scale * each for each in BANDWIDTHS]
-        return min(tried, key=surprise)
+        return min(tried, key=lambda each: self._surprise(self._weights(self.points, each)))
+
+    @cached_property
+    def _local(self) -> bool:
+        """Whether it is places that fail, and not moments: whether trials nearby predict better than all alike do."""
+        here, alike = self._weights(self.points, self._bandwidth), np.ones((len(self.points), len(self.points)))
+        return self._surprise(here) + LOCAL_NATS < self._surprise(alike)
+
+    def _surprise(self, w: FloatArray) -> float:
+        """Return minus the log probability of each trial given all others, summed, under weights (n, n)."""
+        read, trials = w @ self.read, w @ (self.read + self.failed)
+        good, bad = _ratio(read - 1.0, trials - 1.0), 1.0 - _ratio(read, trials - 1.0)
+        terms = (self.read, good), (self.failed, bad)
+        return -sum(float(n[n > 0] @ np.log(p[n > 0])) for n, p in terms)
 
     def _weights(self, points: FloatArray, bandwidth: float) -> FloatArray:
         unit = bandwidth * self.extent
