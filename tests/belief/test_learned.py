@@ -10,9 +10,8 @@ import pytest
 from scipy.optimize import minimize
 
 import equipoise as eq
-from equipoise.belief import learned
+from equipoise.belief import LearnedPosterior, Schedule, learned
 from equipoise.belief.evidence import Evidence, typical_step
-from equipoise.belief.learned import LearnedPosterior, Schedule
 from equipoise.belief.model import Form, Priors
 
 ARBITRARY, CONSTANT, TRACKED, BLOCKS = eq.Arbitrary(), eq.Constant(), eq.Tracked(), eq.Blocks(5)

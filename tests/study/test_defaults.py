@@ -142,10 +142,11 @@ def test_the_bound_of_the_default_shrinks_and_the_readings_gather_at_the_top():
     for t in itertools.count(1):
         trial = opt.ask()
         opt.tell(trial, environment.measure(trial.x))
-        if t in (20, 100):
+        if t in (14, 160):
             bounds.append(opt.recommend().gap_bound)
-        if t == 100:
+        if t == 160:
             break
-    assert bounds[1] < 0.5 * bounds[0]
+    assert bounds[1] < 0.25 * bounds[0]  # it may rise in between, when a refit lets f vary more
+    assert function.regret(opt.recommend().x) < 0.05
     regrets = function.regret(np.array([reading.x for reading in environment.history]))
     assert regrets[-20:].mean() < 0.3 * regrets[:20].mean()

@@ -10,9 +10,9 @@ from equipoise.belief.confidence import (
 )
 from equipoise.belief.feasibility import Feasibility
 from equipoise.belief.guarded import GuardedPosterior
-from equipoise.belief.learned import Learned, LearnedPosterior, Schedule
+from equipoise.belief.learned import LearnedPosterior
 from equipoise.belief.listed import FinitePosterior
-from equipoise.belief.model import Form, Hyperparameters, Model
+from equipoise.belief.model import Form, Hyperparameters, Learned, Model, Schedule
 from equipoise.belief.posterior import Belief, Posterior
 
 __all__ = [

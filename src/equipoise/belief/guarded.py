@@ -14,8 +14,8 @@ import numpy as np
 from equipoise._typing import FloatArray
 from equipoise.belief.anywhere import AnywherePosterior
 from equipoise.belief.landscape import Landscape
-from equipoise.belief.learned import Learned, LearnedPosterior
-from equipoise.belief.model import Model
+from equipoise.belief.learned import LearnedPosterior
+from equipoise.belief.model import Learned, Model
 from equipoise.belief.observations import Observations
 from equipoise.belief.posterior import Belief, Posterior, direction, says_nothing
 from equipoise.data import Comparison

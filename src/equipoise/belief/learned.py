@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
@@ -13,7 +13,7 @@ from equipoise.belief.confidence import Confidence, CredibleConfidence
 from equipoise.belief.disturbances import outliers, overlooked, sudden
 from equipoise.belief.evidence import MAX_FITTED_DATA, Evidence, fit, typical_step
 from equipoise.belief.landscape import Landscape
-from equipoise.belief.model import Form, Hyperparameters
+from equipoise.belief.model import Form, Hyperparameters, Learned, Schedule
 from equipoise.belief.observations import Observations
 from equipoise.belief.posterior import Belief, Posterior, direction, says_nothing
 from equipoise.data import Comparison
@@ -22,38 +22,6 @@ from equipoise.offsets.terms import Disturbance, blip_covariance, jump_covarianc
 
 LEAST_DEVIATION = 0.35
 """Least standard deviation of f, in units of the range of values it was seen to take."""
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """When to refit: after `first` data, then whenever their number has grown by `growth`.
-
-    So the cost of all refits together grows like that of the last one.
-    """
-
-    first: int = 6
-    growth: float = 1.2
-
-    def after(self, data: int) -> int:
-        """Return the number of data at which to fit next."""
-        return max(self.first, data + 2, math.ceil(self.growth * data))
-
-
-@dataclass(frozen=True)
-class Learned:
-    """What was learned, but for the data.
-
-    Attributes:
-        hyperparameters: Those of the kernel, the noise and the offset.
-        jumps: Time and variance of each jump of the offset.
-        origin: What is subtracted from every reading.
-        blips: Time and variance of each reading found to be spoiled.
-    """
-
-    hyperparameters: Hyperparameters
-    jumps: tuple[Disturbance, ...] = ()
-    origin: float = 0.0
-    blips: tuple[Disturbance, ...] = ()
 
 
 class LearnedPosterior(Posterior):

@@ -137,6 +137,38 @@ class Hyperparameters:
         return cls(tuple(lengthscales), variance, noise, tuple(offset), step)
 
 
+@dataclass(frozen=True)
+class Schedule:
+    """When to refit: after `first` data, then whenever their number has grown by `growth`.
+
+    So the cost of all refits together grows like that of the last one.
+    """
+
+    first: int = 6
+    growth: float = 1.2
+
+    def after(self, data: int) -> int:
+        """Return the number of data at which to fit next."""
+        return max(self.first, data + 2, math.ceil(self.growth * data))
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What was learned, but for the data.
+
+    Attributes:
+        hyperparameters: Those of the kernel, the noise and the offset.
+        jumps: Time and variance of each jump of the offset.
+        origin: What is subtracted from every reading.
+        blips: Time and variance of each reading found to be spoiled.
+    """
+
+    hyperparameters: Hyperparameters
+    jumps: tuple[Disturbance, ...] = ()
+    origin: float = 0.0
+    blips: tuple[Disturbance, ...] = ()
+
+
 class Priors:
     """Normal priors on the logarithms, and bounds that keep the fit numerically sane.
 

@@ -235,6 +235,9 @@ class Posterior(ABC):
         """The confidence coefficient at this moment."""
         return self.confidence(self.log_det, self.regularizer)
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.kernel!r}, regularizer={self.regularizer:.4g}, {self.comparisons} told)"
+
     def __getstate__(self) -> dict[str, object]:
         state = dict(self.__dict__)  # in one step: another thread may be filling a cache
         return {name: value for name, value in state.items() if name not in self._derived}

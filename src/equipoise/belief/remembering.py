@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from equipoise.belief.guarded import GuardedPosterior
-from equipoise.belief.learned import Learned, LearnedPosterior
+from equipoise.belief.learned import LearnedPosterior
+from equipoise.belief.model import Learned
 from equipoise.data import Comparison
 
 Learner = LearnedPosterior | GuardedPosterior

@@ -17,7 +17,18 @@ from equipoise.spaces.named import Space
 from equipoise.spaces.numbers import Float, Int
 from equipoise.spaces.options import Choice, Fixed, parameter_from_dict
 
-PARTS = ("kernel", "policy", "reduction", "offset", "confidence", "regularizer", "minimize", "max_gap", "seed")
+PARTS = (
+    "kernel",
+    "policy",
+    "reduction",
+    "offset",
+    "confidence",
+    "regularizer",
+    "design",
+    "minimize",
+    "max_gap",
+    "seed",
+)
 RANGE = (str, float, float)
 WHOLE_RANGE = (str, int, int)
 TOML = """
@@ -61,6 +72,7 @@ equipoise new study.jsonl --config study.toml""",
 @click.option(
     "--config", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="A TOML file; options win."
 )
+@click.option("--design", type=click.IntRange(min=0), help="Points measured first.  [default: by the dimension]")
 @click.option("--minimize", is_flag=True, default=None, help="Look for the smallest value instead of the largest.")
 @click.option("--max-gap", type=float, help="Give up a pair whose halves are further apart, by the times told.")
 @click.option("--seed", type=click.IntRange(min=0), help="The same seed and the same readings give the same study.")
@@ -70,7 +82,9 @@ def new(study: Path, config: Path | None, as_json: bool, **given: Any) -> None:
     table = _read(config)
     parameters = {name: _parameter(name, value) for name, value in table.pop("parameters", {}).items()}
     parameters |= _parameters(given)
-    options = table | {name: given[name] for name in ("minimize", "max_gap", "seed") if given[name] is not None}
+    options = table | {
+        name: given[name] for name in ("design", "minimize", "max_gap", "seed") if given[name] is not None
+    }
     if unknown := sorted(set(options) - set(PARTS)):
         raise ValueError(f"{config} may hold [parameters] and {', '.join(PARTS)}, got {', '.join(unknown)}")
     if not parameters:

@@ -256,7 +256,7 @@ class State:
             for entry in self._ledger.open_duels
             for lesson in will_teach(entry.duel, entry.told(), offset, number=float(entry.number), place=place)
         ]
-        return self.posterior.anticipate_all(lessons)
+        return self.posterior.anticipate_all(lessons) if lessons else self.posterior
 
     @property
     def feasibility(self) -> Feasibility:
