@@ -72,6 +72,7 @@ def test_no_setting_of_a_header_writes_a_file(path, tmp_path):
         ({"space": {"type": "space", "parameters": {"a": {"type": "choice", "options": [1] * 1001}}}}, "1000 options"),
         ({"space": {"type": "sphere"}}, "the type of a space must be"),
         ({"space": {"type": "box"}}, "KeyError"),
+        ({"space": {"type": "space", "parameters": {"q": None, "w": {"value": {"repr": "x"}}}}}, "TypeError"),
         ({"space": {"type": "box", "bounds": None}}, "TypeError"),
     ],
 )

@@ -17,18 +17,8 @@ from equipoise.spaces.named import Space
 from equipoise.spaces.numbers import Float, Int
 from equipoise.spaces.options import Choice, Fixed, parameter_from_dict
 
-PARTS = (
-    "kernel",
-    "policy",
-    "reduction",
-    "offset",
-    "confidence",
-    "regularizer",
-    "design",
-    "minimize",
-    "max_gap",
-    "seed",
-)
+SIMPLE = ("design", "minimize", "max_gap", "seed")
+PARTS = ("kernel", "policy", "reduction", "offset", "confidence", "regularizer", *SIMPLE)
 RANGE = (str, float, float)
 WHOLE_RANGE = (str, int, int)
 TOML = """
@@ -82,9 +72,7 @@ def new(study: Path, config: Path | None, as_json: bool, **given: Any) -> None:
     table = _read(config)
     parameters = {name: _parameter(name, value) for name, value in table.pop("parameters", {}).items()}
     parameters |= _parameters(given)
-    options = table | {
-        name: given[name] for name in ("design", "minimize", "max_gap", "seed") if given[name] is not None
-    }
+    options = table | {name: given[name] for name in SIMPLE if given[name] is not None}
     if unknown := sorted(set(options) - set(PARTS)):
         raise ValueError(f"{config} may hold [parameters] and {', '.join(PARTS)}, got {', '.join(unknown)}")
     if not parameters:

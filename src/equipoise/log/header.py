@@ -81,8 +81,8 @@ class Header:
         """Return the study's space; it, or its constraint, is given again where JSON cannot hold it."""
         description = self.content["space"]
         if given is None:
-            with self._explained(_needs_more(description) or constraint is not None):
-                found = space_from_dict(description, constraint)
+            with self._explained(constraint is not None):
+                found = _space(description, constraint)
                 self._must_be_small(found)
                 return found
         if given.to_dict() != description:
@@ -163,6 +163,15 @@ def _must_be_bounded(space: Mapping[str, Any]) -> None:
     for name, (size, most) in sizes.items():
         if size > most:
             raise ValueError(f"a space may have at most {most} {name}, got {size}")
+
+
+def _space(description: Mapping[str, Any], constraint: Constraint | None) -> Domain:
+    try:
+        return space_from_dict(description, constraint)
+    except ValueError as error:
+        if _needs_more(description):
+            raise GivenAgainError(str(error)) from error
+        raise
 
 
 def _needs_more(space: Mapping[str, Any]) -> bool:

@@ -63,7 +63,7 @@ def opened(line: bytes, before: Place) -> tuple[dict[str, Any], Place]:
     if seal != _seal(crc):
         raise ValueError("its checksum is wrong: it was changed, or lines before it were changed, lost or doubled")
     try:
-        content = json.loads(body + b"}", parse_constant=_no_number)
+        content = _DECODER.decode((body + b"}").decode())
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     return content, Place(before.bytes + len(line), before.lines + 1, crc)
@@ -269,6 +269,9 @@ def _seal(crc: int) -> bytes:
 
 def _no_number(name: str) -> NoReturn:
     raise ValueError(f"it holds {name}, which is no number")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_number)
 
 
 def _size(file: FileIO | BufferedReader) -> int:
