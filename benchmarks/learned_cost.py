@@ -16,10 +16,10 @@ from collections.abc import Iterator
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
-from study import LEARNERS, PROBLEMS
 from tqdm import tqdm
 
 from equipoise import environments as env
+from study import LEARNERS, PROBLEMS
 
 
 def costs(learner: str, problem: str, readings: int) -> Iterator[float]:

@@ -46,7 +46,8 @@ Line = dict[str, Any]
 def sources(folder: Path) -> list[list[Line]]:
     """The logs to be mutated, a few lines of each."""
     space = eq.Space(q=eq.Float(0, 1), n=eq.Int(1, 4), mode=eq.Choice(["a", "b"]), lens="in", candidates=16)
-    for name, parts in {"learned": {}, "given": {"kernel": eq.RBF(0.3), "policy": eq.IDS()}}.items():
+    studies: dict[str, dict[str, Any]] = {"learned": {}, "given": {"kernel": eq.RBF(0.3), "policy": eq.IDS()}}
+    for name, parts in studies.items():
         opt = eq.Optimizer(space, log=folder / f"{name}.jsonl", rng=0, max_gap=5.0, **parts)
         opt.tell(opt.ask(worker="w"), 0.5, time=1.0, error=0.1)
         opt.tell(opt.ask(worker="w"), 0.7, time=2.0, x=opt.ask().x)

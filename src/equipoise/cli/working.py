@@ -28,7 +28,7 @@ from equipoise.cli.making import new
 from equipoise.cli.replaying import replay, status, times
 from equipoise.cli.running import run
 from equipoise.optimizer import Optimizer
-from equipoise.study.state import Record
+from equipoise.study.rules import Record
 
 
 @command(

@@ -8,7 +8,7 @@ from equipoise.optimizer import Optimizer
 from equipoise.plots.estimate import foremost
 from equipoise.plots.knobs import Knob, chosen, coordinates
 from equipoise.plots.style import ORANGE, axes, dark, star
-from equipoise.study.state import Record
+from equipoise.study.rules import Record
 
 Duel = list[Record]
 

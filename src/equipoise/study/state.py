@@ -6,94 +6,18 @@ replay and the history do the same without the write. What can fail fails in `pr
 
 import copy
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
-
-import numpy as np
 
 from equipoise._typing import FloatArray
 from equipoise.belief import Feasibility, Posterior
 from equipoise.data import Comparison, Reading, Trial, teaches, will_teach
 from equipoise.log.events import Asked, Corrected, Event, Expired, Failed, Handed, Retracted, Told
-from equipoise.offsets import Offset
-from equipoise.reductions import Baseline, Zero
-from equipoise.spaces import Domain
+from equipoise.reductions import Zero
 from equipoise.study.ledger import DuelGivenUp, Entry, GapUnknown, Ledger
+from equipoise.study.outlook import feasibility, records, suspect
+from equipoise.study.rules import NOTHING, Change, Record, Rules
 from equipoise.study.screen import LARGEST_PLAUSIBLE, SetAside, absurd
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """What became of a trial that was handed out.
-
-    Attributes:
-        trial: Its number.
-        duel: The number of its duel.
-        worker: Who measured it.
-        x: Where it was measured.
-        value: The reading; `None` where there is none (yet).
-        time: When, in the user's clock, where that was told.
-        error: The reading's own standard error.
-        failed: Why there is no reading.
-        void: Whether its duel was given up.
-        aside: Why nothing is learned from the reading, where that is so.
-    """
-
-    trial: int
-    duel: int
-    worker: str | None
-    x: Any
-    value: float | None = None
-    time: float | None = None
-    error: float = 0.0
-    failed: str | None = None
-    void: bool = False
-    aside: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What an event will change, computed but not made yet.
-
-    Attributes:
-        make: Makes the change; cannot fail.
-        note: What the user should know of it.
-    """
-
-    make: Callable[[], object]
-    note: Warning | None = None
-
-
-NOTHING = Change(lambda: None)
-
-RECENT_READINGS = 8
-"""How many of the last readings are looked at for one that should be confirmed."""
-
-
-@dataclass(frozen=True)
-class Rules:
-    """What a state is governed by, from its first event to its last.
-
-    Attributes:
-        space: Where points lie.
-        prior: The belief before any data.
-        offset: What is assumed of the bias: it says what a duel teaches.
-        baseline: The forecast before any data.
-        minimize: Whether the smallest value is looked for.
-        max_gap: The longest time between the readings of a duel.
-    """
-
-    space: Domain
-    prior: Posterior
-    offset: Offset
-    baseline: Baseline | None = None
-    minimize: bool = False
-    max_gap: float | None = None
-
-    @property
-    def sign(self) -> float:
-        """The sign with which values are learned."""
-        return -1.0 if self.minimize else 1.0
 
 
 class State:
@@ -261,12 +185,7 @@ class State:
     @property
     def feasibility(self) -> Feasibility:
         """Where readings can be had, by what was read and what failed."""
-        ledger, extent = self._ledger, self.rules.space.extent
-        if not ledger.failed and not self._aside:
-            return Feasibility(extent)
-        trials = [*ledger.told, *ledger.failed]
-        points = np.array([ledger.of_trial[i].point(i) for i in trials])
-        return Feasibility.of(extent, points, np.array([i in ledger.told and i not in self._aside for i in trials]))
+        return feasibility(self._ledger, self._aside, self.rules.space.extent)
 
     @property
     def asked(self) -> frozenset[bytes]:
@@ -274,26 +193,12 @@ class State:
         return frozenset(point.tobytes() for entry in self._ledger.entries for point in entry.duel.points)
 
     def suspect(self) -> FloatArray | None:
-        """Return a point whose only reading is held for spoiled though it was a good one, so that it can be confirmed.
-
-        A discovery looks like that too: whoever never measured there again would never know.
-        """
-        spoiled = set(self.posterior.spoiled)
-        if not spoiled:
-            return None
-        told = list(self._ledger.told.items())
-        values = sorted(self.rules.sign * reading.value for _, reading in told)
-        for i, reading in reversed(told[-RECENT_READINGS:]):
-            if reading.place in spoiled and self.rules.sign * reading.value > values[len(values) // 2]:
-                point = self._ledger.of_trial[i].point(i)
-                if sum(self._ledger.of_trial[j].point(j).tobytes() == point.tobytes() for j, _ in told) == 1:
-                    return point
-        return None
+        """Return a point whose only reading is held for spoiled though it was a good one, to be confirmed."""
+        return suspect(self._ledger, self.posterior.spoiled, self.rules.sign)
 
     def records(self) -> list[Record]:
         """Return what became of every trial, in the order in which they were told; then those that were not."""
-        handed = (*self._ledger.told, *self._ledger.failed, *self.open_trials)
-        return [self._record(i, self._ledger.of_trial[i]) for i in handed]
+        return records(self._ledger, self.posterior.spoiled, self.rules.space.decode)
 
     def history(self) -> "Iterator[State]":
         """Yield a state as it was before any reading, then after each: one object, which goes on changing."""
@@ -394,17 +299,6 @@ class State:
         told, number = entry.told(), float(entry.number)
         return teaches(entry.duel, told, rules.offset, number=number, sign=rules.sign, comparable=comparable)
 
-    def _record(self, i: int, entry: Entry) -> Record:
-        told = self._ledger.told.get(i)
-        x = self.rules.space.decode(entry.point(i))
-        if told is None:
-            return Record(i, entry.number, entry.worker, x, failed=self._ledger.failed.get(i), void=entry.void)
-        aside = (
-            "it cannot be" if i in entry.aside else "it is spoiled" if told.place in self.posterior.spoiled else None
-        )
-        read = (told.value, told.time, told.error)
-        return Record(i, entry.number, entry.worker, x, *read, void=entry.void, aside=aside)
-
     def _must_be_as_told(self, i: int, reading: Reading) -> None:
         """Refuse a reading that contradicts what was told before; what it does not say it does not contradict."""
         told, at = self._ledger.told[i], self._ledger.of_trial[i].point(i)
@@ -413,9 +307,8 @@ class State:
             same["x"] = (self.rules.space.decode(at), self.rules.space.decode(reading.point))
         for name, (before, now) in same.items():
             if now is not None and (name == "x" or now != before):
-                raise ValueError(
-                    f"`{name}` of trial {i} must stay {before!r}, as told before, got {now!r}: see `correct`"
-                )
+                rule = f"`{name}` of trial {i} must stay {before!r}, as told before"
+                raise ValueError(f"{rule}, got {now!r}: see `correct`")
 
     def _must_be_ours(self, i: int, x: Any) -> None:
         encode, ours = self.rules.space.encode, self._ledger.handed[i].x

@@ -1,0 +1,74 @@
+"""What the ledger of a study shows: where readings can be had, which should be confirmed, what became of each trial."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from equipoise._typing import FloatArray
+from equipoise.belief import Feasibility
+from equipoise.study.ledger import Ledger
+from equipoise.study.rules import Record
+
+RECENT_READINGS = 8
+"""How many of the last readings are looked at for one that should be confirmed."""
+
+
+def feasibility(ledger: Ledger, aside: frozenset[int], extent: FloatArray) -> Feasibility:
+    """Return where readings can be had; a reading that cannot be is a failure of its place.
+
+    Args:
+        ledger: All trials.
+        aside: Those whose reading cannot be.
+        extent: Range of each encoded coordinate, shape (d,).
+    """
+    if not ledger.failed and not aside:
+        return Feasibility(extent)
+    trials = [*ledger.told, *ledger.failed]
+    points = np.array([ledger.of_trial[i].point(i) for i in trials])
+    return Feasibility.of(extent, points, np.array([i in ledger.told and i not in aside for i in trials]))
+
+
+def suspect(ledger: Ledger, spoiled: tuple[float, ...], sign: float) -> FloatArray | None:
+    """Return a point whose only reading is held for spoiled though it was a good one, so that it can be confirmed.
+
+    A discovery looks like that too: whoever never measured there again would never know.
+
+    Args:
+        ledger: All trials.
+        spoiled: The times of the readings held for spoiled.
+        sign: -1 where values are minimized.
+    """
+    if not spoiled:
+        return None
+    told = list(ledger.told.items())
+    points = {i: ledger.of_trial[i].point(i) for i, _ in told}
+    values = sorted(sign * reading.value for _, reading in told)
+    for i, reading in reversed(told[-RECENT_READINGS:]):
+        good = sign * reading.value > values[len(values) // 2]
+        once = sum(point.tobytes() == points[i].tobytes() for point in points.values()) == 1
+        if reading.place in spoiled and good and once:
+            return points[i]
+    return None
+
+
+def records(ledger: Ledger, spoiled: tuple[float, ...], decode: Callable[[FloatArray], Any]) -> list[Record]:
+    """Return what became of every trial, in the order in which they were told; then those that were not.
+
+    Args:
+        ledger: All trials.
+        spoiled: The times of the readings held for spoiled.
+        decode: Turns an encoded point into the user's.
+    """
+    handed = (*ledger.told, *ledger.failed, *sorted(ledger.handed))
+    return [_record(ledger, i, spoiled, decode) for i in handed]
+
+
+def _record(ledger: Ledger, i: int, spoiled: tuple[float, ...], decode: Callable[[FloatArray], Any]) -> Record:
+    told, entry = ledger.told.get(i), ledger.of_trial[i]
+    x = decode(entry.point(i))
+    if told is None:
+        return Record(i, entry.number, entry.worker, x, failed=ledger.failed.get(i), void=entry.void)
+    aside = "it is spoiled" if told.place in spoiled else None
+    aside = "it cannot be" if i in entry.aside else aside
+    return Record(i, entry.number, entry.worker, x, told.value, told.time, told.error, void=entry.void, aside=aside)

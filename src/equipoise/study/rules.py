@@ -1,0 +1,81 @@
+"""What governs a state, what changes it, and what it says of a trial: records without behavior."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from equipoise.belief import Posterior
+from equipoise.offsets import Offset
+from equipoise.reductions import Baseline
+from equipoise.spaces import Domain
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What became of a trial that was handed out.
+
+    Attributes:
+        trial: Its number.
+        duel: The number of its duel.
+        worker: Who measured it.
+        x: Where it was measured.
+        value: The reading; `None` where there is none (yet).
+        time: When, in the user's clock, where that was told.
+        error: The reading's own standard error.
+        failed: Why there is no reading.
+        void: Whether its duel was given up.
+        aside: Why nothing is learned from the reading, where that is so.
+    """
+
+    trial: int
+    duel: int
+    worker: str | None
+    x: Any
+    value: float | None = None
+    time: float | None = None
+    error: float = 0.0
+    failed: str | None = None
+    void: bool = False
+    aside: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What an event will change, computed but not made yet.
+
+    Attributes:
+        make: Makes the change; cannot fail.
+        note: What the user should know of it.
+    """
+
+    make: Callable[[], object]
+    note: Warning | None = None
+
+
+NOTHING = Change(lambda: None)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a state is governed by, from its first event to its last.
+
+    Attributes:
+        space: Where points lie.
+        prior: The belief before any data.
+        offset: What is assumed of the bias: it says what a duel teaches.
+        baseline: The forecast before any data.
+        minimize: Whether the smallest value is looked for.
+        max_gap: The longest time between the readings of a duel.
+    """
+
+    space: Domain
+    prior: Posterior
+    offset: Offset
+    baseline: Baseline | None = None
+    minimize: bool = False
+    max_gap: float | None = None
+
+    @property
+    def sign(self) -> float:
+        """The sign with which values are learned."""
+        return -1.0 if self.minimize else 1.0
