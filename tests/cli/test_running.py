@@ -194,10 +194,11 @@ def test_what_is_a_number(out):
 
 def test_output_is_bounded_and_its_end_counts(study):
     script = "import sys; [sys.stdout.write('x' * 10**6) for _ in range(300)]; print(); print(0.5)"
-    process = equipoise("run", study, "--readings", 1, "--", sys.executable, "-c", script)
-    _, status, usage = os.wait4(process.pid, 0)
-    assert status == 0
-    assert usage.ru_maxrss < 300_000  # kB, of this process and its program; 300 MB went by
+    measured = "import resource as r, subprocess as s, sys; s.run(sys.argv[1:], check=True, stdout=s.DEVNULL); "
+    measured += "print(r.getrusage(r.RUSAGE_CHILDREN).ru_maxrss)"
+    run = ["-m", "equipoise", "run", str(study), "--readings", "1", "--", sys.executable, "-c", script]
+    done = subprocess.run([sys.executable, "-c", measured, sys.executable, *run], capture_output=True, check=True)
+    assert int(done.stdout) < 300_000  # kB, of the command and its program; 300 MB went by
     assert eq.resume(study).records()[0].value == 0.5
 
 
