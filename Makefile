@@ -11,7 +11,7 @@ demo: $(VENV)/.demo
 	$(BIN)/equipoise demo
 
 test: $(VENV)/.dev lint types
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -66,8 +66,10 @@ def test_a_child_does_not_hold_the_lock_of_its_parent(path):
         os._exit(0)
     lock.file.close()  # as an interrupted parent would: without giving the lock up
     try:
-        with FileLock(path, timeout=5.0):
-            pass
+        second = FileLock(path, timeout=5.0)
+        second.acquire()
+        assert second.file is not None
+        second.release()
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
