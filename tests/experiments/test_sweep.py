@@ -169,7 +169,7 @@ def test_ctrl_c_keeps_what_is_done_and_exits_with_130(tmp_path):
         env=os.environ | {"PYTHONPATH": paths},
     )
     deadline = time.monotonic() + 120
-    while not list(tmp_path.glob("*/repetition-*.json")) and time.monotonic() < deadline:
+    while len(list(tmp_path.glob("*/repetition-*.json"))) < 40 and time.monotonic() < deadline:  # both workers are up
         time.sleep(0.1)
     os.killpg(process.pid, signal.SIGINT)
     _, shown = process.communicate(timeout=60)

@@ -7,7 +7,6 @@ the memory anew. So what must follow is said twice: one interrupt may fall into 
 
 import os
 import threading
-import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -36,7 +35,7 @@ class Turns:
         self.journal: Journal | None = None
         self._mend, self._apply = mend, apply
         self._lock: Any = threading.RLock()
-        _all.add(self)
+        self._process = os.getpid()
 
     def look(self, act: Callable[[], T]) -> T:
         """Do something while no other thread changes the study."""
@@ -63,10 +62,6 @@ class Turns:
                 self._mend()
                 raise
 
-    def renew(self) -> None:
-        """Free the lock in a process that was forked while another thread, which does not live on here, had it."""
-        self._lock = threading.RLock()
-
     def _begin(self) -> None:
         self._mend()
         if self.journal is not None:
@@ -77,18 +72,11 @@ class Turns:
             self.journal.end(well)
 
     def _must_be_free(self) -> None:
-        """Refuse a call from inside another one: from a constraint, a kernel, a signal handler."""
+        """Refuse a call from inside another one: from a constraint, a kernel, a signal handler.
+
+        A process that was forked while another thread, which does not live on here, had the lock gets a new one.
+        """
+        if self._process != os.getpid():
+            self._lock, self._process = threading.RLock(), os.getpid()
         if self._lock._is_owned():
             raise RuntimeError("a study must not be used from inside a call of its own, as a callback of it would")
-
-
-_all: "weakref.WeakSet[Turns]" = weakref.WeakSet()
-
-
-def _renew_all() -> None:
-    for turns in list(_all):
-        turns.renew()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_all)
