@@ -211,10 +211,7 @@ class State:
 
     def rebuilt(self) -> "State":
         """Return the state that the events which happened lead to; this one may be half changed."""
-        again = State(self.rules)
-        for event in list(self._events):
-            again.apply(event)
-        return again
+        return self._replayed(list(self._events))
 
     def copied(self) -> "State":
         """Return a copy with a ledger of its own."""
@@ -233,10 +230,14 @@ class State:
 
     def _rewritten(self, events: list[Event]) -> Change:
         """Return the change to the state that a replay of other events leads to."""
+        again = self._replayed(events)
+        return Change(lambda: self.__dict__.update(again.__dict__))
+
+    def _replayed(self, events: list[Event]) -> "State":
         again = State(self.rules)
         for event in events:
             again.apply(event)
-        return Change(lambda: self.__dict__.update(again.__dict__))
+        return again
 
     def _screened(self, event: Told) -> frozenset[int]:
         """Return the trials whose reading cannot be, given one more."""
