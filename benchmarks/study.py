@@ -10,18 +10,17 @@ the final recommendation, CPU milliseconds per reading. Runs already in the file
 """
 
 import argparse
-import csv
 import importlib.util
 import os
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
+from runs import Job, stored, sweep
 
 import equipoise as eq
 from equipoise import environments as env
@@ -252,46 +251,21 @@ def one(learner: str, problem: str, bias: str, seed: int) -> dict[str, Any]:
     return dict(zip(FIELDS, values, strict=True))
 
 
-def wanted(args: argparse.Namespace, done: set[tuple[str, ...]]) -> Iterator[tuple[str, str, str, int]]:
+def wanted(args: argparse.Namespace) -> Iterator[Job]:
     for seed in range(args.seeds):
         for learner in args.learners.split(","):
             for problem in args.problems.split(","):
                 for bias in args.biases.split(","):
                     absent = learner in NEEDS and importlib.util.find_spec(NEEDS[learner]) is None
                     unfit = learner in BOXES_ONLY and problem == "lin4"
-                    if not absent and not unfit and (learner, problem, bias, str(seed)) not in done:
+                    if not absent and not unfit:
                         yield learner, problem, bias, seed
-
-
-def stored(path: Path) -> list[dict[str, str]]:
-    if not path.exists():
-        return []
-    with path.open() as file:
-        return list(csv.DictReader(file))
-
-
-def sweep(args: argparse.Namespace) -> None:
-    import joblib
-    from tqdm import tqdm
-
-    path = Path(args.out)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    rows = stored(path)
-    jobs = list(wanted(args, {(r["learner"], r["problem"], r["bias"], r["seed"]) for r in rows}))
-    parallel = joblib.Parallel(n_jobs=args.jobs, return_as="generator_unordered")
-    with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS)
-        if not rows:
-            writer.writeheader()
-        for row in tqdm(parallel(joblib.delayed(one)(*job) for job in jobs), total=len(jobs)):
-            writer.writerow(row)
-            file.flush()
 
 
 def table(path: str) -> None:
     """Print mean +- 2 standard errors of the cumulative and the mean of the final regret, a row a learner."""
     groups: dict[tuple[str, str, str], list[tuple[float, float, float]]] = defaultdict(list)
-    for row in stored(Path(path)):
+    for row in stored(path):
         key = row["problem"], row["learner"], row["bias"]
         groups[key].append((float(row["regret_200"]), float(row["final_regret"]), float(row["cpu_ms"])))
     for problem in PROBLEMS:
@@ -330,7 +304,7 @@ def main() -> None:
     parser.add_argument("--table", metavar="CSV", help="print the table of a finished study")
     args = parser.parse_args()
     if args.table is None:
-        sweep(args)
+        sweep(args.out, FIELDS, list(wanted(args)), one, args.jobs)
     table(args.table or args.out)
 
 

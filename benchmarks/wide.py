@@ -15,19 +15,18 @@ that are constant within a pair or a block, or that each of four workers has: th
 """
 
 import argparse
-import csv
 import os
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
+from runs import Job, stored, sweep
 
 import equipoise as eq
 from equipoise import environments as env
@@ -322,7 +321,7 @@ def one(learner: str, problem: str, bias: str, seed: int, readings: int = READIN
     return {"learner": learner, "problem": problem, "bias": bias, "seed": seed} | figures
 
 
-def wanted(args: argparse.Namespace, done: set[tuple[str, ...]]) -> Iterator[tuple[str, str, str, int]]:
+def wanted(args: argparse.Namespace) -> Iterator[Job]:
     problems, first = HALVES[args.half]
     for seed in range(first + args.skip, first + args.skip + args.seeds):
         for learner in args.learners.split(","):
@@ -330,39 +329,13 @@ def wanted(args: argparse.Namespace, done: set[tuple[str, ...]]) -> Iterator[tup
                 if problem not in problems:
                     raise SystemExit(f"{problem} is not in the half {args.half}: {', '.join(problems)}")
                 for bias in args.biases.split(","):
-                    if (learner, problem, bias, str(seed)) not in done:
-                        yield learner, problem, bias, seed
-
-
-def stored(path: Path) -> list[dict[str, str]]:
-    if not path.exists():
-        return []
-    with path.open() as file:
-        return list(csv.DictReader(file))
-
-
-def sweep(args: argparse.Namespace) -> None:
-    import joblib
-    from tqdm import tqdm
-
-    path = Path(args.out)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    rows = stored(path)
-    jobs = list(wanted(args, {(r["learner"], r["problem"], r["bias"], r["seed"]) for r in rows}))
-    parallel = joblib.Parallel(n_jobs=args.jobs, return_as="generator_unordered")
-    with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS)
-        if not rows:
-            writer.writeheader()
-        for row in tqdm(parallel(joblib.delayed(one)(*job) for job in jobs), total=len(jobs)):
-            writer.writerow(row)
-            file.flush()
+                    yield learner, problem, bias, seed
 
 
 def table(path: str) -> None:
     """Print, for each learner, lost runs and cumulative regret of every problem under every offset."""
     cells: dict[tuple[str, str, str], list[dict[str, str]]] = defaultdict(list)
-    for row in stored(Path(path)):
+    for row in stored(path):
         cells[row["learner"], row["problem"], row["bias"]].append(row)
     learners = [who for who in LEARNERS if any(key[0] == who for key in cells)]
     biases = [bias for bias in BIASES if any(key[2] == bias for key in cells)]
@@ -420,7 +393,7 @@ def main() -> None:
     parser.add_argument("--table", metavar="CSV", help="print the table of a finished study")
     args = parser.parse_args()
     if args.table is None:
-        sweep(args)
+        sweep(args.out, FIELDS, list(wanted(args)), one, args.jobs)
     table(args.table or args.out)
 
 

@@ -95,7 +95,7 @@ def main(path: Path, readings: int) -> None:
     for name, variable in KNOBS.items():
         caput(variable, best.x[name])
     print(", ".join(f"{KNOBS[name]} = {value:.3f}" for name, value in best.x.items()))
-    print(f"Nothing is better by more than {best.gap_bound:.3f}, says the study after {best.readings} readings.")
+    print(f"{best.overall} That is after {best.readings} readings.")
     print(f"True transmission there: {IOC.transmission():.3f}, of at most 1.")
 
 

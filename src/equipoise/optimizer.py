@@ -2,19 +2,22 @@
 
 import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+import numpy as np
 
 from equipoise import _validation as check
 from equipoise._linalg import one_thread
 from equipoise._typing import Seed
-from equipoise.answer import Recommendation, recommended
+from equipoise.answer import Difference, Recommendation
 from equipoise.belief import Confidence, Posterior
 from equipoise.data import Duel, Reading, Trial
 from equipoise.kernels import Kernel
-from equipoise.log.events import Asked, Event, Handed
+from equipoise.log.codec import MAX_PLANNED
+from equipoise.log.events import Asked, Canceled, Event, Handed, Planned, Purpose
 from equipoise.log.header import Header
 from equipoise.log.journal import Journal, Log
 from equipoise.log.turns import Turns
@@ -23,9 +26,10 @@ from equipoise.policies import Policy
 from equipoise.reductions import Reduction
 from equipoise.spaces import Domain
 from equipoise.spaces.constraints import Constraint
-from equipoise.study import Proposer, Record, Rules, State, Streams
-from equipoise.study.defaults import default_explorer, default_offset, default_policy, default_posterior, offset_of
-from equipoise.study.streams import PROPOSE, RECOMMEND
+from equipoise.study import Assembly, Claims, Plan, Record, Streams
+from equipoise.study.streams import PROPOSE
+
+T = TypeVar("T")
 
 FEW_POINTS = 64
 """On a set of so few points BLAS does not use threads, and limiting them costs a few microseconds for nothing."""
@@ -85,32 +89,28 @@ class Optimizer:
         rng: Seed | Streams = None,
         log: str | os.PathLike[str] | Journal | None = None,
     ) -> None:
-        self.space: Domain = _part("space", space, "candidates", "Space(q=Float(0, 1)), Box(bounds) or Finite(points)")
-        learned = kernel is None and posterior is None
-        self.policy: Policy = _part("policy", policy, "scores", "Challenger()") or default_policy(learned)
-        self.reduction: Reduction = _part("reduction", reduction, "baseline", "TwoPoint()") or self.policy.reduction
-        _part("kernel", kernel, "with_gradient", "RBF(0.2)")
-        _part("offset", offset, "learns_readings", "Tracked()")
-        _part("confidence", confidence, "__call__", "TightConfidence(outcome_noise=0.1)")
-        _part("posterior", posterior, "condition", "AnywherePosterior(RBF(0.2))")
-        self.minimize = bool(minimize)
-        self.max_gap = None if max_gap is None else check.positive("max_gap", max_gap)
-        self.design = None if design is None else check.count("design", design, at_least=0)
-        if posterior is not None and any(part is not None for part in (kernel, offset, confidence, regularizer)):
-            own = "kernel, offset, confidence and regularizer"
-            raise ValueError(f"`posterior` has its own {own}: give either it or those")
-        if posterior is not None:
-            self.offset, prior = offset_of(posterior, self.reduction), posterior
-        else:
-            self.offset = default_offset(self.reduction, kernel) if offset is None else offset
-            prior = default_posterior(space, kernel, self.offset, confidence, regularizer)
-        self._state = State(Rules(space, prior, self.offset, self.reduction.baseline, self.minimize, self.max_gap))
+        parts = Assembly.of(
+            space,
+            kernel=kernel,
+            policy=policy,
+            reduction=reduction,
+            offset=offset,
+            confidence=confidence,
+            regularizer=regularizer,
+            posterior=posterior,
+            design=design,
+            minimize=minimize,
+            max_gap=max_gap,
+        )
+        self.space, self.policy, self.reduction, self.offset = space, parts.policy, parts.reduction, parts.offset
+        self.minimize, self.max_gap, self.design = parts.minimize, parts.max_gap, parts.design
         self._streams = rng if isinstance(rng, Streams) else Streams(rng)
-        explorer = default_explorer(space, self.reduction, self.design, self._streams) if learned or design else None
-        self._proposer = Proposer(space, self.policy, self.reduction, explorer)
+        self._state = parts.state()
+        self._proposer = parts.proposer(self._streams)
+        self._claims = Claims(space, self._streams)
         self._turns = Turns(self._mend, self._apply)
         if log is not None:
-            self._write_to(log, self._parts(kernel, posterior))
+            self._write_to(log, parts.settings())
 
     @property
     def posterior(self) -> Posterior:
@@ -171,9 +171,9 @@ class Optimizer:
         i, planned = _number(trial), trial.x if isinstance(trial, Trial) else None
         if failed is None:
             reading = self._reading(value, x, time, error)
-            note = self._turns.change(lambda: self._news(self._state.telling(i, reading, planned)))
+            note = self._turns.change(lambda: self._news(self._state.door.telling(i, reading, planned)))
         else:
-            note = self._turns.change(lambda: self._news(self._state.failing(i, str(failed), planned)))
+            note = self._turns.change(lambda: self._news(self._state.door.failing(i, str(failed), planned)))
         if note is not None:
             warnings.warn(note, stacklevel=2)
 
@@ -193,12 +193,12 @@ class Optimizer:
         known = {"point": x, "time": time, "error": error}
         given = {name: getattr(read, name) for name, told in known.items() if told is not None}
         i = _number(trial)
-        self._turns.change(lambda: self._happen(self._state.correcting(i, value=read.value, **given)))
+        self._turns.change(lambda: self._happen(self._state.door.correcting(i, value=read.value, **given)))
 
     def retract(self, trial: Trial | int) -> None:
         """Take back what was told of a trial, a reading or a failure, as if it had not been: it is open again."""
         i = _number(trial)
-        self._turns.change(lambda: self._happen(self._state.retracting(i)))
+        self._turns.change(lambda: self._happen(self._state.door.retracting(i)))
 
     def undo(self) -> int:
         """Take back the last reading or failure that was told, and return its trial, which is open again."""
@@ -207,7 +207,7 @@ class Optimizer:
     def expire(self, trial: Trial | int) -> None:
         """Take back a trial whose worker is lost: the next `ask` of that worker hands it out again."""
         i, planned = _number(trial), trial.x if isinstance(trial, Trial) else None
-        self._turns.change(lambda: self._happen(self._state.expiring(i, planned)))
+        self._turns.change(lambda: self._happen(self._state.door.expiring(i, planned)))
 
     def propose(self) -> Duel:
         """Return the duel that the next `ask` would begin if no trial were waiting; nothing happens."""
@@ -218,8 +218,72 @@ class Optimizer:
         self._turns.look(lambda: self._apply(event))
 
     def recommend(self) -> Recommendation:
-        """Return the best setting as far as is known, with a bound on what is left to gain."""
-        return self._turns.look(self._recommend)
+        """Return the best setting as far as is known, and what is claimed of it, on which ground."""
+        return self._turns.look(lambda: self._following(self._recommend))
+
+    def compare(self, first: Any, second: Any) -> Difference:
+        """Return f(first) - f(second) for two settings, free of the offset, with an interval and its ground.
+
+        Args:
+            first: One setting.
+            second: The other.
+        """
+        points = self.space.encode(first), self.space.encode(second)
+        return self._turns.look(lambda: self._following(lambda: self._claims.compare(self._state, *points)))
+
+    def audit(self, duels: int = 24) -> Plan:
+        """Plan an audit: duels that the leader could lose, which the next asks serve.
+
+        Half of them are with points spread over the space, half with those that are most promising under a bolder
+        model. Once they are told, the recommendation is `audited`. An audit that is under way goes on.
+
+        Args:
+            duels: How many.
+        """
+        _duels(duels)
+        return self._turns.change(lambda: self._plan("audit", lambda n: Planned(n, "audit", duels)))
+
+    def verify(self, duels: int = 24, *, runners_up: int = 2, against: Iterable[Any] | None = None) -> Plan:
+        """Plan a verification: fresh duels of the best setting with its rivals, which the next asks serve.
+
+        Once they are told, the recommendation is `verified`: by an interval that needs no model of f, of the noise or
+        of the offset, only the coin that says which of the two is measured first.
+
+        Args:
+            duels: How many.
+            runners_up: How many of the best settings elsewhere are rivals, beside the one where the study started.
+            against: Rivals of your own instead.
+        """
+        _duels(duels)
+        check.count("runners_up", runners_up, at_least=0)
+        rivals = None if against is None else np.array([self.space.encode(x) for x in against])
+        if rivals is not None and not len(rivals):
+            raise ValueError("`against` must name a setting at least, got none")
+        options = (duels, runners_up, rivals)
+        return self._turns.change(
+            lambda: self._plan("verify", lambda n: self._claims.verifying(self._state, n, *options))
+        )
+
+    @property
+    def plan(self) -> Plan | None:
+        """The audit or verification that is under way, and how far it is; `None` where there is none."""
+        return self._turns.look(lambda: self._state.plan)
+
+    def cancel(self) -> None:
+        """Do not go on with the audit or verification that is under way; what was told for it stays."""
+        self._turns.change(self._cancel)
+
+    def coin_test(self, draws: int = 9999) -> float:
+        """Return the p-value of "no two settings differ": an exact test of a study, with no model at all.
+
+        In each duel the order was random. If no settings differed, then what was expected to win, by what was known
+        before, would have won by the coin alone. The smaller the number, the less coins explain it.
+
+        Args:
+            draws: How often the coins are thrown again.
+        """
+        check.count("draws", draws, at_least=1)
+        return self._turns.look(lambda: self._following(lambda: self._claims.coin_test(self._state, draws)))
 
     def history(self, readings: Iterable[int]) -> list[Recommendation]:
         """Return what `recommend` would have said after so many readings each; costs about as much as a replay.
@@ -229,9 +293,15 @@ class Optimizer:
         """
         return self._turns.look(lambda: self._history(set(readings)))
 
-    def done(self, eps: float) -> bool:
-        """Return whether no other point is better than the recommended one by more than `eps`: the certificate."""
-        return self.recommend().gap_bound <= check.positive("eps", eps)
+    def done(self, eps: float, *, audit: bool = True) -> bool:
+        """Return whether no setting is better than the recommended one by more than `eps`: the certificate.
+
+        Args:
+            eps: The bound to reach.
+            audit: Whether it must be a theorem or audited, see `audit`; else an estimate will do.
+        """
+        claim = self.recommend().overall
+        return claim.bound <= check.positive("eps", eps) and not (audit and claim.kind == "estimate")
 
     def __getstate__(self) -> dict[str, Any]:
         # What other threads may change while this one writes is copied while they cannot. One history, one writer.
@@ -248,7 +318,8 @@ class Optimizer:
         if waits is not None:
             self._happen(Handed(waits.id, worker))
             return waits
-        event = Asked(state.trials, state.duels, self._proposed(), worker)
+        plan = None if state.serves is None else len(state.plans) - 1
+        event = Asked(state.trials, state.duels, self._proposed(), worker, plan)
         self._happen(event)
         return state.handed(event.trial)
 
@@ -256,7 +327,7 @@ class Optimizer:
         last = self._state.last_answered
         if last is None:
             raise RuntimeError("there is nothing to undo: nothing was told yet")
-        self._happen(self._state.retracting(last))
+        self._happen(self._state.door.retracting(last))
         return last
 
     def _news(self, event: Event | None) -> Warning | None:
@@ -286,21 +357,42 @@ class Optimizer:
         with self._calmly():
             return self._proposer.duel(self._state, self._streams.at(self._state.duels, PROPOSE))
 
-    def _recommend(self) -> Recommendation:
+    def _plan(self, purpose: Purpose, planned: Callable[[int], Planned]) -> Plan:
+        """Plan something, unless that is under way."""
+        plan = self._state.plan
+        if plan is not None and plan.purpose != purpose:
+            left = f"{plan.duels - plan.told} of its {plan.duels} duels are still to be told"
+            raise RuntimeError(f"a plan to {plan.purpose} is under way: {left}; see `cancel`")
+        if plan is None:
+            if not self.readings:
+                raise RuntimeError(f"there is nothing to {purpose} yet: nothing was told")
+            with self._calmly():
+                event = planned(len(self._state.plans))
+            self._happen(event)
+            plan = self._state.plan
+        assert plan is not None
+        return plan
+
+    def _cancel(self) -> None:
+        if self._state.plan is None:
+            raise RuntimeError("there is no plan under way to cancel")
+        self._happen(Canceled(len(self._state.plans) - 1))
+
+    def _following(self, act: Callable[[], T]) -> T:
+        """Do something that looks at the state, having followed what others have done to it."""
         journal = self._turns.journal
         if journal is not None and (journal.path is None or journal.path.exists()):  # else what is in memory must do
             journal.follow(self._apply)
-        return self._recommendation(self._state, self.readings)
+        with self._calmly():
+            return act()
+
+    def _recommend(self) -> Recommendation:
+        return self._claims.recommend(self._state, self.readings)
 
     def _history(self, wanted: set[int]) -> list[Recommendation]:
         with self._calmly():
             past = zip(range(max(wanted, default=-1) + 1), self._state.history(), strict=False)
-            return [self._recommendation(state, n) for n, state in past if n in wanted]
-
-    def _recommendation(self, state: State, readings: int) -> Recommendation:
-        with self._calmly():
-            rng = self._streams.at(readings, RECOMMEND)
-            return recommended(self.space, state.posterior, readings, rng, state.feasibility)
+            return [self._claims.recommend(state, n) for n, state in past if n in wanted]
 
     def _calmly(self) -> AbstractContextManager[None]:
         """Return what keeps BLAS to one thread, where there is enough to compute for more."""
@@ -314,16 +406,6 @@ class Optimizer:
             None if time is None else check.number("time", time),
             check.nonnegative("error", error),
         )
-
-    def _parts(self, kernel: Kernel | None, posterior: Posterior | None) -> dict[str, Any]:
-        """Return what a log must know to make this optimizer again: no default is left to a later version."""
-        parts = {"policy": self.policy, "reduction": self.reduction, "minimize": self.minimize, "max_gap": self.max_gap}
-        parts |= {"design": self.design}
-        if posterior is not None:
-            return parts | {"posterior": posterior}
-        regularizer = None if kernel is None else self.posterior.regularizer
-        learned = {"kernel": kernel, "regularizer": regularizer, "confidence": self.posterior.confidence}
-        return parts | learned | {"offset": self.offset}
 
     def _write_to(self, log: str | os.PathLike[str] | Journal, parts: dict[str, Any]) -> None:
         """Begin a log, or take up a journal where it ends and go on writing it."""
@@ -374,11 +456,9 @@ def resume(
     return opt
 
 
-def _part(name: str, part: Any, attribute: str, example: str) -> Any:
-    """Return a part that was given, if it is an object of the right kind; `None` where it was not given."""
-    if (part is None and name != "space") or (hasattr(part, attribute) and not isinstance(part, type)):
-        return part
-    raise TypeError(f"`{name}` must be an object such as {example}, got {part!r}")
+def _duels(number: int) -> None:
+    if check.count("duels", number, at_least=2) > MAX_PLANNED:
+        raise ValueError(f"`duels` must be at most {MAX_PLANNED}, got {number}")
 
 
 def _number(trial: Trial | int) -> int:

@@ -164,3 +164,48 @@ def test_a_fixed_coefficient_must_not_be_negative():
         eq.FixedConfidence(-0.1)
     with pytest.raises(TypeError, match="`beta` must be a real number"):
         eq.FixedConfidence("1")
+
+
+# --- readings with errors of their own ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("space", ["finite", "anywhere"])
+@pytest.mark.parametrize("confidence", [eq.TightConfidence, eq.PaperConfidence])
+def test_a_theorem_stays_one_where_readings_have_errors(space, confidence):
+    """Version 0.1.0 gave the outcome the variance lambda + v: at lambda 1 it was wrong in nine runs of ten."""
+    rho, regularizer, error, wrong = 0.1, 1.0, 2.0, 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        K = eq.RBF(0.3)(LINE, LINE)
+        a = rng.normal(size=len(LINE))
+        f = K @ a / np.sqrt(a @ K @ a)
+        theory = confidence(outcome_noise=rho, norm_bound=1.0, delta=DELTA)
+        posterior = eq.belief.FinitePosterior(LINE, eq.RBF(0.3), regularizer, theory)
+        if space == "anywhere":
+            posterior = eq.belief.AnywherePosterior(eq.RBF(0.3), regularizer, theory)
+        held = True
+        for _ in range(40):
+            i, j = rng.choice(len(LINE), 2, replace=False)
+            outcome = f[i] - f[j] + np.hypot(rho, error) * rng.standard_normal()
+            posterior = posterior.condition(eq.Comparison(LINE[i], LINE[j], outcome, variance=error**2))
+            belief = posterior.at(LINE)
+            miss = np.abs(belief.mean - belief.mean[0] - (f - f[0])) - belief.width(belief.psi(0))
+            held &= bool((miss <= 1e-9).all())
+        wrong += not held
+    assert wrong <= binom.ppf(1 - 1e-6, 60, DELTA)
+
+
+def test_an_error_weighs_as_the_theorem_needs():
+    theory = eq.TightConfidence(outcome_noise=0.5)
+    for confidence, noise in ((theory, 2.0 * (1 + 9 / 0.25)), (eq.FixedConfidence(), 2.0 + 9.0)):
+        finite = eq.belief.FinitePosterior(LINE, eq.RBF(0.3), 2.0, confidence)
+        anywhere = eq.belief.AnywherePosterior(eq.RBF(0.3), 2.0, confidence)
+        assert finite.noise(9.0) == pytest.approx(noise)
+        data = eq.Comparison(LINE[0], LINE[3], 1.5, variance=9.0)
+        a, b = (posterior.condition(data).difference(LINE[:1], LINE[3]) for posterior in (finite, anywhere))
+        assert np.allclose(a, b)
+        c = anywhere.condition(data)
+        c = c.under(eq.belief.model.Model(eq.RBF(0.3), 2.0)).difference(LINE[:1], LINE[3])
+        assert np.allclose(a, c)
+    with pytest.raises(ValueError, match="`error` must be 0 where `outcome_noise`"):
+        eq.belief.FinitePosterior(LINE, eq.RBF(0.3), 1.0, eq.TightConfidence(outcome_noise=0.0)).condition(data)

@@ -1,6 +1,12 @@
-"""The runner: every reading pays its own regret, and the loop costs next to nothing."""
+"""The runner: every reading pays its own regret, the loop costs next to nothing, and no worker outlives it."""
 
+import os
+import signal
+import subprocess
+import sys
 import time
+from contextlib import suppress
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,6 +16,7 @@ import equipoise as eq
 from equipoise.environments import Drift, Environment, camelback, linear
 from equipoise.experiments import run
 from equipoise.experiments.runner import BLOCK
+from invoking import interruptible
 
 
 def learner(function, rng=0, **parts):
@@ -87,3 +94,63 @@ def test_the_loop_adds_less_than_five_microseconds_a_reading():
     assert time.thread_time() - start < 1
     cost = min(run(optimizer, environment, readings=20_000).cpu_seconds / 20_000 for _ in range(5))
     assert cost < 5e-6
+
+
+def benchmarking(folder):
+    """A sweep with two workers that would take hours, as a process of its own in a group of its own."""
+    paths = os.pathsep.join([str(Path(eq.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    settings = ["--readings", "300", "--repetitions", "5000", "--out", str(folder)]
+    return subprocess.Popen(
+        [sys.executable, "-m", "equipoise", "bench", "--jobs", "2", "--function", "linear", *settings],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        preexec_fn=interruptible,
+        env=os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1"},
+    )
+
+
+def wait_until(happened):
+    deadline = time.monotonic() + 120
+    while not happened():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs process groups")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=["SIGKILL", "SIGTERM"])
+def test_workers_do_not_outlive_the_process_that_started_them(tmp_path, number):
+    process = benchmarking(tmp_path)
+    try:
+        wait_until(lambda: any(tmp_path.glob("*/repetition-*.json")))  # a worker is up
+        os.kill(process.pid, number)
+        _, shown = process.communicate(timeout=60)  # until whoever could write to its standard error has ended
+    finally:
+        kill_all(process)
+    assert process.returncode == (-signal.SIGKILL if number == signal.SIGKILL else 130)
+    assert (b"Interrupted; finished runs are kept" in shown) == (number == signal.SIGTERM)
+    assert b"Traceback" not in shown
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs process groups")
+def test_workers_that_are_starting_say_nothing_of_ctrl_c(tmp_path):
+    process = benchmarking(tmp_path)
+    try:
+        while b"0%" not in (said := os.read(process.stderr.fileno(), 2**16)):  # the bar, then the workers start
+            assert said
+        time.sleep(0.3)  # which takes longer: they import NumPy, and more
+        os.killpg(process.pid, signal.SIGINT)
+        _, shown = process.communicate(timeout=60)
+    finally:
+        kill_all(process)
+    assert process.returncode == 130
+    assert b"Interrupted; finished runs are kept" in shown
+    assert b"Traceback" not in shown
+
+
+def kill_all(process):
+    """End whatever is left of a group of processes."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    process.stderr.close()

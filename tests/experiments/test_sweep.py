@@ -15,7 +15,7 @@ import pytest
 import equipoise as eq
 from equipoise.experiments import LEARNERS, Experiment, Store, sweep
 from equipoise.experiments.backends import backend
-from equipoise.experiments.experiment import Plan
+from equipoise.experiments.experiment import Staging
 from invoking import interruptible
 
 EXPERIMENTS = [Experiment(name, "linear", "drift", readings=40) for name in ("UCB", "IDS-two", "random")]
@@ -35,7 +35,7 @@ def serial():
 @contextmanager
 def counted(monkeypatch, fail_at=None, error=KeyboardInterrupt):
     """Count the runs of each experiment; raise at one of them."""
-    runs, original = Counter(), Plan.run
+    runs, original = Counter(), Staging.run
 
     def run(self, repetition):
         if runs.total() == fail_at:
@@ -44,7 +44,7 @@ def counted(monkeypatch, fail_at=None, error=KeyboardInterrupt):
         return original(self, repetition)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Plan, "run", run)
+        patch.setattr(Staging, "run", run)
         yield runs
 
 

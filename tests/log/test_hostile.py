@@ -119,6 +119,34 @@ def test_an_event_that_makes_no_sense_is_refused(path, line, change, message):
         eq.resume(path)
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"kind": "celebrate"}, "`kind` must be audit or verify, got 'celebrate'"),
+        ({"duels": 10**12}, "`duels` must be from 1 to 1000000"),
+        ({"duels": 0}, "`duels` must be from 1 to 1000000"),
+        ({"plan": 3}, "its plan must be 0"),
+        ({"kind": "verify", "points": [[0.5, 0.0, 0.7071067811865476]]}, "of a point against others"),
+        ({"kind": "verify", "points": [[0.5, 0.0, 0.7071067811865476]] * 2}, "of a point against others"),
+        ({"kind": "verify", "points": [[2.5, 0.0, 0.7], [0.5, 0.0, 0.7]]}, "its points must lie in the space"),
+        ({"kind": "verify"}, "'points'"),
+    ],
+)
+def test_a_plan_that_makes_no_sense_is_refused(path, change, message):
+    contents = [*study(path), {"plan": 0, "kind": "audit", "duels": 2} | change]
+    rewrite(path, contents)
+    with pytest.raises(eq.LogError, match=rf"study.jsonl, line 5 is damaged: .*{message}"):
+        eq.resume(path)
+
+
+def test_a_duel_of_no_plan_is_refused(path):
+    contents = study(path)
+    contents[1]["plan"] = 0
+    rewrite(path, contents)
+    with pytest.raises(eq.LogError, match="line 2 is damaged: its plan must be one of the lines before it, got 0"):
+        eq.resume(path)
+
+
 def test_lines_of_any_length_and_depth_are_refused(path, monkeypatch):
     contents = study(path)
     rewrite(path, contents[:1])

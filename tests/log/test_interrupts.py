@@ -30,6 +30,8 @@ CALLS = {
     "correct": lambda opt: opt.correct(0, 0.9),
     "retract": lambda opt: opt.retract(0),
     "absurd": lambda opt: opt.tell(1, 1e200),
+    "audit": lambda opt: opt.audit(2),
+    "verify": lambda opt: opt.verify(2),
 }
 
 
@@ -95,7 +97,8 @@ def every_line(call, opt):
 def seen(opt):
     best = opt.recommend()  # it follows what is written
     at = opt.posterior.at(SPACE.points)
-    return at.mean.tobytes(), at.variance.tobytes(), repr(opt.records()), opt.open_trials, opt.readings, repr(best)
+    counted = opt.open_trials, opt.readings, repr(opt.plan)
+    return at.mean.tobytes(), at.variance.tobytes(), repr(opt.records()), *counted, repr(best)
 
 
 def other_thread_asks(opt):

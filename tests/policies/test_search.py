@@ -248,7 +248,7 @@ def test_what_must_not_be_asked_never_is(space, setting):
     """The function grows toward the forbidden corner, and someone has measured there all the same."""
 
     def total(x):
-        return sum(x.values()) - 10 * x.get("k", 0) if isinstance(x, dict) else float(sum(x))
+        return sum(x.values()) - 1.2 * x.get("k", 0) if isinstance(x, dict) else float(sum(x))
 
     opt = eq.Optimizer(space, rng=0, **setting)
     forbidden = {"a": 0.9, "b": 0.9, "k": 0} if isinstance(space, eq.Space) else [0.9, 0.9]

@@ -1,5 +1,22 @@
 """The answer: what is recommended, and what is claimed of it."""
 
-from equipoise.answer.recommendation import Recommendation, recommended
+from equipoise.answer.claims import Claim, Difference, Kind
+from equipoise.answer.recommendation import Recommendation, Standing, difference, recommended
+from equipoise.answer.sequence import Interval, anytime, coin_test, needed
+from equipoise.answer.verification import Verification, finalists
 
-__all__ = ["Recommendation", "recommended"]
+__all__ = [
+    "Claim",
+    "Difference",
+    "Interval",
+    "Kind",
+    "Recommendation",
+    "Standing",
+    "Verification",
+    "anytime",
+    "coin_test",
+    "difference",
+    "finalists",
+    "needed",
+    "recommended",
+]

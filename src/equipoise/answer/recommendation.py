@@ -1,54 +1,190 @@
-"""The answer of a study: the best setting as far as is known, and a bound on what is left to gain."""
+"""The answer of a study: the best setting as far as is known, and what is claimed of it."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
+from equipoise._typing import FloatArray
+from equipoise.answer.claims import Claim, Difference, Kind
+from equipoise.answer.regret import regret_bound
+from equipoise.answer.verification import Verification
 from equipoise.belief import Feasibility, Posterior
-from equipoise.belief.posterior import fair_argmax
+from equipoise.belief.posterior import Belief, fair_argmax
 from equipoise.policies.search import candidates, optimism
 from equipoise.spaces import Domain
 from equipoise.spaces.restricted import Restricted
 
+EVERYTHING = "all settings"
+"""The scope of a claim about the whole space."""
+
+AUDIT_FACTOR = 1.25
+"""What the bound by joint draws is multiplied by after an audit, which makes it hold more often (docs/claims.md)."""
+
+RIVALS = 400
+"""Of how many listed points, the most promising ones, functions are drawn."""
+
+SPREAD_RIVALS = 150
+"""How many points from all over a space are rivals beside those that a search finds."""
+
+STAYING_DEVIATIONS = 2.0
+"""What was verified stays recommended unless another point seems better by so many standard deviations."""
+
+DEVIATIONS = 2.0
+"""Half-width of an estimated interval of a difference, in posterior standard deviations."""
+
 
 @dataclass(frozen=True, eq=False)
 class Recommendation:
-    """The best setting as far as is known.
+    """The best setting as far as is known, and what is claimed of it.
 
     Attributes:
-        x: The point of largest posterior mean.
-        gap_bound: No other point is better by more than this (in a continuous space: none that the search found), with
-            the probability the confidence coefficient promises: a theorem with `PaperConfidence` or `TightConfidence`
-            and the right numbers, else an estimate. Infinite where the unit of f is learned and the data are too few.
+        x: The setting.
+        gap_bound: Nothing else is better by more than this, says the strongest claim; infinite where too little is
+            known. A verified bound is about the start and the runners-up, any other about all settings.
         readings: How many readings were told.
+        kind: On what ground: "theorem", "verified", "audited" or "estimate"; see docs/claims.md.
+        against_start: How much better it is than where the study started; `None` before the first reading.
+        claims: All that is claimed, the strongest first; the last one is about all settings.
     """
 
     x: Any
     gap_bound: float
     readings: int
+    kind: Kind = "estimate"
+    against_start: Difference | None = None
+    claims: tuple[Claim, ...] = field(default=(), repr=False)
+
+    @property
+    def overall(self) -> Claim:
+        """What is claimed about all settings."""
+        return self.claims[-1] if self.claims else Claim(self.kind, self.gap_bound, EVERYTHING)
 
 
-def recommended(
-    space: Domain, posterior: Posterior, readings: int, rng: Generator, feasibility: Feasibility | None = None
-) -> Recommendation:
-    """Return the best of the points that a search finds.
+@dataclass(frozen=True)
+class Standing:
+    """What is known of a study besides its belief.
+
+    Attributes:
+        readings: How many readings were told.
+        feasibility: Where readings can be had, if some failed.
+        start: Where it started, encoded, shape (d,).
+        theorem: Whether what is assumed of the offset is what the theorems assume: nothing.
+        enough: Whether there are enough readings, of a sensor that lives, for an estimate.
+        audited: Whether an audit is complete.
+        verification: A verification that is complete.
+    """
+
+    readings: int
+    feasibility: Feasibility | None = None
+    start: FloatArray | None = None
+    theorem: bool = False
+    enough: bool = True
+    audited: bool = False
+    verification: Verification | None = None
+
+
+def recommended(space: Domain, posterior: Posterior, standing: Standing, rng: Generator) -> Recommendation:
+    """Return the best of the points that a search finds, with all that can be claimed of it.
 
     Args:
         space: Where points lie.
         posterior: The belief.
-        readings: How many readings were told.
+        standing: What else is known of the study.
         rng: The source of randomness.
-        feasibility: Where readings can be had, if some failed.
     """
-    if feasibility is None or feasibility.certain or not len(feasibility.reliable):
-        belief = posterior.at(candidates(space, posterior, (optimism,), rng))
-        leader = belief.leader(rng)
+    belief, leader = _led(space, posterior, standing, rng)
+    best = belief.points[leader]
+    verified = standing.verification
+    if verified is not None and _holds(posterior, verified, best):
+        best = verified.leader
+        belief, leader = posterior.at(np.concatenate((best[None], belief.points))), 0
     else:
-        rivals = candidates(Restricted(space, feasibility.allows), posterior, (optimism,), rng)
-        belief = posterior.at(np.concatenate((feasibility.reliable, rivals)))
-        leader = fair_argmax(belief.mean[: len(feasibility.reliable)], rng)
-    bound = belief.gap_bound(leader) if posterior.knows_unit else math.inf
-    return Recommendation(space.decode(belief.points[leader]), bound, readings)
+        verified = None
+    overall = _overall(space, posterior, standing, belief, leader, rng)
+    claims = [overall] if verified is None else sorted((verified.claim, overall), key=_strongest_first)
+    start = None if standing.start is None else difference(posterior, standing, best, standing.start)
+    x, first = space.decode(best), claims[0]
+    return Recommendation(x, first.bound, standing.readings, first.kind, start, tuple(claims))
+
+
+def _strongest_first(claim: Claim) -> bool:
+    return claim.kind != "theorem"
+
+
+def difference(posterior: Posterior, standing: Standing, first: FloatArray, second: FloatArray) -> Difference:
+    """Return how much one point is better than another, on the strongest ground there is.
+
+    Args:
+        posterior: The belief.
+        standing: What else is known of the study.
+        first: One point, encoded, shape (d,).
+        second: The other.
+    """
+    if first.tobytes() == second.tobytes():
+        return Difference(0.0, 0.0, 0.0, "theorem")
+    belief = posterior.at(np.array([first, second]))
+    value, psi = float(belief.mean[0] - belief.mean[1]), belief.psi(1)[:1]
+    if posterior.proven and standing.theorem:
+        width = float(belief.width(psi)[0])
+        return Difference(value, value - width, value + width, "theorem")
+    verified = None if standing.verification is None else standing.verification.between(first, second)
+    if verified is not None and math.isfinite(verified.low):
+        return verified
+    if not (posterior.knows_enough and standing.enough):
+        return Difference(value, -math.inf, math.inf, "estimate")
+    limits = [_credible(opinion, first, second) for opinion in posterior.opinions]
+    return Difference(value, min(low for low, _ in limits), max(high for _, high in limits), "estimate")
+
+
+def _credible(posterior: Posterior, first: FloatArray, second: FloatArray) -> tuple[float, float]:
+    """Return where the difference of two points lies, in the opinion of a posterior."""
+    (mean,), (variance,) = posterior.difference(first[None], second)
+    half = DEVIATIONS * math.sqrt(variance)
+    return float(mean) - half, float(mean) + half
+
+
+def _led(space: Domain, posterior: Posterior, standing: Standing, rng: Generator) -> tuple[Belief, int]:
+    """Return the belief at the leader and its rivals, and which is the leader; where some failed, a reliable one."""
+    reliable = () if standing.feasibility is None else standing.feasibility.reliable
+    rivals = candidates(_measurable(space, standing), posterior, (optimism,), rng)
+    if not len(reliable) or _measurable(space, standing) is space:
+        belief = posterior.at(rivals)
+        return belief, belief.leader(rng)
+    belief = posterior.at(np.concatenate((reliable, rivals)))
+    return belief, fair_argmax(belief.mean[: len(reliable)], rng)
+
+
+def _measurable(space: Domain, standing: Standing) -> Domain:
+    """Return where readings can be had: the space itself, if none failed or none is known to be reliable."""
+    feasibility = standing.feasibility
+    if feasibility is None or feasibility.certain or not len(feasibility.reliable):
+        return space
+    return Restricted(space, feasibility.allows)
+
+
+def _holds(posterior: Posterior, verified: Verification, best: FloatArray) -> bool:
+    """Return whether what was verified is still not worse than the leader, as far as can be told."""
+    (mean,), (variance,) = posterior.difference(best[None], verified.leader)
+    return bool(mean <= STAYING_DEVIATIONS * math.sqrt(variance))
+
+
+def _overall(
+    space: Domain, posterior: Posterior, standing: Standing, belief: Belief, leader: int, rng: Generator
+) -> Claim:
+    """Return what is claimed about all settings."""
+    listed = posterior.points is not None
+    if posterior.proven and standing.theorem and listed:
+        return Claim("theorem", belief.gap_bound(leader), EVERYTHING)
+    kind: Kind = "audited" if standing.audited else "estimate"
+    if not (posterior.knows_enough and standing.enough):
+        return Claim("estimate", math.inf, EVERYTHING)
+    rivals = belief.points[np.argsort(-belief.optimism(leader))[:RIVALS]]
+    if not listed and space.points is None:
+        everywhere = _measurable(space, standing).candidates(rng)
+        rivals = np.concatenate((rivals, everywhere[rng.permutation(len(everywhere))[:SPREAD_RIVALS]]))
+    best = belief.points[leader]
+    bound = regret_bound(posterior.opinions, best, rivals, rng)
+    return Claim(kind, bound * (AUDIT_FACTOR if standing.audited else 1.0), EVERYTHING)

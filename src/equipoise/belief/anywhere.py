@@ -21,7 +21,7 @@ from equipoise.belief.confidence import Confidence
 from equipoise.belief.landscape import Landscape
 from equipoise.belief.model import Model
 from equipoise.belief.observations import Observations
-from equipoise.belief.posterior import Belief, Posterior, direction, says_nothing
+from equipoise.belief.posterior import Belief, Posterior, direction, says_nothing, squared_surprise
 from equipoise.data import Comparison
 from equipoise.kernels import Kernel
 from equipoise.offsets import Arbitrary, Moments, Offset, OffsetModel
@@ -121,7 +121,7 @@ class AnywherePosterior(Posterior):
         K = data.combine(data.combine(model.kernel(data.points, data.points)).T)
         if model.offset is not None:
             K += model.offset(data.moments, data.moments)
-        noise = model.noise + data.variances
+        noise = new.noises(data.variances)
         K.flat[:: len(K) + 1] += noise
         new._L = _linalg.safe_cholesky(K)
         new._whitened = new.solve(data.outcomes)
@@ -133,6 +133,10 @@ class AnywherePosterior(Posterior):
         new = self._copy()
         new.observations, new.comparisons = data, comparisons
         return new.under(model)
+
+    def noises(self, errors: FloatArray) -> FloatArray:
+        """Return the variance of the noise of each outcome, shape (n,)."""
+        return np.array([self.noise(error) for error in errors.tolist()]) if errors.any() else self.regularizer + errors
 
     def residuals(self) -> FloatArray:
         """Return the outcomes less what the posterior mean says they should have been, shape (n,)."""
@@ -198,11 +202,11 @@ class AnywherePosterior(Posterior):
         if self.offset is not None:
             k, prior = k + self.offset(now, data.moments)[0], prior + float(self.offset(now, now)[0, 0])
         row = self.solve(k)
-        noise = self.regularizer + comparison.variance
+        noise = self.noise(comparison.variance)
         s = noise + max(prior - float(row @ row), 0.0)
         expected = float(row @ self._whitened)
         outcome = expected if outcome is None else outcome
-        new = self._next(s / noise)
+        new = self._next(s / noise, squared_surprise(comparison, outcome - expected, s))
         new._L = extended(self._L, row, math.sqrt(s))
         new._whitened = np.append(self._whitened, (outcome - expected) / math.sqrt(s))
         new.observations = data.add(points, u, now, outcome, comparison.variance)
@@ -216,7 +220,7 @@ class AnywherePosterior(Posterior):
         K = news.combine(news.combine(self.kernel(news.points, news.points)).T)
         if self.offset is not None:
             k, K = k + self.offset(data.moments, news.moments), K + self.offset(news.moments, news.moments)
-        noise, rows, n = self.regularizer + news.variances, self.solve(k), len(data)
+        noise, rows, n = self.noises(news.variances), self.solve(k), len(data)
         corner = _linalg.safe_cholesky(K - rows.T @ rows + np.diag(noise))
         new._L = np.zeros((n + len(news), n + len(news)))
         new._L[:n, :n], new._L[n:, :n], new._L[n:, n:] = self._L, rows.T, corner

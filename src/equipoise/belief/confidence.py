@@ -9,16 +9,19 @@
 
 With the two theory coefficients, with probability 1 - delta, for all times and all pairs at once:
 `|mean(x) - mean(z) - (f(x) - f(z))| <= width(x, z)`.
+
+Where a reading has an error of its own, of variance v in the outcome, its noise is of scale sqrt(rho^2 + v). The
+theorems are about noise of one scale, so such an outcome counts as one of weight rho^2 / (rho^2 + v): its variance in
+the posterior is lambda (1 + v / rho^2), which is lambda + v only where lambda is rho^2.
 """
 
 import math
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-import numpy as np
-
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
+from equipoise.belief.arrays import namespace
 
 LogDet = TypeVar("LogDet", float, FloatArray)
 
@@ -33,13 +36,30 @@ class Confidence(Protocol):
 
 def paper_beta(log_det: LogDet, regularizer: float, rho: float, norm_bound: float, delta: float) -> LogDet:
     """Return beta of KK21 Eq. (7), Theorem 3.11 of Abbasi-Yadkori (2012)."""
-    noise = rho * np.sqrt(log_det + 2 * math.log(1 / delta))
+    noise = rho * namespace(log_det).sqrt(log_det + 2 * math.log(1 / delta))
     return (noise + math.sqrt(regularizer) * norm_bound) ** 2  # type: ignore[no-any-return]
 
 
 def tight_beta(log_det: LogDet, regularizer: float, rho: float, norm_bound: float, delta: float) -> LogDet:
     """Return the sum of the two squares instead of the square of their sum: METHOD section 3, proof there."""
     return rho**2 * (log_det + 2 * math.log(1 / delta)) + regularizer * norm_bound**2
+
+
+def is_theory(confidence: Confidence) -> bool:
+    """Return whether a coefficient is a theorem when its numbers are right."""
+    return isinstance(confidence, _Theory)
+
+
+def error_scale(confidence: Confidence, regularizer: float) -> float:
+    """Return how much a unit of an outcome's own variance adds to its variance in the posterior.
+
+    Example:
+        >>> error_scale(TightConfidence(outcome_noise=0.1), 1.0), error_scale(FixedConfidence(), 1.0)
+        (100.0, 1.0)
+    """
+    if not isinstance(confidence, _Theory):
+        return 1.0
+    return regularizer / confidence.outcome_noise**2 if confidence.outcome_noise > 0 else math.inf
 
 
 @dataclass(frozen=True)

@@ -132,6 +132,25 @@ class GuardedPosterior(Posterior):
         """The variance of the difference of two readings of one pair at one point."""
         return self.modeled.pair_variance
 
+    @property
+    def proven(self) -> bool:
+        """Never: a kernel that was learned is no assumption of a theorem."""
+        return False
+
+    @property
+    def opinions(self) -> tuple[Posterior, ...]:
+        """Those of the modeled posterior, and the duels, which jumps do not fool."""
+        return (*self.modeled.opinions, self.duels)
+
+    @property
+    def knows_enough(self) -> bool:
+        """Whether there were so many readings that what was learned of the model can be relied on."""
+        return self.modeled.knows_enough
+
+    def rescaled(self, lengthscales: float, variance: float) -> AnywherePosterior:
+        """Return the modeled posterior under other lengthscales and another variance of f."""
+        return self.modeled.rescaled(lengthscales, variance)
+
     def shortened(self, share: float) -> AnywherePosterior:
         """Return the modeled posterior under short lengthscales."""
         return self.modeled.shortened(share)

@@ -20,6 +20,12 @@ from equipoise.data import Comparison
 from equipoise.offsets import Moments, Offset
 from equipoise.offsets.terms import Disturbance, blip_covariance, jump_covariance
 
+READINGS_PER_PARAMETER = 15
+"""How many readings an estimate of what is left to gain needs: with fewer it holds far too seldom (docs/claims.md)."""
+
+BOLD_LENGTHSCALES = 0.7
+"""The lengthscales of a second opinion, in units of those that were learned, which are too long at times."""
+
 LEAST_DEVIATION = 0.35
 """Least standard deviation of f, in units of the range of values it was seen to take."""
 
@@ -77,6 +83,12 @@ class LearnedPosterior(Posterior):
     def knows_unit(self) -> bool:
         """Whether there were enough data to learn how large f is."""
         return self.comparisons >= self.schedule.first
+
+    @property
+    def knows_enough(self) -> bool:
+        """Whether there were so many readings that what was learned of the model can be relied on."""
+        readings = self.comparisons * (1 if self.law.learns_readings else 2)
+        return readings >= READINGS_PER_PARAMETER * self.form.parameters
 
     @property
     def learned(self) -> Learned:
@@ -183,6 +195,23 @@ class LearnedPosterior(Posterior):
         pair = Moments(np.array([n, n + 1.0]), np.zeros(2))
         K = np.zeros((2, 2)) if self.exact.offset is None else self.exact.offset(pair, pair)
         return 2 * self.regularizer + float(K[0, 0] + K[1, 1] - 2 * K[0, 1])
+
+    @property
+    def proven(self) -> bool:
+        """Never: a kernel that was learned is no assumption of a theorem."""
+        return False
+
+    @property
+    def opinions(self) -> tuple[Posterior, ...]:
+        """What it has learned, and the same data under shorter lengthscales."""
+        return (self.exact, self.rescaled(BOLD_LENGTHSCALES, 1.0))
+
+    def rescaled(self, lengthscales: float, variance: float) -> AnywherePosterior:
+        """Return it under lengthscales and a variance of f multiplied by these."""
+        learned = self.hyperparameters
+        scaled = tuple(lengthscales * each for each in learned.lengthscales)
+        other = replace(learned, lengthscales=scaled, variance=variance * learned.variance)
+        return self.exact.under(self.form.model(other, self._jumps, self._blips))
 
     def shortened(self, share: float) -> AnywherePosterior:
         """Return it under lengthscales of at most this share of the prior's median."""

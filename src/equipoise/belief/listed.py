@@ -5,7 +5,6 @@ c         C u                                                         (m,)
 s         lambda + u'C u, variance of the next outcome                ()
 """
 
-import math
 from functools import cached_property
 from typing import Self
 
@@ -15,18 +14,23 @@ from numpy.typing import ArrayLike
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.belief import covariance
+from equipoise.belief.arrays import namespace
 from equipoise.belief.confidence import Confidence
-from equipoise.belief.posterior import Belief, Posterior, direction
+from equipoise.belief.posterior import Belief, Posterior, direction, squared_surprise
 from equipoise.data import Comparison
 from equipoise.kernels import Kernel
 
 
 def conditioned(
-    mean: FloatArray, variance: FloatArray, c: FloatArray, s: float, residual: float
+    mean: FloatArray, variance: FloatArray, c: FloatArray, s: float | FloatArray, residual: float | FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return mean, variance and solved row after an outcome `residual` away from its mean; METHOD section 3."""
-    row = c / math.sqrt(s)
-    return mean + c * (residual / s), np.maximum(variance - row * row, 0.0), row
+    """Return mean, variance and solved row after an outcome `residual` away from its mean; METHOD section 3.
+
+    Many learners at once have leading axes: s and residual are then of shape (..., 1).
+    """
+    xp = namespace(c)
+    row = c / xp.sqrt(s)
+    return mean + c * (residual / s), xp.maximum(variance - row * row, 0.0), row
 
 
 class FinitePosterior(Posterior):
@@ -78,10 +82,10 @@ class FinitePosterior(Posterior):
         if len(i) == 2 and i[0] == i[1]:  # a point against itself says nothing
             return self._next()
         c = self._covariance.apply(i, u)
-        noise = self.regularizer + comparison.variance
+        noise = self.noise(comparison.variance)
         s = noise + max(float(u @ c[i]), 0.0)
         residual = 0.0 if outcome is None else outcome - float(u @ self._mean[i])
-        new = self._next(s / noise)
+        new = self._next(s / noise, squared_surprise(comparison, residual, s))
         new._mean, new._variance, row = conditioned(self._mean, self._variance, c, s, residual)
         new._covariance = self._covariance.downdate(row)
         return new

@@ -27,7 +27,8 @@ from numpy.typing import ArrayLike
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.belief.confidence import Confidence, FixedConfidence
+from equipoise.belief.arrays import namespace
+from equipoise.belief.confidence import Confidence, FixedConfidence, error_scale, is_theory
 from equipoise.data import Comparison, Proposal, Side
 from equipoise.kernels import Kernel
 from equipoise.offsets import Arbitrary, Offset
@@ -39,11 +40,19 @@ ONE = np.array([1.0])
 PAIR = np.array([1.0, -1.0])
 
 
-def difference_variance(variance: FloatArray, covariance_with_z: FloatArray, variance_z: float) -> FloatArray:
-    """Return psi of every point against z; the only place where it is clipped at zero."""
+def difference_variance(
+    variance: FloatArray, covariance_with_z: FloatArray, variance_z: float | FloatArray
+) -> FloatArray:
+    """Return psi of every point against z, shape (..., m); the only place where it is clipped at zero."""
     # METHOD section 2, row 1: KK21 Eq. (6) prints squares that do not belong there.
-    psi = variance + (variance_z - 2.0 * covariance_with_z)
-    return np.maximum(psi, 0.0, out=psi)
+    psi: FloatArray = namespace(variance).maximum(variance + (variance_z - 2.0 * covariance_with_z), 0.0)
+    return psi
+
+
+def half_width(variance: FloatArray, beta: float | FloatArray, regularizer: float) -> FloatArray:
+    """Return the half-width of the confidence interval of a quantity of the given variance."""
+    width: FloatArray = namespace(variance).sqrt(beta / regularizer * variance)  # KK21 Eq. (7); METHOD 2, row 2
+    return width
 
 
 def fair_argmax(scores: FloatArray, rng: Generator) -> int:
@@ -60,7 +69,7 @@ def gap_bound(g: FloatArray, width: FloatArray) -> FloatArray:
 
     The leader is among the candidates, with gap and width zero, so the bound is never negative.
     """
-    delta: FloatArray = (width - g).max(axis=-1, keepdims=True)
+    delta: FloatArray = namespace(g).max(width - g, axis=-1, keepdims=True)
     return delta
 
 
@@ -108,7 +117,7 @@ class Belief:
 
     def width(self, variance: FloatArray) -> FloatArray:
         """Return the half-width of the confidence interval of a quantity of the given variance."""
-        return np.sqrt(self.beta / self.regularizer * variance)  # KK21 Eq. (7); METHOD section 2, row 2
+        return half_width(variance, self.beta, self.regularizer)
 
     def gaps(self, j: int) -> FloatArray:
         """Return by how much the mean of candidate j exceeds that of every candidate, shape (m,)."""
@@ -131,6 +140,11 @@ class Posterior(ABC):
         kernel: Prior covariance of f.
         regularizer: lambda, the variance given to the noise of an outcome.
         confidence: Gives the coefficient of the confidence intervals.
+
+    Attributes:
+        comparisons: Number of comparisons learned from.
+        log_det: log det(I + K / lambda) of these.
+        misfit: Sum over them of (outcome - expected)^2 / variance expected: about their number if the model is right.
     """
 
     points: FloatArray | None = None
@@ -145,6 +159,7 @@ class Posterior(ABC):
         self.confidence = FixedConfidence() if confidence is None else confidence
         self.log_det = 0.0
         self.comparisons = 0
+        self.misfit = 0.0
 
     @abstractmethod
     def condition(self, comparison: Comparison) -> Self:
@@ -188,6 +203,25 @@ class Posterior(ABC):
     def knows_unit(self) -> bool:
         """Whether it knows how large f is: not while that is to be learned and the data are too few."""
         return True
+
+    @property
+    def knows_enough(self) -> bool:
+        """Whether it knows enough for an estimate of what is left to gain: not while the model rests on few data."""
+        return self.knows_unit
+
+    @property
+    def proven(self) -> bool:
+        """Whether its intervals are a theorem: its coefficient is one, and nothing about the model was learned."""
+        return is_theory(self.confidence)
+
+    @property
+    def opinions(self) -> "tuple[Posterior, ...]":
+        """All that must agree before something is claimed: itself, unless it holds several posteriors."""
+        return (self.active,)
+
+    def rescaled(self, lengthscales: float, variance: float) -> "Posterior":
+        """Return it under lengthscales and a variance of f multiplied by these, where it learns them; or itself."""
+        return self
 
     @property
     def pair_variance(self) -> float:
@@ -248,11 +282,30 @@ class Posterior(ABC):
         new.__dict__.update(self.__getstate__())
         return new
 
-    def _next(self, ratio: float = 1.0) -> Self:
-        """Return a copy that has seen one more comparison, whose outcome had `ratio` times its noise variance."""
+    def noise(self, error: float) -> float:
+        """Return the variance of the noise of an outcome whose readings have errors of their own.
+
+        Args:
+            error: What these add to the variance of the outcome.
+        """
+        if error == 0.0:
+            return self.regularizer
+        scale = error_scale(self.confidence, self.regularizer)
+        if math.isinf(scale):
+            raise ValueError("`error` must be 0 where `outcome_noise` of the confidence is 0: it would be no theorem")
+        return self.regularizer + scale * error
+
+    def _next(self, ratio: float = 1.0, surprise: float = 1.0) -> Self:
+        """Return a copy that has seen one more comparison, whose outcome had `ratio` times its noise variance.
+
+        Args:
+            ratio: Variance expected of the outcome over that of its noise.
+            surprise: The square of how far it was from what was expected, over that variance.
+        """
         new = self._copy()
         new.comparisons = self.comparisons + 1
         new.log_det = self.log_det + math.log(ratio)
+        new.misfit = self.misfit + surprise
         return new
 
 
@@ -265,6 +318,17 @@ def direction(comparison: Comparison) -> tuple[FloatArray, FloatArray]:
         return np.array([first, second]), PAIR
     (points, weights), (others, shares) = _side(first), _side(second)  # METHOD section 3: an action-centered reading
     return np.concatenate((points, others)), np.concatenate((weights, -shares))
+
+
+def squared_surprise(comparison: Comparison, residual: float, variance: float) -> float:
+    """Return the square of how far an outcome was from what was expected, over the variance expected.
+
+    Only differences of readings show in which unit f is: in single readings the offset is part of the outcome, and what
+    it adds is no surprise. Of these 1 is returned, as expected.
+    """
+    if comparison.second is None or (comparison.duel is not None and comparison.duel.needs_baseline):
+        return 1.0
+    return residual * residual / variance
 
 
 def says_nothing(points: FloatArray, u: FloatArray) -> bool:

@@ -1,14 +1,31 @@
 """`equipoise ask`, `tell`, `fail`, `expire`, and taking back what was told: `correct`, `retract`, `undo`."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import click
 
 from equipoise.cli.common import AS_JSON, STUDY, WORKER, assignments, command, opened, say
+from equipoise.cli.running import NUMBER
 
-TRIAL = click.argument("trial", type=click.IntRange(min=0))
+
+def number(text: str | float) -> float:
+    """Return a number as `equipoise run` takes it from a program; Python also takes 1_000 and foreign digits."""
+    if NUMBER.fullmatch(str(text).strip()) is None:
+        raise click.BadParameter(f"{text!r} is not a valid float.")
+    return float(text)
+
+
+def count(text: str) -> int:
+    """Return a number that counts, by the same rule."""
+    if re.fullmatch(r"\d+", text.strip(), re.ASCII) is None:
+        raise click.BadParameter(f"{text!r} is not a valid integer from 0 on.")
+    return int(text)
+
+
+TRIAL = click.argument("trial", type=count)
 SIGNED = {"ignore_unknown_options": True}  # -0.5 is a number, not an option
 
 
@@ -40,10 +57,10 @@ equipoise tell study.jsonl 2 0.9 --x '{"q1": 1.98, "q2": 0.5}'""",
 )
 @STUDY
 @TRIAL
-@click.argument("value", type=float)
+@click.argument("value", type=number)
 @click.option("--x", metavar="JSON", help="Where it was really measured, if that is not where it should have been.")
-@click.option("--time", type=float, help="When it was measured, in any unit; compared with the study's max_gap.")
-@click.option("--error", type=float, default=0.0, help="The reading's own standard error.")
+@click.option("--time", type=number, help="When it was measured, in any unit; compared with the study's max_gap.")
+@click.option("--error", type=number, default=0.0, help="The reading's own standard error.")
 @AS_JSON
 def tell(study: Path, trial: int, value: float, x: str | None, as_json: bool, **more: Any) -> None:
     """Report the reading VALUE of a TRIAL. Telling the same twice is no news; another value is refused."""
@@ -85,10 +102,10 @@ def expire(study: Path, trial: int, as_json: bool) -> None:
 )
 @STUDY
 @TRIAL
-@click.argument("value", type=float)
+@click.argument("value", type=number)
 @click.option("--x", metavar="JSON", help="Where it was really measured.  [default: as told before]")
-@click.option("--time", type=float, help="When it was measured.  [default: as told before]")
-@click.option("--error", type=float, help="The reading's own standard error.  [default: as told before]")
+@click.option("--time", type=number, help="When it was measured.  [default: as told before]")
+@click.option("--error", type=number, help="The reading's own standard error.  [default: as told before]")
 @AS_JSON
 def correct(study: Path, trial: int, value: float, x: str | None, as_json: bool, **more: Any) -> None:
     """Replace the reading of a TRIAL by VALUE: everything is as if that had been told. The log keeps both."""

@@ -15,7 +15,7 @@ from typing import Any
 import click
 import numpy as np
 
-from equipoise.answer.recommendation import Recommendation
+from equipoise.answer import Difference, Recommendation
 from equipoise.log.jsonl import LogError
 from equipoise.optimizer import Optimizer, resume
 from equipoise.study.ledger import DuelGivenUp
@@ -26,7 +26,7 @@ Exit codes:
   0    done
   1    refused: no such trial, a damaged log, a full disk; the message says why, and nothing has changed
   2    wrong usage
-  3    the bound asked for with --eps is not reached (yet)
+  3    the bound asked for with --eps is not reached (yet), or not audited
   4    run: the program failed too often in a row
   130  interrupted; nothing is lost, the same command continues
 """
@@ -35,9 +35,14 @@ STUDY = click.argument("study", type=click.Path(path_type=Path))
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for scripts.")
 WORKER = click.option("--worker", help="Who measures. Both halves of a pair go to one worker.")
 EPS = click.option("--eps", type=click.FloatRange(min=0, min_open=True), help="The bound to reach: see `best`.")
+AUDIT = click.option(
+    "--audit/--no-audit", default=True, help="Whether the bound of --eps must be audited, or an estimate will do."
+)
 
 
-def command(name: str, examples: str, **options: Any) -> Callable[[Callable[..., None]], click.Command]:
+def command(
+    name: str, examples: str, cls: type[click.Command] = click.Command, **options: Any
+) -> Callable[[Callable[..., None]], click.Command]:
     """Make a click command whose help ends with examples and whose refusals are errors without a traceback."""
     epilog = "\b\nExamples:\n" + "\n".join(f"  {line}" for line in examples.strip().splitlines())
 
@@ -47,7 +52,7 @@ def command(name: str, examples: str, **options: Any) -> Callable[[Callable[...,
             with explained():
                 function(**arguments)
 
-        return click.command(name, cls=click.Command, epilog=epilog, **options)(polite)
+        return click.command(name, cls=cls, epilog=epilog, **options)(polite)
 
     return make
 
@@ -156,16 +161,41 @@ def counted(readings: int) -> str:
     return f"{readings} reading{'' if readings == 1 else 's'}"
 
 
-def best_data(best: Recommendation, eps: float | None) -> dict[str, Any]:
+def best_data(best: Recommendation, eps: float | None = None, audit: bool = True) -> dict[str, Any]:
     """Return a recommendation for scripts; JSON has no infinity, so a bound that is not known yet is null."""
-    bound = best.gap_bound if math.isfinite(best.gap_bound) else None
-    reached = {} if eps is None else {"certified": best.gap_bound <= eps}
-    return {"x": best.x, "gap_bound": bound, "readings": best.readings} | reached
+    claims = [{"kind": claim.kind, "bound": _finite(claim.bound), "scope": claim.scope} for claim in best.claims]
+    start = best.against_start
+    against = (
+        None
+        if start is None
+        else {"value": start.value, "low": _finite(start.low), "high": _finite(start.high), "kind": start.kind}
+    )
+    said = {"x": best.x, "gap_bound": _finite(best.gap_bound), "kind": best.kind, "readings": best.readings}
+    said |= {"against_start": against, "claims": claims}
+    return said if eps is None else said | {"certified": certified(best, eps, audit)}
+
+
+def certified(best: Recommendation, eps: float, audit: bool) -> bool:
+    """Return whether a bound is reached, by an audit or a theorem where one is asked for."""
+    claim = best.overall
+    return claim.bound <= eps and not (audit and claim.kind == "estimate")
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
 
 
 def best_text(best: Recommendation) -> str:
     """Return a recommendation for people."""
-    after = f"after {counted(best.readings)}"
-    if math.isinf(best.gap_bound):
-        return f"{assignments(best.x)}\nA guess: there is no bound yet, {after}."
-    return f"{assignments(best.x)}\nNothing is better by more than {best.gap_bound:.4g}, {after}."
+    lines = [assignments(best.x), *map(str, best.claims)]
+    start = best.against_start
+    if start is not None and math.isfinite(start.low):
+        lines.append("This is where the study started." if start.low == start.high else _against_start(start))
+    return "\n".join([*lines, f"After {counted(best.readings)}."])
+
+
+def _against_start(start: Difference) -> str:
+    if not start.clear:
+        return f"No better than where the study started, as far as can be told: {start}."
+    word, size = ("Better", start) if start.value > 0 else ("Worse", -start)
+    return f"{word} than where the study started by {size}."

@@ -9,9 +9,21 @@ from typing import Any
 import click
 
 from equipoise.cli.common import AS_JSON, REFUSED, STUDY, assignments, command, counted, opened, printable, say
+from equipoise.cli.proving import plan_data, plan_text
 from equipoise.data import Duel
 from equipoise.log.codec import Codec
-from equipoise.log.events import Asked, Corrected, Event, Expired, Failed, Handed, Retracted, Told
+from equipoise.log.events import (
+    Asked,
+    Canceled,
+    Corrected,
+    Event,
+    Expired,
+    Failed,
+    Handed,
+    Planned,
+    Retracted,
+    Told,
+)
 from equipoise.log.header import Header
 from equipoise.log.journal import Log
 from equipoise.log.jsonl import Lines
@@ -59,6 +71,7 @@ def status(study: Path, as_json: bool) -> None:
         "readings": opt.readings,
         "failed": sum(record.failed is not None for record in records),
         "last": max(ended.values(), default=None),
+        "plan": None if opt.plan is None else plan_data(opt.plan),
         "open": waiting,
         "minimize": opt.minimize,
         "space": header.content["space"],
@@ -72,6 +85,7 @@ def _status_text(opt: Optimizer, data: dict[str, Any]) -> str:
     ]
     last = "" if data["last"] is None else f", the last one {_age(data['last']):.0f} s ago"
     text.append(f"{counted(data['readings'])}{last}; {data['failed']} failed; {len(data['open'])} open")
+    text += [] if opt.plan is None else [plan_text(opt.plan)]
     for trial in data["open"]:
         who = "" if trial["worker"] is None else f" with {trial['worker']}"
         text.append(f"  trial {trial['id']}{who} for {trial['seconds']:.0f} s: {assignments(trial['x'])}")
@@ -160,3 +174,7 @@ def _told(event: Event, where: dict[int, str], space: Domain) -> str:
             return f"correct{trial:5}  {reading.value!r}"
         case Retracted(trial):
             return f"retract{trial:5}"
+        case Planned(number, purpose, duels):
+            return f"plan   {number:5}  {purpose}, {duels} duels"
+        case Canceled(number):
+            return f"cancel {number:5}"

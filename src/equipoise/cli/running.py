@@ -23,6 +23,7 @@ import numpy as np
 
 from equipoise.cli.common import (
     AS_JSON,
+    AUDIT,
     EPS,
     FAILING,
     INTERRUPTED,
@@ -32,6 +33,7 @@ from equipoise.cli.common import (
     assignments,
     best_data,
     best_text,
+    certified,
     command,
     json_line,
     opened,
@@ -186,6 +188,7 @@ equipoise run study.jsonl --worker laser-2 -- ./measure.sh   several at once: gi
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
 @click.option("--readings", type=click.IntRange(min=1), help="Stop when the study has so many readings.")
 @EPS
+@AUDIT
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds a reading may take.")
 @click.option("--stdin", is_flag=True, help="Settings as JSON on standard input, not as arguments.")
 @click.option(
@@ -197,6 +200,9 @@ def run(
     study: Path, program: tuple[str, ...], timeout: float | None, stdin: bool, as_json: bool, **limits: Any
 ) -> None:
     """Call PROGRAM for every trial, and tell what it prints, until the certificate, the budget or Ctrl-C.
+
+    With --eps an audit is made once the bound is reached by estimate, and the program goes on until it is reached by
+    that audit too; not so with --no-audit.
 
     The program gets the settings as arguments, `--name=value`, or as JSON on standard input. The last line it prints is
     the reading: a number, or a JSON object with "value" and, if you like, "x", "time" and "error", or with "failed".
@@ -211,7 +217,7 @@ def run(
                 opt.expire(record.trial)
         code = _loop(opt, Program(program, stdin, timeout), worker, advance, **limits)
     found = opt.recommend()
-    say(as_json, best_data(found, limits["eps"]) | {"exit": code}, best_text(found))
+    say(as_json, best_data(found, limits["eps"], limits["audit"]) | {"exit": code}, best_text(found))
     sys.exit(code)
 
 
@@ -222,12 +228,13 @@ def _loop(
     advance: Any,
     readings: int | None,
     eps: float | None,
+    audit: bool,
     max_failures: int,
 ) -> int:
     """Measure until there is enough; return the exit code."""
     in_a_row = 0
     try:
-        while eps is None or not opt.done(eps):
+        while not _enough(opt, eps, audit):
             if readings is not None and opt.readings >= readings:
                 return 0 if eps is None else NOT_YET
             in_a_row = 0 if _measure(opt, program, worker) else in_a_row + 1
@@ -239,6 +246,18 @@ def _loop(
         click.echo("\nInterrupted; nothing is lost, and the same command continues.", err=True)
         return INTERRUPTED
     return 0
+
+
+def _enough(opt: Optimizer, eps: float | None, audit: bool) -> bool:
+    """Return whether the bound is reached; where it is, but only by estimate, plan the audit it still needs."""
+    if eps is None or opt.plan is not None:
+        return False
+    best = opt.recommend()
+    if audit and best.overall.kind == "estimate" and best.overall.bound <= eps:
+        plan = opt.audit()
+        click.echo(f"The bound is reached by estimate: an audit of {plan.duels} duels follows.", err=True)
+        return False
+    return certified(best, eps, audit)
 
 
 def _measure(opt: Optimizer, program: Program, worker: str | None) -> bool:

@@ -1,6 +1,7 @@
 """`equipoise demo`, `paper` and `bench`: learners against simulated worlds."""
 
 import json
+import signal
 import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -172,11 +173,19 @@ def _sweeping(kept: str, backend: str, jobs: int | None, address: str | None) ->
 
 @contextmanager
 def _interruptible(kept: str) -> Iterator[None]:
+    """End politely after Ctrl-C or a request to terminate: `kept` says what that leaves."""
+    before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         yield
     except KeyboardInterrupt:
         click.echo(f"\nInterrupted; {kept}.", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _interrupt(number: int, frame: object) -> None:
+    raise KeyboardInterrupt
 
 
 def _resumed(out: Path) -> str:

@@ -13,11 +13,13 @@ import click
 from equipoise.cli.answering import ask, correct, expire, fail, retract, tell, undo
 from equipoise.cli.common import (
     AS_JSON,
+    AUDIT,
     EPS,
     NOT_YET,
     STUDY,
     best_data,
     best_text,
+    certified,
     command,
     json_line,
     opened,
@@ -25,10 +27,14 @@ from equipoise.cli.common import (
     settings,
 )
 from equipoise.cli.making import new
+from equipoise.cli.proving import audit, cancel, verify
 from equipoise.cli.replaying import replay, status, times
-from equipoise.cli.running import run
+from equipoise.cli.running import NUMBER, run
 from equipoise.optimizer import Optimizer
 from equipoise.study.rules import Record
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""How a text begins that a spreadsheet runs as a formula."""
 
 
 @command(
@@ -38,15 +44,17 @@ from equipoise.study.rules import Record
 )
 @STUDY
 @EPS
+@AUDIT
 @AS_JSON
-def best(study: Path, eps: float | None, as_json: bool) -> None:
-    """Print the best setting as far as is known, and how much better any other may be.
+def best(study: Path, eps: float | None, audit: bool, as_json: bool) -> None:
+    """Print the best setting as far as is known, how much better any other may be, and on what ground that is said.
 
-    With --eps the exit code is 3 until that bound is at most EPS.
+    The ground is an estimate, an audit (see `audit`), fresh duels (see `verify`) or a theorem: docs/claims.md.
+    With --eps the exit code is 3 until nothing is better by more than EPS, by an audit or a theorem.
     """
     found = opened(study).recommend()
-    say(as_json, best_data(found, eps), best_text(found))
-    if eps is not None and found.gap_bound > eps:
+    say(as_json, best_data(found, eps, audit), best_text(found))
+    if eps is not None and not certified(found, eps, audit):
         sys.exit(NOT_YET)
 
 
@@ -116,9 +124,14 @@ def _csv(rows: list[dict[str, Any]], opt: Optimizer) -> str:
     file = io.StringIO()
     columns = rows[0] if rows else _row(Record(0, 0, None, opt.recommend().x), "", None)
     writer = csv.DictWriter(file, list(columns), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows({name: _cell(value) for name, value in row.items()} for row in ({c: c for c in columns}, *rows))
     return file.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    """Return a value for a spreadsheet: a text that it would run, by whomever it is, gets an apostrophe before it."""
+    text = "" if value is None else str(value)
+    return f"'{text}" if text.startswith(FORMULA) and NUMBER.fullmatch(text) is None else value
 
 
 @contextmanager
@@ -132,5 +145,8 @@ def _writing(out: Path, study: Path) -> Iterator[None]:
         raise click.ClickException(f"{out} could not be written: {error.strerror or error}") from error
 
 
-COMMANDS = [new, ask, tell, fail, expire, correct, retract, undo, best, status, plot, export, replay, run]
+COMMANDS = [
+    *(new, ask, tell, fail, expire, correct, retract, undo, best, audit, verify, cancel),
+    *(status, plot, export, replay, run),
+]
 """What `equipoise` offers to work on a study."""

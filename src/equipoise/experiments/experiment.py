@@ -65,10 +65,10 @@ class Experiment:
         return f"{self.function}_{self.bias}_{self.learner}"
 
     @cached_property
-    def plan(self) -> "Plan":
+    def plan(self) -> "Staging":
         """The experiment with its names looked up."""
         parts = (FUNCTIONS[self.function], BIASES[self.bias](), LEARNERS[self.learner])
-        return Plan(self, *parts)
+        return Staging(self, *parts)
 
     @cached_property
     def description(self) -> dict[str, Any]:
@@ -90,7 +90,7 @@ class Experiment:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Staging:
     """An experiment with its names looked up, so that a worker needs no registry: yours are sent along too.
 
     Attributes:

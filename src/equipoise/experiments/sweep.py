@@ -1,21 +1,27 @@
 """Sweeps: many repetitions of many experiments, in parallel, kept as they come, continued where they stopped.
 
 Parallel work goes through joblib: processes of this machine by default; `joblib.parallel_config(backend="dask")` or
-`"ray"` around the call sends it to a cluster. With one job and no such configuration joblib is not needed.
+`"ray"` around the call sends it to a cluster. With one job and no such configuration joblib is not needed. Processes of
+this machine end with the sweep where it is interrupted, and with the process that called it where that is killed.
 """
 
 import importlib.util
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from typing import Any
 
 from equipoise import _validation as check
-from equipoise.experiments.experiment import Experiment, Plan
+from equipoise.experiments.experiment import Experiment, Staging
 from equipoise.experiments.results import Curves, Result, Store
+from equipoise.experiments.workers import deaf, end_with
 
-Task = tuple[Plan, int]
+Task = tuple[Staging, int]
 """A repetition to run."""
+
+Done = tuple[Experiment, Result]
+"""A repetition that was run."""
 
 
 def sweep(
@@ -49,8 +55,8 @@ def sweep(
     wanted = [(experiment, i) for i in range(repetitions) for experiment in dict.fromkeys(experiments)]
     found = {key: result for key in wanted if store and (result := store.load(*key)) is not None}
     missing = [(experiment.plan, i) for experiment, i in wanted if (experiment, i) not in found]
-    with _bar(progress, len(wanted), done=len(found)) as advance:
-        for experiment, result in _execute(missing, jobs):
+    with _bar(progress, len(wanted), done=len(found)) as advance, closing(_execute(missing, jobs)) as results:
+        for experiment, result in results:
             if store:
                 store.save(experiment, result)
             found[experiment, result.repetition] = result
@@ -58,22 +64,42 @@ def sweep(
     return [Curves(experiment, tuple(found[experiment, i] for i in range(repetitions))) for experiment in experiments]
 
 
-def repeat(plan: Plan, repetition: int) -> tuple[Experiment, Result]:
+def repeat(plan: Staging, repetition: int) -> Done:
     """Run one repetition: what a worker does."""
     return plan.experiment, Result.of(plan.run(repetition), repetition)
 
 
-def _execute(tasks: Sequence[Task], jobs: int | None) -> Iterator[tuple[Experiment, Result]]:
+def _execute(tasks: Sequence[Task], jobs: int | None) -> Generator[Done, None, None]:
     """Run tasks and yield their results in the order they are done."""
     if jobs == 1 or (jobs is None and importlib.util.find_spec("joblib") is None):
         yield from (repeat(*task) for task in tasks)
         return
     joblib = _joblib()
-    with _single_threaded():
+    with _own_workers():
         parallel = joblib.Parallel(n_jobs=jobs, batch_size=1, **_how_to_answer())
-        size = len(tasks) if parallel.return_generator else 2 * joblib.effective_n_jobs(jobs)
-        for first in range(0, len(tasks), size):
-            yield from parallel(joblib.delayed(repeat)(*task) for task in tasks[first : first + size])
+        calls = [joblib.delayed(repeat)(*task) for task in tasks]
+        if parallel.return_generator:
+            yield from _as_they_come(parallel, calls)
+            return
+        size = 2 * joblib.effective_n_jobs(jobs)
+        for first in range(0, len(calls), size):
+            yield from parallel(calls[first : first + size])
+
+
+def _as_they_come(parallel: Any, calls: Iterable[Any]) -> Iterator[Done]:
+    """Start the workers, yield what they find, and end them where that is not wanted any more."""
+    with ExitStack() as stack:
+        with deaf() if _local() else nullcontext():
+            results = parallel(calls)
+            stack.callback(_end, results)
+        yield from results
+
+
+def _end(results: Generator[Done, None, None]) -> None:
+    """End the workers if they are not done."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # how much of their work was in vain
+        results.close()
 
 
 def _how_to_answer() -> dict[str, str]:
@@ -82,14 +108,23 @@ def _how_to_answer() -> dict[str, str]:
     return {"return_as": "generator_unordered"} if backend.supports_return_generator else {}
 
 
-def _single_threaded() -> AbstractContextManager[object]:
-    """Keep linear algebra to one thread in each local worker; clusters do so by themselves."""
-    joblib = _joblib()
-    backend, jobs = joblib.parallel.get_active_backend()
-    if not backend.supports_inner_max_num_threads:
+def _own_workers() -> AbstractContextManager[object]:
+    """Keep local workers to one thread of linear algebra and to the life of this process; clusters see to theirs."""
+    if not _local():
         return nullcontext()
-    config: AbstractContextManager[object] = joblib.parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1)
+    joblib = _joblib()
+    _, jobs = joblib.parallel.get_active_backend()
+    watch: dict[str, Any] = {"initializer": end_with, "initargs": (os.getpid(),)}
+    config: AbstractContextManager[object] = joblib.parallel_config(
+        "loky", n_jobs=jobs, inner_max_num_threads=1, **watch
+    )
     return config
+
+
+def _local() -> bool:
+    """Return whether joblib is to start processes of this machine."""
+    backend, _ = _joblib().parallel.get_active_backend()
+    return bool(backend.supports_inner_max_num_threads)
 
 
 def _joblib() -> Any:

@@ -12,6 +12,7 @@ which of them comes first was drawn at random.
 import os
 import warnings
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -104,7 +105,7 @@ class DuelGenerator(Generator):  # type: ignore[misc]
     def recommend(self) -> Recommendation:
         """Return the best point as far as is known, with a bound on what is left to gain."""
         best = self.optimizer.recommend()
-        return Recommendation(self._problem.row(best.x), best.gap_bound, best.readings)
+        return replace(best, x=self._problem.row(best.x))
 
     def get_best_points(self) -> list[dict[str, Any]]:
         """Return the best point as far as is known: not the one with the best reading, which under drift is luck."""

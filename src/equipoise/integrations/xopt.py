@@ -13,6 +13,7 @@ import math
 import secrets
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pydantic import Field, PrivateAttr, field_serializer
@@ -107,7 +108,7 @@ class XoptDuelGenerator(Generator, StateOwner):  # type: ignore[misc]
     def recommend(self) -> Recommendation:
         """Return the best point as far as is known, with a bound on what is left to gain."""
         best = self.study.optimizer.recommend()
-        return Recommendation(self.study.problem.row(best.x), best.gap_bound, best.readings)
+        return replace(best, x=self.study.problem.row(best.x))
 
     def get_best_points(self) -> list[dict[str, Any]]:
         """Return the best point as far as is known: not the one with the best reading, which under drift is luck."""

@@ -13,11 +13,25 @@ import numpy as np
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.data import EVEN, Duel, Proposal, Reading, Side
-from equipoise.log.events import Asked, Corrected, Event, Expired, Failed, Handed, Retracted, Told
+from equipoise.log.events import (
+    Asked,
+    Canceled,
+    Corrected,
+    Event,
+    Expired,
+    Failed,
+    Handed,
+    Planned,
+    Retracted,
+    Told,
+)
 from equipoise.spaces import Domain
 
 PROPOSAL = "proposal"
 """The side of a comparison that is the whole proposal."""
+
+MAX_PLANNED = 10**6
+"""The most duels that a plan may have."""
 
 ROUNDING = 1e-6
 """By how much a point may lie outside of its space, and weights may miss 1: other machines round otherwise."""
@@ -44,8 +58,12 @@ class Codec:
     def to_json(self, event: Event) -> dict[str, Any]:
         """Return an event as a JSON object."""
         match event:
-            case Asked(trial, number, duel, worker):
-                return {"ask": trial, "duel": number} | self._duel(duel) | _given(worker=worker)
+            case Planned(number, purpose, duels, points):
+                return {"plan": number, "kind": purpose, "duels": duels} | self._finalists(points)
+            case Canceled(number):
+                return {"cancel": number}
+            case Asked(trial, number, duel, worker, plan):
+                return {"ask": trial, "duel": number} | self._duel(duel) | _given(worker=worker, plan=plan)
             case Handed(trial, worker):
                 return {"hand": trial} | _given(worker=worker)
             case Told(trial, reading):
@@ -67,7 +85,12 @@ class Codec:
         match content:
             case {"ask": trial, "duel": number}:
                 duel, worker = self._to_duel(content), _worker(content)
-                return Asked(_number("ask", trial), _number("duel", number), duel, worker)
+                plan = _number("plan", content["plan"]) if "plan" in content else None
+                return Asked(_number("ask", trial), _number("duel", number), duel, worker, plan)
+            case {"plan": number, "kind": kind, "duels": duels}:
+                return self._to_plan(_number("plan", number), kind, _number("duels", duels), content)
+            case {"cancel": number}:
+                return Canceled(_number("cancel", number))
             case {"hand": trial}:
                 return Handed(_number("hand", trial), _worker(content))
             case {"tell": trial}:
@@ -108,6 +131,23 @@ class Codec:
             raise ValueError(f"`signs` must be one for each measured point, got {list(signs)}")
         baseline = check.number("baseline", content.get("baseline", 0.0))
         return Duel(proposal, points[measure], signs, first, second, baseline)
+
+    def _finalists(self, points: FloatArray | None) -> dict[str, Any]:
+        if points is None:
+            return {}
+        return {"points": [self._point(p) for p in points], "x": [readable(self.space.decode(p)) for p in points]}
+
+    def _to_plan(self, number: int, kind: Any, duels: int, content: Mapping[str, Any]) -> Planned:
+        if kind not in ("audit", "verify"):
+            raise ValueError(f"`kind` must be audit or verify, got {kind!r}")
+        if not 1 <= duels <= MAX_PLANNED:
+            raise ValueError(f"`duels` must be from 1 to {MAX_PLANNED}, got {duels}")
+        if kind == "audit":
+            return Planned(number, "audit", duels)
+        points = self._to_points(_listed("points", content["points"]))
+        if len(points) < 2 or (points[1:] == points[0]).all(axis=1).any():
+            raise ValueError("a verification must be of a point against others")
+        return Planned(number, "verify", duels, points)
 
     def _reading(self, reading: Reading) -> dict[str, Any]:
         point = reading.point

@@ -1,6 +1,8 @@
 """What happens in a study: each kind of event is applied in one place, `study/state.py`.
 
 event     what it says                                        JSON
+Planned   duels were planned: an audit or a verification      {"plan": number, "kind": kind, "duels": how many}
+Canceled  a plan is not gone on with                          {"cancel": number}
 Asked     a new duel was proposed, its first trial handed out {"ask": trial, "duel": number, "points": ...}
 Handed    a trial that waited was handed out                  {"hand": trial}
 Told      a reading                                           {"tell": trial, "value": number, ...}
@@ -11,18 +13,41 @@ Retracted a reading or failure never was                      {"retract": trial}
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
+from equipoise._typing import FloatArray
 from equipoise.data import Duel, Reading
+
+Purpose = Literal["audit", "verify"]
+"""What duels are planned for."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Planned:
+    """The next duels serve a purpose: an audit, or a verification of the first of some points against the others."""
+
+    number: int
+    purpose: Purpose
+    duels: int
+    points: FloatArray | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Canceled:
+    """A plan is not gone on with; what was told for it stays."""
+
+    number: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
-    """A new duel was proposed, and its first trial handed out."""
+    """A new duel was proposed, for a plan where one is served, and its first trial handed out."""
 
     trial: int
     number: int
     duel: Duel
     worker: str | None = None
+    plan: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,4 +96,4 @@ class Retracted:
     trial: int
 
 
-Event = Asked | Handed | Told | Failed | Expired | Corrected | Retracted
+Event = Planned | Canceled | Asked | Handed | Told | Failed | Expired | Corrected | Retracted

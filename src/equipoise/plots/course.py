@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from equipoise._typing import FloatArray
+from equipoise.answer.claims import PHRASES
 from equipoise.optimizer import Optimizer
 from equipoise.plots.style import BLUE, GRAY, GREEN, LIGHT, ORANGE, PINK, axes, logarithmic, shown
 
@@ -67,7 +68,7 @@ def readings(opt: Optimizer, ax: Any = None) -> Any:
 
 
 def certificate(opt: Optimizer, ax: Any = None, points: int = 40) -> Any:
-    """Draw how the bound on what is left to gain fell, reading by reading.
+    """Draw how the bound on what is left to gain, over all settings, fell reading by reading.
 
     Replays the study, so it takes about as long as `resume`.
 
@@ -81,14 +82,15 @@ def certificate(opt: Optimizer, ax: Any = None, points: int = 40) -> Any:
     """
     ax = axes(ax)
     at = np.unique(np.linspace(min(1, opt.readings), opt.readings, points).round().astype(int)).tolist()
-    known = [best for best in opt.history(at) if math.isfinite(best.gap_bound)]
-    bounds = [best.gap_bound for best in known]
-    ax.set(xlabel="readings", ylabel="bound on what is left to gain", title="No certificate yet")
+    known = [best for best in opt.history(at) if math.isfinite(best.overall.bound)]
+    bounds = [best.overall.bound for best in known]
+    ax.set(xlabel="readings", ylabel="bound on what is left to gain", title="No bound yet")
     if not known:
         return ax
     ax.plot([best.readings for best in known], bounds, color=BLUE, linewidth=1.8)
     ax.plot([known[-1].readings], bounds[-1:], "o", color=ORANGE, markersize=6)
-    ax.set_title(f"The certificate after {known[-1].readings} readings: {shown(bounds[-1])}")
+    ground = PHRASES[known[-1].overall.kind]
+    ax.set_title(f"{ground}, after {known[-1].readings} readings, at most {shown(bounds[-1])} is left to gain")
     if min(bounds) > 0:
         logarithmic(ax, "y")
     ax.grid(color=LIGHT, linewidth=0.6, alpha=0.6)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from equipoise._typing import FloatArray
+from equipoise.answer.claims import PHRASES
 from equipoise.answer.recommendation import Recommendation
 from equipoise.optimizer import Optimizer
 from equipoise.plots.knobs import Knob, chosen, coordinates, encoded, knobs
@@ -119,9 +120,11 @@ def _row(opt: Optimizer, best: Recommendation, knob: Knob, at: FloatArray, point
 
 def _bound(opt: Optimizer, best: Recommendation, ax: Any) -> None:
     """Draw the certificate: nothing lies beyond it."""
-    if math.isfinite(best.gap_bound):
-        at = -best.gap_bound if opt.minimize else best.gap_bound
-        ax.axhline(at, color=ORANGE, linewidth=1.0, linestyle=(0, (4, 3)), label="bound: nothing lies beyond")
+    claim = best.overall
+    if math.isfinite(claim.bound):
+        at = -claim.bound if opt.minimize else claim.bound
+        ground = PHRASES[claim.kind].lower()
+        ax.axhline(at, color=ORANGE, linewidth=1.0, linestyle=(0, (4, 3)), label=f"{ground}, nothing lies beyond")
 
 
 def _map(opt: Optimizer, best: Recommendation, pair: list[Knob], ax: Any) -> Any:
@@ -201,6 +204,4 @@ def _headline(opt: Optimizer, best: Recommendation, drawn: list[Knob]) -> str:
     where = ", ".join(f"{knob.name} = {shown(knob.get(best.x))}" for knob in drawn)
     if len(knobs(opt.space, 2)) > len(drawn):
         where += " (slice through it)"
-    known = math.isfinite(best.gap_bound)
-    bound = f"nothing is better by more than {shown(best.gap_bound)}" if known else "a guess: there is no bound yet"
-    return f"Best: {where}\n{bound}"
+    return f"Best: {where}\n{str(best.overall).rstrip('.')}"

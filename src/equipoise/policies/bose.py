@@ -20,7 +20,6 @@ is otherwise left to many gradient steps. Scaling psi changes nothing, so lambda
 KWS18 is Krishnamurthy, Wu and Syrgkanis, Semiparametric Contextual Bandits, ICML 2018.
 """
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +28,7 @@ from numpy.random import Generator
 from equipoise import _linalg
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
+from equipoise.belief.arrays import namespace
 from equipoise.belief.covariance import Indices
 from equipoise.belief.posterior import Belief
 from equipoise.data import CERTAIN, EVEN, Proposal
@@ -45,9 +45,11 @@ NEGLIGIBLE = 1e-12
 """Weights up to this are dropped."""
 
 
-def coefficient(t: int, dimension: int, delta: float) -> float:
-    """Return gamma in round t."""
-    return math.sqrt(dimension * math.log(1 + t / dimension) + 2 * math.log(t / delta)) + 1  # KK21 beta_DR
+def coefficient(t: float | FloatArray, dimension: int, delta: float) -> FloatArray:
+    """Return gamma in round t, shape (...)."""
+    xp = namespace(t)
+    gamma: FloatArray = xp.sqrt(dimension * xp.log(1 + t / dimension) + 2 * xp.log(t / delta)) + 1  # KK21 beta_DR
+    return gamma
 
 
 def balanced(psi: FloatArray) -> tuple[Indices, FloatArray]:
@@ -147,7 +149,7 @@ class BOSE:
     def __call__(self, belief: Belief, rng: Generator) -> Proposal:
         """Propose the support of the weights; a lone survivor with certainty."""
         psi = pairwise_psi(belief.covariance())
-        gamma = coefficient(belief.comparisons + 1, belief.points.shape[1], self.delta)
+        gamma = coefficient(belief.comparisons + 1.0, belief.points.shape[1], self.delta)
         width = np.sqrt(gamma**2 / belief.regularizer * psi)
         alive = np.flatnonzero(plausible(belief.mean, width))  # KWS18 Algorithm 1
         S, w = balanced(psi.take(alive, axis=0).take(alive, axis=1))

@@ -1,11 +1,12 @@
 """The leader against its most promising rival."""
 
-import math
 from dataclasses import dataclass
 
 from numpy.random import Generator
 
 from equipoise import _validation as check
+from equipoise._typing import FloatArray
+from equipoise.belief.arrays import namespace
 from equipoise.belief.posterior import Belief, fair_argmax
 from equipoise.data import Proposal
 from equipoise.policies.search import Score, optimism
@@ -54,9 +55,14 @@ class Challenger:
         """Its own value, if it is to climb."""
         return (optimism,) if self.climb else ()
 
+    def widening(self, e: float | FloatArray) -> FloatArray:
+        """Return the factor on the half-width of a duel, given its exponential draw, shape (...)."""
+        factor: FloatArray = self.scale * namespace(e).sqrt(1.0 + self.boldness * e)  # METHOD section 7
+        return factor
+
     def __call__(self, belief: Belief, rng: Generator) -> Proposal:
         """Propose the leader and its challenger."""
         leader = belief.leader(rng)
-        widening = self.scale * math.sqrt(1.0 + self.boldness * rng.exponential())
+        widening = self.widening(rng.exponential())
         upper = belief.mean + widening * belief.width(belief.psi(leader))  # METHOD section 7
         return Proposal.pair(belief.points[leader], belief.points[fair_argmax(upper, rng)])

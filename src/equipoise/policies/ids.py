@@ -16,6 +16,7 @@ from numpy.random import Generator
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
+from equipoise.belief.arrays import namespace
 from equipoise.belief.posterior import Belief, fair_argmax, gap_bound
 from equipoise.data import Proposal
 from equipoise.policies.search import optimism
@@ -30,14 +31,32 @@ def ratio(g: FloatArray, delta: FloatArray, information: FloatArray) -> FloatArr
         delta: Largest plausible regret of the leader, shape (..., 1).
         information: Information gain of each duel, shape (..., m).
     """
-    numerator = np.where(g > delta, 4.0 * delta * g, (delta + g) ** 2)  # METHOD section 4
-    result = np.full_like(numerator, np.inf)
-    return np.divide(numerator, information, out=result, where=information > 0)
+    xp = namespace(g)
+    numerator = xp.where(g > delta, 4.0 * delta * g, (delta + g) ** 2)  # METHOD section 4
+    learns = information > 0
+    result: FloatArray = xp.where(learns, numerator / xp.where(learns, information, 1.0), xp.inf)
+    return result
 
 
-def probability(g: float, delta: float) -> float:
-    """Return the p that minimizes KK21 Eq. (11) for a candidate of gap g."""
-    return delta / g if g > delta else 1.0  # METHOD section 2, row 7: the printed one divides by zero at g = 0
+def probability(g: FloatArray, delta: FloatArray) -> FloatArray:
+    """Return the p that minimizes KK21 Eq. (11) for a candidate of gap g, shape (...)."""
+    xp, mixed = namespace(g), g > delta
+    p: FloatArray = xp.where(mixed, delta / xp.where(mixed, g, 1.0), 1.0)  # METHOD section 2, row 7: none is 0/0
+    return p
+
+
+def merits(g: FloatArray, psi: FloatArray, width: FloatArray, regularizer: float) -> tuple[FloatArray, FloatArray]:
+    """Return minus the ratio of each candidate, shape (..., m), and delta, shape (..., 1).
+
+    Args:
+        g: Estimated loss of each candidate against the leader, shape (..., m).
+        psi: Variance of its difference to the leader, shape (..., m).
+        width: Half-width of the confidence interval of that difference, shape (..., m).
+        regularizer: lambda.
+    """
+    delta = gap_bound(g, width)
+    information = namespace(psi).log1p(psi / regularizer)  # KK21 Eq. (9); METHOD section 2, row 2
+    return -ratio(g, delta, information), delta
 
 
 def information_ratio(
@@ -84,11 +103,9 @@ class IDS:
         leader = belief.leader(rng)
         psi = belief.psi(leader)
         g = belief.gaps(leader)
-        delta = gap_bound(g, belief.width(psi))
-        information = np.log1p(psi / belief.regularizer)  # KK21 Eq. (9); METHOD section 2, row 2
-        merit = -ratio(g, delta, information)
+        merit, delta = merits(g, psi, belief.width(psi), belief.regularizer)
         rival = fair_argmax(merit, rng)
-        p = probability(float(g[rival]), float(delta[0])) if merit[rival] > -np.inf else 0.0
+        p = float(probability(g[rival], delta[0])) if merit[rival] > -np.inf else 0.0
         p = max(p, self.floor)
         if p < 1.0 and rng.random() >= p:
             rival = leader

@@ -15,6 +15,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from equipoise._typing import FloatArray
+from equipoise.belief.arrays import namespace
 from equipoise.belief.covariance import Indices
 from equipoise.belief.posterior import Belief
 
@@ -38,15 +39,16 @@ def covariance_among(belief: Belief, keep: Indices) -> FloatArray:
 
 def pairwise_psi(C: FloatArray) -> FloatArray:
     """Return psi of every pair, zero on the diagonal."""
-    variance = np.diagonal(C, axis1=-2, axis2=-1)
-    psi = variance[..., :, None] + variance[..., None, :] - 2.0 * C  # METHOD section 2, row 1
-    return np.maximum(psi, 0.0, out=psi)
+    xp = namespace(C)
+    variance = xp.linalg.diagonal(C)
+    psi: FloatArray = variance[..., :, None] + variance[..., None, :] - 2.0 * C  # METHOD section 2, row 1
+    return xp.maximum(psi, 0.0)  # type: ignore[no-any-return]
 
 
 def plausible(mean: FloatArray, width: FloatArray) -> NDArray[np.bool_]:
     """Return which candidates no other beats with confidence, shape (..., n); the leader is always among them."""
     lead = mean[..., None, :] - mean[..., :, None]
-    unbeaten: NDArray[np.bool_] = np.all(lead <= width, axis=-1)  # METHOD section 7
+    unbeaten: NDArray[np.bool_] = namespace(mean).all(lead <= width, axis=-1)  # METHOD section 7
     return unbeaten
 
 

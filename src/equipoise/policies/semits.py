@@ -29,6 +29,7 @@ from numpy.typing import ArrayLike
 from equipoise import _linalg
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
+from equipoise.belief.arrays import namespace
 from equipoise.belief.confidence import Confidence
 from equipoise.belief.covariance import Indices
 from equipoise.belief.listed import FinitePosterior
@@ -39,6 +40,13 @@ from equipoise.reductions.centered import Centered
 
 RANK_TOLERANCE = 1e-12
 """Variance left out of the draws, relative to the largest: where C is singular, as with `Linear`, it is rounding."""
+
+
+def growing_scale(t: float | FloatArray, delta: float) -> FloatArray:
+    """Return v in round t, shape (...)."""
+    xp = namespace(t)
+    v: FloatArray = xp.sqrt(2 * xp.log(t / delta))  # KK21 Section 5
+    return v
 
 
 def directions(u: FloatArray) -> FloatArray:
@@ -197,7 +205,7 @@ class SemiTS:
 
     def __call__(self, belief: Belief, rng: Generator) -> Proposal:
         """Propose every point that was the best of a draw."""
-        v = self.scale or math.sqrt(2 * math.log((belief.comparisons + 1) / self.delta))  # KK21 Section 5
+        v = self.scale or float(growing_scale(belief.comparisons + 1.0, self.delta))
         F = factor(belief.covariance()) * (v / math.sqrt(belief.regularizer))
         counts = best_counts(belief.mean, F, self.draws, rng)
         best = np.flatnonzero(counts)

@@ -1,10 +1,27 @@
-"""A study: its state, what it proposes next, its random streams, and the defaults."""
+"""A study: its state, what it proposes next, what it claims, its random streams, and the defaults."""
 
+from equipoise.study.assembly import Assembly
+from equipoise.study.claiming import Claims, WrongUnit
 from equipoise.study.ledger import DuelGivenUp, GapUnknown
+from equipoise.study.plans import Plan
 from equipoise.study.proposing import Proposer
 from equipoise.study.rules import Record, Rules
-from equipoise.study.screen import SetAside
+from equipoise.study.screen import DeadSensor, SetAside
 from equipoise.study.state import State
 from equipoise.study.streams import Streams
 
-__all__ = ["DuelGivenUp", "GapUnknown", "Proposer", "Record", "Rules", "SetAside", "State", "Streams"]
+__all__ = [
+    "Assembly",
+    "Claims",
+    "DeadSensor",
+    "DuelGivenUp",
+    "GapUnknown",
+    "Plan",
+    "Proposer",
+    "Record",
+    "Rules",
+    "SetAside",
+    "State",
+    "Streams",
+    "WrongUnit",
+]

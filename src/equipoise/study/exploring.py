@@ -65,6 +65,11 @@ def sequence(space: Domain, rng: Generator) -> FloatArray:
     return distinct
 
 
+def apart(streams: Streams) -> Streams:
+    """Return the same streams in an object of their own: a study's generator is in use while a proposal is made."""
+    return Streams(key=streams.key.tolist())
+
+
 @dataclass(frozen=True, eq=False)
 class Explorer:
     """Proposes what has nothing to do with what is believed best.
@@ -82,8 +87,7 @@ class Explorer:
     @cached_property
     def points(self) -> FloatArray:
         """Points of which every beginning is spread evenly, shape (n, d); made when first needed: it takes time."""
-        own = Streams(key=self.streams.key.tolist())  # the study's generator is in use while this is asked for
-        return sequence(self.space, own.at(0, DESIGN))
+        return sequence(self.space, apart(self.streams).at(0, DESIGN))
 
     def __call__(
         self, posterior: Posterior, duels: int, feasibility: Feasibility, asked: frozenset[bytes], rng: Generator

@@ -5,8 +5,8 @@ its own then cancels. Whoever changes the ledger has asked it before whether the
 """
 
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from equipoise._typing import FloatArray
@@ -33,6 +33,7 @@ class Entry:
         readings: What was told so far, by trial.
         void: Given up: its readings no longer make a comparison.
         aside: The trials whose reading cannot be: nothing is learned from it.
+        plan: The number of the plan it serves, if any.
     """
 
     number: int
@@ -42,6 +43,7 @@ class Entry:
     readings: dict[int, Reading] = field(default_factory=dict)
     void: bool = False
     aside: frozenset[int] = frozenset()
+    plan: int | None = None
 
     def point(self, i: int) -> FloatArray:
         """Return the encoded point of trial i: where it was measured, or is to be."""
@@ -56,7 +58,12 @@ class Entry:
     def with_reading(self, i: int, reading: Reading, aside: bool) -> "Entry":
         """Return the entry with one more reading, which may be one that cannot be."""
         strange = self.aside | {i} if aside else self.aside
-        return Entry(self.number, self.duel, self.ids, self.worker, self.readings | {i: reading}, self.void, strange)
+        return replace(self, readings=self.readings | {i: reading}, aside=strange)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all its readings were told and can be."""
+        return not self.void and None not in self.told()
 
     @property
     def timed(self) -> bool:
@@ -94,10 +101,19 @@ class Ledger:
         by_number = {entry.number: entry for entry in self._pending.values() if not entry.void}
         return [by_number[number] for number in sorted(by_number)]
 
-    def enter(self, duel: Duel, worker: str | None) -> Trial:
+    @property
+    def latest(self) -> Iterator[tuple[float, bytes]]:
+        """Value and point of every reading, the last one first."""
+        return ((reading.value, self.of_trial[i].point(i).tobytes()) for i, reading in reversed(self.told.items()))
+
+    def serving(self, plan: int) -> list[Entry]:
+        """Return the duels that serve a plan, in their order."""
+        return [entry for entry in self.entries if entry.plan == plan]
+
+    def enter(self, duel: Duel, worker: str | None, plan: int | None = None) -> Trial:
         """Take in a new duel, whose points are to be measured in their order, and give a worker the first."""
         ids = tuple(range(self.trials, self.trials + len(duel.points)))
-        entry = Entry(len(self.entries), duel, ids, worker)
+        entry = Entry(len(self.entries), duel, ids, worker, plan=plan)
         self.entries.append(entry)
         self.trials += len(ids)
         queue = self._waiting.setdefault(worker, deque())

@@ -1,14 +1,18 @@
 """What the ledger of a study shows: where readings can be had, which should be confirmed, what became of each trial."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from equipoise._typing import FloatArray
+from equipoise.answer import Standing
 from equipoise.belief import Feasibility
+from equipoise.log.events import Planned
 from equipoise.study.ledger import Ledger
-from equipoise.study.rules import Record
+from equipoise.study.plans import Plan, verification
+from equipoise.study.rules import Record, Rules
+from equipoise.study.screen import equal_at_end, stuck
 
 RECENT_READINGS = 8
 """How many of the last readings are looked at for one that should be confirmed."""
@@ -50,6 +54,33 @@ def suspect(ledger: Ledger, spoiled: tuple[float, ...], sign: float) -> FloatArr
         if reading.place in spoiled and good and once:
             return points[i]
     return None
+
+
+def standing(
+    ledger: Ledger, planned: Sequence[Planned], plans: Sequence[Plan], rules: Rules, feasible: Feasibility
+) -> Standing:
+    """Return what is known of a study besides its belief.
+
+    Args:
+        ledger: All trials.
+        planned: What was planned.
+        plans: How far it is with each plan.
+        rules: What the study is governed by.
+        feasible: Where readings can be had.
+    """
+    start = next((ledger.of_trial[i].point(i) for i in ledger.told), None)
+    done = [plan for plan, state in zip(planned, plans, strict=True) if state.complete]
+    verified = [plan for plan in done if plan.purpose == "verify"][-1:]
+    served = [entry for entry in ledger.entries if entry.plan is not None]
+    return Standing(
+        len(ledger.told),
+        feasible,
+        start,
+        theorem=not rules.offset.learns_readings,
+        enough=not stuck(equal_at_end(ledger.latest), len(ledger.told)),
+        audited=any(plan.purpose == "audit" for plan in done),
+        verification=verification(verified[0], served, rules.sign, start) if verified else None,
+    )
 
 
 def records(ledger: Ledger, spoiled: tuple[float, ...], decode: Callable[[FloatArray], Any]) -> list[Record]:

@@ -2,18 +2,22 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 from numpy.random import Generator
 
 from equipoise._typing import FloatArray
+from equipoise.answer.audit import audit_pair
 from equipoise.belief import Feasibility, Posterior
 from equipoise.data import Duel, Proposal
 from equipoise.policies import Policy
 from equipoise.policies.search import candidates
-from equipoise.reductions import Reduction
+from equipoise.reductions import Reduction, TwoPoint
 from equipoise.spaces import Domain
 from equipoise.spaces.restricted import Restricted
-from equipoise.study.exploring import Explorer
+from equipoise.study.exploring import Explorer, apart, sequence
+from equipoise.study.plans import Plan
 from equipoise.study.state import State
+from equipoise.study.streams import AUDIT, Streams
 
 
 @dataclass(frozen=True)
@@ -23,6 +27,7 @@ class Proposer:
     space: Domain
     policy: Policy
     reduction: Reduction
+    streams: Streams
     explorer: Explorer | None = None
 
     def __post_init__(self) -> None:
@@ -37,13 +42,29 @@ class Proposer:
             )
 
     def duel(self, state: State, rng: Generator) -> Duel:
-        """Propose the next duel; what is still open already shrinks the variance, so that the next one differs."""
+        """Propose the next duel; what is still open already shrinks the variance, so that the next one differs.
+
+        A plan that is under way comes first. Its duels are of two readings, whatever the reduction of the study.
+        """
+        if state.serves is not None:
+            return TwoPoint()(self._planned(state, state.serves, rng), rng)
         posterior, feasibility, proposal = state.anticipated(), state.feasibility, None
         if self.explorer is not None:
             proposal = self.explorer(posterior, state.duels, feasibility, state.asked, rng)
         if proposal is None:
             proposal = self._chosen(posterior, feasibility, state.suspect(), rng)
         return self.reduction(proposal, rng, _forecast(state, proposal))
+
+    def _planned(self, state: State, plan: Plan, rng: Generator) -> Proposal:
+        """Return the next pair of a plan: of an audit, or the leader to be verified and its rivals in turn."""
+        begun = plan.duels - plan.left
+        if plan.points is not None:
+            return Proposal.pair(plan.points[0], plan.points[1 + begun % (len(plan.points) - 1)])
+        feasibility = state.feasibility
+        spread = sequence(self.space, apart(self.streams).at(len(state.plans) - 1, AUDIT))
+        fresh = [point.tobytes() not in state.asked for point in spread]
+        left = spread[np.array(fresh, dtype=np.bool_) & feasibility.allows(spread)]
+        return audit_pair(self.space, state.anticipated(), feasibility, left, begun, plan.duels, rng)
 
     def _chosen(
         self, posterior: Posterior, feasibility: Feasibility, suspect: FloatArray | None, rng: Generator

@@ -6,18 +6,34 @@ replay and the history do the same without the write. What can fail fails in `pr
 
 import copy
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import Any
+from itertools import chain
 
 from equipoise._typing import FloatArray
+from equipoise.answer import Standing
 from equipoise.belief import Feasibility, Posterior
 from equipoise.data import Comparison, Reading, Trial, teaches, will_teach
-from equipoise.log.events import Asked, Corrected, Event, Expired, Failed, Handed, Retracted, Told
+from equipoise.log.events import (
+    Asked,
+    Canceled,
+    Corrected,
+    Event,
+    Expired,
+    Failed,
+    Handed,
+    Planned,
+    Retracted,
+    Told,
+)
 from equipoise.reductions import Zero
+from equipoise.study.door import Door
 from equipoise.study.ledger import DuelGivenUp, Entry, GapUnknown, Ledger
-from equipoise.study.outlook import feasibility, records, suspect
+from equipoise.study.outlook import feasibility, records, standing, suspect
+from equipoise.study.plans import Plan
 from equipoise.study.rules import NOTHING, Change, Record, Rules
-from equipoise.study.screen import LARGEST_PLAUSIBLE, SetAside, absurd
+from equipoise.study.screen import LARGEST_PLAUSIBLE, SetAside, absurd, equal_at_end, stuck_note
+
+MOST_ANTICIPATED = 96
+"""How many open duels are anticipated, the newest: what all of them cost and bring is in docs/reliability.md."""
 
 
 class State:
@@ -32,6 +48,8 @@ class State:
         self.posterior, self.baseline = rules.prior, rules.baseline
         self._ledger = Ledger(rules.space.decode)
         self._events: list[Event] = []
+        self._plans: list[Planned] = []
+        self._canceled: set[int] = set()
         self.whole = True  # else an interrupt came in the middle of a change
         self._aside: frozenset[int] = frozenset()
 
@@ -63,65 +81,16 @@ class State:
         """Return the trial that waits for a worker, if any."""
         return self._ledger.next_for(worker)
 
-    def telling(self, i: int, reading: Reading, x: Any = None) -> Told | None:
-        """Return the event of a reading, or refuse it; `None` where it was told before and is no news.
-
-        Args:
-            i: The trial.
-            reading: What was read.
-            x: Where its teller believes it should have been measured, as the user knows it; `None` if that is not said.
-        """
-        if i in self._ledger.told:
-            self._must_be_as_told(i, reading)
-            return None
-        self._ledger.must_be_open(i)
-        self._must_be_ours(i, x)
-        if reading.point is not None:
-            self.posterior.at(reading.point[None])  # refused now, where f is known at listed points only
-        return Told(i, reading)
-
-    def failing(self, i: int, reason: str, x: Any = None) -> Failed | None:
-        """Return the event of a failure, or refuse it; `None` where that is no news. `x` is as for `telling`."""
-        if i in self._ledger.failed:
-            return None
-        if i in self._ledger.told:
-            raise ValueError(f"`trial` must be open to fail, got {i}, which was told {self._ledger.told[i].value!r}")
-        self._ledger.must_be_open(i)
-        self._must_be_ours(i, x)
-        return Failed(i, reason)
-
-    def expiring(self, i: int, x: Any = None) -> Expired:
-        """Return the event of a trial that is taken back, or refuse it. `x` is as for `telling`."""
-        self._ledger.must_be_open(i)
-        self._must_be_ours(i, x)
-        return Expired(i)
-
-    def correcting(self, i: int, **changes: Any) -> Corrected:
-        """Return the event of a reading that is corrected, or refuse it.
-
-        Args:
-            i: The trial.
-            **changes: What is different about its reading.
-        """
-        return Corrected(i, replace(self.must_be_told(i), **changes))
-
-    def retracting(self, i: int) -> Retracted:
-        """Return the event of an answer that is taken back, or refuse it."""
-        if i not in self._ledger.failed:
-            self.must_be_told(i)
-        return Retracted(i)
+    @property
+    def door(self) -> Door:
+        """What turns what is told of a trial into an event, or refuses it."""
+        return Door(self._ledger, self.rules.space)
 
     @property
     def last_answered(self) -> int | None:
         """The trial that was told or failed last and still is; `None` where there is none."""
         answers = (event.trial for event in reversed(self._events) if isinstance(event, (Told, Failed)))
         return next(answers, None)
-
-    def must_be_told(self, i: int) -> Reading:
-        """Return the reading of a trial; refuse a trial that has none."""
-        if i not in self._ledger.told:
-            raise ValueError(f"`trial` must be one whose reading was told, got {i}")
-        return self._ledger.told[i]
 
     def apply(self, event: Event) -> None:
         """Let an event happen; one that has happened already, as after an interrupt, changes nothing."""
@@ -136,12 +105,19 @@ class State:
         """
         ledger = self._ledger
         match event:
-            case Asked(trial, number, duel, worker):
+            case Planned(number):
+                self._must_be("plan", len(self._plans), max(number, len(self._plans)))
+                return self._change(event, lambda: self._plans.append(event)) if self._is_new(number) else NOTHING
+            case Canceled(number):
+                self._must_be_planned(number)
+                return self._change(event, lambda: self._canceled.add(number))
+            case Asked(trial, number, duel, worker, plan):
                 if number < self.duels:
                     return NOTHING
                 self._must_be("duel", self.duels, number)
                 self._must_be("trial", self.trials, trial)
-                return self._change(event, lambda: ledger.enter(duel, worker))
+                self._must_be_planned(plan)
+                return self._change(event, lambda: ledger.enter(duel, worker, plan))
             case Handed(trial, worker):
                 if trial in ledger.handed:
                     return NOTHING
@@ -149,15 +125,17 @@ class State:
                     raise ValueError(f"its trial must wait for worker {worker!r}, as the lines before say, got {trial}")
                 return self._change(event, lambda: ledger.hand_out(worker, trial))
             case Told(trial, reading):
-                news = self.telling(trial, reading)
+                news = self.door.telling(trial, reading)
                 if news is None:
                     return NOTHING
+                if reading.point is not None:
+                    self.posterior.at(reading.point[None])  # refused now, where f is known at listed points only
                 aside = self._screened(news) if screen else self._aside
                 if aside != self._aside:
                     return self._setting_aside([*self._events, news], aside)
                 return self._learning(news, ledger.must_be_open(trial))
             case Failed(trial, reason):
-                if self.failing(trial, reason) is None:
+                if self.door.failing(trial, reason) is None:
                     return NOTHING
                 entry = ledger.must_be_open(trial)
                 why = f"duel {entry.number} given up: trial {trial} failed ({reason})"
@@ -166,18 +144,40 @@ class State:
             case Expired(trial):
                 return self._change(event, lambda: ledger.reissue(trial)) if trial in ledger.handed else NOTHING
             case Corrected(trial, reading):
-                self.must_be_told(trial)
+                self.door.must_be_told(trial)
                 return self._rewritten([Told(trial, reading) if _tells(e, trial) else e for e in self._events])
             case Retracted(trial):
                 answered = trial in ledger.told or trial in ledger.failed
                 return self._rewritten([e for e in self._events if not _answers(e, trial)]) if answered else NOTHING
+
+    @property
+    def plans(self) -> list[Plan]:
+        """All plans, and how far it is with each."""
+        served = self._ledger.serving
+        return [Plan.of(plan, plan.number in self._canceled, served(plan.number)) for plan in self._plans]
+
+    @property
+    def plan(self) -> Plan | None:
+        """The plan that is under way, if any: the last one."""
+        plans = self.plans
+        return plans[-1] if plans and not plans[-1].ended else None
+
+    @property
+    def serves(self) -> Plan | None:
+        """The plan that the next duel serves, if any."""
+        plan = self.plan if self._plans else None
+        return plan if plan is not None and plan.left else None
+
+    def standing(self) -> Standing:
+        """Return what is known of the study besides the belief."""
+        return standing(self._ledger, self._plans, self.plans, self.rules, self.feasibility)
 
     def anticipated(self) -> Posterior:
         """Return the belief as if what is open came out as expected: surer, so that the next proposal differs."""
         offset, place = self.rules.offset, self.readings + 1
         lessons = [
             lesson
-            for entry in self._ledger.open_duels
+            for entry in self._ledger.open_duels[-MOST_ANTICIPATED:]
             for lesson in will_teach(entry.duel, entry.told(), offset, number=float(entry.number), place=place)
         ]
         return self.posterior.anticipate_all(lessons) if lessons else self.posterior
@@ -204,10 +204,24 @@ class State:
         """Yield a state as it was before any reading, then after each: one object, which goes on changing."""
         again = State(self.rules)
         yield again
-        for event in list(self._events):
-            again.apply(event)
+        for past, event in self.replay():
             if isinstance(event, Told):
-                yield again
+                past.apply(event)
+                yield past
+
+    def replay(self) -> "Iterator[tuple[State, Event]]":
+        """Yield each event, and the state as it was before: one object, which goes on changing."""
+        again = State(self.rules)
+        for event in list(self._events):
+            yield again, event
+            again.apply(event)  # once more changes nothing
+
+    def differences(self) -> dict[int, float]:
+        """Return the first reading less the second of every complete duel of two, by number, as values are learned."""
+        pairs = [entry for entry in self._ledger.entries if len(entry.ids) == 2 and entry.complete]
+        sign = self.rules.sign
+        values = {entry.number: [entry.readings[i].value for i in entry.ids] for entry in pairs}
+        return {number: sign * (first - second) for number, (first, second) in values.items()}
 
     def rebuilt(self) -> "State":
         """Return the state that the events which happened lead to; this one may be half changed."""
@@ -217,6 +231,7 @@ class State:
         """Return a copy with a ledger of its own."""
         new = copy.copy(self)
         new._ledger, new._events = copy.deepcopy(self._ledger), list(self._events)
+        new._plans, new._canceled = list(self._plans), set(self._canceled)
         return new
 
     def _change(self, event: Event, make: Callable[[], object], note: Warning | None = None) -> Change:
@@ -279,7 +294,13 @@ class State:
             if late:
                 self._ledger.give_up(entry)
 
-        return self._change(event, learn, self._gap_note(now, late))
+        return self._change(event, learn, self._gap_note(now, late) or self._stuck_note(reading.value, now.point(i)))
+
+    def _stuck_note(self, value: float, point: FloatArray) -> Warning | None:
+        """Return what is to be said where this reading, like many before it, is the same."""
+        if next(self._ledger.latest, (None, b""))[0] != value:
+            return None
+        return stuck_note(equal_at_end(chain([(value, point.tobytes())], self._ledger.latest)), value)
 
     def _gap_note(self, entry: Entry, late: bool) -> Warning | None:
         """Return what is to be said of the time between the readings of a duel."""
@@ -300,21 +321,12 @@ class State:
         told, number = entry.told(), float(entry.number)
         return teaches(entry.duel, told, rules.offset, number=number, sign=rules.sign, comparable=comparable)
 
-    def _must_be_as_told(self, i: int, reading: Reading) -> None:
-        """Refuse a reading that contradicts what was told before; what it does not say it does not contradict."""
-        told, at = self._ledger.told[i], self._ledger.of_trial[i].point(i)
-        same = {name: (getattr(told, name), getattr(reading, name)) for name in ("value", "time", "error")}
-        if reading.point is not None and reading.point.tobytes() != at.tobytes():
-            same["x"] = (self.rules.space.decode(at), self.rules.space.decode(reading.point))
-        for name, (before, now) in same.items():
-            if now is not None and (name == "x" or now != before):
-                rule = f"`{name}` of trial {i} must stay {before!r}, as told before"
-                raise ValueError(f"{rule}, got {now!r}: see `correct`")
+    def _is_new(self, plan: int) -> bool:
+        return plan >= len(self._plans)
 
-    def _must_be_ours(self, i: int, x: Any) -> None:
-        encode, ours = self.rules.space.encode, self._ledger.handed[i].x
-        if x is not None and x is not ours and encode(x).tobytes() != encode(ours).tobytes():
-            raise ValueError(f"`trial` must be one of this optimizer, whose trial {i} is at {ours}, got one at {x}")
+    def _must_be_planned(self, plan: int | None) -> None:
+        if plan is not None and self._is_new(plan):
+            raise ValueError(f"its plan must be one of the lines before it, got {plan}")
 
     @staticmethod
     def _must_be(name: str, expected: int | None, found: int) -> None:

@@ -14,7 +14,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from equipoise import _validation as check
 from equipoise._linalg import one_thread
-from equipoise.answer import Recommendation, recommended
+from equipoise.answer import Recommendation, Standing, recommended
 from equipoise.integrations.optuna.knowledge import MEMORY_DUELS, StudyModel
 from equipoise.integrations.optuna.records import FIT, PAIR, Pair, fit_to_json
 from equipoise.integrations.optuna.translation import must_tell_apart
@@ -149,7 +149,7 @@ class DuelSampler(BaseSampler):
             if translation is None or not readings:
                 raise ValueError("`study` must have finished a duel to recommend anything, got none that is complete")
             belief, _ = model.belief(translation, self.memory)
-            best = recommended(translation.space, belief, readings, self._streams.at(readings, RECOMMEND))
+            best = recommended(translation.space, belief, Standing(readings), self._streams.at(readings, RECOMMEND))
             return replace(best, x=translation.external(best.x))
 
     def coin(self, number: int) -> bool:

@@ -1,0 +1,61 @@
+"""The audit: duels of the leader that are spent on proving it wrong.
+
+The first half are with points spread evenly over the space, whatever is believed of them. The second half are with the
+points that are most promising under a bolder model of the same data: shorter lengthscales, twice the variance. The
+leader is chosen anew before each. Everything enters the ordinary belief (METHOD section 11).
+"""
+
+import numpy as np
+from numpy.random import Generator
+
+from equipoise._typing import FloatArray
+from equipoise.belief import Feasibility, Posterior
+from equipoise.data import Proposal
+from equipoise.policies.search import candidates, optimism
+from equipoise.spaces import Domain
+from equipoise.spaces.restricted import Restricted
+
+BOLD_LENGTHSCALES = (0.35, 0.5, 0.7)
+"""Factors on the lengthscales under which rivals are looked for, in turn."""
+
+BOLD_VARIANCE = 2.0
+"""Factor on the variance of f, with each of them."""
+
+
+def audit_pair(
+    space: Domain,
+    posterior: Posterior,
+    feasibility: Feasibility,
+    spread: FloatArray,
+    k: int,
+    duels: int,
+    rng: Generator,
+) -> Proposal:
+    """Return the leader and what it is to be compared with.
+
+    Args:
+        space: Where points lie.
+        posterior: The belief.
+        feasibility: Where readings can be had.
+        spread: Points spread over the space that were not measured yet, shape (n, d).
+        k: How many duels of the audit were begun.
+        duels: How many it has.
+        rng: The source of randomness.
+    """
+    where = space if feasibility.certain else Restricted(space, feasibility.allows)
+    leader = _leader(where, posterior)
+    if 2 * k < duels and len(spread):
+        return Proposal.pair(leader, spread[0])
+    bold = posterior.rescaled(BOLD_LENGTHSCALES[k % len(BOLD_LENGTHSCALES)], BOLD_VARIANCE)
+    found = candidates(where, bold, (optimism,), rng)
+    found = found[(found != leader).any(axis=1)]
+    belief = bold.at(np.concatenate((leader[None], found)))
+    return Proposal.pair(leader, belief.points[1 + int(belief.optimism(0)[1:].argmax())])
+
+
+def _leader(space: Domain, posterior: Posterior) -> FloatArray:
+    """Return the best of the points that were measured."""
+    known = posterior.support
+    known = known[space.valid(known)]
+    best: FloatArray = known[int(posterior.mean(known).argmax())]
+    return best

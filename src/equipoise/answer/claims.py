@@ -1,0 +1,83 @@
+"""Claims: what is said of an answer, and on what ground.
+
+kind       the ground                                                             what it assumes
+theorem    a confidence bound of the paper                                        kernel, noise and norm are right
+verified   fresh duels in random order, and an interval that holds at any time    the coin was fair
+audited    an estimate, after duels that were spent on proving it wrong           the model, tried where it is weakest
+estimate   draws of functions from what was learned                               the model
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["theorem", "verified", "audited", "estimate"]
+
+PHRASES: dict[Kind, str] = {
+    "theorem": "By theorem",
+    "verified": "Verified by fresh duels",
+    "audited": "By audit",
+    "estimate": "By estimate",
+}
+"""How a claim of each kind begins when it is said to people."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """How much better something else may be than what is recommended.
+
+    Attributes:
+        kind: On what ground this is said.
+        bound: Nothing of the scope is better by more than this; infinite where too little is known.
+        scope: What it was compared with, in words.
+
+    Example:
+        >>> print(Claim("estimate", 0.04, "all settings"))
+        By estimate, nothing is better by more than 0.04.
+    """
+
+    kind: Kind
+    bound: float
+    scope: str
+
+    def __str__(self) -> str:
+        if math.isinf(self.bound):
+            return "A guess: there is no bound yet."
+        what = "none of " + self.scope if self.kind == "verified" else "nothing"
+        return f"{PHRASES[self.kind]}, {what} is better by more than {self.bound:.4g}."
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How much one setting is above another, free of the offset.
+
+    Attributes:
+        value: The estimate of f(first) - f(second).
+        low: It is at least this, with a confidence of 95 %.
+        high: It is at most this, likewise.
+        kind: On what ground this is said.
+        duels: How many fresh duels of the two it rests on; 0 where it rests on a model of f.
+
+    Example:
+        >>> print(Difference(0.31, 0.2, 0.42, "verified", 24))
+        0.31 [0.2, 0.42], verified by 24 fresh duels
+    """
+
+    value: float
+    low: float
+    high: float
+    kind: Kind
+    duels: int = 0
+
+    @property
+    def clear(self) -> bool:
+        """Whether the interval excludes zero."""
+        return self.low > 0 or self.high < 0
+
+    def __neg__(self) -> "Difference":
+        return Difference(-self.value, -self.high, -self.low, self.kind, self.duels)
+
+    def __str__(self) -> str:
+        phrase = PHRASES[self.kind][0].lower() + PHRASES[self.kind][1:]
+        ground = f"verified by {self.duels} fresh duels" if self.kind == "verified" else phrase
+        return f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}], {ground}"

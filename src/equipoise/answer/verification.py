@@ -1,0 +1,87 @@
+"""Verification: fresh duels of the leader with its rivals, and what they show without any model."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from equipoise._typing import FloatArray
+from equipoise.answer.claims import Claim, Difference
+from equipoise.answer.sequence import anytime
+from equipoise.belief import Posterior
+from equipoise.spaces import Domain
+
+ALPHA = 0.05
+"""How often one of the intervals may miss, over all rivals and all times of looking."""
+
+APART = 0.1
+"""How far runners-up are from the leader and from each other at least: in each coordinate, in units of its extent, in
+the root mean square."""
+
+
+@dataclass(frozen=True, eq=False)
+class Verification:
+    """Fresh duels of a leader with some rivals, chosen before the first of them.
+
+    Attributes:
+        leader: What is verified, encoded, shape (d,).
+        rivals: What it was compared with, encoded, shape (k, d).
+        differences: For each rival the readings of the leader less its own, pair by pair, in the order of telling.
+        start: Where the study started, encoded; it may be one of the rivals.
+
+    Example:
+        >>> found = Verification(np.array([0.7]), np.array([[0.2]]), (np.array([1.1, 0.9, 1.0, 1.2] * 5),))
+        >>> print(found.against(0))
+        1.05 [0.9622, 1.138], verified by 20 fresh duels
+    """
+
+    leader: FloatArray
+    rivals: FloatArray
+    differences: tuple[FloatArray, ...]
+    start: FloatArray | None = None
+
+    def against(self, k: int) -> Difference:
+        """Return how much better the leader is than rival k, by an interval that holds at all times, for all rivals."""
+        found = anytime(self.differences[k], ALPHA / len(self.rivals))
+        return Difference(found.value, found.low, found.high, "verified", len(self.differences[k]))
+
+    def between(self, first: FloatArray, second: FloatArray) -> Difference | None:
+        """Return how much better one point is than another, if they are the leader and one of its rivals."""
+        for k, rival in enumerate(self.rivals):
+            pair, asked = (self.leader.tobytes(), rival.tobytes()), (first.tobytes(), second.tobytes())
+            if asked in (pair, pair[::-1]):
+                return self.against(k) if asked == pair else -self.against(k)
+        return None
+
+    @property
+    def claim(self) -> Claim:
+        """What is claimed of the leader: no rival is better by more than a bound."""
+        bound = max(0.0, *(-self.against(k).low for k in range(len(self.rivals))))
+        starts = self.start is not None and self.start.tobytes() in {rival.tobytes() for rival in self.rivals}
+        others = len(self.rivals) - starts
+        names = ["the start"] * starts + ([f"{others} runner{'s' * (others > 1)}-up"] if others else [])
+        return Claim("verified", bound, " and ".join(names))
+
+
+def finalists(
+    space: Domain, posterior: Posterior, leader: FloatArray, start: FloatArray | None, runners_up: int
+) -> FloatArray:
+    """Return the leader, the start, and the best measured points that are apart from these, shape (k, d).
+
+    Args:
+        space: Where points lie.
+        posterior: The belief.
+        leader: What is to be verified, shape (d,).
+        start: Where the study started, if that is known.
+        runners_up: How many further points are wanted.
+    """
+    chosen = [leader]
+    if start is not None and start.tobytes() != leader.tobytes():
+        chosen.append(start)
+    known = posterior.support
+    known = known[space.valid(known)] if len(known) else known
+    wanted = len(chosen) + runners_up
+    for point in known[np.argsort(-posterior.mean(known))] if len(known) else ():
+        away = [np.sqrt((((point - other) / space.extent) ** 2).mean()) for other in chosen]
+        if len(chosen) < wanted and min(away) > APART:
+            chosen.append(point)
+    return np.array(chosen)

@@ -1,0 +1,99 @@
+"""`equipoise audit`, `verify` and `cancel`: duels that prove something, before the study goes on."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from equipoise.cli.common import AS_JSON, STUDY, assignments, command, opened, say
+from equipoise.optimizer import Optimizer
+from equipoise.study import Plan
+
+DUELS = click.option(
+    "--duels", type=click.IntRange(min=2), default=24, show_default=True, help="How many; each takes two readings."
+)
+
+
+@command(
+    "audit",
+    "equipoise audit study.jsonl\nequipoise run study.jsonl --readings 148 -- ./measure.sh   # serves the audit first",
+    short_help="Plan duels that the best setting could lose.",
+)
+@STUDY
+@DUELS
+@AS_JSON
+def audit(study: Path, duels: int, as_json: bool) -> None:
+    """Plan an audit of the best setting: the next asks serve it.
+
+    Half of its duels are with settings spread over all the space, half with those that a bolder model thinks most of.
+    Once all are told, the bound that `best` prints is audited: it held in more runs than an estimate does.
+    """
+    _say_planned(opened(study).audit(duels), as_json)
+
+
+@command(
+    "verify",
+    """equipoise verify study.jsonl
+equipoise verify study.jsonl --against '{"q1": 0, "q2": 0.5}' --duels 40
+equipoise verify study.jsonl --test""",
+    short_help="Plan fresh duels of the best setting with its rivals.",
+)
+@STUDY
+@DUELS
+@click.option("--runners-up", type=click.IntRange(min=0), default=2, show_default=True, help="Rivals beside the start.")
+@click.option("--against", metavar="JSON", multiple=True, help="A rival of your own, instead; may be repeated.")
+@click.option("--test", is_flag=True, help="Plan nothing: test the coins of the duels there are.")
+@AS_JSON
+def verify(study: Path, duels: int, runners_up: int, against: tuple[str, ...], test: bool, as_json: bool) -> None:
+    """Plan a verification of the best setting: fresh duels with its rivals, which the next asks serve.
+
+    The rivals are the setting where the study started and the best ones elsewhere. What `best` then prints needs no
+    model of the settings, the noise or the drift, only that the order of each pair was random.
+
+    With --test nothing is planned or measured. If no settings differed at all, then what was expected to win a duel
+    would win it by the coin; the p-value says how likely the coins alone explain the wins of this study. Exact.
+    """
+    opt = opened(study)
+    if test:
+        p = opt.coin_test()
+        text = "If no settings differed, coins would explain as many wins"
+        say(as_json, {"p_value": p, "readings": opt.readings}, f"{text} with probability {p:.2g} (exact test).")
+        return
+    rivals = [_setting(text) for text in against] or None
+    _say_planned(opt.verify(duels, runners_up=runners_up, against=rivals), as_json, opt)
+
+
+@command("cancel", "equipoise cancel study.jsonl", short_help="Do not go on with an audit or a verification.")
+@STUDY
+@AS_JSON
+def cancel(study: Path, as_json: bool) -> None:
+    """Do not go on with the audit or verification that is under way. What was told for it stays."""
+    opened(study).cancel()
+    say(as_json, {"canceled": True}, "Canceled: the study goes on as before.")
+
+
+def plan_data(plan: Plan) -> dict[str, Any]:
+    """Return how far it is with a plan, for scripts."""
+    return {"purpose": plan.purpose, "duels": plan.duels, "told": plan.told, "left": plan.left}
+
+
+def plan_text(plan: Plan) -> str:
+    """Return how far it is with a plan, for people."""
+    name = {"audit": "An audit", "verify": "A verification"}[plan.purpose]
+    return f"{name} is under way: {plan.told} of {plan.duels} duels told, {plan.left} still to be asked for."
+
+
+def _say_planned(plan: Plan, as_json: bool, opt: Optimizer | None = None) -> None:
+    text = plan_text(plan) + " The next asks serve it."
+    if opt is not None and plan.points is not None:
+        first, *others = (assignments(opt.space.decode(point)) for point in plan.points)
+        text += f"\n{first}\n" + "\n".join(f"  against {other}" for other in others)
+    say(as_json, plan_data(plan), text)
+
+
+def _setting(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"--against must be JSON, such as '{{\"q1\": 1.98}}', got {text!r}") from error

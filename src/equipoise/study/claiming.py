@@ -1,0 +1,109 @@
+"""What a study claims: its recommendation, the difference of two settings, the test of its coins."""
+
+import math
+import warnings
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from equipoise._typing import FloatArray
+from equipoise.answer import Difference, Recommendation, Standing, coin_test, difference, finalists, recommended
+from equipoise.belief import Posterior
+from equipoise.belief.confidence import error_scale
+from equipoise.log.events import Asked, Planned
+from equipoise.spaces import Domain
+from equipoise.study.state import State
+from equipoise.study.streams import COINS, RECOMMEND, Streams
+
+LARGEST_MISFIT = 25.0
+"""How many times as large as expected the mean square of the outcomes may be before the kernel is contradicted."""
+
+FEWEST_OUTCOMES = 4
+"""With fewer outcomes nothing is said of that."""
+
+
+class WrongUnit(UserWarning):
+    """The readings contradict the unit of the kernel that was given: bounds by it would mean nothing."""
+
+
+@dataclass(frozen=True)
+class Claims:
+    """Says what is claimed of a state.
+
+    Attributes:
+        space: Where points lie.
+        streams: Random numbers of the study.
+    """
+
+    space: Domain
+    streams: Streams
+
+    def recommend(self, state: State, readings: int) -> Recommendation:
+        """Return the best setting as far as is known after so many readings, and what is claimed of it."""
+        return recommended(self.space, state.posterior, _standing(state), self.streams.at(readings, RECOMMEND))
+
+    def compare(self, state: State, first: FloatArray, second: FloatArray) -> Difference:
+        """Return f(first) - f(second) for two encoded points, in the user's sign."""
+        found = difference(state.posterior, _standing(state), first, second)
+        return -found if state.rules.minimize else found
+
+    def verifying(self, state: State, number: int, duels: int, runners_up: int, against: FloatArray | None) -> Planned:
+        """Return the event of a verification of what is recommended now, or refuse it.
+
+        Args:
+            state: The state.
+            number: Of the plan.
+            duels: How many fresh duels there are to be.
+            runners_up: How many of the best other points are rivals, beside the start.
+            against: Rivals that are given, encoded, shape (k, d), instead.
+        """
+        best = self.space.encode(self.recommend(state, state.readings).x)
+        if against is None:
+            start = state.standing().start
+            points = finalists(self.space, state.posterior, best, start, runners_up)
+        else:
+            points = np.unique(np.concatenate((best[None], against)), axis=0)
+            points = np.concatenate((best[None], points[(points != best).any(axis=1)]))
+        if len(points) < 2:
+            raise RuntimeError(
+                "there is nothing yet to verify the best setting against: measure more, or say `against`"
+            )
+        return Planned(number, "verify", duels, points)
+
+    def coin_test(self, state: State, draws: int) -> float:
+        """Return how likely coins alone explain that what was expected to win did: of all duels of two readings."""
+        return coin_test(_expected_wins(state), self.streams.at(0, COINS), draws)
+
+
+def wrong_unit(posterior: Posterior) -> WrongUnit | None:
+    """Return what is to be said where the outcomes are far larger than a kernel that was given allows."""
+    allowed = max(1.0, 1.0 / error_scale(posterior.confidence, posterior.regularizer))
+    times = posterior.misfit / max(posterior.comparisons, 1) / allowed
+    if posterior.comparisons < FEWEST_OUTCOMES or times <= LARGEST_MISFIT:
+        return None
+    return WrongUnit(
+        f"the differences read are {math.sqrt(times):.2g} times as large as `kernel` and `regularizer` say, so no "
+        f"bound is claimed: multiply both by about {times:.1g}, or give neither, and all is learned"
+    )
+
+
+def _standing(state: State) -> Standing:
+    """Return what is known besides the belief; there is not enough for a bound where the unit is contradicted."""
+    standing, note = state.standing(), wrong_unit(state.posterior)
+    if note is None:
+        return standing
+    warnings.warn(note, stacklevel=2)
+    return replace(standing, enough=False)
+
+
+def _expected_wins(state: State) -> list[float]:
+    """Return, for each complete duel of two readings, that of the point expected to win less the other's.
+
+    What is expected must be known before the coin is thrown: it is what was believed when the duel was begun.
+    """
+    differences, wins = state.differences(), []
+    for past, event in state.replay():
+        if isinstance(event, Asked) and event.number in differences and past.readings:
+            mean = past.posterior.mean(event.duel.points)
+            wins.append(differences[event.number] * (1.0 if mean[0] >= mean[1] else -1.0))
+    return wins

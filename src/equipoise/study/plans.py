@@ -1,0 +1,93 @@
+"""Plans: duels that serve a purpose of their own, an audit or a verification, before the policy goes on.
+
+A plan is an event, and so is each duel that serves it. So a plan survives a crash in its middle, workers share it, and
+a reading that is taken back is missing again.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from equipoise._typing import FloatArray
+from equipoise.answer import Verification
+from equipoise.log.events import Planned, Purpose
+from equipoise.study.ledger import Entry
+
+MOST_TRIES = 2
+"""A duel of a plan that comes to nothing is replaced; no more than so many times the planned ones are begun."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Duels that were planned, and how far it is with them.
+
+    Attributes:
+        purpose: "audit" or "verify".
+        duels: How many are planned.
+        told: How many are complete.
+        left: How many are still to be begun.
+        ended: Whether nothing more will come of it: it is complete, canceled, or too much failed.
+        points: For a verification: the leader, then its rivals, encoded, shape (k, d).
+    """
+
+    purpose: Purpose
+    duels: int
+    told: int
+    left: int
+    ended: bool
+    points: FloatArray | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all of it was told."""
+        return self.told >= self.duels
+
+    @classmethod
+    def of(cls, planned: Planned, canceled: bool, entries: Sequence[Entry]) -> "Plan":
+        """Return how far it is with a plan.
+
+        Args:
+            planned: What was planned.
+            canceled: Whether it is not gone on with.
+            entries: The duels begun for it.
+        """
+        useful = [entry for entry in entries if not entry.void]
+        told = sum(entry.complete for entry in useful)
+        room = min(planned.duels - len(useful), MOST_TRIES * planned.duels - len(entries))
+        left = 0 if canceled else max(room, 0)
+        ended = left == 0 and (canceled or told == len(useful))
+        return cls(planned.purpose, planned.duels, told, left, ended, planned.points)
+
+
+def verification(plan: Planned, entries: Iterable[Entry], sign: float, start: FloatArray | None) -> Verification:
+    """Return what the duels of a verification have shown.
+
+    Args:
+        plan: The verification.
+        entries: All duels that were begun for it or an earlier one.
+        sign: -1 where values are minimized.
+        start: The setting where the study started.
+    """
+    assert plan.points is not None
+    leader, rivals = plan.points[0], plan.points[1:]
+    found: list[list[tuple[int, float]]] = [[] for _ in rivals]
+    for entry in entries:
+        if entry.complete:
+            _sort_in(entry, leader, rivals, sign, found)
+    differences = tuple(np.array([value for _, value in sorted(each)]) for each in found)
+    return Verification(leader, rivals, differences, start)
+
+
+def _sort_in(
+    entry: Entry, leader: FloatArray, rivals: FloatArray, sign: float, found: list[list[tuple[int, float]]]
+) -> None:
+    """Add the difference of a complete duel of the leader with one of the rivals, if it is one, and when it was told.
+
+    One that was measured elsewhere than planned is none.
+    """
+    values = {entry.point(i).tobytes(): sign * reading.value for i, reading in entry.readings.items()}
+    last = max(reading.place for reading in entry.readings.values())
+    for k, rival in enumerate(rivals):
+        if values.keys() == {leader.tobytes(), rival.tobytes()}:
+            found[k].append((last, values[leader.tobytes()] - values[rival.tobytes()]))
