@@ -32,7 +32,7 @@ from equipoise.log.jsonl import Place, sealed
 from equipoise.log.parts import GivenAgainError
 
 FORMER = Path(__file__).parents[1] / "tests" / "data" / "v0.1.0"
-LINES = 9
+LINES = 10
 """Lines of a log that are kept: every kind of event is among them, and a replay takes milliseconds."""
 
 JUNK: list[Any] = [None, True, -1, 0, 2, 7, 0.5, -0.5, 1e-300, 1e308, 2**63, 10**30, 10**9, "", "x", "\x1b[2J"]
@@ -53,6 +53,13 @@ def sources(folder: Path) -> list[list[Line]]:
         opt.tell(opt.ask(worker="w"), 0.7, time=2.0, x=opt.ask().x)
         opt.correct(0, 0.6)
         opt.retract(1)
+    planned = eq.Optimizer(space, log=folder / "planned.jsonl", rng=0, kernel=eq.RBF(0.3), policy=eq.IDS())
+    for value in (0.5, 0.7):
+        planned.tell(planned.ask(), value)
+    planned.verify(2, against=[{"q": 0.1, "n": 1, "mode": "a", "lens": "in"}])
+    planned.tell(planned.ask(), 0.4)
+    planned.cancel()
+    planned.audit(2)
     paths = [*folder.glob("*.jsonl"), *FORMER.glob("*.jsonl")]
     return [[json.loads(line) for line in path.read_text().splitlines()[:LINES]] for path in sorted(paths)]
 

@@ -50,8 +50,8 @@ for _ in 1 2; do
     fi
 done
 
-echo "# The rest by itself, until nothing can be better by more than 0.2, or there are 80 readings."
-if equipoise run "$study" --eps 0.2 --readings 80 -- "$laser"; then
+echo "# The rest by itself, until nothing can be better by more than 0.3, by audit, or there are 160 readings."
+if equipoise run "$study" --eps 0.3 --readings 160 -- "$laser"; then
     echo "# Certified."
 else
     echo "# Not certified (exit code $?)."

@@ -89,8 +89,7 @@ def certificate(opt: Optimizer, ax: Any = None, points: int = 40) -> Any:
         return ax
     ax.plot([best.readings for best in known], bounds, color=BLUE, linewidth=1.8)
     ax.plot([known[-1].readings], bounds[-1:], "o", color=ORANGE, markersize=6)
-    ground = PHRASES[known[-1].overall.kind]
-    ax.set_title(f"{ground}, after {known[-1].readings} readings, at most {shown(bounds[-1])} is left to gain")
+    ax.set_title(f"{PHRASES[known[-1].overall.kind]}, at most {shown(bounds[-1])} is left to gain")
     if min(bounds) > 0:
         logarithmic(ax, "y")
     ax.grid(color=LIGHT, linewidth=0.6, alpha=0.6)

@@ -1,0 +1,345 @@
+"""What a fleet costs: learners in one array program beside one by one, live by name, compiled by the million.
+
+    python benchmarks/fleet.py                                                          all parts, small, on a processor
+    python benchmarks/fleet.py --part million candidates --device cuda --learners 1000000 --readings 10000
+    python benchmarks/fleet.py --part growth --picture docs/images/performance.png
+
+parts
+    paper        processor time per reading of the paper's learners, fleet beside one by one, as a ratio
+    live         10,000 named learners, asked and told once
+    million      linear IDS-two in compiled rounds (nvcc or g++); rounds/s, share of the memory bandwidth, and the
+                 regret beside that of the array program in double precision
+    candidates   one learner on many candidates: a round of IDS, to choose and to learn (NumPy, or torch and
+                 array-api-compat with --device cuda)
+    growth       the cost of a round by learners, candidates, features and readings, as a picture
+
+Times are processor times of one thread, or wall-clock times of the device.
+"""
+
+import argparse
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import math
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.random import SeedSequence
+
+import equipoise as eq
+from equipoise._typing import FloatArray
+from equipoise.belief.arrays import namespace, pick, placed
+from equipoise.environments import Drift, linear
+from equipoise.fleet import Beliefs, Blueprint, Fleet, SharedCoins, Worlds, simulate
+from equipoise.fleet.compiled import CompiledDuels
+from equipoise.fleet.covariances import FeatureCovariances
+
+ACTIONS, FEATURES = 20, 4
+"""The paper's linear problem."""
+
+CURVE = 200
+"""Points of a regret curve; as many launches."""
+
+FLOATS_A_LAUNCH = ACTIONS * FEATURES + FEATURES + 2 * (FEATURES + FEATURES * (FEATURES + 1) // 2 + 4)
+"""Numbers of a learner that one launch reads and writes: actions, parameter, and the state both ways."""
+
+
+# --- paper: fleet beside one by one -------------------------------------------------------------------------------
+
+
+def paper(repetitions: int = 50, readings: int = 500) -> None:
+    from equipoise.experiments import Experiment
+    from equipoise.experiments.tables import markdown
+
+    cells = [("linear", name, readings) for name in ("UCB", "IDS-one", "IDS-two", "BOSE", "SemiTS", "SemiTS-authors")]
+    cells += [("camelback-grid", name, readings // 2) for name in ("UCB", "IDS-one", "IDS-two")]
+    rows = []
+    for function, name, n in cells:
+        experiment = Experiment(name, function, "drift" if function == "linear" else "calibration", n)
+        alone = statistics.median(experiment.plan.run(i).cpu_seconds for i in range(3)) / n
+        fleet = together(experiment, repetitions) / (n * repetitions)
+        rows.append([function, name, f"{1e6 * alone:.0f}", f"{1e6 * fleet:.1f}", f"{alone / fleet:.0f}"])
+    print(markdown(["function", "learner", "one by one, us/reading", f"fleet of {repetitions}", "times faster"], rows))
+
+
+def together(experiment: Any, repetitions: int) -> float:
+    """Return the processor time of all repetitions in one array program, in as many batches as fit the caches."""
+    from equipoise.experiments.experiment import streams
+    from equipoise.experiments.problems import problem
+    from equipoise.fleet import batch_size
+
+    plan, seconds, first = experiment.plan, 0.0, 0
+    while first < repetitions:
+        rngs = [streams(experiment.seed, i) for i in range(first, repetitions)]
+        functions = [plan.function(rng) for rng, _, _ in rngs[: batch_size(ACTIONS)]]
+        size = min(len(functions), batch_size(len(functions[0].points)))
+        told = [problem(experiment.function, f) for f in functions[:size]]
+        learners = [plan.learner(each, rng) for each, (_, _, rng) in zip(told, rngs, strict=False)]
+        worlds = Worlds(functions[:size], plan.bias, told[0].noise, [rng for _, rng, _ in rngs[:size]])
+        courses = simulate(Blueprint.of(learners), worlds, experiment.readings, rng=first)
+        seconds, first = seconds + sum(course.cpu_seconds for course in courses), first + size
+    return seconds
+
+
+# --- live ---------------------------------------------------------------------------------------------------------
+
+
+def live(learners: int = 10_000, repeats: int = 20) -> None:
+    blueprint = Blueprint(sphere(ACTIONS, FEATURES), eq.Linear(), eq.IDS(), confidence=eq.PaperConfidence())
+    fleet, rng = Fleet([f"device {i}" for i in range(learners)], blueprint, rng=0), np.random.default_rng(1)
+    names, times = list(fleet.names), []
+    for _ in range(repeats):
+        noise = rng.standard_normal(learners)
+        start = time.process_time()
+        fleet.tell(fleet.ask(names)[:, 0] + noise, names)
+        times.append(1e3 * (time.process_time() - start))
+    print(f"live: {learners:,} asks and tells in {statistics.median(times):.1f} ms, at most {max(times):.1f} ms")
+
+
+def sphere(points: int, dimension: int) -> FloatArray:
+    X: FloatArray = np.random.default_rng(0).standard_normal((points, dimension))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    return X
+
+
+# --- million ------------------------------------------------------------------------------------------------------
+
+
+def million(device: str, learners: int, readings: int, blocks: int | None = None) -> None:
+    X, truth = _unit_actions(device, learners)
+    defines: dict[str, Any] = {} if blocks is None or device == "cpu" else {"BLOCKS": blocks}
+    wait, stream = _waiting(device)
+    CompiledDuels.on(X, truth, Drift(), seed=1, **defines).play(1, stream=stream)  # builds, loads and warms up
+    wait()
+    duels = CompiledDuels.on(X, truth, Drift(), seed=0, **defines)
+    rounds, launches = readings // 2, min(CURVE, readings // 2)
+    ends = [rounds * (i + 1) // launches for i in range(launches)]
+    curve, start, begin = [], time.perf_counter(), 0
+    for end in ends:
+        curve.append(float(duels.play(end - begin, begin=begin, stream=stream).mean()))
+        begin = end
+    wait()
+    seconds = time.perf_counter() - start
+    _report(device, learners, rounds, launches, seconds)
+    _agree(X, ends, curve, duels)
+
+
+def _report(device: str, learners: int, rounds: int, launches: int, seconds: float) -> None:
+    print(f"million: {learners:,} learners x {2 * rounds:,} readings on {device} in {seconds:.2f} s")
+    each, a_round = seconds / rounds, 4 * learners * FLOATS_A_LAUNCH
+    print(f"  {learners * rounds / seconds:.3g} rounds/s, {1e3 * each:.3f} ms a round of two readings of all learners")
+    peak = _bandwidth(device)
+    moved = a_round * launches / seconds
+    print(f"  {moved / 1e9:.1f} GB/s moved, {moved / peak:.1%} of the {peak / 1e9:.0f} GB/s that a copy reaches here")
+    bound = a_round / peak
+    times = f"{1e3 * bound:.3f} ms for that, {each / bound:.2f} times as long as which this takes"
+    print(f"  a program that reads and writes its state in each round needs {times}")
+
+
+def _agree(X: Any, ends: list[int], curve: list[float], duels: CompiledDuels) -> None:
+    """Print the regret beside that of the array program in double precision, over as many rounds as it affords."""
+    few, rounds = min(2000, X.shape[-1]), min(ends[-1], 500)
+    at = max(i for i, end in enumerate(ends) if end <= max(rounds, ends[0]))
+    exact = [linear(rng=i) for i in range(few)]
+    blueprint = Blueprint(np.array([f.points for f in exact]), eq.Linear(), eq.IDS(), confidence=eq.PaperConfidence())
+    worlds = Worlds(exact, Drift(), 1.0, [SeedSequence((1, i)) for i in range(few)])
+    courses = simulate(blueprint, worlds, 2 * ends[at], rng=0)
+    paid = np.array([course.regrets.sum() for course in courses])
+    error = 2 * paid.std(ddof=1) / math.sqrt(few)
+    spread = 2 * float(duels.regret.std()) / math.sqrt(X.shape[-1])
+    theirs = f"the array program's {paid.mean():.2f} ± {error:.2f}"
+    print(f"  regret after {2 * ends[at]:,} readings {curve[at]:.2f}; {theirs}")
+    print(f"  regret at the end {curve[-1]:.2f} ± {spread:.2f}")
+
+
+def _unit_actions(device: str, learners: int) -> tuple[Any, Any]:
+    """Return actions and a parameter on the unit sphere for each learner."""
+    if device == "cpu":
+        rng = np.random.default_rng(0)
+        drawn = rng.standard_normal((ACTIONS + 1, FEATURES, learners), dtype=np.float32)
+        drawn /= np.sqrt((drawn * drawn).sum(axis=1, keepdims=True))
+        return drawn[:-1], drawn[-1]
+    import torch
+
+    torch.manual_seed(0)
+    tensor = torch.randn((ACTIONS + 1, FEATURES, learners), device=device)
+    tensor /= tensor.norm(dim=1, keepdim=True)
+    return tensor[:-1], tensor[-1]
+
+
+def _waiting(device: str) -> tuple[Callable[[], object], int]:
+    """Return what waits for the device, and the stream to launch on."""
+    if device == "cpu":
+        return (lambda: None), 0
+    import torch
+
+    return torch.cuda.synchronize, int(torch.cuda.current_stream().cuda_stream)
+
+
+def _bandwidth(device: str) -> float:
+    """Return the bytes a second that a large copy reads and writes."""
+    if device == "cpu":
+        source = np.zeros(2**25, dtype=np.float32)
+        target = np.zeros_like(source)
+        return _copied(lambda: np.copyto(target, source), lambda: None, source.nbytes)
+    import torch
+
+    tensor = torch.zeros(2**29, device=device)
+    other = torch.zeros_like(tensor)
+    return _copied(lambda: other.copy_(tensor), torch.cuda.synchronize, 4 * tensor.numel())
+
+
+def _copied(copy: Callable[[], object], wait: Callable[[], object], size: int, repeats: int = 10) -> float:
+    copy()
+    wait()
+    start = time.perf_counter()
+    for _ in range(repeats):
+        copy()
+    wait()
+    return 2 * size * repeats / (time.perf_counter() - start)
+
+
+# --- candidates ---------------------------------------------------------------------------------------------------
+
+
+def candidates(device: str, count: int, features: int, rounds: int = 20) -> None:
+    try:
+        milliseconds = _candidate_round(device, count, features, rounds)
+    except ImportError as error:
+        print(f"candidates: skipped, {error}")
+        return
+    bound = 1e3 * 2 * 4 * count * features / _bandwidth(device)
+    print(f"candidates: {count:,} with {features} features on {device}: {milliseconds:.2f} ms a round, two passes")
+    print(f"  over the features alone need {bound:.2f} ms")
+
+
+def _candidate_round(device: str, count: int, features: int, rounds: int) -> float:
+    """Return the median milliseconds of a round: choose by IDS, learn from the pair."""
+    X, wait = _candidate_features(device, count, features), _waiting(device)[0]
+    xp = namespace(X)
+    ones = xp.ones((1,), dtype=X.dtype, **placed(X))
+    eye = xp.eye(features, dtype=X.dtype, **placed(X))[None, ...]
+    variance, counts = xp.sum(X * X, axis=-1)[None, :], xp.zeros((1,), dtype=xp.int64, **placed(X))
+    settings = 1.0, eq.PaperConfidence(), features
+    beliefs = Beliefs(0 * variance, variance, FeatureCovariances(X, eye), 0 * ones, counts, *settings)
+    blueprint = Blueprint(np.zeros((1, features)), eq.Linear(), eq.IDS(), confidence=eq.PaperConfidence())
+    coins, times = SharedCoins(np.random.default_rng(0)), []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        duels = blueprint.propose(beliefs, coins)
+        y = xp.stack([pick(variance, duels.points[:, k]) for k in range(2)], axis=-1)
+        beliefs = blueprint.learn(beliefs, duels, y)
+        wait()
+        times.append(1e3 * (time.perf_counter() - start))
+    return statistics.median(times[rounds // 4 :])
+
+
+def _candidate_features(device: str, count: int, features: int) -> Any:
+    if device == "cpu":
+        drawn = np.random.default_rng(0).standard_normal((count, features), dtype=np.float32)
+        return drawn / math.sqrt(features)
+    import torch
+
+    torch.manual_seed(0)
+    return torch.randn((count, features), device=device) / math.sqrt(features)
+
+
+# --- growth -------------------------------------------------------------------------------------------------------
+
+
+def growth(picture: str) -> None:
+    """Measure the cost of a round of IDS-two as one number grows and the others stay, and draw it."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(2, 2, figsize=(9, 6), constrained_layout=True)
+    _draw(axes[0, 0], "learners", [1, 10, 50, 200, 1000, 5000], lambda n: _round_cost(n, 20, 4) / n, "array program")
+    _draw(axes[0, 0], "learners", [1000, 5000, 20000], _compiled_cost, "compiled (g++), one core")
+    counts, label = [20, 50, 100, 300, 1000], "candidates"
+    _draw(axes[0, 1], label, counts, lambda n: _round_cost(50, n, 4) / 50, "linear, 4 features, 50 learners")
+    _draw(axes[0, 1], label, counts, lambda n: _round_cost(5, n, 2, eq.RBF(0.3)) / 5, "RBF kernel, 5 learners")
+    features, readings = [2, 4, 8, 16, 32, 64], [100, 1000, 5000, 10000]
+    _draw(axes[1, 0], "features", features, lambda n: _round_cost(50, 20, n) / 50, "20 candidates, 50 learners")
+    late = [_round_cost(50, 20, 4, rounds=n // 2, last=500) / 50 for n in readings]
+    _draw(axes[1, 1], "readings taken before", readings, dict(zip(readings, late, strict=True)).get, "50 learners")
+    figure.suptitle("Processor time of a round of IDS-two (a duel, two readings), one thread")
+    figure.savefig(picture, dpi=130)
+    print(f"growth: {picture}")
+
+
+def _draw(axis: Any, label: str, sizes: list[int], cost: Callable[[int], float | None], name: str) -> None:
+    costs = [cost(n) for n in sizes]
+    print(f"growth: {name}: " + ", ".join(f"{n:,} {label} {each:.2f} us" for n, each in zip(sizes, costs, strict=True)))
+    axis.loglog(sizes, costs, "o-", label=name)
+    axis.set(xlabel=label, ylabel="us a learner")
+    axis.xaxis.set_major_formatter("{x:,.0f}")
+    axis.yaxis.set_major_formatter("{x:g}")
+    axis.minorticks_off()
+    if label != "learners":
+        axis.set_xticks(sizes)
+    axis.set_ylim(min(0.3, axis.get_ylim()[0]), max(1000, axis.get_ylim()[1]))
+    axis.grid(alpha=0.3)
+    axis.legend(frameon=False, loc="upper left" if axis.get_subplotspec().colspan.start else "upper right")
+
+
+def _round_cost(
+    learners: int, points: int, features: int, kernel: eq.kernels.Kernel | None = None, rounds: int = 40, last: int = 30
+) -> float:
+    """Return microseconds of processor time of a round of all learners: the least of three medians of the last ones."""
+    settings = sphere(points, features), kernel or eq.Linear(), eq.IDS()
+    blueprint = Blueprint(*settings, confidence=eq.PaperConfidence())
+    return min(statistics.median(_round_times(blueprint, learners, rounds)[-last:]) for _ in range(3))
+
+
+def _round_times(blueprint: Blueprint, learners: int, rounds: int) -> list[float]:
+    beliefs, coins, rng = blueprint.prior(learners), SharedCoins(np.random.default_rng(0)), np.random.default_rng(1)
+    times = []
+    for _ in range(rounds):
+        noise = rng.standard_normal((learners, 2))
+        start = time.process_time()
+        duels = blueprint.propose(beliefs, coins)
+        beliefs = blueprint.learn(beliefs, duels, noise)
+        times.append(1e6 * (time.process_time() - start))
+    return times
+
+
+def _compiled_cost(learners: int, rounds: int = 100) -> float:
+    """Return microseconds of processor time of a round and learner in compiled code."""
+    duels = CompiledDuels.on(*_unit_actions("cpu", learners), Drift())
+    start = time.process_time()
+    duels.play(rounds)
+    return 1e6 * (time.process_time() - start) / (rounds * learners)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parts = ["paper", "live", "million", "candidates", "growth"]
+    parser.add_argument("--part", nargs="+", choices=parts, help="what to measure; all but growth by default")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--learners", type=int, default=20_000, help="of the part million")
+    parser.add_argument("--readings", type=int, default=1_000, help="of the part million")
+    parser.add_argument("--candidates", type=int, help="1,000,000 on cuda, 20,000 on cpu by default")
+    parser.add_argument("--features", type=int, help="512 on cuda, 64 on cpu by default")
+    parser.add_argument("--blocks", type=int, help="blocks a multiprocessor, to tune the kernel; 3 by default")
+    parser.add_argument("--picture", default="docs/images/performance.png", help="of the part growth")
+    args = parser.parse_args()
+    cuda = args.device == "cuda"
+    chosen = args.part or (["million", "candidates"] if cuda else parts[:-1])
+    sizes = args.candidates or (1_000_000 if cuda else 20_000), args.features or (512 if cuda else 64)
+    run: dict[str, Callable[[], None]] = {
+        "paper": paper,
+        "live": live,
+        "million": lambda: million(args.device, args.learners, args.readings, args.blocks),
+        "candidates": lambda: candidates(args.device, *sizes),
+        "growth": lambda: growth(args.picture),
+    }
+    for part in chosen:
+        run[part]()
+
+
+if __name__ == "__main__":
+    main()

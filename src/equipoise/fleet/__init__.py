@@ -1,0 +1,34 @@
+"""Many independent learners as one array program: simulated by the thousand, or live and by name.
+
+Examples:
+    >>> import equipoise as eq
+    >>> from equipoise.environments import Drift, linear
+    >>> from equipoise.fleet import Blueprint, Worlds, simulate
+    >>> f = linear(rng=0)
+    >>> blueprint = Blueprint(f.points, eq.Linear(), eq.IDS(), confidence=eq.PaperConfidence())
+    >>> courses = simulate(blueprint, Worlds([f] * 100, Drift(), noise=1.0, rngs=range(100)), readings=100, rng=0)
+    >>> len(courses), courses[0].regrets.shape
+    (100, (100,))
+"""
+
+from equipoise.fleet.beliefs import Beliefs
+from equipoise.fleet.blueprint import Blueprint
+from equipoise.fleet.roster import Fleet, resume
+from equipoise.fleet.simulation import Course, batch_size, simulate
+from equipoise.fleet.throwing import Coins, OwnCoins, SharedCoins, Throws
+from equipoise.fleet.worlds import Worlds
+
+__all__ = [
+    "Beliefs",
+    "Blueprint",
+    "Coins",
+    "Course",
+    "Fleet",
+    "OwnCoins",
+    "SharedCoins",
+    "Throws",
+    "Worlds",
+    "batch_size",
+    "resume",
+    "simulate",
+]

@@ -1,0 +1,194 @@
+"""Covariances of many learners at once, conditioned one direction each.
+
+    symbol   meaning                                                        shape
+    L, m     number of learners, of points
+    d        number of features: f(x) = <phi(x), theta>
+    X        phi(x) of every point, one list for all or one each            (m, d) or (L, m, d)
+    C        covariance of theta, or of f at the points                     (L, d, d), (L, m, m)
+    u        direction of a datum: phi(first) - phi(second)                 (L, d)
+    c        covariance of f at the points with f(u)                        (L, m)
+    q        u'C u                                                          (L,)
+    s        lambda + u'C u, variance of the next outcome                   (L, 1)
+
+Conditioning is `C <- C - (C u)(C u)'/s` (METHOD section 3) for all learners in one array operation. A direction of
+length zero, a point against itself, changes nothing.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+from equipoise.belief.arrays import Array, namespace, outer, pick, times
+from equipoise.belief.covariance import SMALL, TAIL
+
+
+@dataclass(frozen=True, eq=False)
+class Directions:
+    """What each learner's outcome is of: a point, two points, or a point and a mixture.
+
+    Attributes:
+        first: Index of the point whose merit the outcome estimates, shape (L,).
+        second: Index of the point it is compared with, shape (L,); `None` where there is no such point.
+        mixture: Probabilities of the points it is compared with, shape (L, m); `None` where it is no mixture.
+    """
+
+    first: Array
+    second: Array | None = None
+    mixture: Array | None = None
+
+    def of(self, values: Array) -> Array:
+        """Return the value in each direction, from values at the points, shape (L, m), to shape (L,)."""
+        result = pick(values, self.first)
+        if self.second is not None:
+            result = result - pick(values, self.second)
+        if self.mixture is not None:
+            result = result - namespace(values).sum(self.mixture * values, axis=-1)
+        return result
+
+
+class Covariances(Protocol):
+    """What the beliefs need of C."""
+
+    def column(self, j: Array) -> Array:
+        """Return the covariance of f at all points with f at point j of each learner, shape (L, m)."""
+        ...
+
+    def apply(self, u: Directions) -> tuple[Array, Array, Array]:
+        """Return C u, c and q; shapes (L, d) or (L, m), (L, m), (L,)."""
+        ...
+
+    def downdate(self, Cu: Array, s: Array) -> Self:
+        """Return C after an outcome of variance s in the direction u, shapes (L, d) or (L, m), and (L, 1)."""
+        ...
+
+    def full(self) -> Array:
+        """Return the covariance of f at all points, shape (L, m, m)."""
+        ...
+
+    def taken(self, rows: Array) -> Self:
+        """Return those of some learners."""
+        ...
+
+    def put(self, rows: Array, part: Self) -> None:
+        """Write those of some learners over the old ones."""
+        ...
+
+    def owned(self) -> Self:
+        """Return them such that no two learners share numbers, so that `put` may be called."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureCovariances:
+    """Of linear functions: the covariance of theta, whose size is that of a feature, however many points there are."""
+
+    X: Array
+    C: Array
+
+    def column(self, j: Array) -> Array:
+        """Return the covariance with f at point j."""
+        return self.spread(times(self.C, self.features(j)))
+
+    def apply(self, u: Directions) -> tuple[Array, Array, Array]:
+        """Return C u, c and q."""
+        direction = self.direction(u)
+        Cu = times(self.C, direction)
+        return Cu, self.spread(Cu), namespace(Cu).sum(direction * Cu, axis=-1)
+
+    def downdate(self, Cu: Array, s: Array) -> "FeatureCovariances":
+        """Return C after an outcome."""
+        return FeatureCovariances(self.X, self.C - outer(Cu, Cu / s))  # METHOD section 3
+
+    def full(self) -> Array:
+        """Return the covariance of f at all points."""
+        return self.X @ self.C @ namespace(self.X).matrix_transpose(self.X)
+
+    def taken(self, rows: Array) -> "FeatureCovariances":
+        """Return those of some learners."""
+        return FeatureCovariances(self.X if self.X.ndim == 2 else self.X[rows], self.C[rows])
+
+    def put(self, rows: Array, part: "FeatureCovariances") -> None:
+        """Write those of some learners over the old ones."""
+        self.C[rows] = part.C
+
+    def owned(self) -> "FeatureCovariances":
+        """Return itself: every learner has a matrix of its own."""
+        return self
+
+    def direction(self, u: Directions) -> Array:
+        """Return u as a combination of features, shape (L, d)."""
+        result = self.features(u.first)
+        if u.second is not None:
+            result = result - self.features(u.second)
+        if u.mixture is not None:
+            result = result - self.center(u.mixture)
+        return result
+
+    def center(self, mixture: Array) -> Array:
+        """Return the mean feature under probabilities of shape (L, m), shape (L, d)."""
+        return (mixture[:, None, :] @ self.X)[:, 0, :]
+
+    def features(self, j: Array) -> Array:
+        """Return phi of one point of each learner, shape (L, d)."""
+        return namespace(j).take(self.X, j, axis=0) if self.X.ndim == 2 else pick(self.X, j)
+
+    def spread(self, w: Array) -> Array:
+        """Return <phi(x), w> at all points, from (L, d) to (L, m)."""
+        return w @ namespace(w).matrix_transpose(self.X) if self.X.ndim == 2 else times(self.X, w)
+
+
+@dataclass(frozen=True, eq=False)
+class PointCovariances:
+    """Of any function on few points: the whole matrix less a tail of rows not yet folded in, `C = base - tail' tail`.
+
+    As in `belief/covariance.py`, which says why. The base is one for all, of shape (1, m, m), until rows are folded in.
+    """
+
+    base: Array
+    tail: Array
+
+    def column(self, j: Array) -> Array:
+        """Return the covariance with f at point j."""
+        xp = namespace(j)
+        c = xp.take(self.base[0, ...], j, axis=0) if self.base.shape[0] == 1 else pick(self.base, j)
+        if self.tail.shape[1]:
+            weights = pick(xp.matrix_transpose(self.tail), j)
+            c = c - (weights[:, None, :] @ self.tail)[:, 0, :]
+        return c
+
+    def apply(self, u: Directions) -> tuple[Array, Array, Array]:
+        """Return c, which is C u, again c, and q."""
+        c = self.column(u.first)
+        if u.second is not None:
+            c = c - self.column(u.second)
+        if u.mixture is not None:
+            c = c - times(self.full(), u.mixture)
+        return c, c, u.of(c)
+
+    def downdate(self, Cu: Array, s: Array) -> "PointCovariances":
+        """Return C after an outcome."""
+        xp = namespace(Cu)
+        row = Cu / xp.sqrt(s)
+        if row.shape[1] <= SMALL:
+            return PointCovariances(self.base - outer(row, row), self.tail)
+        tail = xp.concat((self.tail, row[:, None, :]), axis=1)
+        if tail.shape[1] < TAIL:
+            return PointCovariances(self.base, tail)
+        return PointCovariances(PointCovariances(self.base, tail).full(), tail[:, :0, :])
+
+    def full(self) -> Array:
+        """Return the covariance of f at all points."""
+        if not self.tail.shape[1] and self.base.shape[0] == self.tail.shape[0]:
+            return self.base
+        return self.base - namespace(self.base).matrix_transpose(self.tail) @ self.tail
+
+    def taken(self, rows: Array) -> "PointCovariances":
+        """Return those of some learners, folded."""
+        return PointCovariances(self.base[rows], self.tail[rows])
+
+    def put(self, rows: Array, part: "PointCovariances") -> None:
+        """Write those of some learners over the old ones."""
+        self.base[rows] = part.full()
+
+    def owned(self) -> "PointCovariances":
+        """Return them folded, a matrix of its own for each learner."""
+        return PointCovariances(self.full(), self.tail[:, :0, :])

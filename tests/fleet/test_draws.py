@@ -1,0 +1,86 @@
+"""Draws of many learners at once have the law of one learner's."""
+
+import numpy as np
+import pytest
+
+import equipoise as eq
+from equipoise.fleet import Blueprint, SharedCoins
+from equipoise.fleet.covariances import Directions
+from equipoise.fleet.posterior_draws import best_counts_of_all, contenders, draws_of_all, factors, reflected
+
+LEARNERS = 6
+
+
+@pytest.fixture(params=["linear", "kernel"])
+def beliefs(request):
+    rng = np.random.default_rng(0)
+    points = rng.standard_normal((LEARNERS, 12, 3))
+    blueprint = Blueprint(points, eq.Linear() if request.param == "linear" else eq.RBF(1.0), eq.IDS(), regularizer=0.3)
+    beliefs = blueprint.prior(LEARNERS)
+    for _ in range(5):
+        first, second = rng.integers(12, size=(2, LEARNERS))
+        beliefs = beliefs.condition(Directions(first, second), rng.standard_normal(LEARNERS))
+    return beliefs
+
+
+def test_factors_are_factors(beliefs):
+    F = factors(beliefs)
+    assert F @ F.swapaxes(-1, -2) == pytest.approx(beliefs.covariances.full(), abs=1e-9)
+
+
+def test_reflections_leave_the_covariance(beliefs):
+    F = factors(beliefs)
+    turned = reflected(F, np.random.default_rng(0))
+    assert turned @ turned.swapaxes(-1, -2) == pytest.approx(F @ F.swapaxes(-1, -2), abs=1e-12)
+    assert not np.allclose(turned, F)
+
+
+def test_draws_have_the_posteriors_moments(beliefs):
+    n = 20_000
+    drawn = draws_of_all(beliefs, n, 1.0, np.random.default_rng(1))
+    error = np.sqrt(beliefs.variance / n)
+    assert (np.abs(drawn.mean(axis=1) - beliefs.mean) < 5 * error + 1e-9).all()  # 72 means: chance 4e-5
+    assert drawn.var(axis=1) == pytest.approx(beliefs.variance, rel=0.06, abs=1e-9)  # six deviations
+
+
+def test_counts_are_those_of_all_points(beliefs):
+    """Leaving out points that cannot win changes no count: the same draws over all points give the same."""
+    n = 500
+    counts = best_counts_of_all(beliefs, n, np.full(LEARNERS, 0.7), np.random.default_rng(3))
+    rng = np.random.default_rng(3)
+    F = factors(beliefs) * 0.7
+    z = rng.standard_normal((n, F.shape[2]), dtype=np.float32)
+    g = beliefs.mean - beliefs.mean.max(axis=-1, keepdims=True)
+    values = g[:, None, :] + z @ reflected(F, rng).swapaxes(-1, -2)
+    expected = [np.bincount(row.argmax(axis=-1), minlength=g.shape[1]) for row in values]
+    assert np.abs(counts - expected).sum() <= 2  # one near-tie may fall to the other in single precision
+    assert (counts[~contenders(g, F, float(np.sqrt((z * z).sum(axis=1).max())))] == 0).all()
+
+
+def test_counts_estimate_the_chance_to_be_the_best(beliefs):
+    n = 4000
+    counts = best_counts_of_all(beliefs, n, np.ones(LEARNERS), np.random.default_rng(4))
+    drawn = draws_of_all(beliefs, n, 1.0, np.random.default_rng(5)).argmax(axis=-1)
+    expected = np.array([np.bincount(row, minlength=counts.shape[1]) for row in drawn])
+    p = (counts + expected) / (2 * n)
+    assert (np.abs(counts - expected) <= 5 * np.sqrt(2 * n * p * (1 - p)) + 1).all()  # 72 differences: chance 4e-5
+
+
+def test_learners_that_share_draws_do_not_draw_alike():
+    """Two learners of one belief: the noise of their estimates is uncorrelated over rounds."""
+    beliefs = Blueprint(np.eye(4), eq.Linear(), eq.IDS()).prior(2)
+    coins = SharedCoins(np.random.default_rng(0))
+    noise = np.array([coins.best_counts(beliefs, 100, np.ones(2))[:, 0] for _ in range(400)])
+    assert noise.std(axis=0) == pytest.approx(np.sqrt(100 * 0.25 * 0.75) * np.ones(2), rel=0.2)
+    assert abs(np.corrcoef(noise.T)[0, 1]) < 0.2  # four deviations
+
+
+def test_ties_are_broken_fairly():
+    scores = np.zeros((9000, 4))
+    scores[:, 2] = -1.0
+    scores[:3000, 3] = 1.0
+    chosen = SharedCoins(np.random.default_rng(0)).argmax(scores)
+    assert (chosen[:3000] == 3).all()
+    share = np.bincount(chosen[3000:], minlength=4) / 6000
+    assert share[2] == 0
+    assert share[[0, 1, 3]] == pytest.approx(1 / 3, abs=0.03)  # five deviations
