@@ -172,12 +172,12 @@ def figure(path: str, out: str) -> None:
     for ax, (name, title) in zip(axes, names.items(), strict=True):
         true, bound = column(rows, f"true_{name}"), column(rows, f"bound_{name}")
         kept = np.isfinite(bound)
-        true, bound = np.maximum(true[kept], 1e-5), np.maximum(bound[kept], 1e-5)
+        true, bound = np.maximum(true[kept], 1e-4), np.maximum(bound[kept], 1e-3)
         right = true <= bound
         ax.plot(true[right], bound[right], "o", color="#0072B2", markersize=3, alpha=0.5, label="held")
         ax.plot(true[~right], bound[~right], "x", color="#D55E00", markersize=5, label="did not hold")
-        ax.plot([1e-5, 1], [1e-5, 1], color="black", linewidth=0.8)
-        ax.set(xscale="log", yscale="log", xlabel="true regret / range", xlim=(1e-5, 1), ylim=(1e-5, 1))
+        ax.plot([1e-4, 1], [1e-4, 1], color="black", linewidth=0.8)
+        ax.set(xscale="log", yscale="log", xlabel="true regret / range", xlim=(7e-5, 1), ylim=(1e-3, 1))
         ax.set_title(f"{title}: {100 * right.mean():.0f} % of {len(right)} held", fontsize="medium")
     axes[0].set_ylabel("bound claimed / range")
     axes[0].legend(frameon=False, loc="lower right")

@@ -6,6 +6,7 @@ from types import ModuleType
 from equipoise import belief, kernels, log, offsets, plots, policies, reductions
 from equipoise.answer import Recommendation
 from equipoise.belief import CredibleConfidence, FixedConfidence, PaperConfidence, TightConfidence
+from equipoise.contest import compare
 from equipoise.data import Comparison, Duel, Proposal, Trial
 from equipoise.kernels import RBF, Linear, Matern52
 from equipoise.log import LogError
@@ -18,7 +19,7 @@ from equipoise.study import DuelGivenUp
 
 __version__ = "0.1.0"
 
-LAZY = ("environments", "experiments", "testing")
+LAZY = ("environments", "experiments", "fleet", "testing")
 """The parts that optimizing does not need, imported when they are first asked for."""
 
 __all__ = [
@@ -59,6 +60,7 @@ __all__ = [
     "Trial",
     "TwoPoint",
     "belief",
+    "compare",
     "kernels",
     "log",
     "offsets",

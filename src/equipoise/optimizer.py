@@ -52,6 +52,7 @@ class Optimizer:
         confidence: Confidence coefficient; two standard deviations by default, with a `kernel` a fixed 1.
         regularizer: Variance given to the noise of an outcome; learned by default, with a `kernel` 1.
         posterior: The belief before any data, where the above do not say it all.
+        start: The setting where things stand now: it is in the first duel, and claims are made against it too.
         design: How many points, spread over the space, are measured first; by default as many as the dimension asks for
             where the model is learned, else none. Further ones follow at times. 0 for neither.
         minimize: Look for the smallest value instead of the largest.
@@ -83,6 +84,7 @@ class Optimizer:
         confidence: Confidence | None = None,
         regularizer: float | None = None,
         posterior: Posterior | None = None,
+        start: Any = None,
         design: int | None = None,
         minimize: bool = False,
         max_gap: float | None = None,
@@ -98,6 +100,7 @@ class Optimizer:
             confidence=confidence,
             regularizer=regularizer,
             posterior=posterior,
+            start=start,
             design=design,
             minimize=minimize,
             max_gap=max_gap,
@@ -450,7 +453,7 @@ def resume(
     """
     header = Header.read(path)
     where = header.space(space, constraint)
-    settings = header.parts(parts)
+    settings = header.parts(parts) | header.start(where)
     opt = header.made(lambda: Optimizer(where, **settings, rng=Streams(key=header.key)), given=bool(parts))
     opt._write_to(Log.of(header, where), {})
     return opt

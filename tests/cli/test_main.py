@@ -11,7 +11,7 @@ import equipoise
 from equipoise.cli.main import main
 from equipoise.environments import BIASES, FUNCTIONS
 from equipoise.experiments import LEARNERS
-from equipoise.experiments.experiment import Plan
+from equipoise.experiments.experiment import Staging
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_bench_prints_json(invoke):
 def test_bench_keeps_results_and_continues(invoke, tmp_path, monkeypatch):
     command = ("bench", "--function", "linear", "--readings", 20, "--repetitions", 2, "--jobs", 1, "--out", tmp_path)
     first = invoke(*command)
-    monkeypatch.setattr(Plan, "run", None)  # not called again
+    monkeypatch.setattr(Staging, "run", None)  # not called again
     assert invoke(*command).stdout == first.stdout
 
 
@@ -143,7 +143,7 @@ def test_ctrl_c_exits_with_130(invoke, tmp_path, monkeypatch, command):
     def interrupt(self, repetition):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Plan, "run", interrupt)
+    monkeypatch.setattr(Staging, "run", interrupt)
     result = invoke(*command, "--jobs", 1, "--out", tmp_path)
     assert result.exit_code == 130
     assert f"kept in {tmp_path}, and the same command continues" in result.stderr

@@ -142,3 +142,16 @@ def test_a_name_may_be_anything(path):
     invoke("new", path, "--float", hostile, 0, 1, "--choice", "x", "*,$HOME,it's", "--seed", 0)
     assert list(eq.resume(path).space.parameters) == [hostile, "x"]
     assert json.loads(path.read_text().splitlines()[0])["space"]["parameters"][hostile]["high"] == 1.0
+
+
+def test_a_start(tmp_path):
+    path = tmp_path / "study.jsonl"
+    invoke("new", path, "--float", "q1", 0, 1, "--choice", "mode", "a,b", "--start", '{"q1": 0.5, "mode": "b"}')
+    opt = eq.resume(path)
+    asked = [opt.ask().x, opt.ask().x]
+    assert {"q1": 0.5, "mode": "b"} in asked
+    said = invoke("new", tmp_path / "other.jsonl", "--float", "q1", 0, 1, "--start", "{", code=2).stderr
+    assert "must be JSON" in said
+    said = invoke("new", tmp_path / "other.jsonl", "--float", "q1", 0, 1, "--start", '{"q1": 3}', code=1).stderr
+    assert "q1" in said
+    assert not (tmp_path / "other.jsonl").exists()

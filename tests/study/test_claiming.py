@@ -379,3 +379,40 @@ def test_coins_do_not_explain_a_study_that_found_something(opt):
     measure(opt, 60)
     assert opt.coin_test() < 0.05
     assert eq.Optimizer(SPACE, rng=0).coin_test() == 1.0
+
+
+# --- a start that is given ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {},
+        {"minimize": True},
+        {"policy": eq.UCB()},
+        {"policy": eq.IDS(), "kernel": eq.RBF(0.3)},
+        {"policy": eq.IDS(), "reduction": eq.OnePoint(), "kernel": eq.RBF(0.3)},
+    ],
+    ids=str,
+)
+def test_the_start_is_measured_first_and_claims_are_against_it(parts, tmp_path):
+    start = {"q1": 0.25, "q2": 0.875}
+    opt = eq.Optimizer(SPACE, start=start, rng=0, log=tmp_path / "study.jsonl", **parts)
+    assert opt.recommend().against_start is not None
+    measure(opt, 2)
+    assert start in [record.x for record in opt.records()]
+    assert "start" in (tmp_path / "study.jsonl").read_text().splitlines()[0]
+    again = eq.resume(tmp_path / "study.jsonl")
+    measure(again, 30)
+    assert repr(again.recommend()) == repr(measure(opt, 0).recommend())
+    plan = again.verify(2, runners_up=0)
+    assert again.space.decode(plan.points[1]) == start
+    assert again.recommend().against_start.value >= 0
+
+
+def test_a_start_on_listed_points_and_one_that_cannot_be():
+    opt = eq.Optimizer(GRID, start=[0.25], rng=0, **KNOWN)
+    measure(opt, 2, value=lambda x: float(x[0]))
+    assert [0.25] in [record.x.tolist() for record in opt.records()]
+    with pytest.raises(ValueError, match="q1"):
+        eq.Optimizer(SPACE, start={"q1": 7, "q2": 0})

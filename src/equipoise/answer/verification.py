@@ -13,6 +13,9 @@ from equipoise.spaces import Domain
 ALPHA = 0.05
 """How often one of the intervals may miss, over all rivals and all times of looking."""
 
+ROUNDING = 1e-9
+"""How far apart encoded points of one setting may be."""
+
 APART = 0.1
 """How far runners-up are from the leader and from each other at least: in each coordinate, in units of its extent, in
 the root mean square."""
@@ -47,9 +50,10 @@ class Verification:
     def between(self, first: FloatArray, second: FloatArray) -> Difference | None:
         """Return how much better one point is than another, if they are the leader and one of its rivals."""
         for k, rival in enumerate(self.rivals):
-            pair, asked = (self.leader.tobytes(), rival.tobytes()), (first.tobytes(), second.tobytes())
-            if asked in (pair, pair[::-1]):
-                return self.against(k) if asked == pair else -self.against(k)
+            if _same(first, self.leader) and _same(second, rival):
+                return self.against(k)
+            if _same(second, self.leader) and _same(first, rival):
+                return -self.against(k)
         return None
 
     @property
@@ -60,6 +64,11 @@ class Verification:
         others = len(self.rivals) - starts
         names = ["the start"] * starts + ([f"{others} runner{'s' * (others > 1)}-up"] if others else [])
         return Claim("verified", bound, " and ".join(names))
+
+
+def _same(a: FloatArray, b: FloatArray) -> bool:
+    """Return whether two encoded points are one: a setting that was printed and read again differs by rounding."""
+    return bool(np.abs(a - b).max() <= ROUNDING)
 
 
 def finalists(

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
+from equipoise.cli.cells import NUMBER
 from equipoise.cli.common import AS_JSON, STUDY, WORKER, assignments, command, opened, say
-from equipoise.cli.running import NUMBER
 
 
 def number(text: str | float) -> float:

@@ -4,7 +4,9 @@ import click
 
 from equipoise import __version__
 from equipoise.cli.common import EXIT_CODES
+from equipoise.cli.comparing import compare
 from equipoise.cli.simulating import EXPERIMENTS
+from equipoise.cli.tuning import tune
 from equipoise.cli.working import COMMANDS
 
 START = """\b
@@ -19,7 +21,15 @@ By hand, or from a script of your own:
   equipoise ask study.jsonl                                     prints: 0 q1=0.5 q2=-0.3
   equipoise tell study.jsonl 0 0.83                             trial 0 read 0.83
 
+\b
+Programs:
+  equipoise compare './old' './new'                             which is faster, on a host that drifts
+  equipoise tune './prog --threads {threads=1..64:log}'         its fastest settings, verified
+
 """
+
+PROGRAMS = [compare, tune]
+"""What `equipoise` offers for programs, without a study."""
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True}
 
@@ -29,7 +39,7 @@ class _Sections(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a section each."""
-        for title, commands in {"A study": COMMANDS, "Experiments": EXPERIMENTS}.items():
+        for title, commands in {"A study": COMMANDS, "Programs": PROGRAMS, "Experiments": EXPERIMENTS}.items():
             with formatter.section(title):
                 formatter.write_dl([(command.name or "", command.get_short_help_str(80)) for command in commands])
 
@@ -40,5 +50,5 @@ def main() -> None:
     """Bias-robust Bayesian optimization: tune anything whose measurements drift."""
 
 
-for _command in (*COMMANDS, *EXPERIMENTS):
+for _command in (*COMMANDS, *PROGRAMS, *EXPERIMENTS):
     main.add_command(_command)

@@ -17,7 +17,7 @@ from equipoise.spaces.named import Space
 from equipoise.spaces.numbers import Float, Int
 from equipoise.spaces.options import Choice, Fixed, parameter_from_dict
 
-SIMPLE = ("design", "minimize", "max_gap", "seed")
+SIMPLE = ("start", "design", "minimize", "max_gap", "seed")
 PARTS = ("kernel", "policy", "reduction", "offset", "confidence", "regularizer", *SIMPLE)
 RANGE = (str, float, float)
 WHOLE_RANGE = (str, int, int)
@@ -27,6 +27,7 @@ A TOML file says the same, and more where you want more:
 \b
   minimize = true
   seed = 0
+  start = {q1 = 0, rate = 1e-3, n = 4, mode = "a", lens = "in"}
   [parameters]
   q1 = {type = "float", low = -2, high = 2}
   rate = {type = "float", low = 1e-4, high = 1e-1, log = true}
@@ -34,6 +35,14 @@ A TOML file says the same, and more where you want more:
   mode = {type = "choice", options = ["a", "b"]}
   lens = "in"
 """
+
+
+def _setting(ctx: click.Context, parameter: click.Parameter, text: str | None) -> Any:
+    """Return a setting that was given as JSON."""
+    try:
+        return None if text is None else json.loads(text)
+    except ValueError as error:
+        raise click.BadParameter(f"must be JSON, such as '{{\"q1\": 0.5}}', got {text!r}") from error
 
 
 @command(
@@ -62,6 +71,7 @@ equipoise new study.jsonl --config study.toml""",
 @click.option(
     "--config", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="A TOML file; options win."
 )
+@click.option("--start", metavar="JSON", callback=_setting, help="Where things stand now: measured first.")
 @click.option("--design", type=click.IntRange(min=0), help="Points measured first.  [default: by the dimension]")
 @click.option("--minimize", is_flag=True, default=None, help="Look for the smallest value instead of the largest.")
 @click.option("--max-gap", type=float, help="Give up a pair whose halves are further apart, by the times told.")
@@ -78,8 +88,9 @@ def new(study: Path, config: Path | None, as_json: bool, **given: Any) -> None:
     if not parameters:
         raise click.UsageError("give at least one parameter: --float, --int or --choice, or a --config with some")
     seed = check.count("seed", options.pop("seed"), at_least=0) if "seed" in options else None
+    start = options.pop("start", None)
     parts = {name: restored(name, value) for name, value in options.items()}
-    opt = Optimizer(Space(parameters), log=study, rng=seed, **parts)
+    opt = Optimizer(Space(parameters), start=start, log=study, rng=seed, **parts)
     data = {"study": str(study), "space": opt.space.to_dict()}
     say(as_json, data, f"{study}: {opt.space!r}\nNext: equipoise ask {study}, or equipoise run {study} -- COMMAND")
 

@@ -4,7 +4,6 @@ import hashlib
 import json
 import math
 import os
-import re
 import select
 import signal
 import subprocess
@@ -21,6 +20,7 @@ from urllib.parse import quote
 import click
 import numpy as np
 
+from equipoise.cli.cells import NUMBER
 from equipoise.cli.common import (
     AS_JSON,
     AUDIT,
@@ -41,6 +41,7 @@ from equipoise.cli.common import (
     say,
     settings,
 )
+from equipoise.cli.interrupting import interruptible
 from equipoise.data import Trial
 from equipoise.log.jsonl import LogError
 from equipoise.log.lock import FileLock, LockTimeoutError
@@ -57,8 +58,6 @@ POLL = 0.02
 
 LONGEST_NAME = 100
 """Longest name of a worker, in bytes, that is part of the name of a file."""
-
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|nan|inf|infinity)", re.ASCII | re.IGNORECASE)
 
 
 class FailedError(Exception):
@@ -211,7 +210,7 @@ def run(
     """
     opt = opened(study)
     worker = limits.pop("worker")
-    with _only_one(study, worker), _interruptible(), _bar(opt, limits["readings"]) as advance:
+    with _only_one(study, worker), interruptible(), bar(opt, limits["readings"]) as advance:
         for record in opt.records():  # left over from a run that crashed
             if record.trial in opt.open_trials and record.worker == worker:
                 opt.expire(record.trial)
@@ -312,26 +311,13 @@ def _file_name(worker: str | None) -> str:
 
 
 @contextmanager
-def _interruptible() -> Iterator[None]:
-    """Let a request to terminate end the run as Ctrl-C does."""
-
-    def interrupt(number: int, frame: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-@contextmanager
-def _bar(opt: Optimizer, readings: int | None) -> Iterator[Any]:
+def bar(opt: Optimizer, readings: int | None) -> Iterator[Any]:
+    """Show how many readings a study has; yield what is to be called with their number."""
     from tqdm import tqdm
 
-    with tqdm(total=readings, initial=opt.readings, unit="reading", dynamic_ncols=True, disable=None) as bar:
+    with tqdm(total=readings, initial=opt.readings, unit="reading", dynamic_ncols=True, disable=None) as drawn:
 
         def advance(done: int) -> None:
-            bar.update(done - bar.n)
+            drawn.update(done - drawn.n)
 
         yield advance

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from equipoise.cli.answering import ask, correct, expire, fail, retract, tell, undo
+from equipoise.cli.cells import cell
 from equipoise.cli.common import (
     AS_JSON,
     AUDIT,
@@ -29,12 +30,9 @@ from equipoise.cli.common import (
 from equipoise.cli.making import new
 from equipoise.cli.proving import audit, cancel, verify
 from equipoise.cli.replaying import replay, status, times
-from equipoise.cli.running import NUMBER, run
+from equipoise.cli.running import run
 from equipoise.optimizer import Optimizer
 from equipoise.study.rules import Record
-
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""How a text begins that a spreadsheet runs as a formula."""
 
 
 @command(
@@ -124,14 +122,8 @@ def _csv(rows: list[dict[str, Any]], opt: Optimizer) -> str:
     file = io.StringIO()
     columns = rows[0] if rows else _row(Record(0, 0, None, opt.recommend().x), "", None)
     writer = csv.DictWriter(file, list(columns), lineterminator="\n")
-    writer.writerows({name: _cell(value) for name, value in row.items()} for row in ({c: c for c in columns}, *rows))
+    writer.writerows({name: cell(value) for name, value in row.items()} for row in ({c: c for c in columns}, *rows))
     return file.getvalue()
-
-
-def _cell(value: Any) -> Any:
-    """Return a value for a spreadsheet: a text that it would run, by whomever it is, gets an apostrophe before it."""
-    text = "" if value is None else str(value)
-    return f"'{text}" if text.startswith(FORMULA) and NUMBER.fullmatch(text) is None else value
 
 
 @contextmanager

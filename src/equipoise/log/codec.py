@@ -105,6 +105,11 @@ class Codec:
                 return Retracted(_number("retract", trial))
         raise ValueError(f"it is no event of this version of equipoise: {', '.join(content)}")
 
+    def point(self, value: Any) -> FloatArray:
+        """Return the point that JSON describes, encoded, shape (d,); refuse one that does not lie in the space."""
+        encoded: FloatArray = self._to_points([value])[0]
+        return encoded
+
     def _duel(self, duel: Duel) -> dict[str, Any]:
         """Return a duel: its points, those of the proposal first, and which of them play which part."""
         table = [*duel.proposal.points]

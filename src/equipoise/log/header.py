@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+from equipoise.log.codec import Codec
 from equipoise.log.jsonl import Lines, LogError
 from equipoise.log.parts import GivenAgainError, chosen, described
 from equipoise.spaces import Domain, space_from_dict
@@ -24,7 +25,7 @@ FORMAT = 2
 
 SETTINGS = frozenset(
     {"kernel", "policy", "reduction", "offset", "confidence", "regularizer", "posterior"}
-    | {"design", "minimize", "max_gap"}
+    | {"start", "design", "minimize", "max_gap"}
 )
 """What the settings of a header may be."""
 
@@ -89,9 +90,17 @@ class Header:
             raise ValueError(f"`space` must be the one the log describes, {description}, got {given!r}")
         return given
 
+    def start(self, space: Domain) -> dict[str, Any]:
+        """Return the argument `start` of the study's optimizer, where it had one."""
+        encoded = self.content["settings"].get("start")
+        if encoded is None:
+            return {}
+        with self._explained():
+            return {"start": space.decode(Codec(space).point(encoded))}
+
     def parts(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the parts of the study's optimizer, by argument; some are given again (see `parts.py`)."""
-        settings = self.content["settings"]
+        settings = {name: part for name, part in self.content["settings"].items() if name != "start"}
         if unknown := sorted(set(given) - set(settings)):
             raise TypeError(f"resume takes `space`, `constraint`, {', '.join(settings)}, got {unknown}")
         with self._explained(bool(given)):

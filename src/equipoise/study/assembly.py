@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from equipoise import _validation as check
+from equipoise._typing import FloatArray
 from equipoise.belief import Confidence, Posterior
 from equipoise.kernels import Kernel
 from equipoise.offsets import Offset
@@ -29,6 +30,7 @@ class Assembly:
         prior: The belief before any data.
         kernel: The kernel that was given; `None` where it is learned.
         own: Whether the belief was given as a whole.
+        start: Where things stand now, encoded, shape (d,); `None` if that was not said.
         design: Points of the start design that were asked for; `None` for the default.
         minimize: Whether the smallest value is looked for.
         max_gap: The longest time between the readings of a duel.
@@ -41,6 +43,7 @@ class Assembly:
     prior: Posterior
     kernel: Kernel | None
     own: bool
+    start: FloatArray | None
     design: int | None
     minimize: bool
     max_gap: float | None
@@ -57,6 +60,7 @@ class Assembly:
         confidence: Confidence | None,
         regularizer: float | None,
         posterior: Posterior | None,
+        start: Any,
         design: int | None,
         minimize: bool,
         max_gap: float | None,
@@ -71,7 +75,8 @@ class Assembly:
         _part("confidence", confidence, "__call__", "TightConfidence(outcome_noise=0.1)")
         _part("posterior", posterior, "condition", "AnywherePosterior(RBF(0.2))")
         longest = None if max_gap is None else check.positive("max_gap", max_gap)
-        start = None if design is None else check.count("design", design, at_least=0)
+        size = None if design is None else check.count("design", design, at_least=0)
+        now = None if start is None else space.encode(start)
         if posterior is None:
             law = default_offset(measures, kernel) if offset is None else offset
             prior = default_posterior(space, kernel, law, confidence, regularizer)
@@ -81,11 +86,12 @@ class Assembly:
         else:
             law, prior = offset_of(posterior, measures), posterior
         given = posterior is not None
-        return cls(space, chooses, measures, law, prior, kernel, given, start, bool(minimize), longest)
+        return cls(space, chooses, measures, law, prior, kernel, given, now, size, bool(minimize), longest)
 
     def state(self) -> State:
         """Return the state before anything has happened."""
-        return State(Rules(self.space, self.prior, self.offset, self.reduction.baseline, self.minimize, self.max_gap))
+        law, baseline = self.offset, self.reduction.baseline
+        return State(Rules(self.space, self.prior, law, baseline, self.start, self.minimize, self.max_gap))
 
     def proposer(self, streams: Streams) -> Proposer:
         """Return what proposes duels; it looks around where the model is learned, or where that was asked for."""
@@ -98,6 +104,8 @@ class Assembly:
         """Return what a log must know to make all of this again: no default is left to a later version."""
         parts = {"policy": self.policy, "reduction": self.reduction, "minimize": self.minimize, "max_gap": self.max_gap}
         parts |= {"design": self.design}
+        if self.start is not None:
+            parts["start"] = self.start.tolist()
         if self.own:
             return parts | {"posterior": self.prior}
         regularizer = None if self.kernel is None else self.prior.regularizer

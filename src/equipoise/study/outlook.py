@@ -68,7 +68,8 @@ def standing(
         rules: What the study is governed by.
         feasible: Where readings can be had.
     """
-    start = next((ledger.of_trial[i].point(i) for i in ledger.told), None)
+    first = next((ledger.of_trial[i].point(i) for i in ledger.told), None)
+    start = first if rules.start is None else rules.start
     done = [plan for plan, state in zip(planned, plans, strict=True) if state.complete]
     verified = [plan for plan in done if plan.purpose == "verify"][-1:]
     served = [entry for entry in ledger.entries if entry.plan is not None]

@@ -53,7 +53,16 @@ class Proposer:
             proposal = self.explorer(posterior, state.duels, feasibility, state.asked, rng)
         if proposal is None:
             proposal = self._chosen(posterior, feasibility, state.suspect(), rng)
+        if state.rules.start is not None and not state.duels:
+            return self._started(state.rules.start, proposal, rng)
         return self.reduction(proposal, rng, _forecast(state, proposal))
+
+    def _started(self, start: FloatArray, proposal: Proposal, rng: Generator) -> Duel:
+        """Return the first duel: the start against another point of a proposal, both measured; or the start alone."""
+        if len(proposal.points) == 1:
+            return self.reduction(Proposal.single(start), rng)
+        others = proposal.points[(proposal.points != start).any(axis=1)]
+        return TwoPoint()(Proposal.pair(start, others[0] if len(others) else start), rng)
 
     def _planned(self, state: State, plan: Plan, rng: Generator) -> Proposal:
         """Return the next pair of a plan: of an audit, or the leader to be verified and its rivals in turn."""

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from equipoise._typing import FloatArray
 from equipoise.belief import Posterior
 from equipoise.offsets import Offset
 from equipoise.reductions import Baseline
@@ -64,6 +65,7 @@ class Rules:
         prior: The belief before any data.
         offset: What is assumed of the bias: it says what a duel teaches.
         baseline: The forecast before any data.
+        start: Where things stood before, encoded, shape (d,), if that was said.
         minimize: Whether the smallest value is looked for.
         max_gap: The longest time between the readings of a duel.
     """
@@ -72,6 +74,7 @@ class Rules:
     prior: Posterior
     offset: Offset
     baseline: Baseline | None = None
+    start: FloatArray | None = None
     minimize: bool = False
     max_gap: float | None = None
 
