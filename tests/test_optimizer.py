@@ -806,3 +806,76 @@ class Ledger(RuleBasedStateMachine):
 
 TestLedger = Ledger.TestCase
 TestLedger.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
+
+
+# --- comfort ------------------------------------------------------------------------------------------------------
+
+
+def test_a_batch_is_what_single_asks_would_give():
+    one, many = (eq.Optimizer(eq.Box([(0, 1)]), rng=0) for _ in range(2))
+    batch = many.ask(n=5, worker="w")
+    assert batch == [one.ask(worker="w") for _ in range(5)]
+    assert [trial.x.tolist() for trial in batch] == [one.records()[i].x.tolist() for i in range(5)]
+    assert many.open_trials == (0, 1, 2, 3, 4)
+    assert {record.worker for record in many.records()} == {"w"}
+    with pytest.raises(ValueError, match="`n` must be at least 1, got 0"):
+        many.ask(n=0)
+
+
+def test_run_measures_until_there_are_enough_readings():
+    opt = eq.Optimizer(eq.Box([(0, 1)]), rng=0)
+    seen = []
+
+    def measure(x):
+        seen.append(x)
+        if len(seen) == 5:
+            raise TimeoutError("no beam")
+        return float(x[0])
+
+    with pytest.warns(eq.DuelGivenUp):
+        best = opt.run(measure, 20, failures=(TimeoutError,))
+    assert (opt.readings, len(seen), best.readings) == (20, 21, 20)
+    assert [record.failed for record in opt.records() if record.failed] == ["no beam"]
+    assert opt.run(measure, 20).readings == 20  # nothing left to do
+    assert len(seen) == 21
+
+
+def test_an_error_of_the_function_loses_nothing():
+    opt = eq.Optimizer(eq.Box([(0, 1)]), rng=0)
+
+    def broken(x):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        opt.run(broken, 10)
+    assert opt.open_trials == ()
+    assert opt.ask().id == 0  # it waited
+
+
+def test_open_begins_a_study_or_goes_on_with_the_same(tmp_path):
+    path, space = tmp_path / "study.jsonl", eq.Space(q=eq.Float(0, 1))
+    begun = eq.Optimizer.open(path, space, start={"q": 0.5}, minimize=True, rng=3)
+    begun.tell(begun.ask(), 1.0)
+    again = eq.Optimizer.open(path, space, start={"q": 0.5}, minimize=True, rng=4)
+    assert again.readings == 1
+    assert again.ask().id == 1  # the other half of the first pair
+    for parts, message in (
+        ({"minimize": False}, "`minimize` must stay what the log says, True, got False"),
+        ({"start": {"q": 0.25}}, "`start` must stay what the log says"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            eq.Optimizer.open(path, space, **parts)
+    with pytest.raises(ValueError, match="`space` must be the one the log describes"):
+        eq.Optimizer.open(path, eq.Space(q=eq.Float(0, 2)))
+
+
+def test_a_notebook_sees_what_is_known_and_nothing_runs_in_it():
+    opt = eq.Optimizer(eq.Space(q=eq.Float(0, 1), lens="<script>"), rng=0)
+    opt.run(lambda x: x["q"], 4)
+    assert repr(opt).startswith("<Optimizer of Space(")
+    assert repr(opt).endswith("4 readings, 0 open>")
+    shown = opt._repr_html_()
+    assert "<script>" not in shown
+    assert "&lt;script&gt;" in shown
+    assert "A guess: there is no bound yet." in shown
+    assert "<th>x[0]</th>" in eq.Optimizer(eq.Box([(0, 1)]), rng=0).recommend()._repr_html_()

@@ -4,8 +4,9 @@ import os
 import warnings
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
+from html import escape
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from equipoise import _validation as check
 from equipoise._linalg import one_thread
 from equipoise._typing import Seed
 from equipoise.answer import Difference, Recommendation
+from equipoise.answer.notebook import as_html
 from equipoise.belief import Confidence, Posterior
 from equipoise.data import Duel, Reading, Trial
 from equipoise.kernels import Kernel
@@ -115,6 +117,37 @@ class Optimizer:
         if log is not None:
             self._write_to(log, parts.settings())
 
+    @classmethod
+    def open(
+        cls, path: str | os.PathLike[str], space: Domain, *, rng: Seed | Streams = None, **parts: Any
+    ) -> "Optimizer":
+        """Return the study of a file: a new one where there is none, else the one that is there, if it is the same.
+
+        Args:
+            path: The log.
+            space: Where points lie; it must be that of the log.
+            rng: Seed of a new study.
+            **parts: Other arguments of `Optimizer`; they must be those of the log.
+
+        Example:
+            >>> import tempfile, equipoise as eq
+            >>> path = os.path.join(tempfile.mkdtemp(), "study.jsonl")
+            >>> for _ in range(2):  # the same line begins a study and goes on with it
+            ...     opt = eq.Optimizer.open(path, eq.Space(q1=eq.Float(0, 1)))
+            ...     opt.tell(opt.ask(), 0.83)
+            >>> opt.readings
+            2
+        """
+        if not os.path.exists(path) or os.path.getsize(path) == 0:
+            return cls(space, rng=rng, log=path, **parts)
+        start = parts.pop("start", None)
+        opt = resume(path, space=space, **parts)
+        known = opt._state.rules.start
+        if start is not None and (known is None or not np.array_equal(known, space.encode(start))):
+            begun = None if known is None else space.decode(known)
+            raise ValueError(f"`start` must stay what the log says, {begun!r}, got {start!r}")
+        return opt
+
     @property
     def posterior(self) -> Posterior:
         """The belief, given everything told; immutable."""
@@ -139,15 +172,25 @@ class Optimizer:
         """Return what became of every trial handed out: those told, in the order of telling, then the others."""
         return self._turns.look(lambda: self._state.records())
 
-    def ask(self, *, worker: str | None = None) -> Trial:
+    @overload
+    def ask(self, *, worker: str | None = None) -> Trial: ...
+
+    @overload
+    def ask(self, *, n: int, worker: str | None = None) -> list[Trial]: ...
+
+    def ask(self, *, n: int | None = None, worker: str | None = None) -> Trial | list[Trial]:
         """Return what to measure next.
 
         Args:
+            n: How many trials, as a list, to be measured in this order; a single one, not in a list, by default.
             worker: Who will measure. Both halves of a pair go to one worker, so that an offset of its own cancels.
         """
         if worker is not None and not isinstance(worker, str):
             raise TypeError(f"`worker` must be a name, got {worker!r}")
-        return self._turns.change(lambda: self._ask(worker))
+        if n is None:
+            return self._turns.change(lambda: self._ask(worker))
+        times = range(check.count("n", n))
+        return self._turns.change(lambda: [self._ask(worker) for _ in times])
 
     def tell(
         self,
@@ -306,6 +349,41 @@ class Optimizer:
         claim = self.recommend().overall
         return claim.bound <= check.positive("eps", eps) and not (audit and claim.kind == "estimate")
 
+    def run(
+        self, measure: Callable[[Any], float], readings: int, *, failures: tuple[type[Exception], ...] = ()
+    ) -> Recommendation:
+        """Measure until there are so many readings in all; return the recommendation.
+
+        Ctrl-C, or an error of your function, loses nothing: its trial waits again, and `run` goes on from there.
+
+        Args:
+            measure: Takes a setting and returns its reading.
+            readings: How many readings the study is to have.
+            failures: Exceptions by which `measure` says that there is no reading; others are passed on.
+
+        Example:
+            >>> import equipoise as eq
+            >>> opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), rng=0)
+            >>> best = opt.run(lambda x: -4 * (x["q1"] - 0.7) ** 2, readings=40)
+            >>> round(best.x["q1"], 1), best.kind
+            (0.7, 'estimate')
+        """
+        from tqdm import tqdm
+
+        check.count("readings", readings)
+        with tqdm(total=readings, initial=self.readings, unit="reading", disable=None) as bar:
+            while self.readings < readings:
+                self._measured(self.ask(), measure, failures)
+                bar.update(self.readings - bar.n)
+        return self.recommend()
+
+    def __repr__(self) -> str:
+        counted = f"{self.readings} reading{'' if self.readings == 1 else 's'}, {len(self.open_trials)} open"
+        return f"<Optimizer of {self.space!r} by {self.policy!r}: {counted}>"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self))}</p>{as_html(self.recommend())}"
+
     def __getstate__(self) -> dict[str, Any]:
         # What other threads may change while this one writes is copied while they cannot. One history, one writer.
         state = self.__dict__ | {"_state": self._turns.look(lambda: self._state.copied())}
@@ -315,6 +393,18 @@ class Optimizer:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._turns = Turns(self._mend, self._apply)
+
+    def _measured(self, trial: Trial, measure: Callable[[Any], float], failures: tuple[type[Exception], ...]) -> None:
+        """Measure a trial and tell it; where that ends otherwise, let the trial wait again."""
+        try:
+            value = measure(trial.x)
+        except failures as problem:
+            self.tell(trial, failed=str(problem) or type(problem).__name__)
+        except BaseException:
+            self.expire(trial)
+            raise
+        else:
+            self.tell(trial, value)
 
     def _ask(self, worker: str | None) -> Trial:
         waits, state = self._state.waiting(worker), self._state

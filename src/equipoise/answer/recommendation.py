@@ -9,6 +9,7 @@ from numpy.random import Generator
 
 from equipoise._typing import FloatArray
 from equipoise.answer.claims import Claim, Difference, Kind
+from equipoise.answer.notebook import as_html
 from equipoise.answer.regret import regret_bound
 from equipoise.answer.verification import Verification
 from equipoise.belief import Feasibility, Posterior
@@ -61,6 +62,9 @@ class Recommendation:
     def overall(self) -> Claim:
         """What is claimed about all settings."""
         return self.claims[-1] if self.claims else Claim(self.kind, self.gap_bound, EVERYTHING)
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
 
 
 @dataclass(frozen=True)
