@@ -36,14 +36,19 @@ def test_what_was_asked_and_told_is_known_and_it_goes_on(resumed, name):
     assert list(opt.open_trials) == expected["open"]
     best = opt.recommend()
     assert np.isfinite(opt.space.encode(best.x)).all()
-    assert 0 <= best.gap_bound < np.inf
+    assert best.gap_bound >= 0
+    assert np.isfinite(best.gap_bound) == opt.posterior.knows_enough
     trial = opt.ask(worker="of today")
     assert trial.id == expected["asks"][0][0]
     opt.tell(trial, 0.5)
     assert opt.readings == expected["readings"] + 1
 
 
-@pytest.mark.parametrize("name", KNOWN)
+REWEIGHED = ("ids-two-point",)
+"""Readings with errors under a theorem, which 0.1.0 gave too much weight: see tests/belief/test_confidence.py."""
+
+
+@pytest.mark.parametrize("name", [name for name in KNOWN if name not in REWEIGHED])
 def test_where_the_kernel_is_known_the_belief_is_the_same(resumed, name):
     opt, expected = resumed(name), EXPECTED[name]
     points = opt.space.candidates(np.random.default_rng(0))[: len(expected["mean"])]

@@ -145,6 +145,20 @@ def test_a_dead_sensor_is_noticed_and_never_certified():
             assert not opt.done(1e9, audit=False)
 
 
+def test_neither_a_theorem_nor_a_verification_certifies_a_dead_sensor(opt):
+    theory = {"kernel": eq.RBF(0.3), "confidence": eq.TightConfidence(outcome_noise=0.1), "regularizer": 0.01}
+    proven = eq.Optimizer(GRID, rng=0, **theory)
+    tell_again(proven, 20, DeadSensor, 0.5)
+    assert math.isinf(proven.recommend().gap_bound)
+    assert math.isinf(proven.compare([0.0], [1.0]).high)
+    opt.verify(duels=6, runners_up=1)
+    tell_again(opt, 12, DeadSensor, 0.5)
+    best = opt.recommend()
+    assert best.kind == "verified"
+    assert math.isinf(best.gap_bound)
+    assert best.against_start.kind == "estimate"
+
+
 def test_a_sensor_that_dies_takes_the_bound_with_it(opt):
     tell_again(opt, 39, DeadSensor, 0.25)
     assert math.isfinite(opt.recommend().gap_bound)

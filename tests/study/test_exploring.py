@@ -45,7 +45,8 @@ def test_the_start_is_distinct_valid_even_and_of_the_seed(space):
     np.testing.assert_array_equal(points, sequence(space, np.random.default_rng(1)))
     opt = eq.Optimizer(space, rng=0)
     for _ in range(size):
-        opt.tell(opt.ask(), 0.0)
+        trial = opt.ask()
+        opt.tell(trial, float(trial.id))
     asked = {opt.space.encode(record.x).tobytes() for record in opt.records()}
     assert len(asked) == size
 

@@ -101,7 +101,7 @@ def recommended(space: Domain, posterior: Posterior, standing: Standing, rng: Ge
     """
     belief, leader = _led(space, posterior, standing, rng)
     best = belief.points[leader]
-    verified = standing.verification
+    verified = standing.verification if standing.enough else None
     if verified is not None and _holds(posterior, verified, best):
         best = verified.leader
         belief, leader = posterior.at(np.concatenate((best[None], belief.points))), 0
@@ -131,13 +131,15 @@ def difference(posterior: Posterior, standing: Standing, first: FloatArray, seco
         return Difference(0.0, 0.0, 0.0, "theorem")
     belief = posterior.at(np.array([first, second]))
     value, psi = float(belief.mean[0] - belief.mean[1]), belief.psi(1)[:1]
+    if not standing.enough:
+        return Difference(value, -math.inf, math.inf, "estimate")
     if posterior.proven and standing.theorem:
         width = float(belief.width(psi)[0])
         return Difference(value, value - width, value + width, "theorem")
     verified = None if standing.verification is None else standing.verification.between(first, second)
     if verified is not None and math.isfinite(verified.low):
         return verified
-    if not (posterior.knows_enough and standing.enough):
+    if not posterior.knows_enough:
         return Difference(value, -math.inf, math.inf, "estimate")
     limits = [_credible(opinion, first, second) for opinion in posterior.opinions]
     return Difference(value, min(low for low, _ in limits), max(high for _, high in limits), "estimate")
@@ -180,11 +182,11 @@ def _overall(
 ) -> Claim:
     """Return what is claimed about all settings."""
     listed = posterior.points is not None
+    if not (posterior.knows_enough and standing.enough):
+        return Claim("estimate", math.inf, EVERYTHING)
     if posterior.proven and standing.theorem and listed:
         return Claim("theorem", belief.gap_bound(leader), EVERYTHING)
     kind: Kind = "audited" if standing.audited else "estimate"
-    if not (posterior.knows_enough and standing.enough):
-        return Claim("estimate", math.inf, EVERYTHING)
     rivals = belief.points[np.argsort(-belief.optimism(leader))[:RIVALS]]
     if not listed and space.points is None:
         everywhere = _measurable(space, standing).candidates(rng)

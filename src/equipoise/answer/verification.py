@@ -6,7 +6,7 @@ import numpy as np
 
 from equipoise._typing import FloatArray
 from equipoise.answer.claims import Claim, Difference
-from equipoise.answer.sequence import anytime
+from equipoise.answer.sequence import Interval, anytime
 from equipoise.belief import Posterior
 from equipoise.spaces import Domain
 
@@ -45,6 +45,8 @@ class Verification:
     def against(self, k: int) -> Difference:
         """Return how much better the leader is than rival k, by an interval that holds at all times, for all rivals."""
         found = anytime(self.differences[k], ALPHA / len(self.rivals))
+        if not self.differences[k].any():  # readings that never differ, as of a dead sensor, prove nothing
+            found = Interval(found.value)
         return Difference(found.value, found.low, found.high, "verified", len(self.differences[k]))
 
     def between(self, first: FloatArray, second: FloatArray) -> Difference | None:

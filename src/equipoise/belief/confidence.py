@@ -54,8 +54,8 @@ def error_scale(confidence: Confidence, regularizer: float) -> float:
     """Return how much a unit of an outcome's own variance adds to its variance in the posterior.
 
     Example:
-        >>> error_scale(TightConfidence(outcome_noise=0.1), 1.0), error_scale(FixedConfidence(), 1.0)
-        (100.0, 1.0)
+        >>> error_scale(TightConfidence(outcome_noise=0.5), 1.0), error_scale(FixedConfidence(), 1.0)
+        (4.0, 1.0)
     """
     if not isinstance(confidence, _Theory):
         return 1.0

@@ -71,7 +71,8 @@ class Proposer:
             return Proposal.pair(plan.points[0], plan.points[1 + begun % (len(plan.points) - 1)])
         feasibility = state.feasibility
         spread = sequence(self.space, apart(self.streams).at(len(state.plans) - 1, AUDIT))
-        fresh = [point.tobytes() not in state.asked for point in spread]
+        asked = state.asked
+        fresh = [point.tobytes() not in asked for point in spread]
         left = spread[np.array(fresh, dtype=np.bool_) & feasibility.allows(spread)]
         return audit_pair(self.space, state.anticipated(), feasibility, left, begun, plan.duels, rng)
 
