@@ -97,4 +97,5 @@ def _recommendation(contestant: Contestant) -> list[str]:
     claims = np.array([trace.recommendation.gap_bound for trace in contestant.traces])
     truth = np.array([trace.recommended_regret for trace in contestant.traces])
     held = f"{np.count_nonzero(truth <= claims)} of {len(claims)}"
-    return [contestant.name, f"({x})", str(level(claims)), str(level(truth)), short(float(truth.max())), held]
+    claimed = str(level(claims)) if np.isfinite(claims).all() else "nothing yet"
+    return [contestant.name, f"({x})", claimed, str(level(truth)), short(float(truth.max())), held]
