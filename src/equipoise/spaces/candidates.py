@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from equipoise._typing import FloatArray
 from equipoise.spaces.constraints import nothing_valid
+from equipoise.spaces.sobol import scrambled
 
 DOUBLINGS = 6
 """How often the number of points tried is doubled where a constraint leaves few of them."""
@@ -57,9 +58,7 @@ def subsets(count: int, size: int, rng: Generator) -> NDArray[np.bool_]:
 @lru_cache(maxsize=32)
 def _sobol(dimension: int, log2: int) -> NDArray[np.uint64]:
     """Return the first 2**log2 points, shape (2**log2, dimension), as multiples of 2**-53."""
-    from scipy.stats import qmc  # slow to import, and finite sets do not need it
-
     # Making the sequence costs more than all else: once and for all, and each call gives it a random shift.
-    result: NDArray[np.uint64] = (qmc.Sobol(dimension, rng=0).random_base2(log2) * 2.0**53).astype(np.uint64)
+    result = (scrambled(dimension, log2, np.random.default_rng(0)) * 2.0**53).astype(np.uint64)
     result.flags.writeable = False
     return result
