@@ -11,6 +11,7 @@ import equipoise
 from equipoise.cli.main import main
 from equipoise.environments import BIASES, FUNCTIONS
 from equipoise.experiments import LEARNERS
+from equipoise.experiments.batches import Batch
 from equipoise.experiments.experiment import Staging
 
 
@@ -140,10 +141,10 @@ def test_a_missing_backend_is_named(invoke, monkeypatch):
 
 @pytest.mark.parametrize("command", [("bench", "--function", "linear"), ("paper", "linear")])
 def test_ctrl_c_exits_with_130(invoke, tmp_path, monkeypatch, command):
-    def interrupt(self, repetition):
+    def interrupt(self):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Staging, "run", interrupt)
+    monkeypatch.setattr(Batch, "run", interrupt)
     result = invoke(*command, "--jobs", 1, "--out", tmp_path)
     assert result.exit_code == 130
     assert f"kept in {tmp_path}, and the same command continues" in result.stderr

@@ -59,6 +59,7 @@ CHANGES = [
     {"seed": 1},
     {"noise": 0.5},
     {"lengthscale": 0.5},
+    {"engine": "fleet"},
 ]
 
 
@@ -86,7 +87,10 @@ def test_a_default_that_is_spelled_out_still_says_what_it_is():
     assert json.loads(json.dumps(description)) == description
 
 
-@pytest.mark.parametrize(("what", "rule"), [("learner", "IDS-two"), ("function", "branin"), ("bias", "periodic")])
+NAMES = [("learner", "IDS-two"), ("function", "branin"), ("bias", "periodic"), ("engine", "fleet")]
+
+
+@pytest.mark.parametrize(("what", "rule"), NAMES)
 def test_unknown_names_are_answered_with_the_choices(what, rule):
     with pytest.raises(ValueError, match=f"`{what}` must be one of .*{rule}.*; got 'nobody'"):
         Experiment(**(BASE | {what: "nobody"}))

@@ -68,25 +68,38 @@ def _sweep_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.argument("figure", type=click.Choice(["linear", "camelback", "all"]))
 @click.option("--repetitions", type=COUNT, default=50, help="Repetitions of each experiment.")
 @click.option("--readings", type=COUNT, help="Readings in each run.  [default: 10000 linear, 1000 camelback]")
+@click.option(
+    "--engine",
+    type=click.Choice(["fleet", "one-by-one"]),
+    default="fleet",
+    help="Run repetitions together, as one array program, or each by itself, which takes many times as long.",
+)
 @click.option("--out", type=FILE, default=Path("out/paper"), help="Folder to write to.")
 @click.option("--strict", is_flag=True, help="Exit with status 1 if a statement of the paper does not come out.")
 @_sweep_options
 def paper(
-    figure: str, repetitions: int, readings: int | None, out: Path, strict: bool, seed: int, **where: Any
+    figure: str,
+    repetitions: int,
+    readings: int | None,
+    engine: str,
+    out: Path,
+    strict: bool,
+    seed: int,
+    **where: Any,
 ) -> None:
     """Reproduce the paper's figures and say which of its statements come out.
 
     Writes FIGURE.png, .pdf, .csv (the curves) and .md (the table beside the reference levels, and the statements).
     Results are kept in OUT/runs as they come: after an interruption the same command continues, and what is there is
-    not run again.
+    not run again. Those of the two engines are kept apart.
     """
     from equipoise.experiments.paper import reproduce, save
 
-    settings: Any = {"repetitions": repetitions, "readings": readings, "seed": seed, "out": out, "progress": True}
+    settings: Any = {"repetitions": repetitions, "readings": readings, "seed": seed, "engine": engine}
     passed = True
     with _sweeping(_resumed(out), **where) as jobs:
         for name in ("linear", "camelback") if figure == "all" else (figure,):
-            report = reproduce(name, jobs=jobs, **settings)
+            report = reproduce(name, out=out, jobs=jobs, progress=True, **settings)
             click.echo(f"\n{report.settings}\n\n{report.table}\n" + "\n".join(map(str, report.checks)))
             with _pictures():
                 click.echo("\nWritten: " + ", ".join(map(str, save(report, out))))

@@ -6,7 +6,7 @@ not depend on the learner, so two learners meet the same functions and the same 
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -21,6 +21,9 @@ from equipoise.experiments.problems import problem
 from equipoise.experiments.runner import Trace, run
 from equipoise.optimizer import Optimizer
 
+ENGINES = ("one-by-one", "fleet")
+"""How repetitions are run: each by itself, through ask and tell, or in step as one array program."""
+
 
 @dataclass(frozen=True)
 class Experiment:
@@ -34,6 +37,7 @@ class Experiment:
         seed: Of all repetitions.
         noise: Standard deviation of a reading's noise; by default the problem's own.
         lengthscale: Of the learner's kernel; by default the problem's own.
+        engine: A name in `ENGINES`: how the repetitions are run.
 
     Example:
         >>> Experiment("IDS-two", "linear", "drift", readings=100).label
@@ -47,11 +51,13 @@ class Experiment:
     seed: int = 0
     noise: float | None = None
     lengthscale: float | None = None
+    engine: str = "one-by-one"
 
     def __post_init__(self) -> None:
         known("learner", self.learner, LEARNERS)
         known("function", self.function, FUNCTIONS)
         known("bias", self.bias, BIASES)
+        known("engine", self.engine, ENGINES)
         check.count("readings", self.readings)
         check.count("seed", self.seed, at_least=0)
         if self.noise is not None:
@@ -139,7 +145,7 @@ def streams(seed: int, repetition: int) -> tuple[Generator, Generator, Generator
     return default_rng(function), default_rng(environment), default_rng(learner)
 
 
-def known(what: str, name: str, choices: Mapping[str, object]) -> str:
+def known(what: str, name: str, choices: Collection[str]) -> str:
     """Return `name` if it is among the choices; else say which there are."""
     if name not in choices:
         raise ValueError(f"`{what}` must be one of {', '.join(choices)}; got {name!r}")

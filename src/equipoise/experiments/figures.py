@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from equipoise.experiments.experiment import Experiment
 from equipoise.experiments.results import Curves
@@ -63,10 +64,14 @@ class Figure:
         """Return what a learner is called in this figure."""
         return self.labels.get(learner, learner.replace("-honest", " (honest noise)"))
 
-    def experiments(self, readings: int, seed: int) -> dict[tuple[World, str], Experiment]:
-        """Return every experiment of the figure and its table."""
+    def experiments(self, **settings: Any) -> dict[tuple[World, str], Experiment]:
+        """Return every experiment of the figure and its table.
+
+        Args:
+            **settings: Further arguments of `Experiment`.
+        """
         return {
-            (world, who): Experiment(who, self.function, world.bias, readings, seed, lengthscale=world.lengthscale)
+            (world, who): Experiment(who, self.function, world.bias, lengthscale=world.lengthscale, **settings)
             for world in self.worlds
             for who in self.learners + self.thin
         }

@@ -36,7 +36,7 @@ class Report:
 
         experiment = next(iter(self.outcome.values())).experiment
         numbers = f"{self.repetitions} repetitions of {experiment.readings} readings, seed {experiment.seed}"
-        return f"{self.figure.title}. {numbers}, equipoise {__version__}."
+        return f"{self.figure.title}. {numbers}, engine {experiment.engine}, equipoise {__version__}."
 
     @property
     def table(self) -> str:
@@ -55,6 +55,7 @@ def reproduce(
     repetitions: int = 50,
     readings: int | None = None,
     seed: int = 0,
+    engine: str = "fleet",
     out: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
     progress: bool = False,
@@ -66,6 +67,7 @@ def reproduce(
         repetitions: The paper's are 50.
         readings: By default as many as in the paper.
         seed: Of all repetitions.
+        engine: How the repetitions are run, a name in `ENGINES`.
         out: Where results are kept, in the folder `runs`; what is there already is not run again.
         jobs: Processes to use, -1 for one per core; see `sweep`.
         progress: Show a bar with the time left.
@@ -76,7 +78,8 @@ def reproduce(
         [' Calibration                         ', ' GP-UCB  ']
     """
     figure = FIGURES[name]
-    experiments = figure.experiments(figure.readings if readings is None else readings, seed)
+    count = figure.readings if readings is None else readings
+    experiments = figure.experiments(readings=count, seed=seed, engine=engine)
     runs = None if out is None else Path(out) / "runs"
     curves = sweep(list(experiments.values()), repetitions, out=runs, jobs=jobs, progress=progress)
     outcome = dict(zip(experiments, curves, strict=True))

@@ -13,15 +13,10 @@ from contextlib import AbstractContextManager, ExitStack, closing, contextmanage
 from typing import Any
 
 from equipoise import _validation as check
-from equipoise.experiments.experiment import Experiment, Staging
-from equipoise.experiments.results import Curves, Result, Store
+from equipoise.experiments.batches import Batch, Done, divided
+from equipoise.experiments.experiment import Experiment
+from equipoise.experiments.results import Curves, Store
 from equipoise.experiments.workers import deaf, end_with
-
-Task = tuple[Staging, int]
-"""A repetition to run."""
-
-Done = tuple[Experiment, Result]
-"""A repetition that was run."""
 
 
 def sweep(
@@ -51,33 +46,37 @@ def sweep(
     """
     repetitions = check.count("repetitions", repetitions)
     store = None if out is None else Store(out)
-    # All experiments advance together, so the time left is right although some are slower than others.
-    wanted = [(experiment, i) for i in range(repetitions) for experiment in dict.fromkeys(experiments)]
+    wanted = [(experiment, i) for experiment in dict.fromkeys(experiments) for i in range(repetitions)]
     found = {key: result for key in wanted if store and (result := store.load(*key)) is not None}
-    missing = [(experiment.plan, i) for experiment, i in wanted if (experiment, i) not in found]
+    missing = _batches([key for key in wanted if key not in found])
     with _bar(progress, len(wanted), done=len(found)) as advance, closing(_execute(missing, jobs)) as results:
-        for experiment, result in results:
-            if store:
-                store.save(experiment, result)
-            found[experiment, result.repetition] = result
-            advance(1)
+        for finished in results:
+            for experiment, result in finished:
+                if store:
+                    store.save(experiment, result)
+                found[experiment, result.repetition] = result
+            advance(len(finished))
     return [Curves(experiment, tuple(found[experiment, i] for i in range(repetitions))) for experiment in experiments]
 
 
-def repeat(plan: Staging, repetition: int) -> Done:
-    """Run one repetition: what a worker does."""
-    return plan.experiment, Result.of(plan.run(repetition), repetition)
+def _batches(missing: Sequence[tuple[Experiment, int]]) -> list[Batch]:
+    """Divide repetitions into batches. All experiments advance together: so the time left is about right."""
+    numbers: dict[Experiment, list[int]] = {}
+    for experiment, repetition in missing:
+        numbers.setdefault(experiment, []).append(repetition)
+    batches = [batch for each in numbers.items() for batch in divided(*each)]
+    return sorted(batches, key=lambda batch: batch.repetitions[0])
 
 
-def _execute(tasks: Sequence[Task], jobs: int | None) -> Generator[Done, None, None]:
-    """Run tasks and yield their results in the order they are done."""
+def _execute(batches: Sequence[Batch], jobs: int | None) -> Generator[list[Done], None, None]:
+    """Run batches and yield their results in the order they are done."""
     if jobs == 1 or (jobs is None and importlib.util.find_spec("joblib") is None):
-        yield from (repeat(*task) for task in tasks)
+        yield from (batch.run() for batch in batches)
         return
     joblib = _joblib()
     with _own_workers():
         parallel = joblib.Parallel(n_jobs=jobs, batch_size=1, **_how_to_answer())
-        calls = [joblib.delayed(repeat)(*task) for task in tasks]
+        calls = [joblib.delayed(Batch.run)(batch) for batch in batches]
         if parallel.return_generator:
             yield from _as_they_come(parallel, calls)
             return
@@ -86,7 +85,7 @@ def _execute(tasks: Sequence[Task], jobs: int | None) -> Generator[Done, None, N
             yield from parallel(calls[first : first + size])
 
 
-def _as_they_come(parallel: Any, calls: Iterable[Any]) -> Iterator[Done]:
+def _as_they_come(parallel: Any, calls: Iterable[Any]) -> Iterator[list[Done]]:
     """Start the workers, yield what they find, and end them where that is not wanted any more."""
     with ExitStack() as stack:
         with deaf() if _local() else nullcontext():
@@ -95,7 +94,7 @@ def _as_they_come(parallel: Any, calls: Iterable[Any]) -> Iterator[Done]:
         yield from results
 
 
-def _end(results: Generator[Done, None, None]) -> None:
+def _end(results: Generator[list[Done], None, None]) -> None:
     """End the workers if they are not done."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # how much of their work was in vain
