@@ -104,6 +104,8 @@ def test_options_win_over_the_file(path, tmp_path):
         (("--fixed", "lens", "in"), 1, "must hold a Float, an Int or a Choice"),
         (("--float", "q1", 0, 1, "--max-gap", -1), 1, "`max_gap` must be positive"),
         (("--config", "missing.toml"), 2, "does not exist"),
+        (("--float", "q1", 0, 1, "--constraint", "q1 + q2 <= 1"), 1, "must use the names q1, got 'q2' at character 6"),
+        (("--float", "q1", 0, 1, "--constraint", "q1.real < 1"), 1, "got 'q1.real' at character 1"),
     ],
     ids=lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else "",
 )
@@ -121,6 +123,8 @@ def test_refusals(path, arguments, code, message):
         ("[parameters]\nq1 = {type = 'flot', low = 0, high = 1}", "q1"),
         ("[parameters]\nq1 = {type = 'float', low = 0}", "parameter 'q1' must be like"),
         ("kernel = {type = 'RFB'}\n[parameters]\nq1 = {type = 'float', low = 0, high = 1}", "'RFB'"),
+        ("constraint = 3\n[parameters]\nq1 = {type = 'float', low = 0, high = 1}", "`constraint` must be a text"),
+        ("[parameters]\nq1 = {type = 'float', low = 0, high = 1}\nconstraint = 'q1 < 1'", "above [parameters]"),
         ("seed = 'x'\n[parameters]\nq1 = {type = 'float', low = 0, high = 1}", "`seed` must be"),
     ],
 )
@@ -142,6 +146,20 @@ def test_a_name_may_be_anything(path):
     invoke("new", path, "--float", hostile, 0, 1, "--choice", "x", "*,$HOME,it's", "--seed", 0)
     assert list(eq.resume(path).space.parameters) == [hostile, "x"]
     assert json.loads(path.read_text().splitlines()[0])["space"]["parameters"][hostile]["high"] == 1.0
+
+
+@pytest.mark.parametrize("texts", [["q1 + q2 <= 1"], ["q1 + q2 <= 1", "q1 > 0.1"]])
+def test_constraints(path, tmp_path, texts):
+    parameters = ("--float", "q1", 0, 1, "--float", "q2", 0, 1)
+    options = [word for text in texts for word in ("--constraint", text)]
+    expected = eq.Space(q1=eq.Float(0, 1), q2=eq.Float(0, 1), constraint=texts).to_dict()
+    assert invoke("new", path, *parameters, *options, "--json").data["space"] == expected
+    assert eq.resume(path).space.to_dict() == expected
+    config = tmp_path / "study.toml"
+    config.write_text(f"constraint = {json.dumps(texts if len(texts) > 1 else texts[0])}")
+    assert invoke("new", tmp_path / "b", *parameters, "--config", config, "--json").data["space"] == expected
+    other = invoke("new", tmp_path / "c", *parameters, "--config", config, "--constraint", "q2 < 1", "--json").data
+    assert other["space"]["constraint"] == ["q2 < 1"]
 
 
 def test_a_start(tmp_path):

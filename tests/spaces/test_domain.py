@@ -194,7 +194,7 @@ def test_an_error_of_the_constraint_names_the_point():
         (
             lambda: eq.Box([(0, 1)], constraint=3),
             TypeError,
-            "`constraint` must be a function of a point, or None, got 3",
+            "`constraint` must be a text, a list of texts, a function of a point, or None, got 3",
         ),
         (lambda: eq.Box([(-1e308, 1e308)]), ValueError, "`bounds` must have a finite range in every row"),
         (lambda: space_from_dict({"type": "ball"}), ValueError, "type of a space must be .*, got 'ball'"),

@@ -221,7 +221,7 @@ def test_candidates_and_near_points_take_little_time():
         (
             lambda: eq.Space(a=eq.Float(0, 1), constraint=1),
             TypeError,
-            "`constraint` must be a function of a point, or None",
+            "`constraint` must be a text, a list of texts, a function of a point, or None",
         ),
         (
             lambda: eq.Space(constraint=eq.Float(0, 1)),

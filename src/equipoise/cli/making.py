@@ -17,7 +17,7 @@ from equipoise.spaces.named import Space
 from equipoise.spaces.numbers import Float, Int
 from equipoise.spaces.options import Choice, Fixed, parameter_from_dict
 
-SIMPLE = ("start", "design", "minimize", "max_gap", "seed")
+SIMPLE = ("constraint", "start", "design", "minimize", "max_gap", "seed")
 PARTS = ("kernel", "policy", "reduction", "offset", "confidence", "regularizer", *SIMPLE)
 RANGE = (str, float, float)
 WHOLE_RANGE = (str, int, int)
@@ -28,6 +28,7 @@ A TOML file says the same, and more where you want more:
   minimize = true
   seed = 0
   start = {q1 = 0, rate = 1e-3, n = 4, mode = "a", lens = "in"}
+  constraint = ["q1 + n <= 8", "mode != 'b' or rate < 0.01"]
   [parameters]
   q1 = {type = "float", low = -2, high = 2}
   rate = {type = "float", low = 1e-4, high = 1e-1, log = true}
@@ -49,6 +50,7 @@ def _setting(ctx: click.Context, parameter: click.Parameter, text: str | None) -
     "new",
     """equipoise new study.jsonl --float q1 -2 2 --float q2 -1 1 --minimize
 equipoise new study.jsonl --log-float rate 1e-4 1e-1 --int n 1 8 --choice mode a,b --fixed lens in
+equipoise new study.jsonl --float q1 0 1 --float q2 0 1 --constraint 'q1 + q2 <= 1'
 equipoise new study.jsonl --config study.toml""",
     short_help="Start a study.",
     help="Start a study: a new file that will hold everything.\n\n" + TOML.strip("\n"),
@@ -71,6 +73,9 @@ equipoise new study.jsonl --config study.toml""",
 @click.option(
     "--config", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="A TOML file; options win."
 )
+@click.option(
+    "--constraint", multiple=True, metavar="TEXT", help="What must hold, such as 'q1 + q2 <= 1'; all, where several."
+)
 @click.option("--start", metavar="JSON", callback=_setting, help="Where things stand now: measured first.")
 @click.option("--design", type=click.IntRange(min=0), help="Points measured first.  [default: by the dimension]")
 @click.option("--minimize", is_flag=True, default=None, help="Look for the smallest value instead of the largest.")
@@ -82,15 +87,15 @@ def new(study: Path, config: Path | None, as_json: bool, **given: Any) -> None:
     table = _read(config)
     parameters = {name: _parameter(name, value) for name, value in table.pop("parameters", {}).items()}
     parameters |= _parameters(given)
-    options = table | {name: given[name] for name in SIMPLE if given[name] is not None}
+    options = table | {name: given[name] for name in SIMPLE if given[name] not in (None, ())}
     if unknown := sorted(set(options) - set(PARTS)):
         raise ValueError(f"{config} may hold [parameters] and {', '.join(PARTS)}, got {', '.join(unknown)}")
     if not parameters:
         raise click.UsageError("give at least one parameter: --float, --int or --choice, or a --config with some")
     seed = check.count("seed", options.pop("seed"), at_least=0) if "seed" in options else None
-    start = options.pop("start", None)
+    start, constraint = options.pop("start", None), options.pop("constraint", None)
     parts = {name: restored(name, value) for name, value in options.items()}
-    opt = Optimizer(Space(parameters), start=start, log=study, rng=seed, **parts)
+    opt = Optimizer(Space(parameters, constraint=constraint), start=start, log=study, rng=seed, **parts)
     data = {"study": str(study), "space": opt.space.to_dict()}
     say(as_json, data, f"{study}: {opt.space!r}\nNext: equipoise ask {study}, or equipoise run {study} -- COMMAND")
 
@@ -106,6 +111,8 @@ def _read(config: Path | None) -> dict[str, Any]:
 
 def _parameter(name: str, value: Any) -> Any:
     """Return a parameter of a TOML file: described by a table, or a constant."""
+    if name == "constraint" and isinstance(value, (str, list)):
+        raise ValueError(f"`constraint` must stand above [parameters], or it is one of them, got {value!r}")
     if not isinstance(value, Mapping):
         return Fixed(value)
     try:

@@ -10,7 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.spaces.candidates import spread, subsets
-from equipoise.spaces.constraints import Constraint, checked, given_again, name_of, satisfied
+from equipoise.spaces.columns import Column
+from equipoise.spaces.constraints import Constraint, checked, described, given_again, rule, satisfied
+from equipoise.spaces.numbers import Float
 
 
 class Box:
@@ -19,15 +21,16 @@ class Box:
     Args:
         bounds: Lower and upper bound of each coordinate, shape (d, 2).
         candidates: How many quasi-random points an `ask` chooses from, rounded up to a power of two.
-        constraint: Takes a point, shape (d,), and returns whether it may be measured: what is not true there is
-            never asked. Any point may be by default.
+        constraint: Where a point may be measured; elsewhere it is never asked. A text, such as "x[0] + x[1] <= 1", a
+            list of texts, or a function of a point, shape (d,). A log keeps texts, and not functions. Any point may
+            be measured by default.
 
     Example:
         >>> import equipoise as eq
         >>> box = eq.Box([(-2, 2), (-1, 1)])
         >>> box.encode([0.0, 0.5]), box.decode(box.encode([0.0, 0.5]))
         (array([0.5 , 0.75]), array([0. , 0.5]))
-        >>> eq.Box([(-2, 2), (-1, 1)], constraint=lambda x: x[0] + x[1] < 2).valid(box.encode([1.5, 0.6])[None])
+        >>> eq.Box([(-2, 2), (-1, 1)], constraint="x[0] + x[1] < 2").valid(box.encode([1.5, 0.6])[None])
         array([False])
     """
 
@@ -48,6 +51,7 @@ class Box:
         if not np.isfinite(self._range).all():
             raise ValueError(f"`bounds` must have a finite range in every row, got {self.bounds.tolist()}")
         self._log2_candidates = (check.count("candidates", candidates) - 1).bit_length()
+        self._rule = rule(self.constraint, self._columns())
 
     def __repr__(self) -> str:
         candidates = "" if self._log2_candidates == 9 else f", candidates={2**self._log2_candidates}"
@@ -66,7 +70,7 @@ class Box:
 
     def valid(self, points: FloatArray) -> NDArray[np.bool_]:
         """Return which encoded points satisfy the constraint."""
-        return satisfied(self.constraint, self.decode, points)
+        return satisfied(self._rule, self.decode, points)
 
     def snap(self, points: FloatArray) -> FloatArray:
         """Return the nearest points of the unit cube."""
@@ -86,14 +90,18 @@ class Box:
         return np.minimum(np.maximum(x, self._lower), self._upper)  # rounding must not leave the box
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a description made of what JSON knows; a constraint is only noted."""
-        result = {"type": "box", "bounds": self.bounds.tolist(), "candidates": 2**self._log2_candidates}
-        return result if self.constraint is None else result | {"constraint": name_of(self.constraint)}
+        """Return a description made of what JSON knows; of a constraint that is a function, its name."""
+        result: dict[str, Any] = {"type": "box", "bounds": self.bounds.tolist(), "candidates": 2**self._log2_candidates}
+        return result if self.constraint is None else result | {"constraint": described(self.constraint)}
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any], constraint: Constraint | None = None) -> "Box":
-        """Return the box that `to_dict` described; a constraint it had must be given again."""
+        """Return the box that `to_dict` described; a constraint that is a function must be given again."""
         return cls(description["bounds"], description.get("candidates", 512), given_again(description, constraint))
+
+    def _columns(self) -> dict[str, Column]:
+        ends = self.bounds.tolist()
+        return {f"x[{i}]": Column(Float(low, high), slice(i, i + 1)) for i, (low, high) in enumerate(ends)}
 
     def _kept(self, points: FloatArray) -> FloatArray:
         return points if self.constraint is None else points[self.valid(points)]

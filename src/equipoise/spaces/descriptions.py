@@ -11,7 +11,7 @@ from equipoise.spaces.named import Space
 
 
 def space_from_dict(description: Mapping[str, Any], constraint: Constraint | None = None) -> Domain:
-    """Return the space of any kind that its `to_dict` described; a constraint it had must be given again."""
+    """Return the space of any kind that its `to_dict` described; a function as constraint must be given again."""
     match kind := description.get("type"):
         case "space":
             return Space.from_dict(description, constraint)

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.spaces.candidates import spread, subsets
-from equipoise.spaces.constraints import Constraint, checked, given_again, name_of, nothing_valid, satisfied
+from equipoise.spaces.columns import Column
+from equipoise.spaces.constraints import Constraint, checked, described, given_again, nothing_valid, rule, satisfied
 from equipoise.spaces.options import Choice, Fixed, Float, Int, Parameter, as_parameter, parameter_from_dict
 
 
@@ -25,8 +26,9 @@ class Space:
     Args:
         parameters: Parameters by name, where a name is no Python identifier or is that of another argument.
         candidates: How many quasi-random points an `ask` chooses from, rounded up to a power of two.
-        constraint: Takes a point, a dictionary, and returns whether it may be measured: what is not true there is
-            never asked. Any point may be by default.
+        constraint: Where a point may be measured; elsewhere it is never asked. A text, such as "q1 + q2 <= 1", a
+            list of texts, or a function of a point, a dictionary. A log keeps texts, and not functions. Any point
+            may be measured by default.
         **named_parameters: Further parameters by name: `Float`, `Int` or `Choice`. A plain value is a constant: not
             tuned, but part of every point.
 
@@ -38,8 +40,8 @@ class Space:
         array([0.5  , 0.   , 0.707, 0.25 ])
         >>> space.decode(point)
         {'q1': 0.0, 'lens': 'out', 'shots': 2, 'mode': 'fast'}
-        >>> eq.Space({"pump power": eq.Float(1, 100)}, gain=eq.Float(0, 1), constraint=lambda x: x["gain"] < 0.5)
-        Space({'pump power': Float(1.0, 100.0), 'gain': Float(0.0, 1.0)}, constraint=<function ...>)
+        >>> eq.Space({"pump power": eq.Float(1, 100)}, gain=eq.Float(0, 1), constraint="gain < 0.5")
+        Space({'pump power': Float(1.0, 100.0), 'gain': Float(0.0, 1.0)}, constraint='gain < 0.5')
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class Space:
         self.free = np.array([p.free for p, _ in self._tuned for _ in range(p.width)])
         self.groups = np.repeat(np.arange(len(self._tuned)), [p.width for p, _ in self._tuned])
         self.extent = np.ones(self.dimension)
+        self._rule = rule(self.constraint, {name: Column(p, columns) for name, p, columns in self._layout})
         self.points = self._listed()
 
     def __repr__(self) -> str:
@@ -98,7 +101,7 @@ class Space:
 
     def valid(self, points: FloatArray) -> NDArray[np.bool_]:
         """Return which encoded points satisfy the constraint."""
-        return satisfied(self.constraint, self.decode, points)
+        return satisfied(self._rule, self.decode, points)
 
     def snap(self, points: FloatArray) -> FloatArray:
         """Return the nearest encodings: numbers rounded or clipped, the option of the largest coordinate."""
@@ -120,7 +123,7 @@ class Space:
         return {name: p.decode(coordinates[columns]) for name, p, columns in self._layout}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a description made of what JSON knows; a constraint, and an option of an unusual type, only noted.
+        """Return a description made of what JSON knows; a function, and an option of an unusual type, only noted.
 
         Example:
             >>> import equipoise as eq
@@ -130,11 +133,11 @@ class Space:
         result: dict[str, Any] = {"type": "space", "parameters": {n: p.to_dict() for n, p in self.parameters.items()}}
         if self._log2_candidates != 9:
             result["candidates"] = 2**self._log2_candidates
-        return result if self.constraint is None else result | {"constraint": name_of(self.constraint)}
+        return result if self.constraint is None else result | {"constraint": described(self.constraint)}
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any], constraint: Constraint | None = None) -> "Space":
-        """Return the space that `to_dict` described; a constraint it had must be given again."""
+        """Return the space that `to_dict` described; a constraint that is a function must be given again."""
         parameters = {name: parameter_from_dict(name, p) for name, p in description["parameters"].items()}
         constraint = given_again(description, constraint)
         return cls(parameters, candidates=description.get("candidates", 512), constraint=constraint)
