@@ -326,6 +326,12 @@ def test_a_thousand_names_are_not_all_listed():
         eq.Space({f"q{i}": eq.Float(0, 1) for i in range(1000)}, constraint="z < 1")
 
 
+@pytest.mark.parametrize("low", [10**400, 2**53, -(10**400), -(2**60)])
+def test_whole_numbers_that_floats_mix_up_are_refused(low):
+    with pytest.raises(ValueError, match=r"must use whole numbers up to 2\*\*53, .* got 'n' at character 1"):
+        eq.Space(n=eq.Int(low, low + 3), constraint="n > 0")
+
+
 def test_any_name_may_be_used():
     names = ["pump power", "if", "µ", "x", "x0", "sin", "Größe"]
     text = "x['pump power'] + x['if'] + µ + x + x['x0'] + sin + sin(sin) * 0 + Größe < 3.5"

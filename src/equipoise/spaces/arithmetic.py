@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from equipoise._typing import FloatArray
 
 Operation = Callable[..., FloatArray]
-Comparison = Callable[[FloatArray, FloatArray], NDArray[np.bool_]]
+Relation = Callable[[FloatArray, FloatArray], NDArray[np.bool_]]
 Step = float | str | tuple[Operation, int]
 """A number, a name, or an operation and how many values it takes."""
 
@@ -81,7 +81,7 @@ def either(a: FloatArray, b: FloatArray) -> FloatArray:
     return np.where(a == 0, b, a)
 
 
-def chained(comparisons: tuple[Comparison, ...], *columns: FloatArray) -> FloatArray:
+def chained(comparisons: tuple[Relation, ...], *columns: FloatArray) -> FloatArray:
     """Return whether each column compares with the next, as in `0 < a <= b`.
 
     Example:

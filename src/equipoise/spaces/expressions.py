@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from equipoise.spaces import arithmetic
-from equipoise.spaces.arithmetic import FUNCTIONS, Comparison, Operation, Program, Step
+from equipoise.spaces.arithmetic import FUNCTIONS, Operation, Program, Relation, Step
 from equipoise.spaces.columns import Columns, Kind
+from equipoise.spaces.numbers import Int
 from equipoise.spaces.options import Choice
 
 MAX_CHARACTERS = 1_000
@@ -26,6 +27,9 @@ MAX_CHARACTERS = 1_000
 
 MAX_NUMBER = 1e300
 """What a text may write down; a float holds little more."""
+
+MAX_WHOLE = 2**53
+"""Beyond this, a float no longer tells a whole number from the next one."""
 
 MAX_NESTING = 50
 """How deep a text may be nested: well below Python's limit of recursion."""
@@ -39,7 +43,7 @@ OPERATORS: dict[type[ast.operator], Operation] = {
     ast.Mod: np.mod,
     ast.Pow: arithmetic.raised,
 }
-COMPARISONS: dict[type[ast.cmpop], Comparison] = {
+COMPARISONS: dict[type[ast.cmpop], Relation] = {
     ast.Lt: np.less,
     ast.LtE: np.less_equal,
     ast.Gt: np.greater,
@@ -176,6 +180,8 @@ class _Reader:
     def _parameter(self, node: ast.expr, name: str) -> Term:
         column = self._columns.get(name)
         if column is not None:
+            if isinstance(p := column.parameter, Int) and max(-p.low, p.high) > MAX_WHOLE:
+                raise self._error(node, "must use whole numbers up to 2**53, which floats tell apart")
             options = column.options if column.kind == "label" else ()
             return Term(column.kind, (name,), options, isinstance(column.parameter, Choice))
         if name in FUNCTIONS:
