@@ -346,8 +346,7 @@ class Optimizer:
             eps: The bound to reach.
             audit: Whether it must be a theorem or audited, see `audit`; else an estimate will do.
         """
-        claim = self.recommend().overall
-        return claim.bound <= check.positive("eps", eps) and not (audit and claim.kind == "estimate")
+        return self.recommend().certifies(check.positive("eps", eps), audit=audit)
 
     def run(
         self, measure: Callable[[Any], float], readings: int, *, failures: tuple[type[Exception], ...] = ()

@@ -63,6 +63,15 @@ class Recommendation:
         """What is claimed about all settings."""
         return self.claims[-1] if self.claims else Claim(self.kind, self.gap_bound, EVERYTHING)
 
+    def certifies(self, eps: float, *, audit: bool = True) -> bool:
+        """Return whether no setting is better by more than `eps`: by theorem or audit, or else also by estimate.
+
+        Args:
+            eps: The bound to reach.
+            audit: Whether an estimate is not enough.
+        """
+        return self.overall.bound <= eps and not (audit and self.overall.kind == "estimate")
+
     def _repr_html_(self) -> str:
         return as_html(self)
 

@@ -1,6 +1,5 @@
 """`equipoise ask`, `tell`, `fail`, `expire`, and taking back what was told: `correct`, `retract`, `undo`."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import click
 
 from equipoise.cli.cells import NUMBER
-from equipoise.cli.common import AS_JSON, STUDY, WORKER, assignments, command, opened, say
+from equipoise.cli.common import AS_JSON, STUDY, WORKER, assignments, command, opened, say, setting
 
 
 def number(text: str | float) -> float:
@@ -65,7 +64,7 @@ equipoise tell study.jsonl 2 0.9 --x '{"q1": 1.98, "q2": 0.5}'""",
 def tell(study: Path, trial: int, value: float, x: str | None, as_json: bool, **more: Any) -> None:
     """Report the reading VALUE of a TRIAL. Telling the same twice is no news; another value is refused."""
     opt = opened(study)
-    opt.tell(trial, value, x=None if x is None else _point(x), **more)
+    opt.tell(trial, value, x=None if x is None else setting("--x", x), **more)
     say(
         as_json,
         {"id": trial, "value": value, "readings": opt.readings},
@@ -109,7 +108,7 @@ def expire(study: Path, trial: int, as_json: bool) -> None:
 @AS_JSON
 def correct(study: Path, trial: int, value: float, x: str | None, as_json: bool, **more: Any) -> None:
     """Replace the reading of a TRIAL by VALUE: everything is as if that had been told. The log keeps both."""
-    opened(study).correct(trial, value, x=None if x is None else _point(x), **more)
+    opened(study).correct(trial, value, x=None if x is None else setting("--x", x), **more)
     say(as_json, {"id": trial, "value": value}, f"Trial {trial} is corrected to {value:g}.")
 
 
@@ -130,10 +129,3 @@ def undo(study: Path, as_json: bool) -> None:
     """Take back the last reading or failure that was told: its trial is open again."""
     trial = opened(study).undo()
     say(as_json, {"id": trial, "retracted": True}, f"Trial {trial} is open again.")
-
-
-def _point(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise ValueError(f"--x must be JSON, such as '{{\"q1\": 1.98}}', got {text!r}") from error

@@ -156,6 +156,14 @@ def assignments(x: Any) -> str:
     return " ".join(f"{name}={value}" for name, value in words.items())
 
 
+def setting(option: str, text: str) -> Any:
+    """Return a setting that an option gives as JSON; refuse what is none."""
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"{option} must be JSON, such as '{{\"q1\": 1.98}}', got {text!r}") from error
+
+
 def counted(readings: int) -> str:
     """Return how many readings there are, in words."""
     return f"{readings} reading{'' if readings == 1 else 's'}"
@@ -172,13 +180,7 @@ def best_data(best: Recommendation, eps: float | None = None, audit: bool = True
     )
     said = {"x": best.x, "gap_bound": _finite(best.gap_bound), "kind": best.kind, "readings": best.readings}
     said |= {"against_start": against, "claims": claims}
-    return said if eps is None else said | {"certified": certified(best, eps, audit)}
-
-
-def certified(best: Recommendation, eps: float, audit: bool) -> bool:
-    """Return whether a bound is reached, by an audit or a theorem where one is asked for."""
-    claim = best.overall
-    return claim.bound <= eps and not (audit and claim.kind == "estimate")
+    return said if eps is None else said | {"certified": best.certifies(eps, audit=audit)}
 
 
 def _finite(number: float) -> float | None:

@@ -1,12 +1,11 @@
 """`equipoise audit`, `verify` and `cancel`: duels that prove something, before the study goes on."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
-from equipoise.cli.common import AS_JSON, STUDY, assignments, command, opened, say
+from equipoise.cli.common import AS_JSON, STUDY, assignments, command, opened, say, setting
 from equipoise.optimizer import Optimizer
 from equipoise.study import Plan
 
@@ -60,7 +59,7 @@ def verify(study: Path, duels: int, runners_up: int, against: tuple[str, ...], t
         text = "If no settings differed, coins would explain as many wins"
         say(as_json, {"p_value": p, "readings": opt.readings}, f"{text} with probability {p:.2g} (exact test).")
         return
-    rivals = [_setting(text) for text in against] or None
+    rivals = [setting("--against", text) for text in against] or None
     _say_planned(opt.verify(duels, runners_up=runners_up, against=rivals), as_json, opt)
 
 
@@ -90,10 +89,3 @@ def _say_planned(plan: Plan, as_json: bool, opt: Optimizer | None = None) -> Non
         first, *others = (assignments(opt.space.decode(point)) for point in plan.points)
         text += f"\n{first}\n" + "\n".join(f"  against {other}" for other in others)
     say(as_json, plan_data(plan), text)
-
-
-def _setting(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise ValueError(f"--against must be JSON, such as '{{\"q1\": 1.98}}', got {text!r}") from error

@@ -33,7 +33,6 @@ from equipoise.cli.common import (
     assignments,
     best_data,
     best_text,
-    certified,
     command,
     json_line,
     opened,
@@ -256,7 +255,7 @@ def _enough(opt: Optimizer, eps: float | None, audit: bool) -> bool:
         plan = opt.audit()
         click.echo(f"The bound is reached by estimate: an audit of {plan.duels} duels follows.", err=True)
         return False
-    return certified(best, eps, audit)
+    return best.certifies(eps, audit=audit)
 
 
 def _measure(opt: Optimizer, program: Program, worker: str | None) -> bool:

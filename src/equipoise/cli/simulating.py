@@ -1,7 +1,6 @@
 """`equipoise demo`, `paper` and `bench`: learners against simulated worlds."""
 
 import json
-import signal
 import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from typing import Any
 import click
 
 from equipoise.cli.common import INTERRUPTED
+from equipoise.cli.interrupting import interruptible
 
 COUNT = click.IntRange(min=1)
 FILE = click.Path(path_type=Path)
@@ -42,7 +42,7 @@ def demo(out: Path, seeds: int, readings: int) -> None:
     """
     from equipoise.experiments.demo import contest, recommendation_table, regret_table
 
-    with _interruptible("nothing was written"), _bar(2 * seeds * readings) as advance:
+    with _ending_politely("nothing was written"), _bar(2 * seeds * readings) as advance:
         contestants = contest(seeds, readings, advance)
     click.echo(f"\n{regret_table(contestants)}\n{recommendation_table(contestants)}")
     with _pictures():
@@ -178,27 +178,21 @@ def _sweeping(kept: str, backend: str, jobs: int | None, address: str | None) ->
     if address is not None and backend not in ("dask", "ray"):
         raise click.UsageError(f"--address is for --backend dask or ray, not for {backend}")
     try:
-        with _interruptible(kept), choose(backend, jobs, address) as n:
+        with _ending_politely(kept), choose(backend, jobs, address) as n:
             yield n
     except ImportError as error:
         raise click.ClickException(str(error)) from error
 
 
 @contextmanager
-def _interruptible(kept: str) -> Iterator[None]:
+def _ending_politely(kept: str) -> Iterator[None]:
     """End politely after Ctrl-C or a request to terminate: `kept` says what that leaves."""
-    before = signal.signal(signal.SIGTERM, _interrupt)
     try:
-        yield
+        with interruptible():
+            yield
     except KeyboardInterrupt:
         click.echo(f"\nInterrupted; {kept}.", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _interrupt(number: int, frame: object) -> None:
-    raise KeyboardInterrupt
 
 
 def _resumed(out: Path) -> str:

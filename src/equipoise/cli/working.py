@@ -20,7 +20,6 @@ from equipoise.cli.common import (
     STUDY,
     best_data,
     best_text,
-    certified,
     command,
     json_line,
     opened,
@@ -52,7 +51,7 @@ def best(study: Path, eps: float | None, audit: bool, as_json: bool) -> None:
     """
     found = opened(study).recommend()
     say(as_json, best_data(found, eps, audit), best_text(found))
-    if eps is not None and not certified(found, eps, audit):
+    if eps is not None and not found.certifies(eps, audit=audit):
         sys.exit(NOT_YET)
 
 
