@@ -416,7 +416,7 @@ def test_an_interrupt_ends_with_the_verdict_so_far(tmp_path, how):
 
 
 def test_an_interrupt_with_a_limit_has_the_exit_status_of_the_verdict(tmp_path):
-    arms = ["echo $(date +%N)", "echo $(date +%N;)", "--metric", "reading"]
+    arms = ["echo $(date +%N)", "echo $(date +%N;)", "--metric", "reading", "--alpha", 1e-9]
     silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     process = started(*arms, "--fail-above", 1, "--log", "log.jsonl", **silent)
     wait_for_rounds(tmp_path / "log.jsonl", 2)
