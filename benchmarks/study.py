@@ -46,6 +46,7 @@ BIASES: dict[str, Callable[[], env.Bias]] = {
     "calibration": env.Calibration,
     "jumps": lambda: env.Jumps(rate=0.05, scale=2.0),
     "negative-repeat": env.NegativeRepeat,
+    "printed-repeat": lambda: env.NegativeRepeat(of="reading"),
     "adversary": env.Adversary,
 }
 

@@ -9,6 +9,9 @@ from numpy.typing import ArrayLike
 
 from equipoise._typing import FloatArray
 
+MAX_NAME = 200
+"""The most characters of a name."""
+
 
 def number(name: str, value: Any) -> float:
     """Return `value` as a finite float."""
@@ -66,6 +69,15 @@ def count(name: str, value: Any, at_least: int = 1) -> int:
     return int(value)
 
 
+def name(what: str, value: Any) -> str:
+    """Return `value` as a name: a text of some characters, all of which can be printed."""
+    if not isinstance(value, str):
+        raise TypeError(f"`{what}` must be a name, got {value!r}")
+    if not value.strip() or len(value) > MAX_NAME or not value.isprintable():
+        raise ValueError(f"`{what}` must be a printable name of 1 to {MAX_NAME} characters, got {value!r}")
+    return value
+
+
 def array(name: str, value: ArrayLike, shape: tuple[int | None, ...]) -> FloatArray:
     """Return `value` as a finite float array; `None` in `shape` stands for any length above zero."""
     try:
@@ -83,6 +95,14 @@ def array(name: str, value: ArrayLike, shape: tuple[int | None, ...]) -> FloatAr
         raise ValueError(f"`{name}` must have shape ({rule}), got {result.shape}")
     if not np.isfinite(result).all():
         raise ValueError(f"`{name}` must be finite, got {value!r}")
+    return result
+
+
+def steps(name: str, value: Any, dimension: int) -> FloatArray:
+    """Return `value`, one positive number or one for each coordinate, as an array of shape (dimension,)."""
+    result = array(name, [value] * dimension if np.ndim(value) == 0 else value, (dimension,))
+    if not (result > 0).all():
+        raise ValueError(f"`{name}` must be positive, got {value!r}")
     return result
 
 

@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.offsets import Offset
+from equipoise.offsets import Circumstances, Offset
+from equipoise.offsets.moments import NOTHING_TOLD
 
 EVEN = np.array([0.5, 0.5])
 EVEN.flags.writeable = False
@@ -71,6 +72,7 @@ class Comparison:
         variance: What its own error adds to the variance of the outcome's noise.
         pair: The number of the duel it belongs to; below zero where there is none.
         duel: The duel it came from, where there was one.
+        told: What was told of the reading, where the outcome is one.
 
     Example:
         >>> import equipoise as eq
@@ -85,6 +87,7 @@ class Comparison:
     variance: float = 0.0
     pair: float = -1.0
     duel: "Duel | None" = None
+    told: Circumstances = NOTHING_TOLD
 
     def __post_init__(self) -> None:
         if self.duel is not None:  # built by the library from checked parts: nothing left to check
@@ -111,7 +114,8 @@ class Reading:
         point: Where it was really measured, encoded, if that is not where it should have been.
         time: When, in the user's clock.
         error: The reading's own standard error.
-        place: Which reading of the study it is, counted from 1 in the order of telling.
+        place: Which reading of its campaign it is, counted from 1 in the order of telling.
+        told: What was told of it besides.
     """
 
     value: float
@@ -119,6 +123,7 @@ class Reading:
     time: float | None = None
     error: float = 0.0
     place: int = 0
+    told: Circumstances = NOTHING_TOLD
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -240,7 +245,13 @@ def teaches(
 
 
 def will_teach(
-    duel: Duel, readings: Sequence[Reading | None], offset: Offset, *, number: float = -1.0, place: int = 1
+    duel: Duel,
+    readings: Sequence[Reading | None],
+    offset: Offset,
+    *,
+    number: float = -1.0,
+    place: int = 1,
+    expected: Circumstances = NOTHING_TOLD,
 ) -> tuple[Comparison, ...]:
     """Return what a duel still open will teach, outcomes left at zero: where, not what.
 
@@ -250,9 +261,10 @@ def will_teach(
         offset: What is assumed of the bias.
         number: The number of the duel.
         place: Which reading of the study the next one will be.
+        expected: What will be told of the readings.
     """
     places = iter(range(place, place + len(readings)))
-    full = [Reading(0.0, place=next(places)) if told is None else told for told in readings]
+    full = [Reading(0.0, place=next(places), told=expected) if told is None else told for told in readings]
     known = teaches(duel, readings, offset, number=number)
     return tuple(replace(each, outcome=0.0) for each in teaches(duel, full, offset, number=number)[len(known) :])
 
@@ -266,7 +278,7 @@ def _in_order(readings: Iterable[Reading | None]) -> list[tuple[int, Reading]]:
 def _single(duel: Duel, i: int, told: Reading, number: float, sign: float) -> Comparison:
     """Return what a reading says by itself."""
     point = duel.points[i] if told.point is None else told.point
-    return Comparison(point, None, sign * told.value, float(told.place), told.error**2, number, duel)
+    return Comparison(point, None, sign * told.value, float(told.place), told.error**2, number, duel, told.told)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import os
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from html import escape
 from pathlib import Path
@@ -19,11 +19,12 @@ from equipoise.belief import Confidence, Posterior
 from equipoise.data import Duel, Reading, Trial
 from equipoise.kernels import Kernel
 from equipoise.log.codec import MAX_PLANNED
-from equipoise.log.events import Asked, Canceled, Event, Handed, Planned, Purpose
+from equipoise.log.events import Asked, Begun, Canceled, Event, Handed, Planned, Purpose
 from equipoise.log.header import Header
 from equipoise.log.journal import Journal, Log
 from equipoise.log.turns import Turns
-from equipoise.offsets import Offset
+from equipoise.offsets import Circumstances, Offset
+from equipoise.offsets.moments import NOTHING_TOLD
 from equipoise.policies import Policy
 from equipoise.reductions import Reduction
 from equipoise.spaces import Domain
@@ -55,9 +56,13 @@ class Optimizer:
         regularizer: Variance given to the noise of an outcome; learned by default, with a `kernel` 1.
         posterior: The belief before any data, where the above do not say it all.
         start: The setting where things stand now: it is in the first duel, and claims are made against it too.
+        drop: Never ask for a setting that may be worse than `start` by more than this, as far as is known.
+        max_step: By how much a parameter may differ at most from one reading to the next, from `start` on: by name for
+            a `Space`, else one number or one for each coordinate.
         design: How many points, spread over the space, are measured first; by default as many as the dimension asks for
             where the model is learned, else none. Further ones follow at times. 0 for neither.
         minimize: Look for the smallest value instead of the largest.
+        block: To which block, such as a day or a batch, the readings belong; see `begin_block`.
         max_gap: Give up a pair whose halves were measured further apart than this, by the times told.
         rng: Seed, generator or `Streams`; the same one and the same answers give the same run.
         log: A new file in which every event is written before it counts; `resume` rebuilds the optimizer from it, also
@@ -87,9 +92,12 @@ class Optimizer:
         regularizer: float | None = None,
         posterior: Posterior | None = None,
         start: Any = None,
+        drop: float | None = None,
+        max_step: Any = None,
         design: int | None = None,
         minimize: bool = False,
         max_gap: float | None = None,
+        block: str | None = None,
         rng: Seed | Streams = None,
         log: str | os.PathLike[str] | Journal | None = None,
     ) -> None:
@@ -103,6 +111,8 @@ class Optimizer:
             regularizer=regularizer,
             posterior=posterior,
             start=start,
+            drop=drop,
+            max_step=max_step,
             design=design,
             minimize=minimize,
             max_gap=max_gap,
@@ -116,16 +126,25 @@ class Optimizer:
         self._turns = Turns(self._mend, self._apply)
         if log is not None:
             self._write_to(log, parts.settings())
+        if block is not None:
+            self.begin_block(block)
 
     @classmethod
     def open(
-        cls, path: str | os.PathLike[str], space: Domain, *, rng: Seed | Streams = None, **parts: Any
+        cls,
+        path: str | os.PathLike[str],
+        space: Domain,
+        *,
+        block: str | None = None,
+        rng: Seed | Streams = None,
+        **parts: Any,
     ) -> "Optimizer":
         """Return the study of a file: a new one where there is none, else the one that is there, if it is the same.
 
         Args:
             path: The log.
             space: Where points lie; it must be that of the log.
+            block: To which block what is told from now on belongs.
             rng: Seed of a new study.
             **parts: Other arguments of `Optimizer`; they must be those of the log.
 
@@ -139,13 +158,15 @@ class Optimizer:
             2
         """
         if not os.path.exists(path) or os.path.getsize(path) == 0:
-            return cls(space, rng=rng, log=path, **parts)
+            return cls(space, rng=rng, log=path, block=block, **parts)
         start = parts.pop("start", None)
         opt = resume(path, space=space, **parts)
         known = opt._state.rules.start
         if start is not None and (known is None or not np.array_equal(known, space.encode(start))):
             begun = None if known is None else space.decode(known)
             raise ValueError(f"`start` must stay what the log says, {begun!r}, got {start!r}")
+        if block is not None:
+            opt.begin_block(block)
         return opt
 
     @property
@@ -200,6 +221,8 @@ class Optimizer:
         x: Any = None,
         time: float | None = None,
         error: float = 0.0,
+        block: str | None = None,
+        covariates: Mapping[str, float] | None = None,
         failed: str | None = None,
     ) -> None:
         """Report the reading of a trial, or that there is none.
@@ -210,18 +233,74 @@ class Optimizer:
             x: Where it was really measured, if that is not where it should have been.
             time: When it was measured, in any unit; compared with `max_gap`.
             error: The reading's own standard error: the larger, the less it counts.
+            block: To which block it belongs, if that is not the present one.
+            covariates: What was measured beside it, by name: what the offset may depend on. It need not be the same
+                each time.
             failed: Instead of a value: why there is none. The duel is given up, with a `DuelGivenUp` warning.
         """
         if (value is None) == (failed is None):
             raise ValueError(f"exactly one of `value` and `failed` must be given, got {value!r} and {failed!r}")
         i, planned = _number(trial), trial.x if isinstance(trial, Trial) else None
         if failed is None:
-            reading = self._reading(value, x, time, error)
-            note = self._turns.change(lambda: self._news(self._state.door.telling(i, reading, planned)))
+            reading = self._reading(value, x, time, error, Circumstances.of(block, None, covariates))
+            note = self._turns.change(lambda: self._news(self._state.door.news(i, reading, planned)))
         else:
             note = self._turns.change(lambda: self._news(self._state.door.failing(i, str(failed), planned)))
         if note is not None:
             warnings.warn(note, stacklevel=2)
+
+    def add(
+        self,
+        x: Any,
+        value: Any,
+        *,
+        block: str | None = None,
+        time: float | None = None,
+        error: float = 0.0,
+        covariates: Mapping[str, float] | None = None,
+    ) -> int:
+        """Take in a reading that nobody asked for, and return its number, by which it can be corrected or retracted.
+
+        Args:
+            x: Where it was measured.
+            value: The reading.
+            block: To which block it belongs. Any but the present one is an earlier campaign: its offset has nothing to
+                do with that of now, and should its readings contradict those of now, it is forgotten, with a warning.
+            time: When it was measured, in any unit.
+            error: The reading's own standard error.
+            covariates: What was measured beside it, by name.
+
+        Example:
+            >>> import equipoise as eq
+            >>> opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), rng=0)
+            >>> opt.add({"q1": 0.3}, 41.7, block="last year")
+            0
+            >>> opt.readings  # of this campaign
+            0
+        """
+        told = Circumstances.of(block, None, covariates)
+        reading = self._reading(value, x, time, error, told)
+        number, note = self._turns.change(lambda: self._added(reading))
+        if note is not None:
+            warnings.warn(note, stacklevel=2)
+        return number
+
+    def begin_block(self, name: str) -> None:
+        """Let all that is told from now on belong to a block: a day, a batch, a shift.
+
+        The offset has a level for each block, and each block has some effect of its own on the settings, so that many
+        readings of one day do not make sure what only several days can.
+
+        Args:
+            name: The block. The present one goes on where it is that.
+        """
+        check.name("block", name)
+        self._turns.change(lambda: None if name == self._state.block else self._happen(Begun(name)))
+
+    @property
+    def block(self) -> str | None:
+        """The present block; `None` where none was named."""
+        return self._turns.look(lambda: self._state.block) or None
 
     def correct(
         self, trial: Trial | int, value: Any, *, x: Any = None, time: float | None = None, error: float | None = None
@@ -235,7 +314,7 @@ class Optimizer:
             time: When it was measured; as told before by default.
             error: The reading's own standard error; as told before by default.
         """
-        read = self._reading(value, x, time, 0.0 if error is None else error)
+        read = self._reading(value, x, time, 0.0 if error is None else error, NOTHING_TOLD)
         known = {"point": x, "time": time, "error": error}
         given = {name: getattr(read, name) for name, told in known.items() if told is not None}
         i = _number(trial)
@@ -287,6 +366,8 @@ class Optimizer:
             duels: How many.
         """
         _duels(duels)
+        if self._state.limited:
+            raise RuntimeError("an audit looks everywhere, which `drop` and `max_step` forbid: see `verify`")
         return self._turns.change(lambda: self._plan("audit", lambda n: Planned(n, "audit", duels)))
 
     def verify(self, duels: int = 24, *, runners_up: int = 2, against: Iterable[Any] | None = None) -> Plan:
@@ -491,12 +572,17 @@ class Optimizer:
         points = self.posterior.points
         return nullcontext() if points is not None and len(points) <= FEW_POINTS else one_thread()
 
-    def _reading(self, value: Any, x: Any, time: float | None, error: float) -> Reading:
+    def _added(self, reading: Reading) -> tuple[int, Warning | None]:
+        event = self._state.door.adding(reading)
+        return event.trial, self._happen(event)
+
+    def _reading(self, value: Any, x: Any, time: float | None, error: float, told: Circumstances) -> Reading:
         return Reading(
             check.number("value", value),
             None if x is None else self.space.encode(x),
             None if time is None else check.number("time", time),
             check.nonnegative("error", error),
+            told=told,
         )
 
     def _write_to(self, log: str | os.PathLike[str] | Journal, parts: dict[str, Any]) -> None:

@@ -143,7 +143,8 @@ CONTRACTS = {
     "Prepared",
     "Stationary",
 }
-INSIDE = {"Belief", "Hyperparameter", "Moments"}  # of a posterior, of a law, of readings: never a part by themselves
+# of a posterior, of a law, of readings: never a part by themselves
+INSIDE = {"Belief", "Circumstances", "Covariate", "Hyperparameter", "Moments"}
 
 
 def every_part():
@@ -162,6 +163,7 @@ def every_part():
         guess,
         eq.belief.Learned(guess, ((3.0, 0.5),), 1.5),
         eq.belief.Model(KERNEL, 0.1),
+        eq.offsets.Accounted(eq.Tracked(), True, (eq.offsets.Covariate("humidity", 0.4, 0.1),)),
     ]
     made += [
         AnywherePosterior(eq.RBF(0.3), 0.2, eq.FixedConfidence(2.0), eq.Blocks(3).known(level=0.5)),

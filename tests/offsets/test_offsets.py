@@ -114,7 +114,7 @@ def test_what_is_prepared_is_the_covariance_and_its_derivatives(law):
             K = law.covariance(values, when, when)
             np.testing.assert_allclose(prepared.covariance(values), K, rtol=1e-12)
             traces = [0.5 * np.trace(W @ derivative) for derivative in law.derivatives(values, when, when)]
-            gradient = prepared.gradient(values, W)
+            gradient = prepared.gradient(values, W, np.zeros_like(W))
             assert len(gradient) == len(traces)
             np.testing.assert_allclose(gradient, traces, rtol=1e-10, atol=1e-10)
 

@@ -30,7 +30,7 @@ def belief_of(values, times=1, noise=0.01):
 
 
 def proposals(belief, explorer, asked, duels, count=100):
-    feasibility = Feasibility(BOX.extent)
+    feasibility = BOX.valid
     found = [explorer(belief, duels, feasibility, asked, np.random.default_rng(seed)) for seed in range(count)]
     return [pair.points for pair in found if pair is not None]
 
@@ -116,14 +116,14 @@ def test_a_small_set_has_no_hole_left():
         belief = belief.condition(datum)
     explorer = Explorer(space, 2, Streams(0))
     asked = frozenset(point.tobytes() for point in space.points)
-    assert explorer(belief, 10, Feasibility(space.extent), asked, np.random.default_rng(3)) is None
+    assert explorer(belief, 10, space.valid, asked, np.random.default_rng(3)) is None
 
 
 def test_the_start_leaves_out_what_fails():
     known = Feasibility.of(BOX.extent, np.array([[0.8, 0.5]] * 4), np.zeros(4, dtype=bool))
     belief = LearnedPosterior(Form(BOX.extent, BOX.groups, eq.Tracked()))
     explorer = Explorer(BOX, 10, Streams(0))
-    pair = explorer(belief, 0, known, NOTHING, np.random.default_rng(0))
+    pair = explorer(belief, 0, known.allows, NOTHING, np.random.default_rng(0))
     assert known.allows(pair.points).all()
 
 

@@ -76,6 +76,10 @@ SPACES = [
 ]
 
 
+OF_READINGS = {"LAST_READING", "Accounted", "Circumstances", "Covariate", "accounted", "unaccounted"}
+"""What the belief makes of a law by what was told of the readings; tests/offsets/test_accounted.py."""
+
+
 def names(parts):
     return {type(part).__name__ for part in parts}
 
@@ -88,7 +92,11 @@ def plain_functions(package):
     ("package", "covered", "no_part"),
     [
         (policies, names(POLICIES), {"Policy", "SemiTSPosterior"}),
-        (offsets, names(OFFSETS), {"Offset", "Law", "Hyperparameter", "Moments", "OffsetModel", "Prepared"}),
+        (
+            offsets,
+            names(OFFSETS),
+            {"Offset", "Law", "Hyperparameter", "Moments", "OffsetModel", "Prepared"} | OF_READINGS,
+        ),
         (reductions, names(REDUCTIONS) | names(FORECASTERS), {"Reduction", "Baseline"}),
         (kernels, names(KERNELS), {"Kernel", "Stationary"}),
         (

@@ -110,7 +110,10 @@ class AnywherePosterior(Posterior):
             return None
         moments = self.observations.moments
         lasting = replace(self.offset, blips=())  # what spoils one reading is no offset of the instrument
-        return moments.time, lasting(moments, moments) @ self.coefficients() + float(self.mean(leader[None])[0])
+        F = np.broadcast_to(self.cross(leader[None]), (len(moments), len(moments)))
+        found = lasting(moments, moments, F) @ self.coefficients() + float(self.mean(leader[None])[0])
+        own = moments.campaign == ""  # earlier campaigns had offsets of their own
+        return moments.time[own], found[own]
 
     def under(self, model: Model) -> Self:
         """Return the posterior of the same data under another model."""
@@ -120,7 +123,7 @@ class AnywherePosterior(Posterior):
             return new
         K = data.combine(data.combine(model.kernel(data.points, data.points)).T)
         if model.offset is not None:
-            K += model.offset(data.moments, data.moments)
+            K += model.offset(data.moments, data.moments, K)
         noise = new.noises(data.variances)
         K.flat[:: len(K) + 1] += noise
         new._L = _linalg.safe_cholesky(K)
@@ -198,9 +201,10 @@ class AnywherePosterior(Posterior):
             return self._next()
         data = Observations.none(points.shape[1]) if self.observations is None else self.observations
         k, prior = u @ self.cross(points), float(u @ self.kernel(points, points) @ u)
-        now = Moments.at(comparison.time, comparison.pair)
+        now = Moments.at(comparison.time, comparison.pair, comparison.told)
         if self.offset is not None:
-            k, prior = k + self.offset(now, data.moments)[0], prior + float(self.offset(now, now)[0, 0])
+            k = k + self.offset(now, data.moments, k[None])[0]
+            prior += float(self.offset(now, now, np.array([[prior]]))[0, 0])
         row = self.solve(k)
         noise = self.noise(comparison.variance)
         s = noise + max(prior - float(row @ row), 0.0)
@@ -219,7 +223,8 @@ class AnywherePosterior(Posterior):
         k = news.combine(self.cross(news.points).T)  # shape (n, news)
         K = news.combine(news.combine(self.kernel(news.points, news.points)).T)
         if self.offset is not None:
-            k, K = k + self.offset(data.moments, news.moments), K + self.offset(news.moments, news.moments)
+            k = k + self.offset(data.moments, news.moments, k)
+            K = K + self.offset(news.moments, news.moments, K)
         noise, rows, n = self.noises(news.variances), self.solve(k), len(data)
         corner = _linalg.safe_cholesky(K - rows.T @ rows + np.diag(noise))
         new._L = np.zeros((n + len(news), n + len(news)))

@@ -14,6 +14,7 @@ blips among the last readings are judged anew with every reading, and the larger
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equipoise._typing import FloatArray
 from equipoise.belief.anywhere import AnywherePosterior
@@ -21,7 +22,8 @@ from equipoise.belief.evidence import MAX_FITTED_DATA
 from equipoise.belief.model import Form, Hyperparameters, Model
 from equipoise.belief.observations import Observations
 from equipoise.kernels import Scaled
-from equipoise.offsets import OffsetModel
+from equipoise.offsets import LAST_READING, OffsetModel
+from equipoise.offsets.accounted import Covariate
 from equipoise.offsets.terms import Disturbance
 
 RECENT_READINGS = 16
@@ -67,10 +69,10 @@ def sudden(exact: AnywherePosterior, step: float, threshold: float) -> OffsetMod
     Returns:
         `None` where nothing changes.
     """
-    offset, n = exact.offset, len(exact.observations or ())
-    if offset is None or not exact.law.jumps or n < MIN_READINGS:
+    offset = exact.offset
+    if offset is None or not exact.law.jumps or exact.observations is None or len(_own(exact)) < MIN_READINGS:
         return None
-    since = _time(exact, max(0, n - RECENT_READINGS))
+    since = _time(exact, int(_own(exact)[-RECENT_READINGS:][0]))
     settled = replace(offset, blips=tuple(blip for blip in offset.blips if blip[0] < since))
     now = exact if settled == offset else exact.under(Model(exact.kernel, exact.regularizer, settled))
     for _ in range(MAX_FOUND):
@@ -91,7 +93,7 @@ def overlooked(exact: AnywherePosterior, form: Form, learned: Hyperparameters, t
         `None` where there are none, or so many jumps that the offset does not jump but wander.
     """
     n, known = len(exact.observations or ()), exact.offset
-    if not form.law.jumps or known is None or n > MAX_FITTED_DATA:
+    if not form.law.jumps or known is None or n > MAX_FITTED_DATA or len(_own(exact)) < 2:
         return None
     guess, found = form.guess(), known
     lengthscales = tuple(np.maximum(learned.lengthscales, guess.lengthscales).tolist())
@@ -107,6 +109,21 @@ def overlooked(exact: AnywherePosterior, form: Form, learned: Hyperparameters, t
     return None
 
 
+def answers(exact: AnywherePosterior, threshold: float) -> bool:
+    """Return whether the instrument seems to answer to what it has read before: whether that explains the readings.
+
+    Args:
+        exact: The belief, whose offset does not answer to anything.
+        threshold: By how many standard deviations.
+    """
+    data = exact.observations
+    if data is None or exact.offset is None or len(data) < MIN_READINGS:
+        return False
+    before = Covariate.of(LAST_READING, data.moments).standardized(data.moments)
+    a, b = exact.surprise(before[:, None])
+    return bool(b[0] ** 2 > threshold**2 * a[0])
+
+
 def outliers(data: Observations, extent: FloatArray) -> tuple[Disturbance, ...]:
     """Return the readings that lie far from those around them in time, as blips; without any model.
 
@@ -114,9 +131,12 @@ def outliers(data: Observations, extent: FloatArray) -> tuple[Disturbance, ...]:
         data: Absolute readings.
         extent: Range of each coordinate, shape (d,).
     """
-    y, n = data.outcomes, len(data)
+    own = np.flatnonzero(data.moments.campaign == "")
+    n = len(own)
     if n < MIN_OUTLIER_READINGS:
         return ()
+    data = data if n == len(data) else data.take(own)
+    y = data.outcomes
     around = np.clip(np.arange(n) - 4, 0, max(n - 9, 0))[:, None] + np.arange(min(n, 9))  # nine readings, or all
     residual = y - np.median(y[around], axis=1)
     scale = float(np.median(np.abs(residual))) * 1.4826  # the deviation of normal numbers by their median
@@ -162,9 +182,10 @@ Candidate = tuple[float, int, float]
 
 def _candidates(exact: AnywherePosterior, recent_readings: int, step: float) -> tuple[Candidate, Candidate]:
     """Return the jump and the blip among the last readings that explain them best."""
-    n = len(exact.observations or ())
-    recent = np.arange(max(1, n - recent_readings), n)
-    after = (np.arange(n)[:, None] >= recent).astype(np.float64)
+    n, own = len(exact.observations or ()), _own(exact)
+    recent = own[max(1, len(own) - recent_readings) :]
+    after = np.zeros((n, len(recent)))
+    after[own] = own[:, None] >= recent
     z2, variance = _explained(exact, np.concatenate((after, np.identity(n)[:, recent]), axis=1), step)
     k = len(recent)
     z2[k - 1] = 0.0  # a jump before the last reading is a blip, so far
@@ -200,6 +221,12 @@ def _mostly_agree(others: FloatArray, own: float) -> bool:
     """Return whether at least half of other surprises, and one, are about as large as one's own."""
     agreeing = np.count_nonzero(np.abs(others - own) < AGREEING * np.maximum(np.abs(others), abs(own)))
     return bool(agreeing > 0 and 2 * agreeing >= len(others))
+
+
+def _own(exact: AnywherePosterior) -> NDArray[np.intp]:
+    """Return which readings are of the study itself: disturbances are looked for among these."""
+    assert exact.observations is not None
+    return np.flatnonzero(exact.observations.moments.campaign == "")
 
 
 def _time(exact: AnywherePosterior, index: int) -> float:

@@ -68,19 +68,22 @@ class Evidence:
         r2 = (1.0 / l2) @ self._D
         n, p = len(self.data), len(self.data.points)
         k = Matern52.profile(r2).reshape(p, p)
-        K = v * (k if self._plain else self.data.combine(self.data.combine(k).T))
+        F = v * (k if self._plain else self.data.combine(self.data.combine(k).T))
+        echo = None if self._offset is None else self._offset.echo(offset)
+        K = F.copy() if echo is None else F + echo * F
         K.flat[:: n + 1] += noise + self.data.variances
         if self._offset is not None:
             K += self._offset.covariance(offset)
             K += self._jumps
         value, W = _likelihood(K, self.data.outcomes)
-        M = W if self._plain else W[self._spread[0]] * self._spread[1]
+        M = W if echo is None else W + echo * W
+        M = M if self._plain else M[self._spread[0]] * self._spread[1]
         gradient = np.empty_like(theta)
         gradient[:G] = -(self._D @ (v * Matern52.slope(r2) * M.ravel())) / l2
         gradient[G] = 0.5 * v * np.vdot(M, k)
         gradient[G + 1] = 0.5 * noise * np.trace(W) + 0.5 * (self.nulls @ self.nulls / noise - len(self.nulls))
         if self._offset is not None:
-            gradient[G + 2 :] = self._offset.gradient(offset, W)
+            gradient[G + 2 :] = self._offset.gradient(offset, W, F)
         return value - 0.5 * (self.nulls @ self.nulls / noise + len(self.nulls) * theta[G + 1]), gradient
 
 
@@ -97,19 +100,20 @@ def _likelihood(K: FloatArray, y: FloatArray) -> tuple[float, FloatArray]:
 
 def typical_step(data: Observations, law: Offset) -> float:
     """Return the size of a typical difference inside a duel; of successive readings where there are no duels."""
-    steps = np.abs(_inside_pairs(data) if law.learns_readings else data.outcomes)
+    steps = np.abs(_inside_pairs(data, law) if law.learns_readings else data.outcomes)
     for size in (np.quantile(steps, 0.9), np.max(steps)) if len(steps) else ():
         if size > LEAST_STEP:
             return float(size) / 2.33  # the upper tenth of |a - b| for standard normal a, b begins at 2.326
     return 1.0
 
 
-def _inside_pairs(data: Observations) -> FloatArray:
+def _inside_pairs(data: Observations, law: Offset) -> FloatArray:
     """Return the differences of successive readings of one duel; of all successive ones where there is no duel."""
+    readings = law.cleared(data.moments, data.outcomes)
     order = np.argsort(data.moments.pair, kind="stable")
-    y, number = data.outcomes[order], data.moments.pair[order]
+    y, number = readings[order], data.moments.pair[order]
     same = (np.diff(number) == 0) & (number[1:] >= 0)
-    return np.diff(y)[same] if same.any() else np.diff(data.outcomes)
+    return np.diff(y)[same] if same.any() else np.diff(readings)
 
 
 def fit(evidence: Evidence, starts: Sequence[Hyperparameters], step: float) -> tuple[Hyperparameters, float]:

@@ -155,6 +155,15 @@ class GuardedPosterior(Posterior):
         """Return the modeled posterior under short lengthscales."""
         return self.modeled.shortened(share)
 
+    def cautious(self, unit: float) -> Posterior:
+        """Return the modeled posterior under short lengthscales and a large variance of f."""
+        return self.modeled.cautious(unit)
+
+    @property
+    def estranged(self) -> frozenset[str]:
+        """The earlier campaigns whose readings contradict those of now."""
+        return self.modeled.estranged
+
     @property
     def spoiled(self) -> tuple[float, ...]:
         """The times of the readings that are held for spoiled."""

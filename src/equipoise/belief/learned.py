@@ -10,14 +10,15 @@ import numpy as np
 from equipoise._typing import FloatArray
 from equipoise.belief.anywhere import AnywherePosterior
 from equipoise.belief.confidence import Confidence, CredibleConfidence
-from equipoise.belief.disturbances import outliers, overlooked, sudden
+from equipoise.belief.disturbances import answers, outliers, overlooked, sudden
 from equipoise.belief.evidence import MAX_FITTED_DATA, Evidence, fit, typical_step
 from equipoise.belief.landscape import Landscape
 from equipoise.belief.model import Form, Hyperparameters, Learned, Schedule
 from equipoise.belief.observations import Observations
 from equipoise.belief.posterior import Belief, Posterior, direction, says_nothing
 from equipoise.data import Comparison
-from equipoise.offsets import Moments, Offset
+from equipoise.offsets import Moments, Offset, unaccounted
+from equipoise.offsets.accounted import accounts_for
 from equipoise.offsets.terms import Disturbance, blip_covariance, jump_covariance
 
 READINGS_PER_PARAMETER = 15
@@ -25,6 +26,12 @@ READINGS_PER_PARAMETER = 15
 
 BOLD_LENGTHSCALES = 0.7
 """The lengthscales of a second opinion, in units of those that were learned, which are too long at times."""
+
+MIN_TO_CONTRADICT = 8
+"""Fewer readings of now than this do not contradict an earlier campaign."""
+
+CAUTIOUS_LENGTHSCALE = 0.5
+"""Longest lengthscale of the model that must not be wrong, in units of the prior's median."""
 
 LEAST_DEVIATION = 0.35
 """Least standard deviation of f, in units of the range of values it was seen to take."""
@@ -67,12 +74,13 @@ class LearnedPosterior(Posterior):
         self.hyperparameters = form.guess()
         self._next_fit = self.schedule.first
         self._nulls = np.empty(0)
-        self._origin: float | None = None
+        self._origins: dict[str, float] = {}  # what is subtracted from the readings of each campaign
+        self._forgotten: dict[str, Observations] = {}  # the readings of campaigns that are of another f
 
     @property
     def law(self) -> Offset:
-        """What is assumed of the offset."""
-        return self.form.law
+        """What is assumed of the offset, whatever was told of the readings."""
+        return unaccounted(self.form.law)
 
     @property
     def active(self) -> AnywherePosterior:
@@ -93,19 +101,30 @@ class LearnedPosterior(Posterior):
     @property
     def learned(self) -> Learned:
         """What was learned, but for the data."""
-        return Learned(self.hyperparameters, self._jumps, self._origin or 0.0, self._blips)
+        origin = self._origins.get("", 0.0)
+        law = None if self.form.law is self.law else self.form.law
+        return Learned(self.hyperparameters, self._jumps, origin, self._blips, law, tuple(sorted(self.estranged)))
+
+    @property
+    def estranged(self) -> frozenset[str]:
+        """The campaigns whose readings contradict the others: nothing is learned from them."""
+        return frozenset(self._forgotten)
 
     def condition(self, comparison: Comparison) -> Self:
         """Return the posterior that has also learned from `comparison`, refitted where the schedule says so."""
         if not self._understands(comparison):
             return self
-        new = self._copy()
-        if new._origin is None:
-            new._origin = comparison.outcome if self.law.learns_readings else 0.0
-        centered = replace(comparison, outcome=comparison.outcome - new._origin)
+        new, told = self._copy(), comparison.told
+        first = comparison.outcome if self.law.learns_readings else 0.0
+        new._origins = {told.campaign: first} | self._origins
+        centered = replace(comparison, outcome=comparison.outcome - new._origins[told.campaign])
+        if told.campaign in self._forgotten:
+            return new._forgetting(centered)
         if not self.law.learns_readings and says_nothing(*direction(comparison)):
             new._nulls = np.append(self._nulls, comparison.outcome)
         new = new._answering(self.exact.condition(centered))
+        if not accounts_for(self.form.law, told):
+            new = new._accounting(self.form.feedback)
         n = len(new.exact.observations or ())
         if n < self.schedule.first:
             return new._rescaled() if n else new
@@ -136,7 +155,7 @@ class LearnedPosterior(Posterior):
     def offsets(self, leader: FloatArray) -> tuple[FloatArray, FloatArray] | None:
         """Return the time of each reading, and what the leader would have read then; `None` if not modeled."""
         found = self.exact.offsets(leader)
-        return None if found is None else (found[0], found[1] + (self._origin or 0.0))
+        return None if found is None else (found[0], found[1] + self._origins.get("", 0.0))
 
     @property
     def support(self) -> FloatArray:
@@ -152,17 +171,24 @@ class LearnedPosterior(Posterior):
         """
         understood = [each for each in comparisons if self._understands(each)]
         null = [not self.law.learns_readings and says_nothing(*direction(each)) for each in understood]
-        kept = [
-            replace(each, outcome=each.outcome - learned.origin)
+        origins = {each.told.campaign: each.outcome for each in reversed(understood)} | {"": learned.origin}
+        centered = [
+            replace(each, outcome=each.outcome - origins[each.told.campaign])
             for each, noise in zip(understood, null, strict=True)
             if not noise
         ]
+        kept = [each for each in centered if each.told.campaign not in learned.estranged]
         new = self._copy()
-        new.hyperparameters, new._origin = learned.hyperparameters, learned.origin
+        new.hyperparameters, new._origins = learned.hyperparameters, origins
+        new.form = self.form.under(self.law if learned.law is None else learned.law)
+        new._forgotten = {}
+        for each in centered:
+            if each.told.campaign in learned.estranged:
+                new = new._forgetting(each)
         new._nulls = np.array([each.outcome for each, noise in zip(understood, null, strict=True) if noise])
         enough = len(kept) >= self.schedule.first
         new._next_fit = self.schedule.after(len(kept)) if enough else self.schedule.first
-        model = self.form.model(learned.hyperparameters, learned.jumps, learned.blips)
+        model = new.form.model(learned.hyperparameters, learned.jumps, learned.blips)
         data = Observations.of(kept) if kept else None
         return new._answering(self.exact.told(data, len(understood), model))
 
@@ -175,14 +201,17 @@ class LearnedPosterior(Posterior):
         """Fit the hyperparameters; with the jumps that were overlooked, where these explain the readings better."""
         if self.exact.observations is None:
             return self
-        fitted = self._fitted(self.hyperparameters, self._estimate())
-        found = overlooked(fitted[0].exact, self.form, fitted[0].hyperparameters, self.jump)
+        now = self._accounting(self.form.feedback)
+        fitted = now._fitted(now.hyperparameters, now._estimate())
+        found = overlooked(fitted[0].exact, now.form, fitted[0].hyperparameters, self.jump)
         if found is not None:
-            fitted = self._better(fitted, found.jumps, found.blips)
+            fitted = now._better(fitted, found.jumps, found.blips)
         blips = outliers(self._data, self.form.extent) if self.law.jumps else ()
         if {time for time, _ in blips} - set(fitted[0].spoiled):
-            fitted = self._better(fitted, fitted[0]._jumps, blips)
-        new = fitted[0]._lively()
+            fitted = now._better(fitted, fitted[0]._jumps, blips)
+        if answers(fitted[0].exact, self.jump) and not now.form.feedback:
+            fitted = now._accounting(feedback=True)._better(fitted, (), ())
+        new = fitted[0]._reconciled(fitted[1])._lively()
         new._next_fit = self.schedule.after(len(self._data))
         return new
 
@@ -221,6 +250,18 @@ class LearnedPosterior(Posterior):
         short = self.form.model(replace(learned, lengthscales=lengthscales), self._jumps, self._blips)
         return self.exact.under(short)
 
+    def cautious(self, unit: float) -> AnywherePosterior:
+        """Return it under short lengthscales and a large variance of f: where it must not be wrong.
+
+        Args:
+            unit: The least standard deviation of f.
+        """
+        learned, longest = self.hyperparameters, CAUTIOUS_LENGTHSCALE * math.exp(self.form.table[0].mean)
+        lengthscales = tuple(min(BOLD_LENGTHSCALES * each, longest) for each in learned.lengthscales)
+        variance = max(learned.variance, (unit / learned.step) ** 2)
+        other = replace(learned, lengthscales=lengthscales, variance=variance)
+        return self.exact.under(self.form.model(other, self._jumps, self._blips))
+
     @property
     def spoiled(self) -> tuple[float, ...]:
         """The times of the readings found to be spoiled."""
@@ -229,7 +270,7 @@ class LearnedPosterior(Posterior):
     def _estimate(self) -> Hyperparameters:
         """Return what the readings suggest at a glance, as a start of the fit."""
         data = self._unspoiled.in_units_of(self._step)
-        return replace(self.form.guess(), offset=self.law.estimate(data.moments, data.outcomes))
+        return replace(self.form.guess(), offset=self.form.law.estimate(data.moments, data.outcomes))
 
     @property
     def _jumps(self) -> tuple[Disturbance, ...]:
@@ -242,13 +283,13 @@ class LearnedPosterior(Posterior):
     @property
     def _step(self) -> float:
         """The typical step of the readings that are not spoiled."""
-        return typical_step(self._unspoiled, self.law)
+        return typical_step(self._unspoiled, self.form.law)
 
     @property
     def _unspoiled(self) -> Observations:
         """The readings that are not spoiled; all of them where all are."""
         data = self._data
-        kept = np.flatnonzero(~np.isin(data.moments.time, self.spoiled))
+        kept = np.flatnonzero(~np.isin(data.moments.time, self.spoiled) | (data.moments.campaign != ""))
         return data.take(kept) if 0 < len(kept) < len(data) else data
 
     def _understands(self, comparison: Comparison) -> bool:
@@ -257,7 +298,17 @@ class LearnedPosterior(Posterior):
 
     def _rescaled(self) -> Self:
         """Take the unit of the outcomes from the few there are; too few to fit more."""
-        return self._with(self.form.guess(self._step), self._jumps, self._blips)
+        now = self._accounting(self.form.feedback)
+        return now._with(now.form.guess(now._step), self._jumps, self._blips)
+
+    def _accounting(self, feedback: bool) -> Self:
+        """Return the same data in a form that accounts for what was told of them."""
+        form = self.form.accounting(self._data.moments, feedback)
+        if form is self.form:
+            return self
+        new = self._copy()
+        new.form = form
+        return new._with(form.carried(self.hyperparameters, self.form), self._jumps, self._blips)
 
     def _fitted(self, *starts: Hyperparameters) -> tuple[Self, float]:
         """Fit the hyperparameters from the given starts; return the logarithm of the data's density too."""
@@ -278,18 +329,59 @@ class LearnedPosterior(Posterior):
         rival = self._with(self.form.guess(), jumps, blips)._recentered()
         rival, rival_density = rival._fitted(rival._estimate())
         more = len(jumps) - len(best._jumps) + len(blips) - len(best._blips)
+        more = max(more, int(self.form.feedback and not best.form.feedback))
         return (rival, rival_density) if rival_density - density > more * self.jump**2 / 2 else fitted
 
     def _recentered(self) -> Self:
         """Return the same with a first reading that is not spoiled as the origin, if that of now is."""
         data = self._data
-        if data.moments.time[0] not in self.spoiled:
+        own, good = data.moments.campaign == "", ~np.isin(data.moments.time, self.spoiled)
+        if not (own & good).any() or good[own.argmax()]:
             return self
-        new, shift = self._copy(), float(self._unspoiled.outcomes[0])
-        new._origin = (self._origin or 0.0) + shift
-        moved = replace(data, outcomes=data.outcomes - shift)
+        new, shift = self._copy(), float(data.outcomes[(own & good).argmax()])
+        new._origins = self._origins | {"": self._origins[""] + shift}
+        moved = replace(data, outcomes=data.outcomes - shift * own)
         model = self.form.model(self.hyperparameters, self._jumps, self._blips)
         return new._answering(self.exact.told(moved, self.comparisons, model))
+
+    def _forgetting(self, comparison: Comparison) -> Self:
+        """Keep a reading of a campaign that is of another f, in a copy that nobody has seen yet."""
+        name, news = comparison.told.campaign, Observations.of([comparison])
+        known = self._forgotten.get(name)
+        self._forgotten = self._forgotten | {name: news if known is None else known.joined(news)}
+        return self
+
+    def _reconciled(self, density: float) -> Self:
+        """Return it without the campaigns that are of another f, and with those that no longer seem to be.
+
+        A campaign is of another f where its readings and the others are likelier by themselves than together. It comes
+        back where they are likelier together.
+
+        Args:
+            density: Logarithm of the density of its data.
+        """
+        new, names = self, set(self._data.moments.campaign.tolist()) - {""}
+        for name in sorted(names | self.estranged):
+            known = new._forgotten.get(name)
+            together = new._data if known is None else new._data.joined(known)
+            belongs = together.moments.campaign == name
+            if len(together) > MAX_FITTED_DATA or (~belongs).sum() < MIN_TO_CONTRADICT:
+                continue
+            rest, old = (together.take(np.flatnonzero(kept)) for kept in (~belongs, belongs))
+            alone = new._on(old)
+            apart, by_itself = new._on(rest)._fitted(new.hyperparameters), alone._fitted(alone._estimate())[1]
+            joint = new._on(together)._fitted(new.hyperparameters) if known is not None else (new, density)
+            doubt = apart[1] + by_itself - joint[1]
+            estranged = doubt > (0.0 if known is not None else self.jump**2 / 2)
+            new, density = apart if estranged else joint
+            new._forgotten = {each: data for each, data in new._forgotten.items() if each != name}
+            new._forgotten |= {name: old} if estranged else {}
+        return new
+
+    def _on(self, data: Observations) -> Self:
+        """Return it with other data under the same hyperparameters."""
+        model = self.form.model(self.hyperparameters, self._jumps, self._blips)
+        return self._copy()._answering(self.exact.told(data, self.comparisons, model))
 
     def _lively(self) -> Self:
         """Let f vary at least as much as it was seen to: after a climb most data lie on top and say otherwise."""

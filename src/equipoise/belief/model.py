@@ -11,7 +11,7 @@ Everything is in units of the outcomes' typical step, so the same priors serve a
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.kernels import RBF, Kernel, Matern52, Scaled
-from equipoise.offsets import Hyperparameter, Offset, OffsetModel
+from equipoise.offsets import LAST_READING, Hyperparameter, Moments, Offset, OffsetModel, accounted, unaccounted
 from equipoise.offsets.offset import LEVEL_VARIANCE
 from equipoise.offsets.terms import Disturbance
 
@@ -83,6 +83,24 @@ class Form:
     def table(self) -> tuple[Hyperparameter, ...]:
         """Everything that is learned, with guesses and priors, in the order of theta."""
         return (*[lengthscale(self.parameters)] * self.parameters, VARIANCE, NOISE, *self.law.hyperparameters)
+
+    def accounting(self, moments: Moments, feedback: bool) -> "Form":
+        """Return the form whose law accounts for what was told of readings, and for the reading before if asked to."""
+        return self.under(accounted(unaccounted(self.law), moments, feedback))
+
+    def under(self, law: Offset) -> "Form":
+        """Return the form with another law of the offset."""
+        return self if law == self.law else replace(self, law=law)
+
+    @property
+    def feedback(self) -> bool:
+        """Whether the offset may depend on the reading before."""
+        return any(each.name == LAST_READING for each in self.law.hyperparameters)
+
+    def carried(self, learned: "Hyperparameters", form: "Form") -> "Hyperparameters":
+        """Return what was learned in another form in this one: by name, and as guessed where it is new."""
+        known = dict(zip((each.name for each in form.law.hyperparameters), learned.offset, strict=True))
+        return replace(learned, offset=tuple(known.get(each.name, each.guess) for each in self.law.hyperparameters))
 
     def guess(self, step: float = 1.0) -> "Hyperparameters":
         """Return what is assumed before there are data to fit."""
@@ -161,12 +179,16 @@ class Learned:
         jumps: Time and variance of each jump of the offset.
         origin: What is subtracted from every reading.
         blips: Time and variance of each reading found to be spoiled.
+        law: The law of the offset that the hyperparameters are of; that of the form where nothing was told.
+        estranged: The campaigns whose readings are of another f.
     """
 
     hyperparameters: Hyperparameters
     jumps: tuple[Disturbance, ...] = ()
     origin: float = 0.0
     blips: tuple[Disturbance, ...] = ()
+    law: Offset | None = None
+    estranged: tuple[str, ...] = ()
 
 
 class Priors:

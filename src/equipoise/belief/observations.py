@@ -45,7 +45,7 @@ class Observations:
         starts = np.cumsum([0, *map(len, weights[:-1])])
         columns = [(c.time, c.pair, c.outcome, c.variance) for c in comparisons]
         time, pair, outcomes, variances = np.array(columns, dtype=np.float64).T
-        moments = Moments(time, pair)
+        moments = Moments.told(time, pair, [c.told for c in comparisons])
         return cls(np.concatenate(points), np.concatenate(weights), starts, moments, outcomes, variances)
 
     def __len__(self) -> int:

@@ -232,6 +232,19 @@ class Posterior(ABC):
         """Return it under lengthscales of at most this share of the prior's median, where it learns them; or itself."""
         return self
 
+    def cautious(self, unit: float) -> "Posterior":
+        """Return what to rely on where it must not be wrong: itself, unless its model was learned.
+
+        Args:
+            unit: By how much f varies at least.
+        """
+        return self.active
+
+    @property
+    def estranged(self) -> frozenset[str]:
+        """The earlier campaigns whose readings contradict those of now: it does not learn from them."""
+        return frozenset()
+
     @property
     def spoiled(self) -> tuple[float, ...]:
         """The times of readings that it holds for spoiled: it hardly learns from them."""

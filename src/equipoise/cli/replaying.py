@@ -13,7 +13,9 @@ from equipoise.cli.proving import plan_data, plan_text
 from equipoise.data import Duel
 from equipoise.log.codec import Codec
 from equipoise.log.events import (
+    Added,
     Asked,
+    Begun,
     Canceled,
     Corrected,
     Event,
@@ -133,7 +135,7 @@ def differing(path: Path) -> list[int]:
     """
     header = Header.read(path)
     space = header.space()
-    opt, different = Optimizer(space, **header.parts({}), rng=Streams(key=header.key)), []
+    opt, different = Optimizer(space, **header.parts({}), **header.start(space), rng=Streams(key=header.key)), []
 
     def check(event: Event) -> None:
         if isinstance(event, Asked) and not _same(opt.propose(), event.duel):
@@ -166,6 +168,11 @@ def _told(event: Event, where: dict[int, str], space: Domain) -> str:
         case Told(trial, reading):
             moved = "" if reading.point is None else f" at {assignments(space.decode(reading.point))}"
             return f"tell   {trial:5}  {reading.value!r}{moved}"
+        case Added(trial, _, reading):
+            assert reading.point is not None  # the codec refuses one without
+            return f"add    {trial:5}  {reading.value!r} at {assignments(space.decode(reading.point))}"
+        case Begun(block):
+            return f"begin         {block}"
         case Failed(trial, reason):
             return f"fail   {trial:5}  {reason}"
         case Expired(trial):

@@ -14,7 +14,9 @@ from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.data import EVEN, Duel, Proposal, Reading, Side
 from equipoise.log.events import (
+    Added,
     Asked,
+    Begun,
     Canceled,
     Corrected,
     Event,
@@ -25,6 +27,7 @@ from equipoise.log.events import (
     Retracted,
     Told,
 )
+from equipoise.offsets import Circumstances
 from equipoise.spaces import Domain
 
 PROPOSAL = "proposal"
@@ -62,6 +65,10 @@ class Codec:
                 return {"plan": number, "kind": purpose, "duels": duels} | self._finalists(points)
             case Canceled(number):
                 return {"cancel": number}
+            case Begun(block):
+                return {"begin": block}
+            case Added(trial, number, reading):
+                return {"add": trial, "duel": number} | self._reading(reading)
             case Asked(trial, number, duel, worker, plan):
                 return {"ask": trial, "duel": number} | self._duel(duel) | _given(worker=worker, plan=plan)
             case Handed(trial, worker):
@@ -89,6 +96,10 @@ class Codec:
                 return Asked(_number("ask", trial), _number("duel", number), duel, worker, plan)
             case {"plan": number, "kind": kind, "duels": duels}:
                 return self._to_plan(_number("plan", number), kind, _number("duels", duels), content)
+            case {"add": trial, "duel": number}:
+                return Added(_number("add", trial), _number("duel", number), self._to_added(content))
+            case {"begin": block}:
+                return Begun(check.name("begin", block))
             case {"cancel": number}:
                 return Canceled(_number("cancel", number))
             case {"hand": trial}:
@@ -157,7 +168,8 @@ class Codec:
     def _reading(self, reading: Reading) -> dict[str, Any]:
         point = reading.point
         moved = {} if point is None else {"point": self._point(point), "x": readable(self.space.decode(point))}
-        return {"value": reading.value} | moved | _given(time=reading.time, error=reading.error or None)
+        given = {"time": reading.time, "error": reading.error or None} | reading.told.to_dict()
+        return {"value": reading.value} | moved | _given(**given)
 
     def _to_reading(self, content: Mapping[str, Any]) -> Reading:
         return Reading(
@@ -165,7 +177,14 @@ class Codec:
             self._to_points([content["point"]])[0] if "point" in content else None,
             check.number("time", content["time"]) if "time" in content else None,
             check.nonnegative("error", content.get("error", 0.0)),
+            told=Circumstances.of(*(content.get(key) for key in ("block", "campaign", "covariates"))),
         )
+
+    def _to_added(self, content: Mapping[str, Any]) -> Reading:
+        reading = self._to_reading(content)
+        if reading.point is None:
+            raise ValueError("a reading that nobody asked for must say where it was taken, as its point")
+        return reading
 
     def _point(self, point: FloatArray) -> int | list[float]:
         listed = self._index.get(point.tobytes())

@@ -6,6 +6,8 @@ Canceled  a plan is not gone on with                          {"cancel": number}
 Asked     a new duel was proposed, its first trial handed out {"ask": trial, "duel": number, "points": ...}
 Handed    a trial that waited was handed out                  {"hand": trial}
 Told      a reading                                           {"tell": trial, "value": number, ...}
+Added     a reading that nobody asked for                     {"add": trial, "duel": number, "value": number, ...}
+Begun     what follows belongs to another block               {"begin": block}
 Failed    a trial has no reading                              {"fail": trial, "reason": text}
 Expired   a trial was taken back                              {"expire": trial}
 Corrected a reading was wrong, and is another                 {"correct": trial, "value": number, ...}
@@ -66,6 +68,23 @@ class Told:
     reading: Reading
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Added:
+    """There is a reading that nobody asked for, at its own point; or there was, and it is taken back."""
+
+    trial: int
+    number: int
+    reading: Reading
+    withdrawn: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """What is told from now on belongs to a block, unless it says otherwise."""
+
+    block: str
+
+
 @dataclass(frozen=True, slots=True)
 class Failed:
     """A trial has no reading."""
@@ -96,4 +115,4 @@ class Retracted:
     trial: int
 
 
-Event = Planned | Canceled | Asked | Handed | Told | Failed | Expired | Corrected | Retracted
+Event = Planned | Canceled | Begun | Added | Asked | Handed | Told | Failed | Expired | Corrected | Retracted

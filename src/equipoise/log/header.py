@@ -19,13 +19,14 @@ from equipoise.spaces.constraints import Constraint
 
 T = TypeVar("T")
 
-FORMAT = 2
-"""The version of the format that is written; earlier ones stay readable. 2 has corrected and retracted readings."""
+FORMAT = 3
+"""The version of the format that is written; earlier ones stay readable. 2 has corrected and retracted readings, 3 has
+blocks and readings that nobody asked for."""
 
 
 SETTINGS = frozenset(
     {"kernel", "policy", "reduction", "offset", "confidence", "regularizer", "posterior"}
-    | {"start", "design", "minimize", "max_gap"}
+    | {"start", "drop", "max_step", "design", "minimize", "max_gap"}
 )
 """What the settings of a header may be."""
 

@@ -1,14 +1,20 @@
 """Offsets: what is assumed of the bias, and hence what a reading teaches. To add one: one file, one line here."""
 
+from equipoise.offsets.accounted import Accounted, Covariate, accounted, unaccounted
 from equipoise.offsets.blocks import Blocks
+from equipoise.offsets.moments import LAST_READING, Circumstances, Moments
 from equipoise.offsets.offset import Arbitrary, Constant, Law, Offset
-from equipoise.offsets.terms import Hyperparameter, Moments, OffsetModel, Prepared
+from equipoise.offsets.terms import Hyperparameter, OffsetModel, Prepared
 from equipoise.offsets.tracked import Tracked
 
 __all__ = [
+    "LAST_READING",
+    "Accounted",
     "Arbitrary",
     "Blocks",
+    "Circumstances",
     "Constant",
+    "Covariate",
     "Hyperparameter",
     "Law",
     "Moments",
@@ -16,4 +22,6 @@ __all__ = [
     "OffsetModel",
     "Prepared",
     "Tracked",
+    "accounted",
+    "unaccounted",
 ]

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
+from equipoise.offsets.moments import Moments
 from equipoise.offsets.offset import LEVEL_VARIANCE, Law
-from equipoise.offsets.terms import Hyperparameter, Moments
+from equipoise.offsets.terms import Hyperparameter
 
 
 @dataclass(frozen=True)

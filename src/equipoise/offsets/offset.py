@@ -12,7 +12,8 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from equipoise._typing import FloatArray
-from equipoise.offsets.terms import Hyperparameter, Moments, OffsetModel, Prepared
+from equipoise.offsets.moments import Moments
+from equipoise.offsets.terms import Hyperparameter, OffsetModel, Prepared
 
 LEVEL_VARIANCE = 25.0
 """Prior variance of the level of the readings, in squared typical steps: wide, so that the level is learned at once."""
@@ -54,6 +55,10 @@ class Offset(Protocol):
         """Return the derivative of the covariance in the logarithm of each hyperparameter, shape (n, m) each."""
         ...
 
+    def echo(self, values: FloatArray, a: Moments, b: Moments) -> FloatArray | None:
+        """Return by how much the offset repeats f at readings a and b, as a share, shape (n, m); `None` for nothing."""
+        ...
+
     def prepared(self, moments: Moments) -> Prepared:
         """Return the law at given readings, ready to be fitted."""
         ...
@@ -64,6 +69,10 @@ class Offset(Protocol):
 
     def estimate(self, moments: Moments, readings: FloatArray) -> tuple[float, ...]:
         """Return hyperparameters that readings, in steps, suggest at a glance: where a fit may start."""
+        ...
+
+    def cleared(self, moments: Moments, readings: FloatArray) -> FloatArray:
+        """Return readings less what is known at a glance to be of the offset, shape (n,)."""
         ...
 
 
@@ -88,6 +97,10 @@ class Law:
         """Return nothing: there is nothing to learn."""
         return ()
 
+    def echo(self, values: FloatArray, a: Moments, b: Moments) -> FloatArray | None:
+        """Return nothing: the offset does not depend on the settings."""
+        return None
+
     def prepared(self, moments: Moments) -> Prepared:
         """Return the law at given readings; overridden where more can be computed beforehand."""
         return _Plain(self, moments)
@@ -99,6 +112,10 @@ class Law:
     def estimate(self, moments: Moments, readings: FloatArray) -> tuple[float, ...]:
         """Return the guesses."""
         return tuple(each.guess for each in self.hyperparameters)
+
+    def cleared(self, moments: Moments, readings: FloatArray) -> FloatArray:
+        """Return the readings as they are."""
+        return readings
 
     def known(self, unit: float = 1.0, **values: float) -> OffsetModel:
         """Return the law with its hyperparameters known.
@@ -129,7 +146,11 @@ class _Plain:
         """Return the covariance of the offset at the readings."""
         return self.law.covariance(values, self.moments, self.moments)
 
-    def gradient(self, values: FloatArray, W: FloatArray) -> FloatArray:
+    def echo(self, values: FloatArray) -> FloatArray | None:
+        """Return what the law says."""
+        return self.law.echo(values, self.moments, self.moments)
+
+    def gradient(self, values: FloatArray, W: FloatArray, F: FloatArray) -> FloatArray:
         """Return the derivative of tr(W K) / 2 in each logarithm."""
         matrices = self.law.derivatives(values, self.moments, self.moments)
         return np.array([0.5 * np.vdot(W, matrix) for matrix in matrices])

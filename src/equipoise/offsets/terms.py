@@ -1,9 +1,10 @@
-"""What laws of the offset are made of: the circumstances of readings, hyperparameters with priors, known laws.
+"""What laws of the offset are made of: hyperparameters with priors, and laws whose hyperparameters are known.
 
     symbol   meaning                                                    shape
     a, b     circumstances of n and of m readings                       `Moments`
     values   hyperparameters of a law, in its order                     (k,)
     W        any matrix over the readings; the covariance is symmetric  (n, n)
+    F        prior covariance of f at readings                          (n, m)
 
 Covariances are in squared units; the unit of a law that is learned is the typical step of the readings.
 """
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise._typing import FloatArray
+from equipoise.offsets.moments import Moments
 
 if TYPE_CHECKING:
     from equipoise.offsets.offset import Offset
@@ -22,38 +24,6 @@ if TYPE_CHECKING:
 
 Disturbance = tuple[float, float]
 """Time and variance of what changes the offset beyond its law."""
-
-
-class Moments(NamedTuple):
-    """Under which circumstances readings were taken: all that an offset may depend on.
-
-    Attributes:
-        time: Which reading of the study it was, counted from 1, shape (n,).
-        pair: The number of the duel it belongs to, shape (n,).
-    """
-
-    time: FloatArray
-    pair: FloatArray
-
-    @classmethod
-    def at(cls, time: float, pair: float) -> "Moments":
-        """Return those of one reading."""
-        return cls(np.array([time], dtype=np.float64), np.array([pair], dtype=np.float64))
-
-    def add(self, other: "Moments") -> "Moments":
-        """Return these and others behind them."""
-        return Moments(*(np.concatenate(both) for both in zip(self, other, strict=True)))
-
-    def take(self, kept: NDArray[np.intp]) -> "Moments":
-        """Return some of them."""
-        return Moments(*(each[kept] for each in self))
-
-
-def same_pair(a: Moments, b: Moments) -> NDArray[np.bool_]:
-    """Return which readings belong to one duel, shape (n, m); those of no duel share nothing."""
-    pairs = np.asarray(a.pair)[:, None]
-    same: NDArray[np.bool_] = (pairs == np.asarray(b.pair)) & (pairs >= 0)
-    return same
 
 
 class Hyperparameter(NamedTuple):
@@ -85,8 +55,15 @@ class Prepared(Protocol):
         """Return the covariance of the offset at the readings, shape (n, n)."""
         ...
 
-    def gradient(self, values: FloatArray, W: FloatArray) -> FloatArray:
-        """Return the derivative of tr(W K) / 2 in the logarithm of each hyperparameter, shape (k,)."""
+    def echo(self, values: FloatArray) -> FloatArray | None:
+        """Return by how much the offset repeats f at the readings, shape (n, n); `None` where it does not."""
+        ...
+
+    def gradient(self, values: FloatArray, W: FloatArray, F: FloatArray) -> FloatArray:
+        """Return the derivative of tr(W K) / 2 in the logarithm of each hyperparameter, shape (k,).
+
+        K is `covariance + echo F`, F the prior covariance of f at the readings.
+        """
         ...
 
 
@@ -117,9 +94,19 @@ class OffsetModel:
     jumps: tuple[Disturbance, ...] = ()
     blips: tuple[Disturbance, ...] = ()
 
-    def __call__(self, a: Moments, b: Moments) -> FloatArray:
-        """Return the covariance of the offset at readings a with that at readings b, shape (n, m)."""
-        smooth = self.unit**2 * self.law.covariance(np.array(self.values), a, b)
+    def __call__(self, a: Moments, b: Moments, F: FloatArray | None = None) -> FloatArray:
+        """Return the covariance of the offset at readings a with that at readings b, shape (n, m).
+
+        Args:
+            a: Circumstances of n readings.
+            b: Circumstances of m readings.
+            F: Covariance of f at a with f at b, shape (n, m), where the offset may repeat it.
+        """
+        values = np.array(self.values)
+        smooth = self.unit**2 * self.law.covariance(values, a, b)
+        echo = None if F is None else self.law.echo(values, a, b)
+        if F is not None and echo is not None:
+            smooth = smooth + echo * F
         if self.jumps:
             smooth = smooth + jump_covariance(self.jumps, a, b)
         return smooth + blip_covariance(self.blips, a, b) if self.blips else smooth
@@ -136,7 +123,7 @@ class OffsetModel:
 def blip_covariance(blips: tuple[Disturbance, ...], a: Moments, b: Moments) -> FloatArray:
     """Return what blips add to a covariance: a reading shares them with itself alone, shape (n, m)."""
     when, variance = np.array(blips).reshape(-1, 2).T
-    at_a, at_b = (np.asarray(each.time)[:, None] == when for each in (a, b))
+    at_a, at_b = ((each.time[:, None] == when) & _own(each) for each in (a, b))
     covariance: FloatArray = (at_a * variance) @ at_b.T
     return covariance
 
@@ -144,7 +131,12 @@ def blip_covariance(blips: tuple[Disturbance, ...], a: Moments, b: Moments) -> F
 def jump_covariance(jumps: tuple[Disturbance, ...], a: Moments, b: Moments) -> FloatArray:
     """Return what jumps add to a covariance: two readings share every jump before both of them, shape (n, m)."""
     when, variance = np.array(jumps).reshape(-1, 2).T
-    covariance: FloatArray = ((np.asarray(a.time)[:, None] >= when) * variance) @ (
-        np.asarray(b.time)[:, None] >= when
-    ).T
+    after_a, after_b = ((each.time[:, None] >= when) & _own(each) for each in (a, b))
+    covariance: FloatArray = (after_a * variance) @ after_b.T
     return covariance
+
+
+def _own(moments: Moments) -> NDArray[np.bool_]:
+    """Return which readings are of the study itself, shape (n, 1): times of disturbances are its times."""
+    own: NDArray[np.bool_] = (moments.campaign == "")[:, None]
+    return own

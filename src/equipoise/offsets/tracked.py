@@ -18,8 +18,9 @@ import numpy as np
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.kernels import Matern52
+from equipoise.offsets.moments import Moments, same_pair
 from equipoise.offsets.offset import LEVEL_VARIANCE, Law
-from equipoise.offsets.terms import Hyperparameter, Moments, same_pair
+from equipoise.offsets.terms import Hyperparameter
 
 SLOPE_VARIANCE = 0.25**2
 """Prior variance of the change per reading, in squared typical steps: wide, as a steady drift hardly exceeds a step a
@@ -125,7 +126,10 @@ class _ByLag:
         K[self._pairs] += pair
         return K
 
-    def gradient(self, values: FloatArray, W: FloatArray) -> FloatArray:
+    def echo(self, values: FloatArray) -> None:
+        """Return nothing: the offset does not depend on the settings."""
+
+    def gradient(self, values: FloatArray, W: FloatArray, F: FloatArray) -> FloatArray:
         """Return the derivative of tr(W K) / 2 in each logarithm."""
         walk, wave, duration, pair = values
         by_lag = np.bincount(self._where.ravel(), W.ravel())  # W summed over all pairs of the same lag

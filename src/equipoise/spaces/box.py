@@ -77,6 +77,10 @@ class Box:
         clipped: FloatArray = np.clip(points, 0.0, 1.0) + 0.0  # no -0.0: equal points have equal bytes
         return clipped
 
+    def steps(self, given: Any) -> FloatArray:
+        """Return the longest step of each coordinate in units of its range; a single number is that of each."""
+        return check.steps("max_step", given, self.dimension) / self._range
+
     def encode(self, x: Any) -> FloatArray:
         """Return x as a point of the unit cube."""
         point = (check.array("x", x, (self.dimension,)) - self._lower) / self._range

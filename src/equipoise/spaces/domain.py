@@ -67,6 +67,10 @@ class Domain(Protocol):
         """Return the nearest encodings of a setting, shape (m, d), for any points of that shape."""
         ...
 
+    def steps(self, given: Any) -> FloatArray:
+        """Return the longest steps of parameters, in the user's unit, as differences of coordinates, shape (d,)."""
+        ...
+
     def encode(self, x: Any) -> FloatArray:
         """Return the user's point as coordinates, shape (d,)."""
         ...

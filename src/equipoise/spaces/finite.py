@@ -65,6 +65,10 @@ class Finite:
         """Return the points as they are."""
         return points
 
+    def steps(self, given: Any) -> FloatArray:
+        """Return the longest step of each coordinate; a single number is that of each."""
+        return check.steps("max_step", given, self.dimension)
+
     def encode(self, x: Any) -> FloatArray:
         """Return x as an array."""
         return check.frozen(check.array("x", x, (self.dimension,)))

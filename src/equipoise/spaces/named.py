@@ -107,6 +107,18 @@ class Space:
         """Return the nearest encodings: numbers rounded or clipped, the option of the largest coordinate."""
         return np.concatenate([p.snap(points[:, columns]) for p, columns in self._tuned], axis=1)
 
+    def steps(self, given: Any) -> FloatArray:
+        """Return the longest steps, by name, in units of the ranges; infinite for parameters that are not named."""
+        try:
+            named = dict(given)
+        except (TypeError, ValueError):
+            raise TypeError(f"`max_step` must be a dict of steps by name, got {given!r}") from None
+        result = np.full(self.dimension, np.inf)
+        for name, step in named.items():
+            parameter, columns = self._number(name)
+            result[columns] = check.positive(f"max_step[{name!r}]", step) / (parameter.high - parameter.low)
+        return result
+
     def encode(self, x: Any) -> FloatArray:
         """Return x, a dictionary with the name of every parameter; constants may be left out."""
         if not isinstance(x, Mapping):
@@ -141,6 +153,13 @@ class Space:
         parameters = {name: parameter_from_dict(name, p) for name, p in description["parameters"].items()}
         constraint = given_again(description, constraint)
         return cls(parameters, candidates=description.get("candidates", 512), constraint=constraint)
+
+    def _number(self, name: Any) -> tuple[Float | Int, slice]:
+        """Return a parameter whose steps all have one size, and its columns; refuse any other."""
+        for known, parameter, columns in self._layout:
+            if known == name and isinstance(parameter, Float | Int) and not parameter.log:
+                return parameter, columns
+        raise ValueError(f"`max_step` must name a Float or an Int that is not logarithmic, got {name!r}")
 
     def _placed(self, u: FloatArray) -> FloatArray:
         return np.concatenate([p.spread(u[:, i]) for i, (p, _) in enumerate(self._tuned)], axis=1)

@@ -1,6 +1,6 @@
-"""A space with places left out that turned out to be of no use."""
+"""A space with places left out: those that turned out to be of no use, or where nobody may go."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -10,13 +10,18 @@ from numpy.typing import NDArray
 from equipoise._typing import FloatArray
 from equipoise.spaces.domain import Domain
 
+SHARES = (0.7, 0.5, 0.35, 0.25, 0.17, 0.1, 0.06, 0.03, 0.015)
+"""How far from an anchor a candidate is drawn that is not kept, in units of where it was."""
+
 
 class Restricted:
-    """A space whose candidates are only those that a rule keeps; where it keeps none, all of them.
+    """A space whose candidates are only those that a rule keeps.
 
     Args:
         space: The whole space.
         keep: Takes encoded points, shape (m, d), and returns which to keep, shape (m,).
+        anchors: Points that are kept whatever the rule says, shape (k, d): a candidate that is not kept is drawn
+            towards one of them until it is. Without anchors it is left out, and where none is left all are kept.
 
     Example:
         >>> import numpy as np, equipoise as eq
@@ -25,8 +30,10 @@ class Restricted:
         True
     """
 
-    def __init__(self, space: Domain, keep: Callable[[FloatArray], NDArray[np.bool_]]) -> None:
-        self._space, self._keep = space, keep
+    def __init__(
+        self, space: Domain, keep: Callable[[FloatArray], NDArray[np.bool_]], anchors: FloatArray | None = None
+    ) -> None:
+        self._space, self._keep, self._anchors = space, keep, anchors
         self.dimension, self.free, self.groups, self.extent = space.dimension, space.free, space.groups, space.extent
         self.points = None if space.points is None else self._kept(space.points)
 
@@ -50,6 +57,10 @@ class Restricted:
         """Return the nearest encodings of a setting."""
         return self._space.snap(points)
 
+    def steps(self, given: Any) -> FloatArray:
+        """Return the longest steps of parameters as differences of coordinates."""
+        return self._space.steps(given)
+
     def encode(self, x: Any) -> FloatArray:
         """Return the user's point as coordinates."""
         return self._space.encode(x)
@@ -64,4 +75,23 @@ class Restricted:
 
     def _kept(self, points: FloatArray) -> FloatArray:
         kept = self._keep(points)
-        return points[kept] if kept.any() else points
+        if self._anchors is None:
+            return points[kept] if kept.any() else points
+        if self._space.points is not None:
+            anchored: NDArray[np.bool_] = (points[:, None] == self._anchors).all(axis=2).any(axis=1)
+            inside: FloatArray = points[kept | anchored]
+            return inside
+        return np.concatenate((self._anchors, points[kept], *self._drawn(points[~kept])))
+
+    def _drawn(self, points: FloatArray) -> Iterator[FloatArray]:
+        """Yield points drawn towards an anchor, by little, then by more, until they are kept."""
+        assert self._anchors is not None
+        towards = self._anchors[np.arange(len(points)) % len(self._anchors)]
+        for share in SHARES:
+            if not len(points):
+                return
+            moved = self._space.snap(towards + share * (points - towards))
+            kept = self._space.valid(moved)
+            kept[kept] = self._keep(moved[kept]) if kept.any() else False
+            yield moved[kept]
+            points, towards = points[~kept], towards[~kept]

@@ -2,7 +2,7 @@
 
 from equipoise.study.assembly import Assembly
 from equipoise.study.claiming import Claims, WrongUnit
-from equipoise.study.ledger import DuelGivenUp, GapUnknown
+from equipoise.study.ledger import DuelGivenUp, Estranged, GapUnknown
 from equipoise.study.plans import Plan
 from equipoise.study.proposing import Proposer
 from equipoise.study.rules import Record, Rules
@@ -15,6 +15,7 @@ __all__ = [
     "Claims",
     "DeadSensor",
     "DuelGivenUp",
+    "Estranged",
     "GapUnknown",
     "Plan",
     "Proposer",

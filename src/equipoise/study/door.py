@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from equipoise.data import Reading
-from equipoise.log.events import Corrected, Expired, Failed, Retracted, Told
+from equipoise.log.events import Added, Corrected, Expired, Failed, Retracted, Told
 from equipoise.spaces import Domain
 from equipoise.study.ledger import Ledger
 
@@ -19,10 +19,27 @@ class Door:
     Attributes:
         ledger: All trials.
         space: Where points lie.
+        block: To which block what is told belongs.
     """
 
     ledger: Ledger
     space: Domain
+    block: str = ""
+
+    def news(self, i: int, reading: Reading, x: Any = None) -> Told | None:
+        """Return the event of a reading that is told now: it belongs to the present block and to its worker."""
+        told = self.telling(i, reading, x)
+        if told is None:
+            return None
+        block = labelled(reading.told.block or self.block, self.ledger.of_trial[i].worker)
+        return Told(i, replace(reading, told=replace(reading.told, block=block)))
+
+    def adding(self, reading: Reading) -> Added:
+        """Return the event of a reading that nobody asked for; of another block than the present one it is earlier."""
+        told = reading.told
+        campaign = told.block if told.block != self.block else ""
+        now = replace(told, block=told.block or self.block, campaign=campaign)
+        return Added(self.ledger.trials, len(self.ledger.entries), replace(reading, told=now))
 
     def telling(self, i: int, reading: Reading, x: Any = None) -> Told | None:
         """Return the event of a reading, or refuse it; `None` where it was told before and is no news."""
@@ -85,3 +102,13 @@ class Door:
         encode, ours = self.space.encode, self.ledger.handed[i].x
         if x is not None and x is not ours and encode(x).tobytes() != encode(ours).tobytes():
             raise ValueError(f"`trial` must be one of this optimizer, whose trial {i} is at {ours}, got one at {x}")
+
+
+def labelled(block: str, worker: str | None) -> str:
+    """Return the name of a block: each worker has its own, each day.
+
+    Example:
+        >>> labelled("monday", "w1"), labelled("", "w1"), labelled("monday", None)
+        ('monday, w1', 'w1', 'monday')
+    """
+    return ", ".join(name for name in (block, worker) if name)

@@ -13,14 +13,16 @@ model of short lengthscales knows little, and which may be the top for all that 
 as long as nothing stands out, when to look around costs nothing (METHOD section 10).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from equipoise._typing import FloatArray
-from equipoise.belief import Feasibility, Posterior
+from equipoise.belief import Posterior
 from equipoise.data import Proposal
 from equipoise.spaces import Domain
 from equipoise.study.streams import DESIGN, Streams
@@ -46,6 +48,10 @@ OPTIMISTIC_DEVIATIONS = 2.0
 
 CLEAR_GAP = 2.0
 """While the gap is below so many sigma, a scout duels another scout instead of the leader."""
+
+
+Allowed = Callable[[FloatArray], NDArray[np.bool_]]
+"""Takes encoded points, shape (m, d), and says which may be asked for, shape (m,)."""
 
 
 def default_size(space: Domain) -> int:
@@ -90,19 +96,19 @@ class Explorer:
         return sequence(self.space, apart(self.streams).at(0, DESIGN))
 
     def __call__(
-        self, posterior: Posterior, duels: int, feasibility: Feasibility, asked: frozenset[bytes], rng: Generator
+        self, posterior: Posterior, duels: int, allowed: Allowed, asked: frozenset[bytes], rng: Generator
     ) -> Proposal | None:
         """Return a pair of the start design or with a scout; `None` where it is the policy's turn.
 
         Args:
             posterior: The belief.
             duels: How many duels there were.
-            feasibility: Where readings can be had.
+            allowed: Says which points may be asked for.
             asked: The points that were asked for, as bytes.
             rng: The source of randomness.
         """
         fresh = np.array([point.tobytes() not in asked for point in self.points], dtype=np.bool_)
-        left = self.points[fresh & feasibility.allows(self.points)]
+        left = self.points[fresh & allowed(self.points)]
         if 2 * duels < self.size:
             return Proposal.pair(*left[:2]) if len(left) > 1 else None
         return self._scout(posterior, duels - self.size // 2 + 1, left, rng)

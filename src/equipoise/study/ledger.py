@@ -21,6 +21,10 @@ class GapUnknown(UserWarning):
     """Readings were told without their times, so that the time between them cannot be compared with `max_gap`."""
 
 
+class Estranged(UserWarning):
+    """Readings of an earlier campaign contradict those of now; they stay in the log, nothing is learned from them."""
+
+
 @dataclass(slots=True)
 class Entry:
     """A duel in the ledger.
@@ -34,6 +38,7 @@ class Entry:
         void: Given up: its readings no longer make a comparison.
         aside: The trials whose reading cannot be: nothing is learned from it.
         plan: The number of the plan it serves, if any.
+        added: Whether nobody asked for it.
     """
 
     number: int
@@ -44,6 +49,7 @@ class Entry:
     void: bool = False
     aside: frozenset[int] = frozenset()
     plan: int | None = None
+    added: bool = False
 
     def point(self, i: int) -> FloatArray:
         """Return the encoded point of trial i: where it was measured, or is to be."""
@@ -64,6 +70,11 @@ class Entry:
     def complete(self) -> bool:
         """Whether all its readings were told and can be."""
         return not self.void and None not in self.told()
+
+    @property
+    def split(self) -> bool:
+        """Whether its readings are of different blocks: then they differ by more than by the settings."""
+        return len({reading.told.block for reading in self.readings.values()}) > 1
 
     @property
     def timed(self) -> bool:
@@ -91,6 +102,8 @@ class Ledger:
         self.entries: list[Entry] = []  # every duel there ever was, by number
         self.of_trial: dict[int, Entry] = {}
         self.handed: dict[int, Trial] = {}  # out with a worker
+        self.added = 0  # how many of the duels nobody asked for
+        self.places: dict[str, int] = {}  # how many readings each campaign has
         self._decode = decode
         self._waiting: dict[str | None, deque[Trial]] = {}
         self._pending: dict[int, Entry] = {}  # by trial, until it is told or fails
@@ -105,6 +118,11 @@ class Ledger:
     def latest(self) -> Iterator[tuple[float, bytes]]:
         """Value and point of every reading, the last one first."""
         return ((reading.value, self.of_trial[i].point(i).tobytes()) for i, reading in reversed(self.told.items()))
+
+    def last_value(self, campaign: str) -> float | None:
+        """Return the last value of a campaign that can be, if any."""
+        told = ((i, reading) for i, reading in reversed(self.told.items()) if reading.told.campaign == campaign)
+        return next((reading.value for i, reading in told if i not in self.of_trial[i].aside), None)
 
     def serving(self, plan: int) -> list[Entry]:
         """Return the duels that serve a plan, in their order."""
@@ -121,6 +139,15 @@ class Ledger:
             self._pending[i] = self.of_trial[i] = entry
             queue.append(Trial(i, self._decode(point)))
         return self.hand_out(worker, ids[0])
+
+    def add(self, entry: Entry) -> None:
+        """Take in what nobody asked for, with its reading; where that is taken back, it is void."""
+        (i,) = entry.ids
+        self.entries.append(entry)
+        self.trials, self.added = self.trials + 1, self.added + 1
+        self.of_trial[i] = entry
+        if not entry.void:
+            self._count(i, entry.readings[i])
 
     def next_for(self, worker: str | None = None) -> Trial | None:
         """Return the next trial that waits for a worker, if any; it goes on waiting."""
@@ -143,9 +170,14 @@ class Ledger:
         """Note a reading."""
         entry = self._pending.pop(i)
         del self.handed[i]
-        self.told[i] = entry.readings[i] = reading
+        entry.readings[i] = reading
+        self._count(i, reading)
         if aside:
             entry.aside |= {i}
+
+    def _count(self, i: int, reading: Reading) -> None:
+        self.told[i] = reading
+        self.places[reading.told.campaign] = reading.place
 
     def fail(self, i: int, reason: str) -> None:
         """Give up the duel of a trial that could not be measured."""

@@ -1,13 +1,15 @@
 """What the ledger of a study shows: where readings can be had, which should be confirmed, what became of each trial."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from equipoise._typing import FloatArray
 from equipoise.answer import Standing
-from equipoise.belief import Feasibility
+from equipoise.belief import Feasibility, Posterior
+from equipoise.data import Reading
 from equipoise.log.events import Planned
 from equipoise.study.ledger import Ledger
 from equipoise.study.plans import Plan, verification
@@ -51,7 +53,7 @@ def suspect(ledger: Ledger, spoiled: tuple[float, ...], sign: float) -> FloatArr
     for i, reading in reversed(told[-RECENT_READINGS:]):
         good = sign * reading.value > values[len(values) // 2]
         once = sum(point.tobytes() == points[i].tobytes() for point in points.values()) == 1
-        if reading.place in spoiled and good and once:
+        if reading.place in spoiled and not reading.told.campaign and good and once:
             return points[i]
     return None
 
@@ -68,13 +70,13 @@ def standing(
         rules: What the study is governed by.
         feasible: Where readings can be had.
     """
-    first = next((ledger.of_trial[i].point(i) for i in ledger.told), None)
+    first = next((ledger.of_trial[i].point(i) for i, told in ledger.told.items() if not told.told.campaign), None)
     start = first if rules.start is None else rules.start
     done = [plan for plan, state in zip(planned, plans, strict=True) if state.complete]
     verified = [plan for plan in done if plan.purpose == "verify"][-1:]
     served = [entry for entry in ledger.entries if entry.plan is not None]
     return Standing(
-        len(ledger.told),
+        ledger.places.get("", 0),
         feasible,
         start,
         theorem=not rules.offset.learns_readings,
@@ -84,23 +86,39 @@ def standing(
     )
 
 
-def records(ledger: Ledger, spoiled: tuple[float, ...], decode: Callable[[FloatArray], Any]) -> list[Record]:
+def records(ledger: Ledger, posterior: Posterior, decode: Callable[[FloatArray], Any]) -> list[Record]:
     """Return what became of every trial, in the order in which they were told; then those that were not.
 
     Args:
         ledger: All trials.
-        spoiled: The times of the readings held for spoiled.
+        posterior: The belief, which knows what it does not learn from.
         decode: Turns an encoded point into the user's.
     """
     handed = (*ledger.told, *ledger.failed, *sorted(ledger.handed))
-    return [_record(ledger, i, spoiled, decode) for i in handed]
+    return [_record(ledger, i, posterior, decode) for i in handed]
 
 
-def _record(ledger: Ledger, i: int, spoiled: tuple[float, ...], decode: Callable[[FloatArray], Any]) -> Record:
+def _record(ledger: Ledger, i: int, posterior: Posterior, decode: Callable[[FloatArray], Any]) -> Record:
     told, entry = ledger.told.get(i), ledger.of_trial[i]
-    x = decode(entry.point(i))
+    record = Record(i, entry.number, entry.worker, decode(entry.point(i)), void=entry.void)
     if told is None:
-        return Record(i, entry.number, entry.worker, x, failed=ledger.failed.get(i), void=entry.void)
-    aside = "it is spoiled" if told.place in spoiled else None
-    aside = "it cannot be" if i in entry.aside else aside
-    return Record(i, entry.number, entry.worker, x, told.value, told.time, told.error, void=entry.void, aside=aside)
+        return replace(record, failed=ledger.failed.get(i))
+    known = told.told.to_dict()
+    return replace(
+        record,
+        value=told.value,
+        time=told.time,
+        error=told.error,
+        aside=_aside(told, i in entry.aside, posterior),
+        block=known["block"],
+        covariates=known["covariates"] or {},
+    )
+
+
+def _aside(told: Reading, strange: bool, posterior: Posterior) -> str | None:
+    """Return why nothing is learned from a reading, where that is so."""
+    if strange:
+        return "it cannot be"
+    if told.told.campaign:
+        return "it contradicts the readings of now" if told.told.campaign in posterior.estranged else None
+    return "it is spoiled" if told.place in posterior.spoiled else None

@@ -7,13 +7,12 @@ from numpy.random import Generator
 
 from equipoise._typing import FloatArray
 from equipoise.answer.audit import audit_pair
-from equipoise.belief import Feasibility, Posterior
+from equipoise.belief import Posterior
 from equipoise.data import Duel, Proposal
 from equipoise.policies import Policy
 from equipoise.policies.search import candidates
 from equipoise.reductions import Reduction, TwoPoint
 from equipoise.spaces import Domain
-from equipoise.spaces.restricted import Restricted
 from equipoise.study.exploring import Explorer, apart, sequence
 from equipoise.study.plans import Plan
 from equipoise.study.state import State
@@ -48,12 +47,13 @@ class Proposer:
         """
         if state.serves is not None:
             return TwoPoint()(self._planned(state, state.serves, rng), rng)
-        posterior, feasibility, proposal = state.anticipated(), state.feasibility, None
+        posterior, proposal = state.anticipated(), None
+        allowed = state.allowed(self.space, posterior)
         if self.explorer is not None:
-            proposal = self.explorer(posterior, state.duels, feasibility, state.asked, rng)
+            proposal = self.explorer(posterior, state.proposed, allowed.valid, state.asked, rng)
         if proposal is None:
-            proposal = self._chosen(posterior, feasibility, state.suspect(), rng)
-        if state.rules.start is not None and not state.duels:
+            proposal = self._chosen(posterior, allowed, state.suspect(), rng)
+        if state.rules.start is not None and not state.proposed:
             return self._started(state.rules.start, proposal, rng)
         return self.reduction(proposal, rng, _forecast(state, proposal))
 
@@ -76,11 +76,8 @@ class Proposer:
         left = spread[np.array(fresh, dtype=np.bool_) & feasibility.allows(spread)]
         return audit_pair(self.space, state.anticipated(), feasibility, left, begun, plan.duels, rng)
 
-    def _chosen(
-        self, posterior: Posterior, feasibility: Feasibility, suspect: FloatArray | None, rng: Generator
-    ) -> Proposal:
-        """Let the policy choose among what can be measured; a reading to be confirmed comes first."""
-        space = self.space if feasibility.certain else Restricted(self.space, feasibility.allows)
+    def _chosen(self, posterior: Posterior, space: Domain, suspect: FloatArray | None, rng: Generator) -> Proposal:
+        """Let the policy choose among what may be measured; a reading to be confirmed comes first."""
         proposal = self.policy(posterior.at(candidates(space, posterior, self.policy.scores, rng)), rng)
         if suspect is not None and len(proposal.points) == 2 and bool(space.valid(suspect[None])[0]):
             return Proposal.pair(proposal.points[0], suspect)

@@ -1,7 +1,7 @@
 """What governs a state, what changes it, and what it says of a trial: records without behavior."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from equipoise._typing import FloatArray
@@ -9,6 +9,7 @@ from equipoise.belief import Posterior
 from equipoise.offsets import Offset
 from equipoise.reductions import Baseline
 from equipoise.spaces import Domain
+from equipoise.study.limits import NO_LIMITS, Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,8 @@ class Record:
         failed: Why there is no reading.
         void: Whether its duel was given up.
         aside: Why nothing is learned from the reading, where that is so.
+        block: To which block it belongs, where that was told.
+        covariates: What was measured beside it, by name.
     """
 
     trial: int
@@ -38,6 +41,8 @@ class Record:
     failed: str | None = None
     void: bool = False
     aside: str | None = None
+    block: str | None = None
+    covariates: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +70,7 @@ class Rules:
         prior: The belief before any data.
         offset: What is assumed of the bias: it says what a duel teaches.
         baseline: The forecast before any data.
-        start: Where things stood before, encoded, shape (d,), if that was said.
+        limits: Where things stood before, if that was said, and what may be proposed.
         minimize: Whether the smallest value is looked for.
         max_gap: The longest time between the readings of a duel.
     """
@@ -74,9 +79,14 @@ class Rules:
     prior: Posterior
     offset: Offset
     baseline: Baseline | None = None
-    start: FloatArray | None = None
+    limits: Limits = NO_LIMITS
     minimize: bool = False
     max_gap: float | None = None
+
+    @property
+    def start(self) -> FloatArray | None:
+        """Where things stood before, encoded, shape (d,), if that was said."""
+        return self.limits.start
 
     @property
     def sign(self) -> float:

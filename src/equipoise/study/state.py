@@ -6,14 +6,16 @@ replay and the history do the same without the write. What can fail fails in `pr
 
 import copy
 from collections.abc import Callable, Iterator
-from itertools import chain
+from dataclasses import replace
 
 from equipoise._typing import FloatArray
 from equipoise.answer import Standing
 from equipoise.belief import Feasibility, Posterior
-from equipoise.data import Comparison, Reading, Trial, teaches, will_teach
+from equipoise.data import Comparison, Duel, Proposal, Reading, Trial, teaches, will_teach
 from equipoise.log.events import (
+    Added,
     Asked,
+    Begun,
     Canceled,
     Corrected,
     Event,
@@ -24,13 +26,17 @@ from equipoise.log.events import (
     Retracted,
     Told,
 )
+from equipoise.offsets import Circumstances
 from equipoise.reductions import Zero
-from equipoise.study.door import Door
-from equipoise.study.ledger import DuelGivenUp, Entry, GapUnknown, Ledger
+from equipoise.spaces import Domain
+from equipoise.study.door import Door, labelled
+from equipoise.study.ledger import DuelGivenUp, Entry, Ledger
+from equipoise.study.notes import dead_note, estranged_note, gap_note
 from equipoise.study.outlook import feasibility, records, standing, suspect
 from equipoise.study.plans import Plan
+from equipoise.study.rewriting import corrected, last_answered, retracted
 from equipoise.study.rules import NOTHING, Change, Record, Rules
-from equipoise.study.screen import LARGEST_PLAUSIBLE, SetAside, absurd, equal_at_end, stuck_note
+from equipoise.study.screen import LARGEST_PLAUSIBLE, SetAside, absurd
 
 MOST_ANTICIPATED = 96
 """How many open duels are anticipated, the newest: what all of them cost and bring is in docs/reliability.md."""
@@ -50,18 +56,24 @@ class State:
         self._events: list[Event] = []
         self._plans: list[Planned] = []
         self._canceled: set[int] = set()
+        self.block = ""  # to which block what is told belongs
         self.whole = True  # else an interrupt came in the middle of a change
         self._aside: frozenset[int] = frozenset()
 
     @property
     def readings(self) -> int:
-        """How many readings were told."""
-        return len(self._ledger.told)
+        """How many readings were told, those of earlier campaigns apart."""
+        return self._ledger.places.get("", 0)
 
     @property
     def duels(self) -> int:
         """How many duels there ever were."""
         return len(self._ledger.entries)
+
+    @property
+    def proposed(self) -> int:
+        """How many duels were proposed: all but those that nobody asked for."""
+        return self.duels - self._ledger.added
 
     @property
     def trials(self) -> int:
@@ -84,13 +96,12 @@ class State:
     @property
     def door(self) -> Door:
         """What turns what is told of a trial into an event, or refuses it."""
-        return Door(self._ledger, self.rules.space)
+        return Door(self._ledger, self.rules.space, self.block)
 
     @property
     def last_answered(self) -> int | None:
         """The trial that was told or failed last and still is; `None` where there is none."""
-        answers = (event.trial for event in reversed(self._events) if isinstance(event, (Told, Failed)))
-        return next(answers, None)
+        return last_answered(self._events)
 
     def apply(self, event: Event) -> None:
         """Let an event happen; one that has happened already, as after an interrupt, changes nothing."""
@@ -134,6 +145,17 @@ class State:
                 if aside != self._aside:
                     return self._setting_aside([*self._events, news], aside)
                 return self._learning(news, ledger.must_be_open(trial))
+            case Begun(block):
+                return self._change(event, lambda: setattr(self, "block", block))
+            case Added(trial, number, reading):
+                if number < self.duels:
+                    return NOTHING
+                self._must_be("duel", self.duels, number)
+                self._must_be("trial", self.trials, trial)
+                aside = self._screened(event) if screen else self._aside
+                if aside != self._aside and not event.withdrawn:
+                    return self._setting_aside([*self._events, event], aside)
+                return self._adding(event)
             case Failed(trial, reason):
                 if self.door.failing(trial, reason) is None:
                     return NOTHING
@@ -145,10 +167,10 @@ class State:
                 return self._change(event, lambda: ledger.reissue(trial)) if trial in ledger.handed else NOTHING
             case Corrected(trial, reading):
                 self.door.must_be_told(trial)
-                return self._rewritten([Told(trial, reading) if _tells(e, trial) else e for e in self._events])
+                return self._rewritten(corrected(self._events, trial, reading))
             case Retracted(trial):
                 answered = trial in ledger.told or trial in ledger.failed
-                return self._rewritten([e for e in self._events if not _answers(e, trial)]) if answered else NOTHING
+                return self._rewritten(retracted(self._events, trial)) if answered else NOTHING
 
     @property
     def plans(self) -> list[Plan]:
@@ -174,11 +196,9 @@ class State:
 
     def anticipated(self) -> Posterior:
         """Return the belief as if what is open came out as expected: surer, so that the next proposal differs."""
-        offset, place = self.rules.offset, self.readings + 1
+        place = self.readings + 1
         lessons = [
-            lesson
-            for entry in self._ledger.open_duels[-MOST_ANTICIPATED:]
-            for lesson in will_teach(entry.duel, entry.told(), offset, number=float(entry.number), place=place)
+            lesson for entry in self._ledger.open_duels[-MOST_ANTICIPATED:] for lesson in self._awaited(entry, place)
         ]
         return self.posterior.anticipate_all(lessons) if lessons else self.posterior
 
@@ -186,6 +206,17 @@ class State:
     def feasibility(self) -> Feasibility:
         """Where readings can be had, by what was read and what failed."""
         return feasibility(self._ledger, self._aside, self.rules.space.extent)
+
+    @property
+    def limited(self) -> bool:
+        """Whether not everything may be proposed."""
+        return not self.rules.limits.none
+
+    def allowed(self, space: Domain, posterior: Posterior) -> Domain:
+        """Return the part of a space that may be proposed now, as far as a belief knows."""
+        last = self._ledger.entries[-1] if self._ledger.entries else None
+        at = self.rules.start if last is None else last.point(last.ids[-1])
+        return self.rules.limits.within(space, posterior, self.feasibility, at)
 
     @property
     def asked(self) -> frozenset[bytes]:
@@ -198,7 +229,7 @@ class State:
 
     def records(self) -> list[Record]:
         """Return what became of every trial, in the order in which they were told; then those that were not."""
-        return records(self._ledger, self.posterior.spoiled, self.rules.space.decode)
+        return records(self._ledger, self.posterior, self.rules.space.decode)
 
     def history(self) -> "Iterator[State]":
         """Yield a state as it was before any reading, then after each: one object, which goes on changing."""
@@ -254,7 +285,7 @@ class State:
             again.apply(event)
         return again
 
-    def _screened(self, event: Told) -> frozenset[int]:
+    def _screened(self, event: Told | Added) -> frozenset[int]:
         """Return the trials whose reading cannot be, given one more."""
         if not self._aside and abs(event.reading.value) <= LARGEST_PLAUSIBLE:
             return self._aside
@@ -273,11 +304,10 @@ class State:
 
     def _learning(self, event: Told, entry: Entry) -> Change:
         """Return the change that a reading makes."""
-        rules, i, place = self.rules, event.trial, self.readings + 1
-        told, strange = event.reading, i in self._aside
-        reading = Reading(told.value, told.point, told.time, told.error, place)
+        rules, i, strange = self.rules, event.trial, event.trial in self._aside
+        reading = self._placed(event.reading)
         now = entry.with_reading(i, reading, strange)
-        late = rules.max_gap is not None and not entry.void and now.span > rules.max_gap
+        late = not entry.void and (now.split or (rules.max_gap is not None and now.span > rules.max_gap))
         comparable = not (entry.void or late or self._forecasts_nothing)
         posterior, before = self.posterior, entry.told() if rules.offset.learns_readings else ()
         known = len(before) - before.count(None)  # its outcome is not among them: a reading was missing
@@ -294,22 +324,45 @@ class State:
             if late:
                 self._ledger.give_up(entry)
 
-        return self._change(event, learn, self._gap_note(now, late) or self._stuck_note(reading.value, now.point(i)))
+        note = estranged_note(posterior, self.posterior) or gap_note(now, late, rules.max_gap)
+        return self._change(event, learn, note or dead_note(self._ledger, reading.value, now.point(i)))
 
-    def _stuck_note(self, value: float, point: FloatArray) -> Warning | None:
-        """Return what is to be said where this reading, like many before it, is the same."""
-        if next(self._ledger.latest, (None, b""))[0] != value:
-            return None
-        return stuck_note(equal_at_end(chain([(value, point.tobytes())], self._ledger.latest)), value)
+    def _adding(self, event: Added) -> Change:
+        """Return the change that a reading makes which nobody asked for."""
+        i, told = event.trial, event.reading
+        if not self.rules.offset.learns_readings:
+            law = self.rules.offset
+            raise ValueError(f"a reading that nobody asked for is no duel, and {law!r} learns from duels alone")
+        assert told.point is not None
+        self.posterior.at(told.point[None])  # refused now, where f is known at listed points only
+        single, reading = Proposal.single(told.point), self._placed(told)
+        duel = Duel(single, single.points, (1.0,), single.points[0], None)
+        strange = not event.withdrawn and i in self._aside
+        entry = Entry(event.number, duel, (i,), None, {i: reading}, event.withdrawn, added=True)
+        entry = entry.with_reading(i, reading, strange)
+        posterior = self.posterior
+        for datum in () if event.withdrawn else self._lessons(replace(entry, number=-1), comparable=False):
+            posterior = posterior.condition(datum)
 
-    def _gap_note(self, entry: Entry, late: bool) -> Warning | None:
-        """Return what is to be said of the time between the readings of a duel."""
-        gap = self.rules.max_gap
-        if late:
-            return DuelGivenUp(f"duel {entry.number} given up: its halves were more than {gap} apart")
-        if gap is None or entry.void or len(entry.readings) < len(entry.ids) or entry.timed:
-            return None
-        return GapUnknown(f"`max_gap` was not checked for duel {entry.number}: tell the `time` of every reading")
+        def learn() -> None:
+            self._ledger.add(entry)
+            self.posterior = posterior
+
+        return self._change(event, learn, estranged_note(posterior, self.posterior))
+
+    def _placed(self, told: Reading) -> Reading:
+        """Return a reading with its place in its campaign, and what was read before it."""
+        campaign = told.told.campaign
+        before = self._ledger.last_value(campaign)
+        place = self._ledger.places.get(campaign, 0) + 1
+        return replace(told, place=place, told=told.told.after(before))
+
+    def _awaited(self, entry: Entry, place: int) -> tuple[Comparison, ...]:
+        """Return what a duel still open will teach."""
+        block = labelled(self.block, entry.worker)
+        number, told = float(entry.number), entry.told()
+        expected = Circumstances(block).after(self._ledger.last_value(""))
+        return will_teach(entry.duel, told, self.rules.offset, number=number, place=place, expected=expected)
 
     @property
     def _forecasts_nothing(self) -> bool:
@@ -332,11 +385,3 @@ class State:
     def _must_be(name: str, expected: int | None, found: int) -> None:
         if found != expected:
             raise ValueError(f"its {name} must be {expected}, as the lines before it say, got {found}")
-
-
-def _tells(event: Event, trial: int) -> bool:
-    return isinstance(event, Told) and event.trial == trial
-
-
-def _answers(event: Event, trial: int) -> bool:
-    return isinstance(event, (Told, Failed)) and event.trial == trial

@@ -100,7 +100,7 @@ def prepared_agrees(law: Offset) -> None:
             agree(ready.covariance(values), law.covariance(values, moments, moments), "the covariance", 1e-12)
             W = np.tril(np.random.default_rng(0).normal(size=(n, n)))  # the fit hands over a triangle
             expected = [0.5 * np.vdot(W, each) for each in law.derivatives(values, moments, moments)]
-            agree(ready.gradient(values, W), np.array(expected), "the gradient of tr(W K) / 2")
+            agree(ready.gradient(values, W, np.zeros((n, n))), np.array(expected), "the gradient of tr(W K) / 2")
 
 
 def calm_keeps_the_bounds(law: Offset) -> None:

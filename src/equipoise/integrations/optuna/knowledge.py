@@ -11,7 +11,7 @@ from optuna.distributions import BaseDistribution
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from equipoise.belief import Feasibility, GuardedPosterior, LearnedPosterior, Schedule
+from equipoise.belief import GuardedPosterior, LearnedPosterior, Schedule
 from equipoise.belief.remembering import Fit, Learner, Lessons, keep_up, learn, remembered
 from equipoise.data import Proposal, Reading, teaches, will_teach
 from equipoise.integrations.optuna.records import FIT, Pair, fit_from_json, read
@@ -124,7 +124,7 @@ class StudyModel:
         expecting, space = self.anticipating(belief, translation), translation.space
         begun = [*(pair for _, pair in self._pending), *(self._told[n][0] for n in self.taught(translation))]
         asked = frozenset(x.tobytes() for pair in begun if (duel := pair.duel(translation.encode)) for x in duel.points)
-        found = self._explorer(expecting, len(begun), Feasibility(space.extent), asked, rng) if self._explorer else None
+        found = self._explorer(expecting, len(begun), space.valid, asked, rng) if self._explorer else None
         if found is None:
             found = policy(expecting.at(candidates(space, expecting, policy.scores, rng)), rng)
         return Proposal(found.points[::-1], found.weights)

@@ -1,0 +1,173 @@
+"""The circumstances of readings: all that an offset may depend on.
+
+A reading belongs to a campaign: the study itself, or an earlier one whose offset has nothing to do with that of now.
+Inside a campaign time counts the readings; blocks (days, batches, workers) and covariates are what was told of it.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equipoise import _validation as check
+from equipoise._typing import FloatArray
+
+LAST_READING = "the reading before"
+"""The covariate that is always there: what was read just before, since an instrument may answer to it."""
+
+MAX_COVARIATES = 100
+"""The most covariates that a reading may have: each costs a matrix over all readings."""
+
+Names = NDArray[np.str_]
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What was told of one reading besides its value.
+
+    Attributes:
+        block: The day, batch or worker it belongs to; empty where nothing was said.
+        campaign: The earlier campaign it belongs to; empty for the study itself.
+        covariates: What was measured beside it, by name.
+
+    Example:
+        >>> Circumstances("monday", covariates={"temperature": 21.3}).block
+        'monday'
+    """
+
+    block: str = ""
+    campaign: str = ""
+    covariates: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+
+    @classmethod
+    def of(cls, block: Any = None, campaign: Any = None, covariates: Any = None) -> "Circumstances":
+        """Return what was told, checked; a covariate that is `None` or not a number was not told."""
+        given = {} if covariates is None else covariates
+        if not isinstance(given, Mapping):
+            raise TypeError(f"`covariates` must be numbers by name, got {given!r}")
+        if len(given) > MAX_COVARIATES:
+            raise ValueError(f"`covariates` must be at most {MAX_COVARIATES}, got {len(given)}")
+        known = {check.name("covariates", name): value for name, value in given.items() if not _missing(value)}
+        if LAST_READING in known:
+            raise ValueError(f"`covariates` must not have {LAST_READING!r}, which is there by itself")
+        beside = {name: check.number(f"covariates[{name!r}]", value) for name, value in known.items()}
+        return cls(_name("block", block), _name("campaign", campaign), beside)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the user told, as JSON; `None` for what was not."""
+        beside = {name: value for name, value in self.covariates.items() if name != LAST_READING}
+        return {"block": self.block or None, "campaign": self.campaign or None, "covariates": beside or None}
+
+    def after(self, reading: float | None) -> "Circumstances":
+        """Return the same with the reading before, where there was one."""
+        return self if reading is None else replace(self, covariates={**self.covariates, LAST_READING: reading})
+
+    def __reduce__(self) -> tuple[type["Circumstances"], tuple[str, str, dict[str, float]]]:
+        return Circumstances, (self.block, self.campaign, dict(self.covariates))
+
+
+NOTHING_TOLD = Circumstances()
+
+
+class Moments:
+    """Under which circumstances readings were taken.
+
+    Args:
+        time: Which reading of its campaign each was, counted from 1, shape (n,).
+        pair: The number of the duel it belongs to, shape (n,); below zero for none.
+        block: The name of its block, shape (n,).
+        campaign: The name of its campaign, shape (n,).
+        covariates: What was measured beside it, by name, shape (n,) each; not a number where it was not.
+
+    Example:
+        >>> Moments([1.0, 2.0], [0, 0], block=["monday", "tuesday"]).take(np.array([1])).block.tolist()
+        ['tuesday']
+    """
+
+    __slots__ = ("block", "campaign", "covariates", "pair", "time")
+
+    def __init__(
+        self,
+        time: ArrayLike,
+        pair: ArrayLike,
+        block: ArrayLike | None = None,
+        campaign: ArrayLike | None = None,
+        covariates: Mapping[str, FloatArray] | None = None,
+    ) -> None:
+        self.time: FloatArray = np.asarray(time, dtype=np.float64)
+        self.pair: FloatArray = np.asarray(pair, dtype=np.float64)
+        self.block: Names = _names(block, len(self.time))
+        self.campaign: Names = _names(campaign, len(self.time))
+        self.covariates = dict(covariates or {})
+
+    @classmethod
+    def at(cls, time: float, pair: float, told: Circumstances = NOTHING_TOLD) -> "Moments":
+        """Return those of one reading."""
+        beside = {name: np.array([value]) for name, value in told.covariates.items()}
+        return cls([time], [pair], [told.block], [told.campaign], beside)
+
+    @classmethod
+    def told(cls, time: FloatArray, pair: FloatArray, told: Sequence[Circumstances]) -> "Moments":
+        """Return those of readings of which something was told, shape (n,) each."""
+        names = {name for each in told for name in each.covariates}
+        beside = {name: np.array([each.covariates.get(name, np.nan) for each in told]) for name in sorted(names)}
+        return cls(time, pair, [each.block for each in told], [each.campaign for each in told], beside)
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def add(self, other: "Moments") -> "Moments":
+        """Return these and others behind them."""
+        names = {**self.covariates, **other.covariates}
+        return Moments(
+            np.concatenate((self.time, other.time)),
+            np.concatenate((self.pair, other.pair)),
+            np.concatenate((self.block, other.block)),
+            np.concatenate((self.campaign, other.campaign)),
+            {name: np.concatenate((self.covariate(name), other.covariate(name))) for name in names},
+        )
+
+    def take(self, kept: NDArray[np.intp] | NDArray[np.bool_]) -> "Moments":
+        """Return some of them."""
+        beside = {name: values[kept] for name, values in self.covariates.items()}
+        return Moments(self.time[kept], self.pair[kept], self.block[kept], self.campaign[kept], beside)
+
+    def covariate(self, name: str) -> FloatArray:
+        """Return what was measured beside each reading, shape (n,); not a number where it was not."""
+        found = self.covariates.get(name)
+        return np.full(len(self), np.nan) if found is None else found
+
+
+def _name(what: str, given: Any) -> str:
+    return "" if given is None else check.name(what, given)
+
+
+def _missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _names(given: ArrayLike | None, n: int) -> Names:
+    return np.full(n, "") if given is None else np.asarray(given, dtype=np.str_)
+
+
+def same_pair(a: Moments, b: Moments) -> NDArray[np.bool_]:
+    """Return which readings belong to one duel, shape (n, m); those of no duel share nothing."""
+    pairs = a.pair[:, None]
+    same: NDArray[np.bool_] = (pairs == b.pair) & (pairs >= 0)
+    return same
+
+
+def same_block(a: Moments, b: Moments) -> NDArray[np.bool_]:
+    """Return which readings belong to one block, shape (n, m); those of no block are one too."""
+    same: NDArray[np.bool_] = a.block[:, None] == b.block
+    return same
+
+
+def same_campaign(a: Moments, b: Moments) -> NDArray[np.bool_]:
+    """Return which readings belong to one campaign, shape (n, m)."""
+    same: NDArray[np.bool_] = a.campaign[:, None] == b.campaign
+    return same

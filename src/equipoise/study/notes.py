@@ -1,0 +1,45 @@
+"""What the user should know of a reading: its duel given up, a sensor that seems dead, a campaign that contradicts."""
+
+from itertools import chain
+
+from equipoise._typing import FloatArray
+from equipoise.belief import Posterior
+from equipoise.study.ledger import DuelGivenUp, Entry, Estranged, GapUnknown, Ledger
+from equipoise.study.screen import equal_at_end, stuck_note
+
+
+def dead_note(ledger: Ledger, value: float, point: FloatArray) -> Warning | None:
+    """Return what is to be said where a reading, like many before it, is the same.
+
+    Args:
+        ledger: All trials before it.
+        value: The reading.
+        point: Where it was taken, shape (d,).
+    """
+    if next(ledger.latest, (None, b""))[0] != value:
+        return None
+    return stuck_note(equal_at_end(chain([(value, point.tobytes())], ledger.latest)), value)
+
+
+def gap_note(entry: Entry, late: bool, max_gap: float | None) -> Warning | None:
+    """Return what is to be said of the time between the readings of a duel, and of their blocks.
+
+    Args:
+        entry: The duel.
+        late: Whether it is given up for either.
+        max_gap: The longest time between its readings.
+    """
+    if late:
+        why = "in different blocks" if entry.split else f"more than {max_gap} apart"
+        return DuelGivenUp(f"duel {entry.number} given up: its halves were {why}")
+    if max_gap is None or entry.void or len(entry.readings) < len(entry.ids) or entry.timed:
+        return None
+    return GapUnknown(f"`max_gap` was not checked for duel {entry.number}: tell the `time` of every reading")
+
+
+def estranged_note(now: Posterior, before: Posterior) -> Warning | None:
+    """Return what is to be said where readings of an earlier campaign are no longer believed."""
+    if not (news := sorted(now.estranged - before.estranged)):
+        return None
+    names = ", ".join(map(repr, news))
+    return Estranged(f"earlier readings of {names} contradict those of now: nothing is learned from them")

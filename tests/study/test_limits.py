@@ -1,0 +1,115 @@
+"""Limits of what is proposed: a drop below the start, a step from the last set point."""
+
+import numpy as np
+import pytest
+
+import equipoise as eq
+from equipoise.spaces.restricted import Restricted
+
+SPACE = eq.Space(a=eq.Float(0, 10), b=eq.Float(-1, 1))
+START = {"a": 3.0, "b": -0.4}
+
+
+def f(x):
+    return -0.1 * (x["a"] - 7.0) ** 2 - 2.0 * (x["b"] - 0.3) ** 2
+
+
+def run(opt, n, drift=0.2):
+    rng, asked = np.random.default_rng(0), []
+    for t in range(n):
+        trial = opt.ask()
+        asked.append(trial.x)
+        opt.tell(trial, f(trial.x) + drift * t + 0.02 * rng.normal())
+    return asked
+
+
+def test_nothing_is_asked_for_that_drops_below_the_start_and_still_it_climbs():
+    opt = eq.Optimizer(SPACE, start=START, drop=0.5, rng=0)
+    asked = run(opt, 60)
+    assert any(x == pytest.approx(START) for x in asked[:2])
+    assert min(map(f, asked)) > f(START) - 0.5
+    assert f(opt.recommend().x) > -0.1
+    free = run(eq.Optimizer(SPACE, start=START, rng=0), 60)
+    assert min(map(f, free)) < f(START) - 0.5, "the limit would have been kept by chance"
+
+
+def test_the_limit_is_logged_and_kept_after_a_resume(tmp_path):
+    path = tmp_path / "study.jsonl"
+    opt = eq.Optimizer(SPACE, start=START, drop=0.5, max_step={"a": 1.0}, log=path, rng=1)
+    run(opt, 7)
+    again = eq.resume(path)
+    assert again.propose().points.tobytes() == opt.propose().points.tobytes()
+    limits = again._state.rules.limits
+    assert limits.drop == 0.5
+    assert limits.max_step.tolist() == [0.1, np.inf]
+
+
+def test_no_parameter_moves_by_more_than_a_step():
+    opt = eq.Optimizer(SPACE, start=START, max_step={"a": 1.0, "b": 0.5}, rng=2)
+    asked = run(opt, 50)
+    a, b = (np.array([x[name] for x in asked]) for name in "ab")
+    assert np.abs(np.diff(a)).max() <= 1.0 + 1e-9
+    assert np.abs(np.diff(b)).max() <= 0.5 + 1e-9
+    assert f(opt.recommend().x) > -0.3
+
+
+def test_steps_of_a_box_and_of_a_finite_set():
+    box = eq.Optimizer(eq.Box([(0, 10), (-1, 1)]), start=[5.0, 0.0], max_step=0.5, rng=3)
+    points = np.array([box.ask().x for _ in range(8)])
+    assert np.abs(np.diff(points, axis=0)).max() <= 0.5 + 1e-9
+    line = eq.Finite(np.arange(20.0)[:, None])
+    walk = eq.Optimizer(line, start=[10.0], max_step=[4.0], rng=4)
+    asked = []
+    for _ in range(12):
+        trial = walk.ask()
+        asked.append(float(trial.x[0]))
+        walk.tell(trial, asked[-1])
+    assert np.abs(np.diff(asked)).max() <= 4.0
+
+
+def test_a_safe_set_of_listed_points_is_kept():
+    line = eq.Finite(np.linspace(0, 1, 41)[:, None])
+    opt = eq.Optimizer(line, start=[0.5], drop=0.3, rng=5)
+    asked = []
+    for _ in range(40):
+        trial = opt.ask()
+        asked.append(float(trial.x[0]))
+        opt.tell(trial, -4.0 * (asked[-1] - 0.75) ** 2)
+    assert min(-4.0 * (x - 0.75) ** 2 for x in asked) > -0.25 - 0.3
+    assert abs(opt.recommend().x[0] - 0.75) < 0.1
+
+
+@pytest.mark.parametrize(
+    ("limits", "says"),
+    [
+        ({"drop": 0.5}, "`drop` must come with a `start`"),
+        ({"drop": -1, "start": START}, "`drop` must be positive, got -1"),
+        ({"max_step": {"a": 1.0}}, "`max_step` must come with a `start`"),
+        ({"max_step": 0.5, "start": START}, "`max_step` must be a dict of steps by name, got 0.5"),
+        (
+            {"max_step": {"c": 0.5}, "start": START},
+            "`max_step` must name a Float or an Int .*, got 'c'",
+        ),
+        ({"max_step": {"a": 0}, "start": START}, r"`max_step\['a'\]` must be positive, got 0"),
+    ],
+)
+def test_limits_are_checked(limits, says):
+    with pytest.raises((TypeError, ValueError), match=says):
+        eq.Optimizer(SPACE, **limits)
+
+
+def test_an_audit_would_break_the_limit():
+    opt = eq.Optimizer(SPACE, start=START, drop=0.5, rng=6)
+    opt.tell(opt.ask(), 1.0)
+    with pytest.raises(RuntimeError, match="`drop` and `max_step` forbid"):
+        opt.audit()
+
+
+def test_what_is_not_kept_is_drawn_towards_an_anchor():
+    corner = np.array([[0.05, 0.05]])
+    small = Restricted(eq.Box([(0, 1), (0, 1)]), lambda points: (points < 0.1).all(axis=1), corner)
+    found = small.candidates(np.random.default_rng(0))
+    assert (found < 0.1).all()
+    assert len(found) > 400
+    nothing = Restricted(eq.Box([(0, 1), (0, 1)]), lambda points: np.zeros(len(points), dtype=bool), corner)
+    np.testing.assert_array_equal(nothing.candidates(np.random.default_rng(0)), corner)
