@@ -30,6 +30,7 @@ from equipoise.reductions import Reduction
 from equipoise.spaces import Domain
 from equipoise.spaces.constraints import Constraint
 from equipoise.study import Assembly, Claims, Plan, Record, Streams
+from equipoise.study.sheets import Sheet, columns
 from equipoise.study.streams import PROPOSE
 
 T = TypeVar("T")
@@ -284,6 +285,44 @@ class Optimizer:
         if note is not None:
             warnings.warn(note, stacklevel=2)
         return number
+
+    def add_frame(
+        self, frame: Any, *, value: str = "value", block: str | None = None, covariates: Iterable[str] = ()
+    ) -> list[int]:
+        """Take in readings that nobody asked for from a table, a row each, all or none; return their numbers.
+
+        Args:
+            frame: A pandas DataFrame, with a column for each parameter. Columns called time, error and block are used
+                where there are any, others are not.
+            value: The column of the readings.
+            block: To which block all rows belong, where the table does not say.
+            covariates: The columns of what was measured beside.
+
+        Example:
+            >>> import equipoise as eq, pandas as pd  # doctest: +SKIP
+            >>> opt.add_frame(pd.read_csv("old.csv"), value="yield", block="2025")  # doctest: +SKIP
+        """
+        sheet = Sheet(self.space, value, covariates=tuple(covariates))
+        sheet.must_have([str(name) for name in frame.columns])
+        rows = [sheet.reading({str(name): cell for name, cell in row.items()}) for row in frame.to_dict("records")]
+        named = [row if block is None or "block" in row else row | {"block": block} for row in rows]
+        for row in named:
+            self.space.encode(row["x"])  # all or none
+        return [self.add(**row) for row in named]
+
+    def to_frame(self) -> Any:
+        """Return what became of every trial as a pandas DataFrame; `add_frame` of another study reads it.
+
+        Example:
+            >>> import equipoise as eq
+            >>> opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), rng=0)
+            >>> opt.to_frame()[["trial", "q1", "value"]]  # doctest: +SKIP
+        """
+        try:
+            from pandas import DataFrame
+        except ImportError as error:
+            raise ImportError('to_frame needs pandas: pip install "equipoise[frames]"') from error
+        return DataFrame(columns(self.records()))
 
     def begin_block(self, name: str) -> None:
         """Let all that is told from now on belong to a block: a day, a batch, a shift.

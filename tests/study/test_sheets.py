@@ -1,0 +1,71 @@
+"""Readings in tables: into a study, and out of it."""
+
+import numpy as np
+import pytest
+
+import equipoise as eq
+from equipoise.study.sheets import RowError, Sheet, columns
+
+pd = pytest.importorskip("pandas", reason="frames need pandas: pip install 'equipoise[frames]'")
+
+SPACE = eq.Space(q1=eq.Float(0, 1), n=eq.Int(1, 5), lens=eq.Choice(["in", 2]), mode="fast", value=eq.Float(0, 1))
+ROW = {"q1": "0.5", "n": "3", "lens": "2", "x.value": ".4", "value": "7"}
+
+
+def test_a_row_of_text_is_a_reading():
+    read = Sheet(SPACE, covariates=("humidity",)).reading(ROW | {"humidity": " ", "error": "0.1", "block": "monday"})
+    assert read == {
+        "x": {"q1": 0.5, "n": 3, "lens": 2, "value": 0.4},
+        "value": 7.0,
+        "error": 0.1,
+        "block": "monday",
+    }
+
+
+@pytest.mark.parametrize(
+    ("cells", "says"),
+    [
+        ({"value": ""}, "value is empty"),
+        ({"value": "n/a"}, "value must be a number, got 'n/a'"),
+        ({"q1": None}, "q1 is empty"),
+        ({"lens": "out"}, "lens must be one of in, 2, got 'out'"),
+    ],
+)
+def test_a_row_that_is_none_is_refused_with_the_reason(cells, says):
+    with pytest.raises(RowError, match=says):
+        Sheet(SPACE).reading(ROW | cells)
+
+
+def test_a_table_must_have_its_columns():
+    with pytest.raises(ValueError, match=r"columns q1, n, lens, x.value, yield; it lacks n, yield"):
+        Sheet(SPACE, value="yield").must_have(["q1", "lens", "x.value"])
+
+
+def test_a_frame_goes_in_and_comes_out_again():
+    space = eq.Space(q1=eq.Float(0, 1), n=eq.Int(1, 5))
+    first = eq.Optimizer(space, rng=0)
+    for t in range(6):
+        first.tell(first.ask(), 0.5 * t, covariates={"humidity": t / 10} if t % 2 else None)
+    frame = first.to_frame()
+    assert frame["value"].tolist() == [0.5 * t for t in range(6)]
+    assert frame["humidity"].notna().tolist() == [False, True] * 3
+    second = eq.Optimizer(space, rng=1)
+    assert second.add_frame(frame, block="2025", covariates=["humidity"]) == list(range(6))
+    again = second.to_frame()
+    for name in ("q1", "n", "value", "humidity"):
+        np.testing.assert_array_equal(again[name], frame[name])
+    assert set(again["block"]) == {"2025"}
+    assert second.readings == 0
+
+
+def test_a_frame_is_taken_in_whole_or_not_at_all():
+    opt = eq.Optimizer(eq.Box([(0, 1)]), rng=0)
+    with pytest.raises(ValueError, match="must lie within"):
+        opt.add_frame(pd.DataFrame({"x[0]": [0.5, 7.0], "value": [1.0, 2.0]}))
+    assert not opt.records()
+    assert opt.add_frame(pd.DataFrame({"x[0]": [0.5, 0.7], "value": [1.0, 2.0]})) == [0, 1]
+    assert opt.readings == 2  # of now: no block was named
+
+
+def test_the_table_of_an_empty_study_is_empty():
+    assert columns(eq.Optimizer(SPACE, rng=0).records()) == {}
