@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from equipoise.cli.cells import NUMBER
-from equipoise.cli.common import AS_JSON, STUDY, WORKER, assignments, command, opened, say, setting
+from equipoise.cli.common import AS_JSON, BLOCK, STUDY, WORKER, assignments, command, opened, say, setting
 
 
 def number(text: str | float) -> float:
@@ -22,6 +22,19 @@ def count(text: str) -> int:
     if re.fullmatch(r"\d+", text.strip(), re.ASCII) is None:
         raise click.BadParameter(f"{text!r} is not a valid integer from 0 on.")
     return int(text)
+
+
+def beside_it(text: str) -> tuple[str, float]:
+    """Return name and value of a covariate.
+
+    Example:
+        >>> beside_it("temperature=21.3")
+        ('temperature', 21.3)
+    """
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise click.BadParameter(f"{text!r} must be NAME=NUMBER.")
+    return name.strip(), number(value)
 
 
 TRIAL = click.argument("trial", type=count)
@@ -50,7 +63,8 @@ def ask(study: Path, worker: str | None, as_json: bool) -> None:
     "tell",
     """equipoise tell study.jsonl 0 0.83
 equipoise tell study.jsonl 1 -1.2e-3 --time 1731660000 --error 0.05
-equipoise tell study.jsonl 2 0.9 --x '{"q1": 1.98, "q2": 0.5}'""",
+equipoise tell study.jsonl 2 0.9 --x '{"q1": 1.98, "q2": 0.5}'
+equipoise tell study.jsonl 3 0.7 --block tuesday --covariate temperature=21.3""",
     short_help="Report a reading.",
     context_settings=SIGNED,
 )
@@ -60,11 +74,31 @@ equipoise tell study.jsonl 2 0.9 --x '{"q1": 1.98, "q2": 0.5}'""",
 @click.option("--x", metavar="JSON", help="Where it was really measured, if that is not where it should have been.")
 @click.option("--time", type=number, help="When it was measured, in any unit; compared with the study's max_gap.")
 @click.option("--error", type=number, default=0.0, help="The reading's own standard error.")
+@BLOCK
+@click.option(
+    "--covariate",
+    "covariates",
+    multiple=True,
+    metavar="NAME=NUMBER",
+    help="What was measured beside it, such as temperature=21.3; repeatable.",
+)
 @AS_JSON
-def tell(study: Path, trial: int, value: float, x: str | None, as_json: bool, **more: Any) -> None:
+def tell(
+    study: Path,
+    trial: int,
+    value: float,
+    x: str | None,
+    block: str | None,
+    covariates: tuple[str, ...],
+    as_json: bool,
+    **more: Any,
+) -> None:
     """Report the reading VALUE of a TRIAL. Telling the same twice is no news; another value is refused."""
     opt = opened(study)
-    opt.tell(trial, value, x=None if x is None else setting("--x", x), **more)
+    if block is not None:
+        opt.begin_block(block)
+    beside = dict(map(beside_it, covariates))
+    opt.tell(trial, value, x=None if x is None else setting("--x", x), covariates=beside, **more)
     say(
         as_json,
         {"id": trial, "value": value, "readings": opt.readings},

@@ -34,6 +34,7 @@ Exit codes:
 STUDY = click.argument("study", type=click.Path(path_type=Path))
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for scripts.")
 WORKER = click.option("--worker", help="Who measures. Both halves of a pair go to one worker.")
+BLOCK = click.option("--block", help="The day, batch or shift that begins with this reading, if it is another one.")
 EPS = click.option("--eps", type=click.FloatRange(min=0, min_open=True), help="The bound to reach: see `best`.")
 AUDIT = click.option(
     "--audit/--no-audit", default=True, help="Whether the bound of --eps must be audited, or an estimate will do."
@@ -64,6 +65,8 @@ def explained() -> Iterator[None]:
         warnings.simplefilter("always")
         try:
             yield
+        except click.exceptions.Exit:  # a RuntimeError too
+            raise
         except (LogError, RuntimeError, ValueError, TypeError) as error:
             raise click.ClickException(printable(str(error))) from error
         finally:

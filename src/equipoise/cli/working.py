@@ -26,6 +26,7 @@ from equipoise.cli.common import (
     say,
     settings,
 )
+from equipoise.cli.importing import import_
 from equipoise.cli.making import new
 from equipoise.cli.proving import audit, cancel, verify
 from equipoise.cli.replaying import replay, status, times
@@ -138,6 +139,6 @@ def _writing(out: Path, study: Path) -> Iterator[None]:
 
 COMMANDS = [
     *(new, ask, tell, fail, expire, correct, retract, undo, best, audit, verify, cancel),
-    *(status, plot, export, replay, run),
+    *(status, plot, import_, export, replay, run),
 ]
 """What `equipoise` offers to work on a study."""

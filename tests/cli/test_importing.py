@@ -1,0 +1,80 @@
+"""Earlier readings from a spreadsheet, and blocks and covariates in the shell."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+import equipoise as eq
+from equipoise.cli.main import main
+
+SPACE = eq.Space(q1=eq.Float(0, 1), lens=eq.Choice(["in", "out"]))
+TABLE = """q1, lens, yield, humidity, operator
+0.1, in, 7.5, 0.4, anna
+0.2, out, -3e-1, , bert
+,,,,
+0.3, open, 1, 0.5, anna
+7, in, 1, 0.5, anna
+0.4, in, n/a, 0.5, anna
+"""
+
+
+@pytest.fixture
+def study(tmp_path):
+    eq.Optimizer(SPACE, log=tmp_path / "study.jsonl", rng=0)
+    return tmp_path / "study.jsonl"
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(main, [str(each) for each in arguments])
+
+
+def test_rows_are_taken_in_and_those_refused_are_listed(study):
+    table = study.with_name("old.csv")
+    table.write_text(TABLE)
+    options = ("--value", "yield", "--covariate", "humidity", "--block", "2025")
+    dry = invoke("import", study, table, *options, "--dry-run", "--json")
+    assert (dry.exit_code, json.loads(dry.output)["taken"]) == (1, 2)
+    assert not eq.resume(study).records()
+    done = invoke("import", study, table, *options)
+    assert done.exit_code == 1
+    assert done.output.splitlines()[-4:] == [
+        f"2 readings of {table} were taken in.",
+        "  line 5 is left out: lens must be one of in, out, got 'open'",
+        "  line 6 is left out: `x['q1']` must lie within [0.0, 1.0], got 7.0",
+        "  line 7 is left out: yield must be a number, got 'n/a'",
+    ]
+    opt = eq.resume(study)
+    found = [(r.x["q1"], r.x["lens"], r.value, r.block, dict(r.covariates)) for r in opt.records()]
+    assert found == [(0.1, "in", 7.5, "2025", {"humidity": 0.4}), (0.2, "out", -0.3, "2025", {})]
+    assert opt.readings == 0
+
+
+def test_a_table_without_a_column_is_refused(study):
+    table = study.with_name("old.csv")
+    table.write_text("q1;value\n0.1;2\n")
+    refused = invoke("import", study, table)
+    assert refused.exit_code == 1
+    assert "must have the columns q1, lens, value; it lacks lens" in refused.output
+
+
+def test_what_export_writes_import_reads(study, tmp_path):
+    opt = eq.resume(study)
+    for t in range(4):
+        opt.tell(opt.ask(), 0.5 * t)
+    out = tmp_path / "out.csv"
+    assert invoke("export", study, "--out", out).exit_code == 0
+    other = tmp_path / "other.jsonl"
+    eq.Optimizer(SPACE, log=other, rng=1)
+    assert invoke("import", other, out, "--block", "before").exit_code == 0
+    assert [r.value for r in eq.resume(other).records()] == [0.0, 0.5, 1.0, 1.5]
+
+
+def test_a_block_and_a_covariate_are_told_in_the_shell(study):
+    assert invoke("ask", study).exit_code == 0
+    told = invoke("tell", study, 0, 0.5, "--block", "monday", "--covariate", "humidity=0.4")
+    assert told.exit_code == 0, told.output
+    opt = eq.resume(study)
+    assert (opt.block, dict(opt.records()[0].covariates)) == ("monday", {"humidity": 0.4})
+    invoke("ask", study)
+    assert "'humid' must be NAME=NUMBER" in invoke("tell", study, 1, 0.5, "--covariate", "humid").output
