@@ -5,8 +5,8 @@
     python benchmarks/world.py --table out/history.csv out/limits.csv
 
 History: 100 earlier readings, taken by our own default under another drift, 50 away, then 100 new ones: the regret of
-these without the earlier ones ("new"), with them ("history"), and with 100 of another function ("other": the same one
-seen in a mirror). Limits: starts at 60 % of the height, a drop of 15 % of it, 100 readings: how many readings lie below
+these without the earlier ones ("new"), with them ("history"), and with 100 of another function ("other": its first
+coordinate seen in a mirror). Limits: starts at 60 % of the height, a drop of 15 % of it, 100 readings: how many readings lie below
 the limit, by how much the worst one does in drops, and what is gained over the start in heights; without a limit
 ("free"), with one ("drop"), and with the same rule on the readings as they are ("absolute"), which drift fools.
 """
@@ -36,9 +36,9 @@ CHOSEN_ON, SEED = ("camel2", "hartmann3"), 500
 
 
 def mirrored(function: env.Function) -> Callable[[FloatArray], float]:
-    """Return a function of a box seen in a mirror."""
-    ends = np.asarray(function.bounds).sum(axis=1)
-    return lambda x: float(function(ends - x))
+    """Return a function of a box with its first coordinate seen in a mirror."""
+    low, high = np.asarray(function.bounds)[0]
+    return lambda x: float(function(np.concatenate(([low + high - x[0]], x[1:]))))
 
 
 def earlier(world: World, of: Callable[[FloatArray], float], noise: float, unit: float, seed: int) -> Any:
