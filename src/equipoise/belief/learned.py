@@ -190,7 +190,9 @@ class LearnedPosterior(Posterior):
         new._next_fit = self.schedule.after(len(kept)) if enough else self.schedule.first
         model = new.form.model(learned.hyperparameters, learned.jumps, learned.blips)
         data = Observations.of(kept) if kept else None
-        return new._answering(self.exact.told(data, len(understood), model))
+        new = new._answering(self.exact.told(data, len(understood), model))
+        known = all(accounts_for(new.form.law, each.told) for each in kept)
+        return new if known else new._accounting(new.form.feedback)
 
     def watching(self) -> Self:
         """Return the posterior that allows for a disturbance wherever the last readings insist on one."""

@@ -59,13 +59,13 @@ def paired(objective: Callable[[Any], float]) -> Callable[[Trial], float]:
         rival, swapped = Rival(trial, pair, sampler), sampler.coin(trial.number) if pair is None else pair.swapped
         readings = {member: _number(objective(member)) for member in ((rival, trial) if swapped else (trial, rival))}
         first, second = readings[trial], readings[rival]
-        _record(trial, rival, swapped, (first, second))
+        _record(trial, rival, swapped, (first, second), sampler.block)
         return first - second if math.isfinite(first - second) else math.nan  # Optuna fails a trial whose value is nan
 
     return measure
 
 
-def _record(trial: Trial, rival: Rival, swapped: bool, readings: tuple[float, float]) -> None:
+def _record(trial: Trial, rival: Rival, swapped: bool, readings: tuple[float, float], block: str | None) -> None:
     """Keep what was compared and read; only parameters that both have can be learned from."""
     shown = {f"second:{key}": value for key, value in rival.user_attrs.items()}
     for key, value in (shown | {FIRST: readings[0], SECOND: readings[1]}).items():
@@ -73,7 +73,7 @@ def _record(trial: Trial, rival: Rival, swapped: bool, readings: tuple[float, fl
     both = [{name: internal(d, t.params[name]) for name, d in t.distributions.items()} for t in (trial, rival)]
     values = {name: [both[0][name], both[1][name]] for name in both[0] if name in both[1]}
     finite = [*readings] if math.isfinite(readings[0] - readings[1]) else None
-    pair = Pair(values, swapped, None if finite is None else trial.number, finite)
+    pair = Pair(values, swapped, None if finite is None else trial.number, finite, block=block)
     trial.storage.set_trial_system_attr(trial._trial_id, PAIR, pair.to_json())
 
 

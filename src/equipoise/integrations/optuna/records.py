@@ -3,6 +3,7 @@
 attribute     of      what
 eq            system  the pair, see `Pair`; written when it is proposed, and again with both readings in one write
 eq:fit        system  what was learned when this trial was proposed, see `fit_to_json`
+block         user    the block that its readings belong to, if you set it: a day, a batch, a host
 duel_first    user    the reading of the trial's own parameters, for people; version 0.1.0 has it here alone
 duel_second   user    the reading of its rival's
 """
@@ -21,10 +22,12 @@ from equipoise.belief.remembering import Fit
 from equipoise.data import Duel, Proposal, Reading
 from equipoise.integrations.optuna.translation import internal
 from equipoise.log.parts import described, restored
+from equipoise.offsets import Circumstances, unaccounted
 
 PAIR, FIT = "eq", "eq:fit"
-FIRST, SECOND = "duel_first", "duel_second"
+FIRST, SECOND, BLOCK = "duel_first", "duel_second", "block"
 KEYS = {"values": "p", "swapped": "o", "measured": "n", "readings": "y", "sign": "s", "baseline": "c", "predicted": "m"}
+KEYS |= {"block": "b"}
 T = TypeVar("T")
 
 
@@ -54,6 +57,7 @@ class Pair:
         sign: Of a one-point duel: the sign and size with which its only reading enters the outcome.
         baseline: Of a one-point duel: what is subtracted from it; `None` where there was nothing to forecast it from.
         predicted: Of a one-point duel: the posterior mean where it is measured, when it was proposed.
+        block: The block that its readings belong to, unless the trial says another.
     """
 
     values: Mapping[str, Sequence[float]]
@@ -63,6 +67,7 @@ class Pair:
     sign: float | None = None
     baseline: float | None = None
     predicted: float | None = None
+    block: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON, what is not known left out."""
@@ -75,6 +80,8 @@ class Pair:
         check.array("y", content.get("y", (0, 0)), (2,))
         for key in {"s", "c", "m"} & content.keys():
             check.number(key, content[key])
+        if "b" in content:
+            check.name("b", content["b"])
         return cls(**{name: content[key] for name, key in KEYS.items() if key in content})
 
     @classmethod
@@ -113,7 +120,8 @@ class Pair:
         finite = all(isinstance(value, (int, float)) and math.isfinite(value) for value in values)
         if trial.state != TrialState.COMPLETE or not planned or not finite:
             return []
-        return [Reading(value, place=2 * trial.number + i) for i, value in enumerate(values, 1)]
+        told = Circumstances.of(trial.user_attrs.get(BLOCK, self.block))
+        return [Reading(value, place=2 * trial.number + i, told=told) for i, value in enumerate(values, 1)]
 
 
 def fit_to_json(fit: Fit) -> dict[str, Any]:
@@ -129,7 +137,8 @@ def fit_from_json(content: Mapping[str, Any]) -> Fit | None:
     h, disturbances = learned.hyperparameters, (*learned.jumps, *learned.blips)
     for value in (*h.lengthscales, h.variance, h.noise, *h.offset, h.step, *(size for _, size in disturbances)):
         check.positive("l", value)
-    if not content["g"].endswith(f" {len(h.theta)}"):
+    told = () if learned.law is None else learned.law.hyperparameters[len(unaccounted(learned.law).hyperparameters) :]
+    if not content["g"].endswith(f" {len(h.theta) - len(told)}"):
         raise ValueError(f"`l` must be of the model {content['g']!r}, got {learned!r}")
     duels, lessons = (check.count(key, content[key], at_least=0) for key in "nk")
     return Fit(content["g"], duels, lessons, learned)

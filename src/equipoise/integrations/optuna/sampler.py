@@ -40,6 +40,8 @@ class DuelSampler(BaseSampler):
         reduction: `TwoPoint()`, or `OnePoint(...)` for plain objectives that are measured once a trial.
         offset: What is assumed of the bias, over the trials by number; that of the reduction by default.
         search_space: The parameters to optimize; by default those that every finished trial has.
+        block: To which block, such as a day or a host, the readings of this process belong; a trial's own user
+            attribute `block` comes first.
         memory: How many duels a proposal learns from: of more than that, the first and the last ones.
         independent_sampler: Draws the parameters that are not optimized; at random by default.
         seed: Makes the proposal of trial n a function of the seed, n and what was finished before.
@@ -63,6 +65,7 @@ class DuelSampler(BaseSampler):
         reduction: TwoPoint | OnePoint | None = None,
         offset: Offset | None = None,
         search_space: Mapping[str, BaseDistribution] | None = None,
+        block: str | None = None,
         memory: int = MEMORY_DUELS,
         independent_sampler: BaseSampler | None = None,
         seed: int | None = None,
@@ -79,6 +82,7 @@ class DuelSampler(BaseSampler):
         if self.reduction.baseline is not None and self.offset.learns_readings:
             raise ValueError(f"`offset` must be Arbitrary() for duels of a single reading, got {offset!r}")
         self.search_space = search_space and dict(search_space)
+        self.block = None if block is None else check.name("block", block)
         self.memory = check.count("memory", memory, at_least=2)
         self.independent_sampler = RandomSampler(seed) if independent_sampler is None else independent_sampler
         self._streams, self._warned = Streams(seed), set[str]()
@@ -168,9 +172,10 @@ class DuelSampler(BaseSampler):
             c = None if forecast is None else forecast.predict(float(means.mean()))
             signs = self.reduction(proposal, rng, c or 0.0).signs
         fixed = trial.system_attrs.get("fixed_params", {}) if len(signs) == 2 else {}
-        pair = Pair(translation.members(proposal.points, fixed), swapped=len(signs) == 2 and signs[0] < 0)
+        swapped = len(signs) == 2 and signs[0] < 0
+        pair = Pair(translation.members(proposal.points, fixed), swapped)
         if len(signs) == 1:
-            pair = replace(pair, sign=signs[0], baseline=c, predicted=float(means[int(signs[0] < 0)]))
+            pair = replace(pair, sign=signs[0], block=self.block, baseline=c, predicted=float(means[int(signs[0] < 0)]))
         kept = ({} if fit is None else {FIT: fit_to_json(fit)}) | {PAIR: pair.to_json()}
         for key, content in kept.items():
             study._storage.set_trial_system_attr(trial._trial_id, key, content)
