@@ -8,8 +8,9 @@ History: 100 earlier readings, taken by our own default under another drift, 50 
 these without the earlier ones ("new"), with them ("history"), and with 100 of another function ("other": its first
 coordinate seen in a mirror).
 
-Limits: starts at 60 % of the height, a drop of 15 % of it, 100 readings: how many readings lie below the limit, by how much the worst one does in drops, and what is gained over the start in heights; without a limit
-("free"), with one ("drop"), and with the same rule on the readings as they are ("absolute"), which drift fools.
+Limits: starts at 60 % of the height, a drop of 15 % of it, 100 readings: how many readings lie below the limit, by how
+much the worst one does in drops, and what is gained over the start in heights; without a limit ("free"), with one
+("drop"), and with the same rule on the readings as they are ("absolute"), which drift fools.
 """
 
 import argparse
