@@ -27,6 +27,10 @@ READINGS_PER_PARAMETER = 15
 BOLD_LENGTHSCALES = 0.7
 """The lengthscales of a second opinion, in units of those that were learned, which are too long at times."""
 
+MIN_DOUBT = 5.0
+"""Logarithm of the odds at which an earlier campaign is of another f. Measured up to 100 new readings on camel2 and
+hartmann6: at most 2.4 where it is of the same one, 6 to 8 where one coordinate is seen in a mirror."""
+
 MIN_TO_CONTRADICT = 8
 """Fewer readings of now than this do not contradict an earlier campaign."""
 
@@ -374,7 +378,7 @@ class LearnedPosterior(Posterior):
             apart, by_itself = new._on(rest)._fitted(new.hyperparameters), alone._fitted(alone._estimate())[1]
             joint = new._on(together)._fitted(new.hyperparameters) if known is not None else (new, density)
             doubt = apart[1] + by_itself - joint[1]
-            estranged = doubt > (0.0 if known is not None else self.jump**2 / 2)
+            estranged = doubt > (0.0 if known is not None else MIN_DOUBT)
             new, density = apart if estranged else joint
             new._forgotten = {each: data for each, data in new._forgotten.items() if each != name}
             new._forgotten |= {name: old} if estranged else {}

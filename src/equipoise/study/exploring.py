@@ -7,8 +7,9 @@
 
 A fitted model knows what it has seen: beside a lesser hill it takes the rest of the space for known, and where nothing
 was found yet it takes noise for f and goes to the corners. So the first duels are of points spread evenly over the
-space; and later, at times, a duel is one with the next point of the same sequence that is still a hole: of which a
-model of short lengthscales knows little, and which may be the top for all that it knows. The chance of such a scout is
+space; where earlier readings say what is best, they are of that and of one such point, to find out whether it still is.
+Later, at times, a duel is one with the next point of the same sequence that is still a hole: of which a model of short
+lengthscales knows little, and which may be the top for all that it knows. The chance of such a scout is
 1/j + sigma2 / gap^2, at most a half. The first term sums to the logarithm of the number of duels; the second is large
 as long as nothing stands out, when to look around costs nothing (METHOD section 10).
 """
@@ -96,7 +97,13 @@ class Explorer:
         return sequence(self.space, apart(self.streams).at(0, DESIGN))
 
     def __call__(
-        self, posterior: Posterior, duels: int, allowed: Allowed, asked: frozenset[bytes], rng: Generator
+        self,
+        posterior: Posterior,
+        duels: int,
+        allowed: Allowed,
+        asked: frozenset[bytes],
+        rng: Generator,
+        informed: bool = False,
     ) -> Proposal | None:
         """Return a pair of the start design or with a scout; `None` where it is the policy's turn.
 
@@ -106,19 +113,21 @@ class Explorer:
             allowed: Says which points may be asked for.
             asked: The points that were asked for, as bytes.
             rng: The source of randomness.
+            informed: Whether earlier readings say what is best: then the start is to find out if that still holds.
         """
         fresh = np.array([point.tobytes() not in asked for point in self.points], dtype=np.bool_)
         left = self.points[fresh & allowed(self.points)]
         if 2 * duels < self.size:
+            best = self._leader(posterior) if informed else None
+            if best is not None and len(left):
+                return Proposal.pair(best, left[0])
             return Proposal.pair(*left[:2]) if len(left) > 1 else None
         return self._scout(posterior, duels - self.size // 2 + 1, left, rng)
 
     def _scout(self, posterior: Posterior, j: int, left: FloatArray, rng: Generator) -> Proposal | None:
-        coin, known = rng.random(), posterior.support
-        known = known[self.space.valid(known)] if len(known) else known  # a reading may be of where none may be asked
-        if coin >= LARGEST_CHANCE or not len(known) or not len(left):
+        coin, leader = rng.random(), self._leader(posterior)
+        if coin >= LARGEST_CHANCE or leader is None or not len(left):
             return None
-        leader = known[int(posterior.mean(known).argmax())]
         mean = posterior.mean(np.concatenate((leader[None], self.points[: self.size])))
         gap, sigma2 = float(mean[0] - mean[1:].mean()), 0.5 * posterior.pair_variance
         if coin * gap**2 >= gap**2 / j + sigma2:
@@ -127,6 +136,12 @@ class Explorer:
         if len(holes) > 1 and gap**2 < CLEAR_GAP**2 * sigma2:
             return Proposal.pair(*holes[:2])
         return Proposal.pair(leader, holes[0]) if len(holes) else None
+
+    def _leader(self, posterior: Posterior) -> FloatArray | None:
+        """Return the best point that was measured, and may be asked for; `None` where there is none."""
+        known = posterior.support
+        known = known[self.space.valid(known)] if len(known) else known
+        return known[int(posterior.mean(known).argmax())] if len(known) else None
 
 
 def _holes(posterior: Posterior, leader: FloatArray, points: FloatArray) -> FloatArray:

@@ -50,7 +50,7 @@ class Proposer:
         posterior, proposal = state.anticipated(), None
         allowed = state.allowed(self.space, posterior)
         if self.explorer is not None:
-            proposal = self.explorer(posterior, state.proposed, allowed.valid, state.asked, rng)
+            proposal = self.explorer(posterior, state.proposed, allowed.valid, state.asked, rng, state.informed)
         if proposal is None:
             proposal = self._chosen(posterior, allowed, state.suspect(), rng)
         if state.rules.start is not None and not state.proposed:

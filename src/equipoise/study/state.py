@@ -42,6 +42,10 @@ MOST_ANTICIPATED = 96
 """How many open duels are anticipated, the newest: what all of them cost and bring is in docs/reliability.md."""
 
 
+MIN_EARLIER = 6
+"""So many readings that nobody asked for are enough to fit a model to: they say what is best."""
+
+
 class State:
     """The state of a study.
 
@@ -74,6 +78,11 @@ class State:
     def proposed(self) -> int:
         """How many duels were proposed: all but those that nobody asked for."""
         return self.duels - self._ledger.added
+
+    @property
+    def informed(self) -> bool:
+        """Whether earlier readings say what is best."""
+        return self._ledger.added >= MIN_EARLIER
 
     @property
     def trials(self) -> int:
