@@ -19,7 +19,7 @@ from equipoise.belief import Confidence, Posterior
 from equipoise.data import Duel, Reading, Trial
 from equipoise.kernels import Kernel
 from equipoise.log.codec import MAX_PLANNED
-from equipoise.log.events import Asked, Begun, Canceled, Event, Handed, Planned, Purpose
+from equipoise.log.events import Asked, Begun, Canceled, Event, Handed, Noted, Planned, Purpose
 from equipoise.log.header import Header
 from equipoise.log.journal import Journal, Log
 from equipoise.log.turns import Turns
@@ -29,7 +29,7 @@ from equipoise.policies import Policy
 from equipoise.reductions import Reduction
 from equipoise.spaces import Domain
 from equipoise.spaces.constraints import Constraint
-from equipoise.study import Assembly, Claims, Plan, Record, Streams
+from equipoise.study import Assembly, Claims, Note, Plan, Record, Streams
 from equipoise.study.sheets import Sheet, columns
 from equipoise.study.streams import PROPOSE
 
@@ -193,6 +193,41 @@ class Optimizer:
     def records(self) -> list[Record]:
         """Return what became of every trial handed out: those told, in the order of telling, then the others."""
         return self._turns.look(lambda: self._state.records())
+
+    @property
+    def last_answered(self) -> int | None:
+        """The trial that was told or failed last, which `undo` would open again; `None` where there is none."""
+        return self._turns.look(lambda: self._state.last_answered)
+
+    @property
+    def notes(self) -> list[Note]:
+        """What was said of the study, in this order."""
+        return self._turns.look(lambda: self._state.notes)
+
+    def note(self, topic: str, text: str = "", *, x: Any = None) -> None:
+        """Write down what somebody should know of the study; nothing is learned from it.
+
+        Args:
+            topic: What it is about, in a word or two.
+            text: What there is to say.
+            x: The setting to which the machine was moved, if it was.
+
+        Example:
+            >>> import equipoise as eq
+            >>> opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), rng=0)
+            >>> opt.note("dialed in", "for the night shift", x={"q1": 0.5})
+            >>> opt.notes
+            [Note(topic='dialed in', text='for the night shift', x={'q1': 0.5})]
+        """
+        for name, value in (("topic", topic), ("text", text)):
+            if not isinstance(value, str):
+                raise TypeError(f"`{name}` must be a text, got {value!r}")
+        point = None if x is None else self.space.encode(x)
+        self._turns.change(lambda: self._happen(Noted(len(self._state.notes), topic, text, point)))
+
+    def follow(self) -> None:
+        """Learn what other processes have written to the log since; `ask`, `tell` and `recommend` do so themselves."""
+        self._turns.look(lambda: self._following(lambda: None))
 
     @overload
     def ask(self, *, worker: str | None = None) -> Trial: ...

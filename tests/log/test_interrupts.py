@@ -29,6 +29,7 @@ CALLS = {
     "expire": lambda opt: opt.expire(2),
     "correct": lambda opt: opt.correct(0, 0.9),
     "retract": lambda opt: opt.retract(0),
+    "note": lambda opt: opt.note("pause", "lunch"),
     "absurd": lambda opt: opt.tell(1, 1e200),
     "audit": lambda opt: opt.audit(2),
     "verify": lambda opt: opt.verify(2),

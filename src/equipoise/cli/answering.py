@@ -1,4 +1,4 @@
-"""`equipoise ask`, `tell`, `fail`, `expire`, and taking back what was told: `correct`, `retract`, `undo`."""
+"""`equipoise ask`, `tell`, `fail`, `expire`, `note`, and taking back what was told: `correct`, `retract`, `undo`."""
 
 import re
 from pathlib import Path
@@ -163,3 +163,23 @@ def undo(study: Path, as_json: bool) -> None:
     """Take back the last reading or failure that was told: its trial is open again."""
     trial = opened(study).undo()
     say(as_json, {"id": trial, "retracted": True}, f"Trial {trial} is open again.")
+
+
+@command(
+    "note",
+    "equipoise note study.jsonl shift the beam is back after 20 minutes\n"
+    'equipoise note study.jsonl best dialed in for the night --x \'{"q1": 0.7, "q2": 0}\'',
+    short_help="Write something down that others should know.",
+)
+@STUDY
+@click.argument("topic")
+@click.argument("text", nargs=-1)
+@click.option("--x", metavar="JSON", help="The setting to which the machine was moved, if it was.")
+@AS_JSON
+def note(study: Path, topic: str, text: tuple[str, ...], x: str | None, as_json: bool) -> None:
+    """Write a note into the study: a TOPIC in one word, and a TEXT. Nothing is learned from it.
+
+    The page of `serve` shows notes. The topic "pause" pauses it, "by hand" and "automatic" let it go on.
+    """
+    opened(study).note(topic, " ".join(text), x=None if x is None else setting("--x", x))
+    say(as_json, {"topic": topic, "text": " ".join(text)}, f"Noted: {topic}.")

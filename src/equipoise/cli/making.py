@@ -4,6 +4,7 @@ import json
 import tomllib
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ A TOML file says the same, and more where you want more:
   start = {q1 = 0, rate = 1e-3, n = 4, mode = "a", lens = "in"}
   constraint = ["q1 + n <= 8", "mode != 'b' or rate < 0.01"]
   [parameters]
-  q1 = {type = "float", low = -2, high = 2}
+  q1 = {type = "float", low = -2, high = 2, unit = "mm"}
   rate = {type = "float", low = 1e-4, high = 1e-1, log = true}
   n = {type = "int", low = 1, high = 8}
   mode = {type = "choice", options = ["a", "b"]}
@@ -78,6 +79,7 @@ equipoise new study.jsonl --config study.toml""",
 )
 @click.option("--start", metavar="JSON", callback=_setting, help="Where things stand now: measured first.")
 @click.option("--design", type=click.IntRange(min=0), help="Points measured first.  [default: by the dimension]")
+@click.option("--unit", "units", type=(str, str), multiple=True, metavar="NAME UNIT", help="Unit of a number.")
 @click.option("--minimize", is_flag=True, default=None, help="Look for the smallest value instead of the largest.")
 @click.option("--max-gap", type=float, help="Give up a pair whose halves are further apart, by the times told.")
 @click.option("--seed", type=click.IntRange(min=0), help="The same seed and the same readings give the same study.")
@@ -87,6 +89,8 @@ def new(study: Path, config: Path | None, as_json: bool, **given: Any) -> None:
     table = _read(config)
     parameters = {name: _parameter(name, value) for name, value in table.pop("parameters", {}).items()}
     parameters |= _parameters(given)
+    for name, unit in given["units"]:
+        parameters[name] = _measured_in(unit, name, parameters.get(name))
     options = table | {name: given[name] for name in SIMPLE if given[name] not in (None, ())}
     if unknown := sorted(set(options) - set(PARTS)):
         raise ValueError(f"{config} may hold [parameters] and {', '.join(PARTS)}, got {', '.join(unknown)}")
@@ -132,6 +136,13 @@ def _parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     if twice := [name for name, times in Counter(name for name, _ in pairs).items() if times > 1]:
         raise click.UsageError(f"a parameter must be given once, got {', '.join(twice)} more often")
     return dict(pairs)
+
+
+def _measured_in(unit: str, name: str, parameter: Any) -> Float | Int:
+    """Return a number with its unit."""
+    if not isinstance(parameter, (Float, Int)):
+        raise click.UsageError(f"--unit must name a number of the study, got {name}")
+    return replace(parameter, unit=unit)
 
 
 def _literal(text: str) -> Any:

@@ -22,6 +22,7 @@ from equipoise.log.events import (
     Expired,
     Failed,
     Handed,
+    Noted,
     Planned,
     Retracted,
     Told,
@@ -185,3 +186,6 @@ def _told(event: Event, where: dict[int, str], space: Domain) -> str:
             return f"plan   {number:5}  {purpose}, {duels} duels"
         case Canceled(number):
             return f"cancel {number:5}"
+        case Noted(number, topic, text, point):
+            moved = "" if point is None else f" at {assignments(space.decode(point))}"
+            return f"note   {number:5}  {topic}{': ' * bool(text)}{text}{moved}"

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from equipoise.cli.answering import ask, correct, expire, fail, retract, tell, undo
+from equipoise.cli.answering import ask, correct, expire, fail, note, retract, tell, undo
 from equipoise.cli.cells import cell
 from equipoise.cli.common import (
     AS_JSON,
@@ -138,7 +138,7 @@ def _writing(out: Path, study: Path) -> Iterator[None]:
 
 
 COMMANDS = [
-    *(new, ask, tell, fail, expire, correct, retract, undo, best, audit, verify, cancel),
+    *(new, ask, tell, fail, expire, correct, retract, undo, note, best, audit, verify, cancel),
     *(status, plot, import_, export, replay, run),
 ]
 """What `equipoise` offers to work on a study."""

@@ -23,6 +23,7 @@ from equipoise.log.events import (
     Expired,
     Failed,
     Handed,
+    Noted,
     Planned,
     Retracted,
     Told,
@@ -83,6 +84,8 @@ class Codec:
                 return {"correct": trial} | self._reading(reading)
             case Retracted(trial):
                 return {"retract": trial}
+            case Noted(number, topic, text, point):
+                return {"note": number, "topic": topic, "text": text} | self._moved(point)
 
     def from_json(self, content: Mapping[str, Any]) -> Event:
         """Return the event that a JSON object describes; what is unknown in it is passed over.
@@ -114,6 +117,9 @@ class Codec:
                 return Corrected(_number("correct", trial), self._to_reading(content))
             case {"retract": trial}:
                 return Retracted(_number("retract", trial))
+            case {"note": number, "topic": str(topic), "text": str(text)}:
+                point = self.point(content["point"]) if "point" in content else None
+                return Noted(_number("note", number), topic, text, point)
         raise ValueError(f"it is no event of this version of equipoise: {', '.join(content)}")
 
     def point(self, value: Any) -> FloatArray:
@@ -166,10 +172,12 @@ class Codec:
         return Planned(number, "verify", duels, points)
 
     def _reading(self, reading: Reading) -> dict[str, Any]:
-        point = reading.point
-        moved = {} if point is None else {"point": self._point(point), "x": readable(self.space.decode(point))}
         given = {"time": reading.time, "error": reading.error or None} | reading.told.to_dict()
-        return {"value": reading.value} | moved | _given(**given)
+        return {"value": reading.value} | self._moved(reading.point) | _given(**given)
+
+    def _moved(self, point: FloatArray | None) -> dict[str, Any]:
+        """Return where something was, encoded and for people; nothing where that is not said."""
+        return {} if point is None else {"point": self._point(point), "x": readable(self.space.decode(point))}
 
     def _to_reading(self, content: Mapping[str, Any]) -> Reading:
         return Reading(

@@ -12,6 +12,7 @@ Failed    a trial has no reading                              {"fail": trial, "r
 Expired   a trial was taken back                              {"expire": trial}
 Corrected a reading was wrong, and is another                 {"correct": trial, "value": number, ...}
 Retracted a reading or failure never was                      {"retract": trial}
+Noted     somebody said something of the study                {"note": number, "topic": text, "text": text, ...}
 """
 
 from dataclasses import dataclass
@@ -115,4 +116,14 @@ class Retracted:
     trial: int
 
 
-Event = Planned | Canceled | Begun | Added | Asked | Handed | Told | Failed | Expired | Corrected | Retracted
+@dataclass(frozen=True, slots=True, eq=False)
+class Noted:
+    """Somebody said something of the study; with a point, the machine was moved there. Nothing is learned from it."""
+
+    number: int
+    topic: str
+    text: str = ""
+    point: FloatArray | None = None
+
+
+Event = Planned | Canceled | Begun | Added | Asked | Handed | Told | Failed | Expired | Corrected | Retracted | Noted

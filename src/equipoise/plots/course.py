@@ -7,22 +7,27 @@ import numpy as np
 
 from equipoise._typing import FloatArray
 from equipoise.answer.claims import PHRASES
+from equipoise.answer.recommendation import Recommendation
 from equipoise.optimizer import Optimizer
 from equipoise.plots.style import BLUE, GRAY, GREEN, LIGHT, ORANGE, PINK, axes, logarithmic, shown
 
 WORKERS = (BLUE, GREEN, PINK, "#56B4E9", "#E69F00", "#000000")
 
 
-def offsets(opt: Optimizer) -> FloatArray:
+def offsets(opt: Optimizer, best: Recommendation | None = None) -> FloatArray:
     """Return the estimated offset of every reading told, in the user's unit and direction, shape (n,).
 
     Nobody can tell the offset from the level of f, so it is shown as what the recommended setting would have read.
     Where the offset is tracked, it is the posterior mean of that; else each reading less the estimated difference
     between its setting and the recommended one, noise and all.
+
+    Args:
+        opt: The study.
+        best: What it recommends, where that is known.
     """
     told = [record for record in opt.records() if record.value is not None]
     sign = -1.0 if opt.minimize else 1.0
-    leader = opt.space.encode(opt.recommend().x)
+    leader = opt.space.encode((best or opt.recommend()).x)
     modeled = opt.posterior.offsets(leader)
     if modeled is not None:
         when, values = modeled

@@ -21,20 +21,25 @@ class _Number:
     low: float
     high: float
     log: bool = False
+    unit: str = ""
 
     width: ClassVar[int] = 1
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.low!r}, {self.high!r}{', log=True' * self.log})"
+        unit = f", unit={self.unit!r}" if self.unit else ""
+        return f"{type(self).__name__}({self.low!r}, {self.high!r}{', log=True' * self.log}{unit})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return a description made of what JSON knows."""
-        return {"type": type(self).__name__.lower(), "low": self.low, "high": self.high, "log": self.log}
+        unit = {"unit": self.unit} if self.unit else {}
+        return {"type": type(self).__name__.lower(), "low": self.low, "high": self.high, "log": self.log} | unit
 
     def _set(self, low: float, high: float) -> None:
         """Check the bounds, and put Python's own numbers where NumPy's may have been given."""
         if not isinstance(self.log, (bool, np.bool_)):
             raise TypeError(f"`log` must be True or False, got {self.log!r}")
+        if not isinstance(self.unit, str):
+            raise TypeError(f"`unit` must be a text, got {self.unit!r}")
         if not low < high:
             raise ValueError(f"`low` must be below `high`, got {low!r} and {high!r}")
         if self.log and low <= 0:
@@ -51,6 +56,7 @@ class Float(_Number):
         low: Its lower bound.
         high: Its upper bound.
         log: Whether ratios matter rather than differences; needs `low` > 0.
+        unit: Of the number, for people to read.
 
     Example:
         >>> import equipoise as eq
@@ -103,6 +109,7 @@ class Int(_Number):
         low: Its lower bound, included.
         high: Its upper bound, included.
         log: Whether ratios matter rather than differences; needs `low` > 0.
+        unit: Of the number, for people to read.
 
     Example:
         >>> import equipoise as eq
@@ -113,6 +120,7 @@ class Int(_Number):
     low: int
     high: int
     log: bool = False
+    unit: str = ""
 
     free: ClassVar[bool] = False
     MAX: ClassVar[int] = 2**40

@@ -5,7 +5,7 @@ from equipoise.study.claiming import Claims, WrongUnit
 from equipoise.study.ledger import DuelGivenUp, Estranged, GapUnknown
 from equipoise.study.plans import Plan
 from equipoise.study.proposing import Proposer
-from equipoise.study.rules import Record, Rules
+from equipoise.study.rules import Note, Record, Rules
 from equipoise.study.screen import DeadSensor, SetAside
 from equipoise.study.state import State
 from equipoise.study.streams import Streams
@@ -17,6 +17,7 @@ __all__ = [
     "DuelGivenUp",
     "Estranged",
     "GapUnknown",
+    "Note",
     "Plan",
     "Proposer",
     "Record",

@@ -46,6 +46,21 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """What somebody said of a study.
+
+    Attributes:
+        topic: What it is about, in a word or two.
+        text: What was said.
+        x: Where the machine was moved, where it was.
+    """
+
+    topic: str
+    text: str = ""
+    x: Any = None
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """What an event will change, computed but not made yet.
 

@@ -22,6 +22,7 @@ from equipoise.log.events import (
     Expired,
     Failed,
     Handed,
+    Noted,
     Planned,
     Retracted,
     Told,
@@ -35,7 +36,7 @@ from equipoise.study.notes import dead_note, estranged_note, gap_note
 from equipoise.study.outlook import feasibility, records, standing, suspect
 from equipoise.study.plans import Plan
 from equipoise.study.rewriting import corrected, last_answered, retracted
-from equipoise.study.rules import NOTHING, Change, Record, Rules
+from equipoise.study.rules import NOTHING, Change, Note, Record, Rules
 from equipoise.study.screen import LARGEST_PLAUSIBLE, SetAside, absurd
 
 MOST_ANTICIPATED = 96
@@ -61,6 +62,7 @@ class State:
         self._plans: list[Planned] = []
         self._canceled: set[int] = set()
         self.block = ""  # to which block what is told belongs
+        self._notes: list[Noted] = []
         self.whole = True  # else an interrupt came in the middle of a change
         self._aside: frozenset[int] = frozenset()
 
@@ -180,6 +182,16 @@ class State:
             case Retracted(trial):
                 answered = trial in ledger.told or trial in ledger.failed
                 return self._rewritten(retracted(self._events, trial)) if answered else NOTHING
+            case Noted(number):
+                self._must_be("note", len(self._notes), max(number, len(self._notes)))
+                new = number >= len(self._notes)
+                return self._change(event, lambda: self._notes.append(event)) if new else NOTHING
+
+    @property
+    def notes(self) -> list[Note]:
+        """What was said of the study, in this order."""
+        decode = self.rules.space.decode
+        return [Note(n.topic, n.text, None if n.point is None else decode(n.point)) for n in self._notes]
 
     @property
     def plans(self) -> list[Plan]:
@@ -271,7 +283,7 @@ class State:
         """Return a copy with a ledger of its own."""
         new = copy.copy(self)
         new._ledger, new._events = copy.deepcopy(self._ledger), list(self._events)
-        new._plans, new._canceled = list(self._plans), set(self._canceled)
+        new._plans, new._canceled, new._notes = list(self._plans), set(self._canceled), list(self._notes)
         return new
 
     def _change(self, event: Event, make: Callable[[], object], note: Warning | None = None) -> Change:
