@@ -17,9 +17,9 @@ import pytest
 from equipoise.cli.live import Live
 from equipoise.cli.measuring import Job, _must_be_told
 from equipoise.cli.processes import Programs, Setup, last_number
-from equipoise.cli.running import FailedError
 from equipoise.contest import Question, verdict_of
 from equipoise.contest.diary import Diary, Execution
+from equipoise.desk.program import FailedError
 from invoking import interruptible, invoke
 
 matplotlib.use("Agg")

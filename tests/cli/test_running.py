@@ -10,12 +10,12 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
-import click
 import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.cli.running import FailedError, _file_name, _only_one, reading
+from equipoise.desk.alone import file_name, only_one
+from equipoise.desk.program import FailedError, reading
 from equipoise.log import jsonl as lines
 from invoking import interruptible, invoke, new_study
 
@@ -307,11 +307,11 @@ def test_killed_and_continued(study, program, tmp_path):
 
 def test_every_worker_has_a_lock_of_its_own(study):
     names = [None, "a/b", "a_b", "a.b", "A/b", "x" * 300, "x" * 301, "ü", "", "%2F"]
-    assert len({_file_name(name) for name in names}) == len(names)
+    assert len({file_name(name) for name in names}) == len(names)
     with ExitStack() as runs:
         for name in names:
-            runs.enter_context(_only_one(study, name))
-        with pytest.raises(click.ClickException, match="another run is under way"), _only_one(study, "a/b"):
+            runs.enter_context(only_one(study, name))
+        with pytest.raises(RuntimeError, match="another run is under way"), only_one(study, "a/b"):
             pass
 
 

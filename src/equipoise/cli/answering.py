@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from equipoise.cli.cells import NUMBER
 from equipoise.cli.common import AS_JSON, BLOCK, STUDY, WORKER, assignments, command, opened, say, setting
+from equipoise.desk.cells import NUMBER
 
 
 def number(text: str | float) -> float:

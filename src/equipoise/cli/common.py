@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 
 from equipoise.answer import Difference, Recommendation
+from equipoise.desk.words import json_line as json_line
+from equipoise.desk.words import printable as printable
+from equipoise.desk.words import settings as settings
 from equipoise.log.jsonl import LogError
 from equipoise.optimizer import Optimizer, resume
 from equipoise.study.ledger import DuelGivenUp
@@ -85,40 +87,6 @@ def opened(study: Path) -> Optimizer:
 def say(as_json: bool, data: Any, text: str) -> None:
     """Print an answer, for scripts or for people."""
     click.echo(json_line(data) if as_json else printable(text))
-
-
-def printable(text: str, keep: str = "\n\t") -> str:
-    r"""Return text without anything that a terminal would obey: a study, and its names, may come from a stranger.
-
-    Args:
-        text: Any text.
-        keep: Characters that stay though they are not printable; none where the text must be one line.
-
-    Example:
-        >>> print(printable("beam \x1b[2J lost"))
-        beam \x1b[2J lost
-    """
-    return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in text)
-
-
-def json_line(data: Any) -> str:
-    """Return data as a line of JSON; what is not printable is escaped."""
-    text = json.dumps(data, ensure_ascii=False, default=_plain, allow_nan=False)
-    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
-
-
-def _plain(value: Any) -> Any:
-    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else repr(value)
-
-
-def settings(x: Any) -> dict[str, Any]:
-    """Return a point by name; the coordinates of a point without names are called x[0], x[1] and so on.
-
-    Example:
-        >>> settings(np.array([0.5, 1.0]))
-        {'x[0]': 0.5, 'x[1]': 1.0}
-    """
-    return dict(x) if isinstance(x, Mapping) else {f"x[{i}]": value for i, value in enumerate(x.tolist())}
 
 
 SHELL_WORDS = frozenset(

@@ -10,9 +10,9 @@ import click
 from equipoise.cli.common import FAILING, printable
 from equipoise.cli.live import Live
 from equipoise.cli.processes import Programs, Setup
-from equipoise.cli.running import FailedError
 from equipoise.contest.diary import Diary, Execution
 from equipoise.contest.rounds import Contest
+from equipoise.desk.program import FailedError
 
 EARLY = 5
 """Rounds in which a program is refused that takes no longer than the shell: one in two of its runs seems to."""

@@ -14,8 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from equipoise.cli.running import FailedError, reading
 from equipoise.contest.diary import Execution
+from equipoise.desk.program import FailedError, reading
 
 LAUNCHER = Path(__file__).with_name("launcher.py")
 """The script that starts programs; never imported here, since it needs a POSIX system."""

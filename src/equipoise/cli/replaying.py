@@ -11,6 +11,7 @@ import click
 from equipoise.cli.common import AS_JSON, REFUSED, STUDY, assignments, command, counted, opened, printable, say
 from equipoise.cli.proving import plan_data, plan_text
 from equipoise.data import Duel
+from equipoise.desk.times import lines, times
 from equipoise.log.codec import Codec
 from equipoise.log.events import (
     Added,
@@ -29,30 +30,9 @@ from equipoise.log.events import (
 )
 from equipoise.log.header import Header
 from equipoise.log.journal import Log
-from equipoise.log.jsonl import Lines
 from equipoise.optimizer import Optimizer
 from equipoise.spaces.domain import Domain
 from equipoise.study import Streams
-
-
-def lines(study: Path) -> list[dict[str, Any]]:
-    """Return the complete lines of a log, the first one left out."""
-    return [content for content, _ in Lines(study).news()][1:]
-
-
-def times(study: Path) -> tuple[dict[int, str], dict[int, str]]:
-    """Return when each trial was last handed out, and when it was told or failed."""
-    asked: dict[int, str] = {}
-    ended: dict[int, str] = {}
-    for event in lines(study):
-        match event:
-            case {"ask": trial, "at": at} | {"hand": trial, "at": at}:
-                asked[trial] = at
-            case {"tell": trial, "at": at} | {"fail": trial, "at": at}:
-                ended[trial] = at
-            case {"retract": trial}:
-                ended.pop(trial, None)
-    return asked, ended
 
 
 @command("status", "equipoise status study.jsonl", short_help="How far a study has come.")

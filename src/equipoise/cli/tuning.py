@@ -18,13 +18,14 @@ from equipoise.cli.interrupting import interruptible
 from equipoise.cli.live import Live
 from equipoise.cli.measuring import Job, ProgramError, measure
 from equipoise.cli.processes import Programs
-from equipoise.cli.running import FailedError, bar
+from equipoise.cli.running import bar
 from equipoise.cli.template import Template, parsed
 from equipoise.contest.calling import SAME_TIME
 from equipoise.contest.question import Question, Scale
 from equipoise.contest.rounds import Contest
 from equipoise.contest.verdict import Verdict
 from equipoise.contest.wording import told
+from equipoise.desk.program import FailedError
 from equipoise.optimizer import Optimizer, resume
 
 SEARCH = 0.75

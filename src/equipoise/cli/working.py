@@ -1,17 +1,13 @@
 """The commands that work on a study: one file, from the first setting to the last picture."""
 
-import csv
-import io
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import click
 
 from equipoise.cli.answering import ask, correct, expire, fail, note, retract, tell, undo
-from equipoise.cli.cells import cell
 from equipoise.cli.common import (
     AS_JSON,
     AUDIT,
@@ -24,15 +20,14 @@ from equipoise.cli.common import (
     json_line,
     opened,
     say,
-    settings,
 )
 from equipoise.cli.importing import import_
 from equipoise.cli.making import new
 from equipoise.cli.proving import audit, cancel, verify
-from equipoise.cli.replaying import replay, status, times
+from equipoise.cli.replaying import replay, status
 from equipoise.cli.running import run
-from equipoise.optimizer import Optimizer
-from equipoise.study.rules import Record
+from equipoise.desk.table import as_csv, row
+from equipoise.desk.times import times
 
 
 @command(
@@ -99,31 +94,13 @@ def export(study: Path, out: Path | None, as_json: bool) -> None:
     as another column is, such as time, gets an `x.` before its name.
     """
     opt, (asked, ended) = opened(study), times(study)
-    rows = [_row(record, asked[record.trial], ended.get(record.trial)) for record in opt.records()]
-    text = json_line(rows) + "\n" if as_json else _csv(rows, opt)
+    rows = [row(record, asked[record.trial], ended.get(record.trial)) for record in opt.records()]
+    text = json_line(rows) + "\n" if as_json else as_csv(rows, opt)
     if out is None:
         click.echo(text, nl=False)
         return
     with _writing(out, study):
         out.write_text(text, encoding="utf-8", newline="")
-
-
-def _row(record: Record, asked: str, ended: str | None) -> dict[str, Any]:
-    """Return what became of a trial, one value for each column."""
-    told = {"value": record.value, "error": record.error or None, "time": record.time, "failed": record.failed}
-    who = {"trial": record.trial, "duel": record.duel, "worker": record.worker}
-    rest = who | told | {"given up": record.void, "asked": asked, "ended": ended}
-    where = {f"x.{name}" if name in rest else name: value for name, value in settings(record.x).items()}
-    return who | where | rest
-
-
-def _csv(rows: list[dict[str, Any]], opt: Optimizer) -> str:
-    """Return rows as a table; with its header, even if there are none."""
-    file = io.StringIO()
-    columns = rows[0] if rows else _row(Record(0, 0, None, opt.recommend().x), "", None)
-    writer = csv.DictWriter(file, list(columns), lineterminator="\n")
-    writer.writerows({name: cell(value) for name, value in row.items()} for row in ({c: c for c in columns}, *rows))
-    return file.getvalue()
 
 
 @contextmanager

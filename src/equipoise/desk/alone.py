@@ -1,0 +1,40 @@
+"""One measuring loop a worker: a second one would take the first one's trials for left over."""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+from equipoise.log.lock import FileLock, LockTimeoutError
+
+LONGEST_NAME = 100
+"""Longest name of a worker, in bytes, that is part of the name of a file."""
+
+
+@contextmanager
+def only_one(study: Path, worker: str | None) -> Iterator[None]:
+    """Refuse a second run of the same worker, which would take the first one's trials for left over."""
+    study = Path(os.path.realpath(study))
+    lock = FileLock(study.with_name(f"{study.name}.run{file_name(worker)}"), timeout=0.0)
+    try:
+        lock.acquire()
+    except LockTimeoutError as error:
+        message = f"another run is under way, by {lock.holder()}: give this one a --worker of its own"
+        raise RuntimeError(message) from error
+    except OSError as error:
+        raise RuntimeError(f"{lock.path} could not be written: {error.strerror or error}") from error
+    try:
+        yield
+    finally:
+        lock.path.unlink(missing_ok=True)
+        lock.release()
+
+
+def file_name(worker: str | None) -> str:
+    """Return what stands for a worker in the name of a file: another for every other one."""
+    if worker is None:
+        return ""
+    name = quote(worker, safe="", errors="backslashreplace")
+    return "-" + (name if len(name) <= LONGEST_NAME else hashlib.sha256(name.encode()).hexdigest())
