@@ -26,6 +26,7 @@ from equipoise.cli.making import new
 from equipoise.cli.proving import audit, cancel, verify
 from equipoise.cli.replaying import replay, status
 from equipoise.cli.running import run
+from equipoise.cli.serving import serve
 from equipoise.desk.table import as_csv, row
 from equipoise.desk.times import times
 
@@ -116,6 +117,6 @@ def _writing(out: Path, study: Path) -> Iterator[None]:
 
 COMMANDS = [
     *(new, ask, tell, fail, expire, correct, retract, undo, note, best, audit, verify, cancel),
-    *(status, plot, import_, export, replay, run),
+    *(status, plot, import_, export, replay, run, serve),
 ]
 """What `equipoise` offers to work on a study."""

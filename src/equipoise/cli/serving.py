@@ -1,0 +1,101 @@
+"""`equipoise serve`: the operator's page."""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import click
+
+from equipoise.cli.common import command
+from equipoise.cli.interrupting import interruptible
+
+EXAMPLES = """equipoise serve study.jsonl                         readings are entered in a browser
+equipoise serve study.jsonl -- ./measure.sh         a program measures, people watch and take over
+equipoise serve studies/                            a folder of studies
+equipoise serve --demo                              a simulated instrument that drifts"""
+
+
+@command("serve", EXAMPLES, short_help="A page in a browser: what to set, what was read, what is known.")
+@click.argument("study", type=click.Path(path_type=Path), required=False)
+@click.argument("program", nargs=-1, type=click.UNPROCESSED)
+@click.option("--demo", is_flag=True, help="Serve a simulated instrument.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0 for any free one.")
+@click.option("--allow-host", "names", multiple=True, metavar="NAME", help="A further name of this server.")
+@click.option(
+    "--token-file", type=click.Path(path_type=Path, dir_okay=False), help="Keep the tokens there, for the next start."
+)
+@click.option("--unit", help="Unit of a reading; written into the study.")
+@click.option("--worker", default="page", show_default=True, help="Who measures here; another name for each machine.")
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds a reading of PROGRAM may take.")
+@click.option("--stdin", is_flag=True, help="Settings for PROGRAM as JSON on standard input, not as arguments.")
+def serve(study: Path | None, program: tuple[str, ...], demo: bool, token_file: Path | None, **options: Any) -> None:
+    """Serve the page of a STUDY, or of a folder of them, until Ctrl-C. A study that is not there is begun on the page.
+
+    The printed address has a token: whoever has it may measure; the second one may only watch. Only this machine can
+    reach the page, unless --host says otherwise. PROGRAM is called as `equipoise run` calls it, for every trial, until
+    somebody pauses on the page.
+    """
+    if demo == (study is not None):
+        raise click.UsageError("give a STUDY or a folder, or --demo")
+    if demo:
+        with tempfile.TemporaryDirectory(prefix="equipoise-") as folder:
+            _serve(Path(folder) / "demo.jsonl", program, demo, token_file, **options)
+    elif study is not None:
+        _serve(study, program, demo, token_file, **options)
+
+
+def _serve(
+    study: Path,
+    program: tuple[str, ...],
+    demo: bool,
+    token_file: Path | None,
+    host: str,
+    port: int,
+    names: tuple[str, ...],
+    unit: str | None,
+    worker: str,
+    timeout: float | None,
+    stdin: bool,
+) -> None:
+    try:
+        from equipoise.web.server import Binding, Server
+        from equipoise.web.shelf import Shelf
+        from equipoise.web.simulator import Simulator, begin
+        from equipoise.web.tokens import Tokens
+    except ImportError as error:
+        raise click.ClickException(f'the page needs more packages: pip install "equipoise[web]" ({error})') from error
+    from equipoise.desk.program import Program
+
+    if program and not study.is_file():
+        raise click.UsageError(f"a PROGRAM measures one study, and {study} is none: see `equipoise new`")
+    if demo:
+        begin(study)
+    measure = Simulator() if demo else Program(program, stdin, timeout).measure if program else None
+    shelf = Shelf(study, worker, machine=measure is not None)
+    station = None if shelf.only is None else shelf.station(shelf.only)
+    if unit is not None and station is not None:
+        station.note(unit, "unit")
+    tokens = Tokens.fresh() if token_file is None else Tokens.kept(token_file)
+    binding = Binding(host, port, names)
+    try:
+        server = Server(shelf, binding, tokens, measure)
+    except OSError as error:
+        raise click.ClickException(f"{host}:{port} cannot be listened at: {error.strerror or error}") from error
+    _announce(server, binding, study)
+    try:
+        with interruptible():
+            server.run()
+    except KeyboardInterrupt:
+        click.echo("\nEnded; every reading that was acknowledged is in the study.", err=True)
+
+
+def _announce(server: Any, binding: Any, study: Path) -> None:
+    click.echo(f"Open one of these in a browser; Ctrl-C ends.\n  to measure  {server.address(server.tokens.operator)}")
+    click.echo(f"  to watch    {server.address(server.tokens.watcher)}")
+    if not binding.loopback:
+        click.echo(
+            "Note: other machines can reach this page, and what is sent is not encrypted. Whoever has the first address"
+            " can change the study. Safer is an SSH tunnel: ssh -L 8765:localhost:8765 THIS-MACHINE",
+            err=True,
+        )

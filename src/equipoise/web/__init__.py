@@ -1,0 +1,17 @@
+"""The operator's page: `equipoise serve study.jsonl`.
+
+room          what it does
+tokens        who may change a study, who may watch it
+guard         what is refused before any page sees it
+forms         what a form says
+station       a study that is served: its optimizer, its times, what may be done with it
+chronicle     when things happened, followed line by line
+now, known    what the screen shows, as plain records
+svg, traces   charts
+pages         the routes; `confirming` and `downloads` have those beside the screen
+streaming     changes, sent to every screen
+automatic     a program measures by itself
+simulator     an instrument for newcomers
+shelf         the studies of a folder
+server        all of it, behind a socket
+"""

@@ -1,0 +1,91 @@
+"""Automatic mode: a program, or a function, measures trial after trial; people watch, pause, take over, let it go on.
+
+Whose turn it is stands in the log: the last note that says "automatic", "by hand" or "pause". A reading under way when
+somebody pauses is finished: a program that is killed may leave an instrument anywhere.
+"""
+
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+from equipoise.data import Trial
+from equipoise.desk.alone import only_one
+from equipoise.desk.program import FailedError
+from equipoise.log.jsonl import LogError
+from equipoise.web.remarks import remarks
+from equipoise.web.station import Station
+
+Measure = Callable[[Trial], dict[str, Any]]
+"""Measures a trial; returns what to tell: the value and, where given, x, time and error. Or raises `FailedError`."""
+
+MOST_FAILURES = 10
+"""Failures in a row after which it pauses itself."""
+
+LOOK_SECONDS = 0.2
+"""Seconds after which it looks again whether it is its turn."""
+
+
+class Automatic:
+    """Measures a study in a thread of its own.
+
+    Args:
+        station: The study.
+        measure: How.
+    """
+
+    def __init__(self, station: Station, measure: Measure) -> None:
+        self.station, self._measure = station, measure
+        self._ending = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._alone: AbstractContextManager[None] = only_one(station.path, station.worker)
+
+    def start(self) -> None:
+        """Begin; refuse a second one of the same worker."""
+        self._alone.__enter__()
+        if self.station.mode == "by hand":
+            self.station.switch("automatic")
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End after the reading that is under way."""
+        self._ending.set()
+        self._thread.join()
+        self._alone.__exit__(None, None, None)
+
+    def _run(self) -> None:
+        failures = 0
+        while not self._ending.is_set():
+            try:
+                trial = self.station.next_trial()
+                if trial is None:
+                    self._ending.wait(LOOK_SECONDS)
+                    continue
+                failures = 0 if self._measured(trial) else failures + 1
+                if failures >= MOST_FAILURES:
+                    self.station.switch("pause", f"the program failed {failures} times in a row")
+                    failures = 0
+            except LogError as error:  # a full disk, another program that has the log: said on the page, tried again
+                self.station.trouble = str(error)
+                self._ending.wait(1.0)
+            else:
+                self.station.trouble = ""
+
+    def _measured(self, trial: Trial) -> bool:
+        """Measure a trial and tell it; return whether there was a reading."""
+        station = self.station
+        station.busy = True
+        try:
+            with remarks():
+                station.opt.tell(trial, **self._measure(trial))
+            return True
+        except (FailedError, TypeError, ValueError, OSError) as error:  # or a reading that makes no sense
+            with remarks():
+                self._fail(trial, str(error) or type(error).__name__)
+            return False
+        finally:
+            station.busy = False
+
+    def _fail(self, trial: Trial, reason: str) -> None:
+        if trial.id in self.station.opt.open_trials:  # else somebody has told it meanwhile
+            self.station.opt.tell(trial, failed=reason)

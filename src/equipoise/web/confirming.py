@@ -1,0 +1,131 @@
+"""The pages beside the screen: what is confirmed before it is done, one trial, the logbook entry."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from equipoise.web.dials import Dial, dials
+from equipoise.web.known import described
+from equipoise.web.pages import MissingError, Pages, page
+from equipoise.web.station import Station
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """What is asked before something is done.
+
+    Attributes:
+        title: What will be done.
+        text: What follows from it.
+        button: What to press.
+        ask: A field to fill in: its name and what it asks for.
+        usual: What stands in it at first.
+    """
+
+    title: str
+    text: str
+    button: str
+    ask: tuple[str, str] | None = None
+    usual: str = ""
+
+
+CONFIRMATIONS = {
+    "pause": Confirmation(
+        "Pause",
+        "No further setting is handed out here, and a program that measures by itself stops after its reading.",
+        "Pause",
+        ("reason", "Why, for the log (may be left empty)"),
+    ),
+    "by hand": Confirmation("Measure by hand", "Readings are entered here from now on.", "Go on by hand"),
+    "automatic": Confirmation("Measure by program", "The program measures by itself from now on.", "Go on by program"),
+    "audit": Confirmation(
+        "Audit the best setting",
+        "The next pairs try to prove the best setting wrong. Once they are told, the bound is audited.",
+        "Plan the audit",
+        ("duels", "Pairs, of two readings each"),
+        "24",
+    ),
+    "verify": Confirmation(
+        "Verify the best setting",
+        "The next pairs compare the best setting with the start and the runners-up, without any model.",
+        "Plan the verification",
+        ("duels", "Pairs, of two readings each"),
+        "24",
+    ),
+    "cancel": Confirmation("Cancel what is planned", "What was told for it stays.", "Cancel it"),
+    "start": Confirmation("Return to start", "Set the machine to where the study started.", "It is dialed in"),
+    "best": Confirmation("Dial in best", "Set the machine to the best setting as far as is known.", "It is dialed in"),
+}
+
+
+def moves(station: Station, what: str) -> tuple[Dial, ...]:
+    """Return the settings to dial in for a question, against where the machine stands; none where it is of no such."""
+    if what not in ("start", "best"):
+        return ()
+    x = station.start if what == "start" else station.opt.recommend().x
+    if x is None:
+        raise MissingError("Where the study started is not known yet.")
+    return dials(station.opt.space, x, station.stands)
+
+
+def entry(station: Station) -> str:
+    """Return what a logbook should know, as text."""
+    known = station.known()
+    best = ", ".join(map(str, known.best))
+    said = [f"{at} {text}" for at, text in known.notes]
+    lines = [
+        f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S %Z}, study {station.path.name}, {known.readings} readings",
+        f"Best setting: {best}",
+        *known.claims,
+        known.against_start,
+        *([known.plan] if known.plan else []),
+        *(["Notes:", *(f"  {line}" for line in said)] if said else []),
+    ]
+    return "\n".join(lines)
+
+
+class Beside:
+    """Answers what is asked beside the screen.
+
+    Args:
+        pages: Those of the screen.
+    """
+
+    def __init__(self, pages: Pages) -> None:
+        self._pages = pages
+
+    async def confirm(self, request: Request) -> Response:
+        """Ask before something is done."""
+        station, what = await self._pages.found(request), request.path_params["what"]
+        question = CONFIRMATIONS.get(what)
+        if question is None:
+            raise MissingError("There is no such thing to do.")
+        shown: dict[str, Any] = {
+            "what": what,
+            "question": question,
+            "dials": await run_in_threadpool(moves, station, what),
+        }
+        return page("confirm.html", request, name=station.path.name, **shown)
+
+    async def trial(self, request: Request) -> Response:
+        """Show one trial, to be corrected or taken back."""
+        station, number = await self._pages.found(request), request.path_params["trial"]
+        records = await run_in_threadpool(station.opt.records)
+        record = next((record for record in records if record.trial == number), None)
+        if record is None:
+            raise MissingError("There is no such trial.")
+        shown: dict[str, Any] = {
+            "record": record,
+            "state": described(record),
+            "dials": dials(station.opt.space, record.x),
+        }
+        return page("trial.html", request, name=station.path.name, unit=station.unit, **shown)
+
+    async def logbook(self, request: Request) -> Response:
+        """Show the entry for a logbook, to be copied."""
+        station = await self._pages.found(request)
+        return page("logbook.html", request, name=station.path.name, text=await run_in_threadpool(entry, station))

@@ -1,0 +1,72 @@
+"""What may be taken home: the table of trials, the pictures, the log itself."""
+
+import io
+import threading
+from collections.abc import Callable
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from equipoise import plots
+from equipoise.desk.table import as_csv, row
+from equipoise.desk.times import times
+from equipoise.web.pages import MissingError, Pages
+from equipoise.web.station import Station
+
+_drawing = threading.Lock()
+"""Pictures are drawn one at a time: pyplot keeps what it draws where every thread finds it."""
+
+
+def table(station: Station) -> bytes:
+    """Return all trials as CSV."""
+    asked, ended = times(station.path)
+    rows = [row(record, asked.get(record.trial, ""), ended.get(record.trial)) for record in station.opt.records()]
+    return as_csv(rows, station.opt).encode()
+
+
+def _picture(kind: str) -> Callable[[Station], bytes]:
+    def draw(station: Station) -> bytes:
+        with _drawing:
+            pyplot = plots.style.pyplot()
+            pyplot.switch_backend("Agg")
+            figure, file = plots.style.figure(plots.overview(station.opt)), io.BytesIO()
+            figure.savefig(file, format=kind, dpi=150)
+            pyplot.close(figure)
+            return file.getvalue()
+
+    return draw
+
+
+FILES: dict[str, tuple[str, Callable[[Station], bytes]]] = {
+    "csv": ("text/csv; charset=utf-8", table),
+    "svg": ("image/svg+xml", _picture("svg")),
+    "png": ("image/png", _picture("png")),
+    "jsonl": ("application/x-ndjson", lambda station: station.path.read_bytes()),
+}
+"""What there is, by the end of its name: its type, and what makes it."""
+
+
+class Downloads:
+    """Answers with files.
+
+    Args:
+        pages: Those of the screen.
+    """
+
+    def __init__(self, pages: Pages) -> None:
+        self._pages = pages
+
+    async def get(self, request: Request) -> Response:
+        """Return a file."""
+        station = await self._pages.found(request)
+        if request.path_params["kind"] not in FILES:
+            raise MissingError("There is no such file.")
+        kind, make = FILES[request.path_params["kind"]]
+        try:
+            content = await run_in_threadpool(make, station)
+        except ImportError as error:
+            raise MissingError(str(error)) from error
+        stem = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "_" for c in station.path.stem)
+        attached = f'attachment; filename="{stem}.{request.path_params["kind"]}"'
+        return Response(content, media_type=kind, headers={"content-disposition": attached})

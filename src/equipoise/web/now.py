@@ -1,0 +1,121 @@
+"""What is to be done now: the upper left of the screen, as a record."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from equipoise.optimizer import Optimizer
+from equipoise.study import Note
+from equipoise.study.rules import Record
+from equipoise.web.chronicle import Chronicle, clock
+from equipoise.web.dials import Dial, dials
+
+Mode = Literal["by hand", "automatic", "pause"]
+MODES: tuple[Mode, ...] = ("by hand", "automatic", "pause")
+"""How a study goes on: the last note of such a topic says it."""
+
+UNIT = "unit"
+"""The topic of the note that says the unit of a reading."""
+
+
+@dataclass(frozen=True)
+class Now:
+    """What is to be done now.
+
+    Attributes:
+        mode: Who measures, or whether nobody does.
+        readings: How many readings there are.
+        trial: The trial to measure; `None` where none is handed out.
+        half: Which part of which pair it is, in words.
+        dials: The setting of that trial.
+        unit: Of a reading.
+        asked: When it was handed out.
+        busy: Whether a program measures it.
+        paused: Since when it is paused, and why.
+        machine: Whether there is a program to measure by itself.
+    """
+
+    mode: Mode
+    readings: int
+    trial: int | None = None
+    half: str = ""
+    dials: tuple[Dial, ...] = ()
+    unit: str = ""
+    asked: str = ""
+    busy: bool = False
+    paused: str = ""
+    machine: bool = False
+
+    @property
+    def version(self) -> str:
+        """A text that differs where the form does: a screen that shows another one is out of date."""
+        said = repr((self.mode, self.trial, self.asked, self.busy, self.paused, self.unit))
+        return hashlib.sha256(said.encode()).hexdigest()[:16]
+
+
+def now(opt: Optimizer, chronicle: Chronicle, worker: str | None, machine: bool = False, busy: bool = False) -> Now:
+    """Return what is to be done now.
+
+    Args:
+        opt: The study.
+        chronicle: When things happened in it.
+        worker: For whom.
+        machine: Whether there is a program to measure by itself.
+        busy: Whether it measures.
+    """
+    notes, records = opt.notes, opt.records()
+    mode, said = mode_of(notes, machine), opt.readings
+    paused = _paused(notes, chronicle) if mode == "pause" else ""
+    general: dict[str, Any] = {"unit": unit_of(notes), "busy": busy, "paused": paused, "machine": machine}
+    trial = current(opt, worker)
+    if trial is None:
+        return Now(mode, said, **general)
+    record = next(record for record in records if record.trial == trial)
+    at = stands(records, notes, chronicle.stands(worker))
+    asked, half = clock(chronicle.asked.get(trial, "")), _half(chronicle, trial)
+    return Now(mode, said, trial, half, dials(opt.space, record.x, at), asked=asked, **general)
+
+
+def current(opt: Optimizer, worker: str | None) -> int | None:
+    """Return the trial that a worker is to measure: the oldest that it has."""
+    mine = {record.trial for record in opt.records() if record.worker == worker}
+    return next((i for i in opt.open_trials if i in mine), None)
+
+
+def mode_of(notes: Sequence[Note], machine: bool) -> Mode:
+    """Return who measures; without a program to measure by itself, somebody does by hand."""
+    usual: Mode = "automatic" if machine else "by hand"
+    last = next((note.topic for note in reversed(notes) if note.topic in MODES), usual)
+    return "pause" if last == "pause" else "by hand" if last == "by hand" else usual
+
+
+def unit_of(notes: Sequence[Note]) -> str:
+    """Return the unit of a reading, as the last note of that topic says it."""
+    return next((note.text for note in reversed(notes) if note.topic == UNIT), "")
+
+
+def stands(records: Sequence[Record], notes: Sequence[Note], last: tuple[str, int] | None) -> Any:
+    """Return the setting where the machine stands, by what last said so; `None` where nothing has."""
+    if last is None:
+        return None
+    kind, number = last
+    if kind == "note":
+        return notes[number].x
+    return next((record.x for record in records if record.trial == number), None)
+
+
+def _half(chronicle: Chronicle, trial: int) -> str:
+    half = chronicle.halves.get(trial)
+    if half is None:
+        return ""
+    order = {1: "first", 2: "second"}.get(half.place, f"{half.place}th")
+    return f"pair {half.duel}, {order} of {half.of}" if half.of > 1 else f"pair {half.duel}"
+
+
+def _paused(notes: Sequence[Note], chronicle: Chronicle) -> str:
+    """Return since when it is paused, and why."""
+    number = max(k for k, note in enumerate(notes) if note.topic == "pause")
+    at = clock(chronicle.noted[number]) if number < len(chronicle.noted) else ""
+    text = notes[number].text
+    return f"since {at}" + (f": {text}" if text else "")

@@ -1,0 +1,169 @@
+"""The routes of the screen: looking changes nothing, and every change is a form."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+
+from equipoise.log.jsonl import LogError
+from equipoise.web.forms import change, fields
+from equipoise.web.guard import may_change
+from equipoise.web.known import Known
+from equipoise.web.now import Now
+from equipoise.web.shelf import Shelf
+from equipoise.web.station import RefusedError, Station
+from equipoise.web.streaming import Broadcast
+
+STATIC = Path(__file__).with_name("static")
+TEMPLATES = Environment(
+    loader=PackageLoader("equipoise.web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+)
+TEMPLATES.filters["path"] = lambda name: quote(name, safe="")
+
+
+class Pages:
+    """Answers what is asked of the screen.
+
+    Args:
+        shelf: The studies.
+        broadcast: What tells screens of changes.
+    """
+
+    def __init__(self, shelf: Shelf, broadcast: Broadcast) -> None:
+        self.shelf, self.broadcast = shelf, broadcast
+        self._drawn: dict[tuple[str, bool], tuple[Known, str]] = {}
+
+    async def first(self, request: Request) -> Response:
+        """Show the list of studies; where there is only one, that one."""
+        if self.shelf.only is not None:
+            there = self.shelf.only in self.shelf.files()
+            return RedirectResponse(f"/study/{quote(self.shelf.only, safe='')}/" if there else "/new", 303)
+        spines = await run_in_threadpool(self.shelf.spines)
+        return page("list.html", request, spines=spines, folder=self.shelf.path.name)
+
+    async def screen(self, request: Request) -> Response:
+        """Show the screen of a study."""
+        station = await self.found(request)
+        return await self._screen(request, station, [])
+
+    async def now(self, request: Request) -> Response:
+        """Show what is to be done now, to be put into the screen."""
+        station = await self.found(request)
+        return await self._form(request, station, [])
+
+    async def known(self, request: Request) -> Response:
+        """Show what is known, to be put into the screen."""
+        station = await self.found(request)
+        return HTMLResponse(await run_in_threadpool(self._known, station, may_change(request.scope)))
+
+    async def post(self, request: Request) -> Response:
+        """Do what a form says."""
+        station = await self.found(request)
+        body, status, refused = await request.body(), 200, False
+        given: dict[str, str] = {}
+        try:
+            given = fields(body)
+            said = await run_in_threadpool(change, station, given)
+        except RefusedError as error:
+            said, status, refused = [str(error)], 409, True
+        draft = given if refused else {}
+        if request.headers.get("hx-request") == "true":
+            return await self._form(request, station, said, status, draft)
+        if said:
+            return await self._screen(request, station, said, status, draft)
+        return RedirectResponse(home(station), 303)
+
+    async def events(self, request: Request) -> Response:
+        """Tell a screen what is new, as it happens."""
+        station = await self.found(request)
+        if self.broadcast.full:
+            return PlainTextResponse("Too many screens listen.\n", 503)
+        return _Streaming(self.broadcast, station)
+
+    async def found(self, request: Request) -> Station:
+        """Return the study that is asked for, or refuse."""
+        name = request.path_params["name"]
+        try:
+            station = await run_in_threadpool(self.shelf.station, name)
+        except (LogError, ValueError, TypeError) as error:
+            raise MissingError(f"This study cannot be opened: {error}") from error
+        if station is None:
+            raise MissingError("There is no study of this name.")
+        return station
+
+    async def _screen(
+        self,
+        request: Request,
+        station: Station,
+        said: Sequence[str],
+        status: int = 200,
+        draft: dict[str, str] | None = None,
+    ) -> Response:
+        now = await run_in_threadpool(station.now)
+        drawn = await run_in_threadpool(self._known, station, may_change(request.scope))
+        shown = {"now": now, "known_html": drawn, "said": said, "refused": status != 200, "draft": _kept(draft, now)}
+        return page("screen.html", request, status, station=station, name=station.path.name, **shown)
+
+    async def _form(
+        self,
+        request: Request,
+        station: Station,
+        said: Sequence[str],
+        status: int = 200,
+        draft: dict[str, str] | None = None,
+    ) -> Response:
+        now = await run_in_threadpool(station.now)
+        shown = {"now": now, "said": said, "refused": status != 200, "draft": _kept(draft, now)}
+        return page("now.html", request, status, station=station, name=station.path.name, **shown)
+
+    def _known(self, station: Station, operator: bool) -> str:
+        """Return what is known as HTML, made once after each change for operators and once for watchers."""
+        known, key = station.known(), (station.path.name, operator)
+        drawn = self._drawn.get(key)
+        if drawn is None or drawn[0] is not known:
+            made = TEMPLATES.get_template("known.html").render(known=known, name=station.path.name, operator=operator)
+            self._drawn[key] = drawn = (known, made)
+        return drawn[1]
+
+
+class MissingError(Exception):
+    """What was asked for is not there."""
+
+
+async def missing(request: Request, error: Exception) -> Response:
+    """Answer what is not there."""
+    return page("missing.html", request, 404, text=str(error))
+
+
+class _Streaming(Response):
+    """An answer that goes on."""
+
+    def __init__(self, broadcast: Broadcast, station: Station) -> None:
+        super().__init__()
+        self._streams, self._station = broadcast, station
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await self._streams.serve(self._station, scope, receive, send)
+
+
+def _kept(draft: dict[str, str] | None, now: Now) -> dict[str, str]:
+    """Return what was typed into a form that was refused, unless it was about another trial."""
+    same = draft is not None and draft.get("trial") == str(now.trial)
+    return defaultdict(str, draft if same and draft is not None else {})
+
+
+def page(template: str, request: Request, status: int = 200, **shown: Any) -> Response:
+    """Return a page made from a template."""
+    shown |= {"operator": may_change(request.scope)}
+    return HTMLResponse(TEMPLATES.get_template(template).render(**shown), status)
+
+
+def home(station: Station) -> str:
+    """Return the address of a study's screen."""
+    return f"/study/{quote(station.path.name, safe='')}/"

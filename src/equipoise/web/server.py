@@ -1,0 +1,209 @@
+"""The server: all routes behind the guard, behind a socket that cuts slow clients off."""
+
+import asyncio
+import socket
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import h11
+import uvicorn
+from starlette.applications import Starlette
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from equipoise.web.automatic import Automatic, Measure
+from equipoise.web.beginning import Beginning
+from equipoise.web.confirming import Beside
+from equipoise.web.downloads import Downloads
+from equipoise.web.guard import LOOPBACK, Guard
+from equipoise.web.pages import STATIC, MissingError, Pages, missing
+from equipoise.web.remarks import listen
+from equipoise.web.shelf import Shelf
+from equipoise.web.streaming import Broadcast
+from equipoise.web.tokens import Tokens
+
+HEAD_SECONDS = 10.0
+"""Seconds in which the head of a request must have come."""
+
+MAX_HEAD = 2**14
+"""Bytes that the head of a request may have."""
+
+MOST_CONNECTIONS = 300
+
+ANYWHERE = ("0.0.0.0", "::")
+"""Addresses that mean: on all networks of this machine."""
+
+
+class PatientProtocol(H11Protocol):
+    """HTTP, with an end to patience: whoever has not sent the head of a request in time is cut off."""
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Wait for a request, but not for ever."""
+        super().connection_made(transport)
+        self._deadline = self.loop.call_later(HEAD_SECONDS, self._cut)
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came; while the head of a request is not whole, its time runs."""
+        super().data_received(data)
+        waiting = self.conn.their_state is h11.IDLE
+        if not waiting and self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+        elif waiting and self._deadline is None:
+            self._deadline = self.loop.call_later(HEAD_SECONDS, self._cut)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the time."""
+        if self._deadline is not None:
+            self._deadline.cancel()
+        super().connection_lost(exc)
+
+    def _cut(self) -> None:
+        self.transport.abort()
+
+
+@dataclass(frozen=True)
+class Binding:
+    """Where a server is to be found.
+
+    Attributes:
+        host: The address it listens at.
+        port: The port; 0 for any that is free.
+        names: Further names by which it may be called.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8765
+    names: Sequence[str] = ()
+
+    @property
+    def loopback(self) -> bool:
+        """Whether only this machine can reach it."""
+        return self.host in ("localhost", "::1") or self.host.startswith("127.")
+
+    @property
+    def allowed(self) -> list[str]:
+        """All names by which it may be called."""
+        own = [] if self.loopback or self.host in ANYWHERE else [self.host, socket.gethostname().lower()]
+        everywhere = [socket.gethostname().lower()] if self.host in ANYWHERE else []
+        return [*LOOPBACK, *own, *everywhere, *(name.lower() for name in self.names)]
+
+    def listen(self) -> socket.socket:
+        """Return a socket that listens there."""
+        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
+        return socket.create_server((self.host, self.port), family=family)
+
+
+def application(shelf: Shelf, ending: Callable[[], bool] = lambda: False) -> Starlette:
+    """Return all pages, without a guard.
+
+    Args:
+        shelf: The studies.
+        ending: Whether the server is about to end.
+    """
+    pages = Pages(shelf, Broadcast(ending))
+    beside, downloads, beginning = Beside(pages), Downloads(pages), Beginning(pages)
+    study = "/study/{name}"
+    routes = [
+        Route("/", pages.first),
+        Route("/new", beginning.form),
+        Route("/new", beginning.post, methods=["POST"]),
+        Route(f"{study}/", pages.screen),
+        Route(f"{study}/", pages.post, methods=["POST"]),
+        Route(f"{study}/now", pages.now),
+        Route(f"{study}/known", pages.known),
+        Route(f"{study}/events", pages.events),
+        Route(f"{study}/confirm/{{what}}", beside.confirm),
+        Route(f"{study}/trial/{{trial:int}}", beside.trial),
+        Route(f"{study}/logbook", beside.logbook),
+        Route(f"{study}/download/{{kind}}", downloads.get),
+        Mount("/static", StaticFiles(directory=STATIC)),
+    ]
+    return Starlette(routes=routes, exception_handlers={MissingError: missing})
+
+
+class Server:
+    """Serves the studies of a shelf.
+
+    Args:
+        shelf: The studies.
+        place: Where.
+        tokens: Who may do what.
+        measure: What measures by itself, if anything does; the shelf then has one study.
+    """
+
+    def __init__(self, shelf: Shelf, place: Binding, tokens: Tokens, measure: Measure | None = None) -> None:
+        self.shelf, self.place, self.tokens, self.measure = shelf, place, tokens, measure
+        self.socket = place.listen()
+        self.port = self.socket.getsockname()[1]
+        self._uvicorn = uvicorn.Server(self._config())
+
+    def address(self, token: str) -> str:
+        """Return the address to open in a browser."""
+        host = socket.gethostname() if self.place.host in ANYWHERE else self.place.host
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/?token={token}"
+
+    def run(self) -> None:
+        """Serve until somebody ends it."""
+        listen()
+        only = None if self.shelf.only is None else self.shelf.station(self.shelf.only)
+        automatic = None if self.measure is None or only is None else Automatic(only, self.measure)
+        if automatic is not None:
+            automatic.start()
+        try:
+            self._uvicorn.run(sockets=[self.socket])
+        finally:
+            self.socket.close()
+            if automatic is not None:
+                automatic.stop()
+
+    def _config(self) -> uvicorn.Config:
+        app: ASGIApp = application(self.shelf, lambda: self._uvicorn.should_exit)
+        anywhere = self.place.host in ANYWHERE
+        guard = Guard(app, self.tokens, f"equipoise-{self.port}", self.place.allowed, addresses=anywhere)
+        return uvicorn.Config(
+            guard,
+            http=PatientProtocol,
+            ws="none",
+            lifespan="off",
+            loop="asyncio",
+            log_level="error",
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            limit_concurrency=MOST_CONNECTIONS,
+            h11_max_incomplete_event_size=MAX_HEAD,
+            timeout_keep_alive=15,
+            timeout_graceful_shutdown=3,
+        )
+
+
+def serve(
+    study: str | Path,
+    measure: Callable[[Any], float] | None = None,
+    *,
+    place: Binding | None = None,
+    tokens: Tokens | None = None,
+    announce: Callable[[str], object] = print,
+) -> None:
+    """Serve a study, or a folder of them, until Ctrl-C; a function may measure by itself.
+
+    Args:
+        study: The log, or a folder.
+        measure: Takes a setting and returns its reading.
+        place: Where to listen; on this machine only by default.
+        tokens: Who may do what; new ones by default.
+        announce: Called with the address to open.
+    """
+    shelf = Shelf(Path(study), machine=measure is not None)
+    known = Tokens.fresh() if tokens is None else tokens
+    told = None if measure is None else lambda trial: {"value": measure(trial.x)}
+    server = Server(shelf, place or Binding(), known, told)
+    announce(server.address(known.operator))
+    server.run()

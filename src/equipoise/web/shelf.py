@@ -1,0 +1,90 @@
+"""The shelf: the studies that a server has, by name; one file, or all of a folder."""
+
+import re
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+from equipoise.desk.words import printable
+from equipoise.log.header import Header
+from equipoise.log.jsonl import LogError
+from equipoise.web.station import RefusedError, Station
+
+SUFFIX = ".jsonl"
+
+
+@dataclass(frozen=True)
+class Spine:
+    """A study in the list.
+
+    Attributes:
+        name: Of its file.
+        begun: When it was begun.
+        knobs: What it tunes.
+        trouble: Why it cannot be read, where it cannot.
+    """
+
+    name: str
+    begun: str
+    knobs: str
+    trouble: str = ""
+
+
+class Shelf:
+    """The studies of a server. Only names that it has found itself lead to a file.
+
+    Args:
+        path: The log of a study, which need not be there yet, or a folder.
+        worker: Under which name studies are measured here.
+        machine: Whether a program measures by itself.
+    """
+
+    def __init__(self, path: Path, worker: str | None = "page", machine: bool = False) -> None:
+        self.path, self.worker, self.machine = path, worker, machine
+        self.folder = path.is_dir()
+        self._stations: dict[str, Station] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def only(self) -> str | None:
+        """The name of the only study; `None` where there is a folder of them."""
+        return None if self.folder else self.path.name
+
+    def files(self) -> dict[str, Path]:
+        """Return the logs there are, by name."""
+        if not self.folder:
+            return {self.path.name: self.path} if self.path.exists() and self.path.stat().st_size else {}
+        found = sorted(self.path.glob(f"*{SUFFIX}"), key=lambda path: -path.stat().st_mtime)
+        return {path.name: path for path in found if path.is_file() and not path.name.startswith(".")}
+
+    def station(self, name: str) -> Station | None:
+        """Return a study, opened once; `None` where there is none of that name."""
+        path = self.files().get(name)
+        if path is None:
+            return None
+        with self._lock:
+            if name not in self._stations:
+                self._stations[name] = Station(path, self.worker, self.machine)
+            return self._stations[name]
+
+    def spines(self) -> list[Spine]:
+        """Return what can be said of every study by its first line."""
+        return [_spine(path) for path in self.files().values()]
+
+    def place(self, name: str) -> Path:
+        """Return where a new study of a name will be, or refuse it."""
+        if not self.folder:
+            return self.path
+        if re.fullmatch(r"[A-Za-z0-9][\w-]{0,80}", name, re.ASCII) is None:
+            raise RefusedError("A study is named by letters, digits, _ and -.")
+        return self.path / f"{name}{SUFFIX}"
+
+
+def _spine(path: Path) -> Spine:
+    try:
+        content = Header.read(path).content
+    except LogError as error:
+        return Spine(path.name, "", "", printable(str(error), ""))
+    parameters = content["space"].get("parameters")
+    knobs = ", ".join(parameters) if isinstance(parameters, dict) else str(content["space"].get("type", ""))
+    return Spine(path.name, str(content.get("at", ""))[:16].replace("T", " "), printable(knobs, ""))

@@ -1,0 +1,41 @@
+// Keeps the screen up to date: the server says what is new, and the part that is older is fetched anew.
+"use strict";
+
+(function () {
+  const live = document.getElementById("live");
+  if (live && window.EventSource && window.htmx) {
+    const lost = document.getElementById("line");
+    const source = new EventSource(live.dataset.events);
+    const refresh = (part, version) => {
+      const shown = document.getElementById(part);
+      if (shown && shown.dataset.version !== version) {
+        window.htmx.ajax("GET", part, { target: "#" + part, swap: "outerHTML" });
+      }
+    };
+    for (const part of ["now", "known"]) {
+      source.addEventListener(part, (event) => refresh(part, event.data));
+    }
+    source.addEventListener("open", () => { lost.hidden = true; });
+    source.addEventListener("error", () => { lost.hidden = false; });
+    window.addEventListener("pagehide", () => source.close());
+
+    // A list that somebody has scrolled stays where it was.
+    const places = {};
+    document.body.addEventListener("htmx:beforeSwap", () => {
+      document.querySelectorAll(".scroll").forEach((list, i) => { places[i] = list.scrollTop; });
+    });
+    document.body.addEventListener("htmx:afterSwap", () => {
+      document.querySelectorAll(".scroll").forEach((list, i) => { list.scrollTop = places[i] || 0; });
+    });
+  }
+
+  const copy = document.getElementById("copy");
+  if (copy) {
+    copy.hidden = false;
+    copy.addEventListener("click", () => {
+      const entry = document.getElementById("entry");
+      entry.select();
+      navigator.clipboard.writeText(entry.value).then(() => { copy.textContent = "Copied"; }, () => document.execCommand("copy"));
+    });
+  }
+})();

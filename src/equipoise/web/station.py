@@ -1,0 +1,251 @@
+"""A study that is served: one optimizer in memory, which follows the log, and what people may do with it.
+
+Every change goes through the log, by the same doors as those of the shell. A form names the trial it is about, so one
+that is out of date is refused, and told why.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from equipoise.data import Trial
+from equipoise.log.header import Header
+from equipoise.optimizer import resume
+from equipoise.web.chronicle import Chronicle, clock
+from equipoise.web.known import Known, described, known
+from equipoise.web.now import UNIT, Mode, Now, current, mode_of, now, stands, unit_of
+from equipoise.web.remarks import remarks
+
+PAST_BOUNDS = 12
+"""Numbers of readings at which the certificate of an older study is computed anew, in the background."""
+
+SKIPPED = "skipped by the operator"
+
+
+class RefusedError(Exception):
+    """A change was refused; the message says why, and nothing was changed."""
+
+
+class Station:
+    """A study that is served.
+
+    Args:
+        path: Its log.
+        worker: Under which name it is measured here; both halves of a pair go to one worker.
+        machine: Whether a program measures by itself.
+
+    Attributes:
+        opt: The study.
+        busy: Whether that program measures.
+        trouble: What keeps it from measuring, such as a full disk.
+    """
+
+    def __init__(self, path: Path, worker: str | None = "page", machine: bool = False) -> None:
+        self.path, self.worker, self.machine, self.busy = path, worker, machine, False
+        self.trouble = ""
+        self.opt = resume(path)
+        self._started = Header.read(path).start(self.opt.space).get("start")
+        self._chronicle = Chronicle(path)
+        self._lock = threading.RLock()
+        self._now: tuple[tuple[int, bool], Now] | None = None
+        self._known: Known | None = None
+        self._bounds: dict[int, float] = {}
+        threading.Thread(target=self._look_back, daemon=True).start()
+
+    @property
+    def size(self) -> int:
+        """Bytes of the log: another number where somebody has written."""
+        return os.stat(self.path).st_size
+
+    def now(self) -> Now:
+        """Return what is to be done now."""
+        with self._followed():
+            key = (self._chronicle.bytes, self.busy)
+            if self._now is None or self._now[0] != key:
+                self._now = key, now(self.opt, self._chronicle, self.worker, self.machine, self.busy)
+            return self._now[1]
+
+    def known(self) -> Known:
+        """Return what is known; computed once after each change."""
+        with self._followed():
+            if self._known is None or self._known.version != self._chronicle.bytes:
+                with remarks() as said:
+                    best = self.opt.recommend()
+                    self._chronicle.follow()  # what came meanwhile is in the recommendation too
+                    self._bounds[best.readings] = best.overall.bound
+                    found = known(self.opt, self._chronicle, best, self.start, self._bounds)
+                self._known = _with(found, said)
+            return self._known
+
+    @property
+    def start(self) -> Any:
+        """The setting where the study started: as was said, or the first that was read."""
+        told = (record.x for record in self.opt.records() if record.value is not None)
+        return next(told, None) if self._started is None else self._started
+
+    @property
+    def stands(self) -> Any:
+        """The setting where the machine stands; `None` where nothing has said so."""
+        with self._followed():
+            return stands(self.opt.records(), self.opt.notes, self._chronicle.stands(self.worker))
+
+    @property
+    def unit(self) -> str:
+        """The unit of a reading."""
+        return unit_of(self.opt.notes)
+
+    @property
+    def mode(self) -> Mode:
+        """Who measures, or whether nobody does."""
+        with self._followed():
+            return mode_of(self.opt.notes, self.machine)
+
+    def ask(self) -> None:
+        """Hand out the next trial, if none is open here and nobody has paused."""
+        with self._followed():
+            if self.mode == "pause":
+                raise RefusedError("The study is paused: let it go on first.")
+            if current(self.opt, self.worker) is None:
+                self.opt.ask(worker=self.worker)
+
+    def tell(self, trial: int, value: float, error: float = 0.0) -> list[str]:
+        """Report a reading of the trial that is open here, then hand out the next; return what is to be said."""
+        with self._followed(), remarks() as said:
+            if self._told_before(trial, value):
+                return [f"Trial {trial} was told {value:g} already."]
+            self._must_be_current(trial)
+            when = None if self.opt.max_gap is None else time.time()
+            self.opt.tell(trial, value, error=error, time=when)
+            self._go_on()
+        return said
+
+    def fail(self, trial: int, reason: str) -> list[str]:
+        """Report that the trial that is open here has no reading, then hand out the next."""
+        with self._followed(), remarks() as said:
+            self._must_be_current(trial)
+            self.opt.tell(trial, failed=reason or SKIPPED)
+            self._go_on()
+        return said
+
+    def undo(self, trial: int) -> None:
+        """Take back the last answer, if it still is the last."""
+        with self._followed():
+            if self.opt.last_answered != trial:
+                raise RefusedError(
+                    f"Trial {trial} is no longer the last answer; look at the list, and retract it there."
+                )
+            self.opt.retract(trial)
+
+    def correct(self, trial: int, value: float) -> None:
+        """Replace the reading of a trial."""
+        with self._followed():
+            self.opt.correct(trial, value)
+
+    def retract(self, trial: int) -> None:
+        """Take back what was told of a trial."""
+        with self._followed():
+            self.opt.retract(trial)
+
+    def expire(self, trial: int) -> None:
+        """Take back an open trial whose worker is lost."""
+        with self._followed():
+            if trial not in self.opt.open_trials:
+                raise RefusedError(f"Trial {trial} is not open any more.")
+            self.opt.expire(trial)
+
+    def switch(self, mode: Mode, why: str = "") -> None:
+        """Pause, or let the study go on: by hand, or by the program."""
+        with self._followed():
+            if mode == "automatic" and not self.machine:
+                raise RefusedError("There is no program to measure by itself: `equipoise serve STUDY -- COMMAND`.")
+            if self.mode != mode:
+                self.opt.note(mode, why)
+
+    def dialed(self, where: str) -> None:
+        """Write down that the machine was moved to the start or to the best setting."""
+        with self._followed():
+            x = self.start if where == "start" else self.opt.recommend().x
+            if x is None:
+                raise RefusedError("Where the study started is not known yet.")
+            self.opt.note(f"dialed in: {where}", x=x)
+
+    def plan(self, purpose: str, duels: int) -> None:
+        """Plan an audit or a verification, or cancel what is under way."""
+        with self._followed():
+            act = {"audit": self.opt.audit, "verify": self.opt.verify}
+            act[purpose](duels)
+
+    def cancel(self) -> None:
+        """Do not go on with the audit or verification."""
+        with self._followed():
+            self.opt.cancel()
+
+    def note(self, text: str, topic: str = "note") -> None:
+        """Write down what somebody says."""
+        with self._followed():
+            if topic != UNIT or unit_of(self.opt.notes) != text:
+                self.opt.note(topic, text)
+
+    def next_trial(self) -> Trial | None:
+        """Return the trial that the program is to measure; `None` where it is not its turn."""
+        with self._followed():
+            if self.mode != "automatic":
+                return None
+            open_here = current(self.opt, self.worker)
+            if open_here is None:
+                return self.opt.ask(worker=self.worker)
+            record = next(record for record in self.opt.records() if record.trial == open_here)
+            return Trial(open_here, record.x)
+
+    @contextmanager
+    def _followed(self) -> Iterator[None]:
+        """Let one thread in at a time, having followed what others wrote."""
+        with self._lock:
+            if self.size != self._chronicle.bytes:
+                self.opt.follow()
+                self._chronicle.follow()
+            yield
+
+    def _go_on(self) -> None:
+        """Hand out the next trial where somebody measures by hand, and none is open."""
+        if mode_of(self.opt.notes, self.machine) == "by hand" and current(self.opt, self.worker) is None:
+            self.opt.ask(worker=self.worker)
+
+    def _told_before(self, trial: int, value: float) -> bool:
+        """Return whether the very same was told: a button that was pressed twice."""
+        return any(record.trial == trial and record.value == value for record in self.opt.records())
+
+    def _must_be_current(self, trial: int) -> None:
+        """Refuse a form that is about another trial than the one that is open here."""
+        open_here = current(self.opt, self.worker)
+        if trial == open_here:
+            return
+        record = next((record for record in self.opt.records() if record.trial == trial), None)
+        became = "is not known" if record is None else described(record)
+        at = clock(self._chronicle.ended.get(trial, ""))
+        if record is not None and record.value is not None:
+            became = f"was told {record.value:g}{f' at {at}' if at else ''}"
+        here = "no trial is open here" if open_here is None else f"trial {open_here} is open here"
+        raise RefusedError(f"This form is out of date: trial {trial} {became}, and {here} now. Nothing was changed.")
+
+    def _look_back(self) -> None:
+        """Compute the certificate as it was at some times before: with an optimizer of its own, off the way."""
+        readings = self.opt.readings
+        if readings < 2:
+            return
+        at = np.unique(np.linspace(1, readings, PAST_BOUNDS).round().astype(int)).tolist()
+        past = {best.readings: best.overall.bound for best in resume(self.path).history(at)}
+        with self._lock:
+            self._bounds = past | self._bounds
+            self._known = None
+
+
+def _with(found: Known, said: list[str]) -> Known:
+    return replace(found, remarks=tuple(dict.fromkeys(said))) if said else found

@@ -1,0 +1,83 @@
+"""Changes, sent to every screen: server-sent events that say only that something is new, and its version."""
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from starlette.concurrency import run_in_threadpool
+from starlette.types import Receive, Scope, Send
+
+from equipoise.web.station import Station
+
+LOOK_SECONDS = 0.25
+"""Seconds after which it looks again whether something is new."""
+
+QUIET_SECONDS = 15.0
+"""Seconds after which something is sent though nothing is new, so that nobody takes the line for dead."""
+
+SEND_SECONDS = 10.0
+"""Seconds in which a screen must have taken what is sent to it."""
+
+MOST_STREAMS = 100
+"""Screens that may listen at a time."""
+
+
+class Broadcast:
+    """Tells screens what is new.
+
+    Args:
+        ending: Whether the server is about to end.
+    """
+
+    def __init__(self, ending: Callable[[], bool]) -> None:
+        self._ending = ending
+        self._open = 0
+
+    @property
+    def full(self) -> bool:
+        """Whether no more screens may listen."""
+        return self._open >= MOST_STREAMS
+
+    async def serve(self, station: Station, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send what is new until the screen goes away, takes nothing any more, or the server ends."""
+        self._open += 1
+        gone = asyncio.create_task(_gone(receive))
+        try:
+            headers = [(b"content-type", b"text/event-stream"), (b"x-accel-buffering", b"no")]
+            await send({"type": "http.response.start", "status": 200, "headers": headers})
+            await self._tell(station, send, gone)
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            gone.cancel()
+            self._open -= 1
+
+    async def _tell(self, station: Station, send: Send, gone: "asyncio.Task[None]") -> None:
+        seen: object = None
+        told: dict[str, str] = {}
+        last = 0.0
+        while not gone.done() and not self._ending():
+            key = await run_in_threadpool(lambda: (station.size, station.busy, station.trouble))
+            text = ""
+            if key != seen:
+                seen, found = key, await run_in_threadpool(_versions, station)
+                text = "".join(f"event: {k}\ndata: {v}\n\n" for k, v in found.items() if told.get(k) != v)
+                told = found
+            if not text and time.monotonic() - last > QUIET_SECONDS:
+                text = ": still here\n\n"
+            if text:
+                last, message = (
+                    time.monotonic(),
+                    {"type": "http.response.body", "body": text.encode(), "more_body": True},
+                )
+                await asyncio.wait_for(send(message), SEND_SECONDS)
+            await asyncio.sleep(LOOK_SECONDS)
+
+
+def _versions(station: Station) -> dict[str, str]:
+    """Return the versions of both parts of the screen; the second is not computed for it."""
+    return {"now": station.now().version, "known": str(station.size)}
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

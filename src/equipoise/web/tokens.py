@@ -1,0 +1,84 @@
+"""Tokens: who may change a study, and who may watch it.
+
+A token stands in the printed address. The browser gives it once and gets a cookie, which is another text, made from the
+token: whoever reads cookies on a shared screen has no token, and a server that comes back with the same token file
+knows the cookies of before.
+"""
+
+import hashlib
+import hmac
+import os
+import re
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+Role = Literal["operator", "watcher"]
+"""What somebody may do: everything, or look."""
+
+TOKEN_BYTES = 24
+FEWEST_CHARACTERS = 16
+"""A token of one's own choice has so many characters at least."""
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """The two tokens of a server.
+
+    Attributes:
+        operator: Lets its bearer change the study.
+        watcher: Lets its bearer look.
+
+    Example:
+        >>> tokens = Tokens.fresh()
+        >>> tokens.role(tokens.watcher), tokens.role("guessed"), tokens.role_of_cookie(tokens.cookie("operator"))
+        ('watcher', None, 'operator')
+    """
+
+    operator: str
+    watcher: str
+
+    def __post_init__(self) -> None:
+        for name in ("operator", "watcher"):
+            token = getattr(self, name)
+            if re.fullmatch(rf"[\w-]{{{FEWEST_CHARACTERS},200}}", token, re.ASCII) is None:
+                rule = f"at least {FEWEST_CHARACTERS} letters, digits, _ or -"
+                raise ValueError(f"`{name}` must be {rule}, got {len(token)} characters")
+        if self.operator == self.watcher:
+            raise ValueError("`watcher` must be another token than `operator`")
+
+    @classmethod
+    def fresh(cls) -> "Tokens":
+        """Return two new tokens."""
+        return cls(secrets.token_urlsafe(TOKEN_BYTES), secrets.token_urlsafe(TOKEN_BYTES))
+
+    @classmethod
+    def kept(cls, path: Path) -> "Tokens":
+        """Return the tokens of a file, one a line; where there is none, it is made, for its owner's eyes only."""
+        if not path.exists():
+            new = cls.fresh()
+            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+                file.write(f"{new.operator}\n{new.watcher}\n")
+        lines = path.read_text(encoding="ascii").split()
+        if len(lines) != 2:
+            raise ValueError(f"{path} must hold two tokens, one a line, got {len(lines)}")
+        return cls(*lines)
+
+    def role(self, token: str) -> Role | None:
+        """Return what a token lets its bearer do."""
+        return self._role({"operator": self.operator, "watcher": self.watcher}, token)
+
+    def cookie(self, role: Role) -> str:
+        """Return the cookie for a role."""
+        return hmac.new(getattr(self, role).encode(), b"equipoise cookie", hashlib.sha256).hexdigest()
+
+    def role_of_cookie(self, cookie: str) -> Role | None:
+        """Return what a cookie lets its bearer do."""
+        return self._role({"operator": self.cookie("operator"), "watcher": self.cookie("watcher")}, cookie)
+
+    @staticmethod
+    def _role(known: dict[Role, str], given: str) -> Role | None:
+        """Compare with every secret there is, each in a time that does not depend on what was given."""
+        same = {role: hmac.compare_digest(secret.encode(), given.encode()) for role, secret in known.items()}
+        return next((role for role, equal in same.items() if equal), None)
