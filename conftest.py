@@ -10,3 +10,5 @@ collect_ignore_glob = [
     if find_spec(extra) is None
     for module in modules
 ]
+if any(find_spec(name) is None for name in ("jinja2", "starlette", "uvicorn")):
+    collect_ignore_glob += ["src/equipoise/web/*.py", "tests/web/*"]

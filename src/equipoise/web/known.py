@@ -53,7 +53,7 @@ class Known:
     """What is known of a study.
 
     Attributes:
-        version: How many bytes of the log it is made from.
+        version: A text that differs where it does.
         readings: How many readings there are.
         best: The best setting as far as is known, against the start.
         kind: On what ground that is said.
@@ -70,7 +70,7 @@ class Known:
         remarks: What the library warns of.
     """
 
-    version: int
+    version: str
     readings: int
     best: tuple[Dial, ...]
     kind: str
@@ -87,7 +87,9 @@ class Known:
     remarks: tuple[str, ...] = ()
 
 
-def known(opt: Optimizer, chronicle: Chronicle, best: Recommendation, start: Any, bounds: Mapping[int, float]) -> Known:
+def known(
+    opt: Optimizer, chronicle: Chronicle, best: Recommendation, start: Any, bounds: Mapping[int, float], version: str
+) -> Known:
     """Return what is known of a study.
 
     Args:
@@ -96,12 +98,13 @@ def known(opt: Optimizer, chronicle: Chronicle, best: Recommendation, start: Any
         best: What it recommends.
         start: The setting where it started.
         bounds: The certificate over time, by number of readings.
+        version: Of what is known.
     """
     notes, records, last = opt.notes, opt.records(), opt.last_answered
     unit, rows = unit_of(notes), [_row(opt, record, chronicle) for record in records]
     newest = sorted(rows, key=lambda row: -row.trial)
     return Known(
-        chronicle.bytes,
+        version,
         best.readings,
         dials(opt.space, best.x, start),
         best.overall.kind if len(best.claims) == 1 else best.kind,
@@ -160,7 +163,7 @@ def described(record: Record) -> str:
     if record.failed is not None:
         return f"failed: {record.failed}"
     if record.value is None:
-        return f"open{'' if record.worker is None else f' with {record.worker}'}"
+        return "open" if record.worker is None else f"open, {record.worker}"
     if record.aside is not None:
         return f"set aside: {record.aside}"
     return "its pair was given up" if record.void else "told"

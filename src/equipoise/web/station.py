@@ -57,12 +57,18 @@ class Station:
         self._now: tuple[tuple[int, bool], Now] | None = None
         self._known: Known | None = None
         self._bounds: dict[int, float] = {}
+        self._revision = 0
         threading.Thread(target=self._look_back, daemon=True).start()
 
     @property
     def size(self) -> int:
         """Bytes of the log: another number where somebody has written."""
         return os.stat(self.path).st_size
+
+    @property
+    def edition(self) -> str:
+        """A text that differs where what is known does."""
+        return f"{self.size}.{self._revision}"
 
     def now(self) -> Now:
         """Return what is to be done now."""
@@ -75,12 +81,19 @@ class Station:
     def known(self) -> Known:
         """Return what is known; computed once after each change."""
         with self._followed():
-            if self._known is None or self._known.version != self._chronicle.bytes:
+            if self._known is None or self._known.version != self.edition:
                 with remarks() as said:
                     best = self.opt.recommend()
                     self._chronicle.follow()  # what came meanwhile is in the recommendation too
                     self._bounds[best.readings] = best.overall.bound
-                    found = known(self.opt, self._chronicle, best, self.start, self._bounds)
+                    found = known(
+                        self.opt,
+                        self._chronicle,
+                        best,
+                        self.start,
+                        self._bounds,
+                        f"{self._chronicle.bytes}.{self._revision}",
+                    )
                 self._known = _with(found, said)
             return self._known
 
@@ -244,7 +257,7 @@ class Station:
         past = {best.readings: best.overall.bound for best in resume(self.path).history(at)}
         with self._lock:
             self._bounds = past | self._bounds
-            self._known = None
+            self._revision += 1
 
 
 def _with(found: Known, said: list[str]) -> Known:

@@ -56,7 +56,7 @@ class Broadcast:
         told: dict[str, str] = {}
         last = 0.0
         while not gone.done() and not self._ending():
-            key = await run_in_threadpool(lambda: (station.size, station.busy, station.trouble))
+            key = await run_in_threadpool(lambda: (station.edition, station.busy, station.trouble))
             text = ""
             if key != seen:
                 seen, found = key, await run_in_threadpool(_versions, station)
@@ -75,7 +75,7 @@ class Broadcast:
 
 def _versions(station: Station) -> dict[str, str]:
     """Return the versions of both parts of the screen; the second is not computed for it."""
-    return {"now": station.now().version, "known": str(station.size)}
+    return {"now": station.now().version, "known": station.edition}
 
 
 async def _gone(receive: Receive) -> None:
