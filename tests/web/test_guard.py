@@ -5,9 +5,9 @@ import threading
 import time
 
 import pytest
+from served import Served, begun, home
 
 import equipoise as eq
-from served import Served, begun, home
 
 EVIL = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
 

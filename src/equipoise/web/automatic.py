@@ -74,7 +74,6 @@ class Automatic:
     def _measured(self, trial: Trial) -> bool:
         """Measure a trial and tell it; return whether there was a reading."""
         station = self.station
-        station.busy = True
         try:
             with remarks():
                 station.opt.tell(trial, **self._measure(trial))

@@ -207,15 +207,18 @@ class Station:
                 self.opt.note(topic, text)
 
     def next_trial(self) -> Trial | None:
-        """Return the trial that the program is to measure; `None` where it is not its turn."""
+        """Return the trial that the program is to measure, which is busy from now on; `None` if it is not its turn."""
         with self._followed():
             if self.mode != "automatic":
                 return None
             open_here = current(self.opt, self.worker)
             if open_here is None:
-                return self.opt.ask(worker=self.worker)
-            record = next(record for record in self.opt.records() if record.trial == open_here)
-            return Trial(open_here, record.x)
+                trial = self.opt.ask(worker=self.worker)
+            else:
+                record = next(record for record in self.opt.records() if record.trial == open_here)
+                trial = Trial(open_here, record.x)
+            self.busy = True
+            return trial
 
     @contextmanager
     def _followed(self) -> Iterator[None]:

@@ -80,5 +80,6 @@ class Tokens:
     @staticmethod
     def _role(known: dict[Role, str], given: str) -> Role | None:
         """Compare with every secret there is, each in a time that does not depend on what was given."""
-        same = {role: hmac.compare_digest(secret.encode(), given.encode()) for role, secret in known.items()}
+        text = given.encode(errors="surrogatepass")
+        same = {role: hmac.compare_digest(secret.encode(), text) for role, secret in known.items()}
         return next((role for role, equal in same.items() if equal), None)

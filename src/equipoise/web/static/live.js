@@ -6,10 +6,18 @@
   if (live && window.EventSource && window.htmx) {
     const lost = document.getElementById("line");
     const source = new EventSource(live.dataset.events);
-    const refresh = (part, version) => {
-      const shown = document.getElementById(part);
-      if (shown && shown.dataset.version !== version) {
-        window.htmx.ajax("GET", part, { target: "#" + part, swap: "outerHTML" });
+    const version = (part, page) => page.getElementById(part).dataset.version;
+    let posting = 0; // the answer to a form brings the new part itself
+    document.body.addEventListener("htmx:beforeRequest", () => { posting += 1; });
+    document.body.addEventListener("htmx:afterRequest", () => { posting -= 1; });
+    const refresh = async (part, newest) => {
+      if (version(part, document) === newest || (posting && part === "now")) { return; }
+      const answer = await fetch(part);
+      if (!answer.ok) { return; }
+      const text = await answer.text();
+      const fresh = version(part, new DOMParser().parseFromString(text, "text/html"));
+      if (fresh !== version(part, document) && !(posting && part === "now")) {
+        window.htmx.swap("#" + part, text, { swapStyle: "outerHTML" });
       }
     };
     for (const part of ["now", "known"]) {

@@ -1,0 +1,85 @@
+"""Charts and settings: what stands on them, whatever a study is."""
+
+import math
+from xml.etree import ElementTree
+
+import pytest
+
+import equipoise as eq
+from equipoise.web.dials import dials
+from equipoise.web.svg import Axis, Chart, around
+from equipoise.web.tokens import Tokens
+from equipoise.web.traces import certificate_chart, estimate_charts, readings_chart
+
+EVIL = '<script>"&'
+STUDIES = {
+    "box": (eq.Box([(0, 1), (-2, 2)]), {}),
+    "one": (eq.Space(rate=eq.Float(1e-4, 1e-1, log=True)), {}),
+    "choice": (eq.Space({EVIL: eq.Choice(["a", EVIL]), "n": eq.Int(1, 3)}), {"minimize": True}),
+    "points": (eq.Finite([[0.0, 0, 1], [1, 0, 0], [0.5, 1, 1], [2, 2, 2]]), {}),
+    "line": (eq.Finite([[0.0], [1.0], [0.5]]), {}),
+}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_charts_are_whole_pictures_of_any_study(name):
+    space, parts = STUDIES[name]
+    opt = eq.Optimizer(space, kernel=eq.RBF(0.5), rng=0, **parts)
+    for value in (0.2, 0.5, 0.1, 0.7):
+        opt.tell(opt.ask(), value)
+    best = opt.recommend()
+    charts = [
+        readings_chart(opt, best, EVIL),
+        *estimate_charts(opt, best, EVIL),
+        certificate_chart({2: 0.5, 4: 0.2}, 4, ""),
+    ]
+    for chart in charts:
+        picture = ElementTree.fromstring(chart)
+        assert picture.attrib["role"] == "img"
+        assert picture.attrib["aria-label"]
+        assert "nan" not in chart
+    assert len(ElementTree.fromstring(charts[0]).findall("circle")) == 4
+    assert all(str(dial) for dial in dials(space, best.x))
+
+
+def test_before_any_reading_there_is_nothing_to_draw():
+    opt = eq.Optimizer(eq.Box([(0, 1)]), kernel=eq.RBF(0.5), rng=0)
+    ElementTree.fromstring(readings_chart(opt, opt.recommend(), ""))
+    assert "no bound yet" in certificate_chart({1: math.inf}, 1, "")
+
+
+def test_values_stand_where_they_belong():
+    chart = Chart.of((0, 10), (-1, 1), (400, 200))
+    assert chart.x.at(0) < chart.x.at(5) < chart.x.at(10)
+    assert chart.y.at(-1) > chart.y.at(1)  # up is up
+    for low, high, log in ((0, 1, False), (-3, 1e6, False), (1e-9, 2e-9, False), (1e-3, 50, True), (2.0, 3.0, True)):
+        ticks = [value for value, _ in Axis(low, high, 0, 100, log).ticks()]
+        assert 2 <= len(ticks) <= 12
+        assert all(low - 1e-9 <= value <= high * (1 + 1e-9) for value in ticks)
+    low, high = around([0.0, math.inf, 5.0])
+    assert low < 0 < 5 < high < 6
+
+
+def test_knobs_are_shown_to_the_digits_that_matter():
+    space = eq.Space(
+        a=eq.Float(0, 1000), b=eq.Float(0, 0.01, unit="T"), c=eq.Float(1e-6, 1, log=True), n=eq.Int(1, 9), k=3
+    )
+    x = {"a": 123.456, "b": 0.00123456, "c": 1.23456e-5, "n": 4, "k": 3}
+    assert [dial.value for dial in dials(space, x)] == ["123.5", "0.001235", "1.2346e-05", "4", "3"]
+    assert str(dials(space, x)[1]) == "b = 0.001235 T"
+
+
+def test_tokens_are_kept_for_their_owner_alone(tmp_path):
+    kept = Tokens.kept(tmp_path / "tokens")
+    assert Tokens.kept(tmp_path / "tokens") == kept
+    assert (tmp_path / "tokens").stat().st_mode & 0o77 == 0
+    assert kept.role(kept.operator) == "operator"
+    assert kept.role_of_cookie(kept.cookie("watcher")) == "watcher"
+    assert kept.role_of_cookie(kept.operator) is None
+    assert kept.role("é\udc80") is None
+    for wrong in (("short", kept.watcher), (kept.watcher, kept.watcher), ("a b" * 10, kept.watcher)):
+        with pytest.raises(ValueError, match="must be"):
+            Tokens(*wrong)
+    (tmp_path / "one").write_text("only-one-token-here\n")
+    with pytest.raises(ValueError, match="must hold two tokens"):
+        Tokens.kept(tmp_path / "one")

@@ -1,0 +1,260 @@
+"""A study that is served: what the screen shows of it, and what may be done with it."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from served import START, begun, value_at
+
+import equipoise as eq
+from equipoise.desk.program import FailedError
+from equipoise.desk.times import times
+from equipoise.web.automatic import Automatic
+from equipoise.web.chronicle import Chronicle
+from equipoise.web.confirming import entry, moves
+from equipoise.web.forms import change, fields
+from equipoise.web.shelf import Shelf
+from equipoise.web.simulator import Simulator, begin
+from equipoise.web.station import SKIPPED, RefusedError, Station
+from studies import events
+
+pytestmark = pytest.mark.filterwarnings("ignore::equipoise.DuelGivenUp")
+
+
+@pytest.fixture
+def station(tmp_path):
+    begun(tmp_path / "study.jsonl")
+    return Station(tmp_path / "study.jsonl")
+
+
+def do(station, **given):
+    return change(station, {name: str(value) for name, value in given.items()})
+
+
+def test_a_reading_and_the_next_setting(station):
+    assert station.now().trial is None
+    do(station, do="ask")
+    now = station.now()
+    assert (now.trial, now.mode, now.unit, now.half) == (0, "by hand", "nA", "pair 0, first of 2")
+    assert [dial.before for dial in now.dials] == ["", "", ""]  # nobody has said where the machine stands
+    do(station, do="tell", trial=0, value="0.5")
+    after = station.now()
+    assert (after.trial, after.half, after.readings) == (1, "pair 0, second of 2", 1)
+    assert [dial.before for dial in after.dials] == [dial.value for dial in now.dials]
+    assert after.version != now.version
+    assert eq.resume(station.path).records()[0].value == 0.5
+
+
+def test_only_the_knobs_that_change_are_marked(station):
+    do(station, do="ask")
+    do(station, do="start")
+    now = station.now()
+    x = next(record.x for record in station.opt.records() if record.trial == now.trial)
+    assert [dial.changed for dial in now.dials] == [x[name] != START[name] for name in START]
+
+
+def test_a_form_that_is_out_of_date_is_refused_and_told_why(station):
+    do(station, do="ask")
+    other = eq.resume(station.path)
+    other.tell(0, 0.25)
+    with pytest.raises(RefusedError, match=r"out of date: trial 0 was told 0\.25 at .*no trial is open here now"):
+        do(station, do="tell", trial=0, value="0.5")
+    assert do(station, do="tell", trial=0, value="0.25") == ["Trial 0 was told 0.25 already."]
+    do(station, do="ask")
+    with pytest.raises(RefusedError, match=r"trial 0 was told 0\.25 at .*and trial 1 is open here now"):
+        do(station, do="fail", trial=0, reason="late")
+    with pytest.raises(RefusedError, match="trial 7 is not known"):
+        do(station, do="tell", trial=7, value="1")
+
+
+def test_failed_skipped_undone_corrected_retracted(station):
+    do(station, do="ask")
+    do(station, do="fail", trial=0, reason="shutter\nclosed")
+    do(station, do="skip", trial=station.now().trial)
+    assert [record.failed for record in station.opt.records()][:2] == ["shutter closed", SKIPPED]
+    trial = station.now().trial
+    do(station, do="tell", trial=trial, value="1.5", error="0.1")
+    with pytest.raises(RefusedError, match="no longer the last answer"):
+        do(station, do="undo", trial=0)
+    do(station, do="undo", trial=trial)
+    assert station.now().trial == trial
+    do(station, do="tell", trial=trial, value="\N{MINUS SIGN}2.5")
+    do(station, do="correct", trial=trial, value="2.5")
+    assert next(row.value for row in station.known().rows if row.trial == trial) == "2.5"
+    do(station, do="retract", trial=trial)
+    assert station.opt.readings == 0
+    assert station.known().undo.trial == 2  # the failure before it
+
+
+def test_what_is_done_beside_measuring_is_in_the_log(station):
+    do(station, do="ask")
+    for _ in range(4):
+        now = station.now()
+        do(station, do="tell", trial=now.trial, value=str(0.1 * now.trial))
+    do(station, do="pause", reason="lunch")
+    assert "lunch" in station.now().paused
+    with pytest.raises(RefusedError, match="paused"):
+        do(station, do="ask")
+    do(station, do="by hand")
+    do(station, do="audit", duels="3")
+    assert "0 of 3" in station.known().plan
+    do(station, do="cancel")
+    do(station, do="best")
+    do(station, do="note", text="beam is back")
+    notes = [(event["topic"], event["text"]) for event in events(station.path) if "note" in event][1:]
+    assert notes == [("pause", "lunch"), ("by hand", ""), ("dialed in: best", ""), ("note", "beam is back")]
+    assert all(dial.changed is False for dial in moves(station, "best"))
+    text = entry(station)
+    assert "4 readings" in text
+    assert "beam is back" in text
+
+
+def test_what_is_known(tmp_path):
+    begun(tmp_path / "study.jsonl", readings=30)
+    known = Station(tmp_path / "study.jsonl").known()
+    assert known.readings == 30
+    assert "nA" in known.claims[0]
+    assert "nA" in known.against_start
+    assert [dial.before for dial in known.best] == ["0", "0", "open"]
+    assert [row.trial for row in known.rows] == list(range(29, -1, -1))
+    assert "reading / " not in known.readings_chart
+    assert "value / nA" in known.readings_chart
+
+
+def test_what_others_write_is_followed_and_computed_once(station):
+    first = station.known()
+    assert station.known() is first
+    other = eq.resume(station.path)
+    other.tell(other.ask(worker="shell"), 0.5)
+    again = station.known()
+    assert again.readings == 1
+    assert again.rows[0].state == "told"
+    assert station.now().trial is None  # it was the shell's
+
+
+def test_two_stations_and_a_shell_lose_nothing(tmp_path):
+    path = tmp_path / "study.jsonl"
+    begun(path)
+    stations = [Station(path, worker=name) for name in ("a", "b")]
+
+    def work(station):
+        do(station, do="ask")
+        for _ in range(15):
+            trial = station.now().trial
+            do(station, do="tell", trial=trial, value=str(trial / 8))
+
+    threads = [threading.Thread(target=work, args=(station,)) for station in stations]
+    for thread in threads:
+        thread.start()
+    shell = eq.resume(path)
+    for _ in range(5):
+        shell.tell(shell.ask(), 1.0)
+    for thread in threads:
+        thread.join()
+    records = eq.resume(path).records()
+    assert sum(record.value is not None for record in records) == 35
+    assert all(r.value == r.trial / 8 for r in records if r.value is not None and r.worker in ("a", "b"))
+
+
+def test_times_followed_line_by_line_are_those_of_the_log(tmp_path):
+    opt = begun(tmp_path / "study.jsonl", readings=3)
+    chronicle = Chronicle(opt.log)
+    chronicle.follow()
+    opt.retract(2)
+    opt.tell(opt.ask(worker="w"), 0.5)
+    chronicle.follow()
+    assert (chronicle.asked, chronicle.ended) == times(opt.log)
+    assert chronicle.bytes == opt.log.stat().st_size
+    assert chronicle.stands("page") == ("tell", 2)
+    opt.note("moved", x=START)
+    chronicle.follow()
+    assert chronicle.stands("page") == chronicle.stands("w") == ("note", 1)
+
+
+# By itself.
+
+
+def until(true, seconds=30.0):
+    """Wait until something is true."""
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_program_measures_until_somebody_pauses_and_goes_on_where_a_person_left_off(tmp_path):
+    begun(tmp_path / "study.jsonl")
+    station = Station(tmp_path / "study.jsonl", machine=True)
+
+    def measure(trial):
+        if trial.id == 2:
+            raise FailedError("shutter closed")
+        return {"value": value_at(trial.x)}
+
+    loop = Automatic(station, measure)
+    loop.start()
+    try:
+        with pytest.raises(RuntimeError, match="another run is under way"):
+            Automatic(Station(tmp_path / "study.jsonl", machine=True), measure).start()
+        until(lambda: station.opt.readings >= 6)
+        do(station, do="by hand")
+        until(lambda: not station.busy)
+        count = station.opt.readings
+        do(station, do="ask")
+        do(station, do="tell", trial=station.now().trial, value="1")
+        assert station.opt.readings == count + 1
+        do(station, do="automatic")
+        until(lambda: station.opt.readings >= count + 4)
+    finally:
+        loop.stop()
+    assert [record.failed for record in station.opt.records() if record.trial == 2] == ["shutter closed"]
+
+
+def test_a_program_that_always_fails_pauses_the_study(tmp_path):
+    begun(tmp_path / "study.jsonl")
+    station = Station(tmp_path / "study.jsonl", machine=True)
+
+    def measure(trial):
+        raise FailedError("no beam")
+
+    loop = Automatic(station, measure)
+    loop.start()
+    try:
+        until(lambda: station.mode == "pause")
+    finally:
+        loop.stop()
+    assert "10 times in a row" in station.now().paused
+
+
+def test_the_simulated_instrument_drifts_by_more_than_it_tells(tmp_path):
+    begin(tmp_path / "demo.jsonl")
+    opt = eq.resume(tmp_path / "demo.jsonl")
+    reads, trial = Simulator(seed=0, seconds=0.0), opt.ask()
+    values = np.array([reads(trial)["value"] for _ in range(300)])
+    assert np.ptp(values) > 8
+    assert np.abs(np.diff(values)).mean() < 2
+
+
+# Names and forms.
+
+
+def test_a_folder_offers_its_studies_and_nothing_else(tmp_path):
+    begun(tmp_path / "a.jsonl")
+    (tmp_path / "notes.txt").write_text("x")
+    (tmp_path / "broken.jsonl").write_text("{}\n")
+    shelf = Shelf(tmp_path)
+    assert {spine.name: bool(spine.trouble) for spine in shelf.spines()} == {"a.jsonl": False, "broken.jsonl": True}
+    assert shelf.station("a.jsonl") is shelf.station("a.jsonl")
+    for name in ("notes.txt", "../a.jsonl", "a.jsonl.lock", ""):
+        assert shelf.station(name) is None
+    for name in ("", "../x", "a b", ".x", "x" * 200):
+        with pytest.raises(RefusedError):
+            shelf.place(name)
+
+
+def test_a_form_is_read_as_it_was_sent():
+    assert fields(b"reason=%C3%BC+%26&value=") == {"reason": "ü &", "value": ""}
+    for body in (b"\xff", b"a=%ff", b"&".join(b"a=1" for _ in range(300))):
+        with pytest.raises(RefusedError, match="cannot be read"):
+            fields(body)
