@@ -315,11 +315,11 @@ def test_names_notes_and_reasons_are_text_and_nothing_else(tmp_path):
     space = eq.Space({EVIL: eq.Int(0, 3, unit=EVIL), "o": eq.Choice([EVIL, "b\u202e"])})
     opt = eq.Optimizer(space, kernel=eq.RBF(0.5), log=path, rng=0)
     opt.note("unit", EVIL)
-    opt.note(EVIL, EVIL)
-    opt.note("pause", EVIL)
-    opt.tell(opt.ask(worker=EVIL), 0.5)
+    opt.note(EVIL, EVIL + "\u202e")
+    opt.note("pause", EVIL + "\u202e")
+    opt.tell(opt.ask(worker=EVIL + "\u202e"), 0.5)
     with pytest.warns(eq.DuelGivenUp):
-        opt.tell(opt.ask(worker=EVIL), failed=EVIL)
+        opt.tell(opt.ask(worker=EVIL + "\u202e"), failed=EVIL)
     opt.ask(worker="page")
     server = Served(tmp_path)
     try:

@@ -8,6 +8,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
+from equipoise.desk.words import printable
 from equipoise.web.dials import Dial, dials
 from equipoise.web.known import described
 from equipoise.web.pages import MissingError, Pages, page
@@ -118,11 +119,9 @@ class Beside:
         record = next((record for record in records if record.trial == number), None)
         if record is None:
             raise MissingError("There is no such trial.")
-        shown: dict[str, Any] = {
-            "record": record,
-            "state": described(record),
-            "dials": dials(station.opt.space, record.x),
-        }
+        state, who = (printable(text, "") for text in (described(record), record.worker or ""))
+        shown: dict[str, Any] = {"record": record, "state": state, "worker": who}
+        shown["dials"] = dials(station.opt.space, record.x)
         return page("trial.html", request, name=station.path.name, unit=station.unit, **shown)
 
     async def logbook(self, request: Request) -> Response:

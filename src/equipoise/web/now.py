@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from equipoise.desk.words import printable
 from equipoise.optimizer import Optimizer
 from equipoise.study import Note
 from equipoise.study.rules import Record
@@ -92,7 +93,7 @@ def mode_of(notes: Sequence[Note], machine: bool) -> Mode:
 
 def unit_of(notes: Sequence[Note]) -> str:
     """Return the unit of a reading, as the last note of that topic says it."""
-    return next((note.text for note in reversed(notes) if note.topic == UNIT), "")
+    return next((printable(note.text, "") for note in reversed(notes) if note.topic == UNIT), "")
 
 
 def stands(records: Sequence[Record], notes: Sequence[Note], last: tuple[str, int] | None) -> Any:
@@ -117,5 +118,5 @@ def _paused(notes: Sequence[Note], chronicle: Chronicle) -> str:
     """Return since when it is paused, and why."""
     number = max(k for k, note in enumerate(notes) if note.topic == "pause")
     at = clock(chronicle.noted[number]) if number < len(chronicle.noted) else ""
-    text = notes[number].text
+    text = printable(notes[number].text, "")
     return f"since {at}" + (f": {text}" if text else "")
