@@ -19,7 +19,7 @@ from equipoise.study import DuelGivenUp
 
 __version__ = "0.1.0"
 
-LAZY = ("environments", "experiments", "fleet", "testing")
+LAZY = ("environments", "experiments", "fleet", "testing", "web")
 """The parts that optimizing does not need, imported when they are first asked for."""
 
 __all__ = [

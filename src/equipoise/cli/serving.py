@@ -64,7 +64,7 @@ def _serve(
         from equipoise.web.simulator import Simulator, begin
         from equipoise.web.tokens import Tokens
     except ImportError as error:
-        raise click.ClickException(f'the page needs more packages: pip install "equipoise[web]" ({error})') from error
+        raise click.ClickException(str(error)) from error
     from equipoise.desk.program import Program
 
     if program and not study.is_file():

@@ -15,3 +15,11 @@ simulator     an instrument for newcomers
 shelf         the studies of a folder
 server        all of it, behind a socket
 """
+
+try:
+    from equipoise.web.server import Binding, serve
+    from equipoise.web.tokens import Tokens
+except ImportError as error:
+    raise ImportError(f'the page needs more packages: pip install "equipoise[web]" ({error})') from error
+
+__all__ = ["Binding", "Tokens", "serve"]

@@ -1,0 +1,101 @@
+"""`equipoise serve` and `equipoise.web.serve`: what may be served, and how it ends."""
+
+import subprocess
+import sys
+import time
+
+from served import Served, begun, home, value_at
+
+import equipoise as eq
+from invoking import invoke
+
+
+def test_what_cannot_be_served_is_refused(tmp_path):
+    assert "--demo" in invoke("serve", code=2).stderr
+    assert "--demo" in invoke("serve", "--demo", tmp_path, code=2).stderr
+    assert "measures one study" in invoke("serve", tmp_path, "--", "true", code=2).stderr
+    (tmp_path / "tokens").write_text("short\nshorter\n")
+    begun(tmp_path / "study.jsonl")
+    refused = invoke("serve", tmp_path / "study.jsonl", "--token-file", tmp_path / "tokens", code=1)
+    assert "must be at least 16 letters" in refused.stderr
+    refused = invoke("serve", tmp_path / "study.jsonl", "--host", "203.0.113.9", "--port", 0, code=1)
+    assert "cannot be listened at" in refused.stderr
+    (tmp_path / "poem.jsonl").write_text("roses are red\n")
+    assert "damaged" in invoke("serve", tmp_path / "poem.jsonl", "--port", 0, code=1).stderr
+
+
+def test_without_the_extra_it_is_named():
+    code = "import sys; sys.modules['starlette'] = None; import equipoise; equipoise.web"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stderr
+    assert said.splitlines()[-1].startswith('ImportError: the page needs more packages: pip install "equipoise[web]"')
+
+
+def test_a_study_that_is_not_there_is_begun_on_the_page(tmp_path):
+    study = tmp_path / "new.jsonl"
+    server = Served(study, "--unit", "mW")
+    try:
+        assert server.get("/").headers["location"] == "/new"
+        fields = {
+            "goal": "minimize",
+            "unit": "mW",
+            "name0": "n",
+            "kind0": "int",
+            "low0": "1",
+            "high0": "8",
+            "unit0": "dB",
+        }
+        assert server.post("/new", fields | {"high0": "x"}).status == 409
+        assert server.post("/new", fields | {"high0": "8.5"}).status == 409
+        assert server.post("/new", fields | {"name1": "n", "low1": "0", "high1": "1"}).status == 409
+        assert server.post("/new", {"name0": ""}).status == 409
+        assert not study.exists()
+        assert server.post("/new", fields | {"name1": "r", "kind1": "log", "low1": "1e-3", "high1": "1"}).status == 303
+        assert server.post("/new", fields).status == 409  # it is there now
+        assert server.get(home(study)).status == 200
+    finally:
+        server.stop()
+    opt = eq.resume(study)
+    assert opt.minimize
+    assert opt.space.to_dict() == eq.Space(n=eq.Int(1, 8, unit="dB"), r=eq.Float(1e-3, 1, log=True)).to_dict()
+
+
+def test_the_demonstration_runs_by_itself_and_leaves_nothing(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    server = Served("--demo")
+    try:
+        assert "Automatic" in server.get("/study/demo.jsonl/now").text
+        assert "nA" in server.get("/study/demo.jsonl/known").text
+        assert any(tmp_path.iterdir())
+    finally:
+        assert "Ended; every reading" in server.stop()
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_function_measures(tmp_path):
+    begun(tmp_path / "study.jsonl")
+    code = f"""
+import sys
+sys.path[:0] = {sys.path!r}
+import equipoise as eq
+from served import value_at
+def announce(text):
+    print(text, flush=True)
+eq.web.serve({str(tmp_path / "study.jsonl")!r}, value_at, place=eq.web.Binding(port=0), announce=announce)
+"""
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    try:
+        assert "?token=" in process.stdout.readline()
+        opt = eq.resume(tmp_path / "study.jsonl")
+        deadline = time.monotonic() + 60
+        while opt.readings < 4:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+            opt.follow()
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+    assert all(record.value == value_at(record.x) for record in opt.records() if record.value is not None)
+
+
+def test_help_has_examples():
+    assert "equipoise serve --demo" in invoke("serve", "--help").output
