@@ -15,7 +15,7 @@ from equipoise.plots.knobs import Knob, chosen, coordinates, encoded
 from equipoise.study.rules import Record
 from equipoise.web.svg import Chart, around
 
-WIDE, TALL, HALF = (520.0, 170.0), (520.0, 270.0), (290.0, 300.0)
+WIDE, TALL, HALF = (430.0, 135.0), (430.0, 245.0), (240.0, 265.0)
 """Sizes of the charts, in the units of their own picture: the page scales them."""
 
 STEPS = 61
