@@ -13,6 +13,7 @@ from equipoise.desk.times import times
 from equipoise.web.automatic import Automatic
 from equipoise.web.chronicle import Chronicle
 from equipoise.web.confirming import entry, moves
+from equipoise.web.deeds import told_of
 from equipoise.web.forms import change, fields
 from equipoise.web.shelf import Shelf
 from equipoise.web.simulator import Simulator, begin
@@ -48,7 +49,7 @@ def test_a_reading_and_the_next_setting(station):
 
 def test_only_the_knobs_that_change_are_marked(station):
     do(station, do="ask")
-    do(station, do="start")
+    do(station, do="start", shown=moves(station, "start")[1])
     now = station.now()
     x = next(record.x for record in station.opt.records() if record.trial == now.trial)
     assert [dial.changed for dial in now.dials] == [x[name] != START[name] for name in START]
@@ -80,9 +81,11 @@ def test_failed_skipped_undone_corrected_retracted(station):
     do(station, do="undo", trial=trial)
     assert station.now().trial == trial
     do(station, do="tell", trial=trial, value="\N{MINUS SIGN}2.5")
-    do(station, do="correct", trial=trial, value="2.5")
+    with pytest.raises(RefusedError, match="has changed meanwhile"):
+        do(station, do="correct", trial=trial, value="2.5", was=told_of(1.5))
+    do(station, do="correct", trial=trial, value="2.5", was=told_of(-2.5))
     assert next(row.value for row in station.known().rows if row.trial == trial) == "2.5"
-    do(station, do="retract", trial=trial)
+    do(station, do="retract", trial=trial, was=told_of(2.5))
     assert station.opt.readings == 0
     assert station.known().undo.trial == 2  # the failure before it
 
@@ -100,11 +103,13 @@ def test_what_is_done_beside_measuring_is_in_the_log(station):
     do(station, do="audit", duels="3")
     assert "0 of 3" in station.known().plan
     do(station, do="cancel")
-    do(station, do="best")
+    with pytest.raises(RefusedError, match="What is best has changed meanwhile"):
+        do(station, do="best", shown=told_of(START | {"focus": 6}))
+    do(station, do="best", shown=moves(station, "best")[1])
     do(station, do="note", text="beam is back")
     notes = [(event["topic"], event["text"]) for event in events(station.path) if "note" in event][1:]
     assert notes == [("pause", "lunch"), ("by hand", ""), ("dialed in: best", ""), ("note", "beam is back")]
-    assert all(dial.changed is False for dial in moves(station, "best"))
+    assert all(dial.changed is False for dial in moves(station, "best")[0])
     text = entry(station)
     assert "4 readings" in text
     assert "beam is back" in text
@@ -189,7 +194,7 @@ def test_a_program_measures_until_somebody_pauses_and_goes_on_where_a_person_lef
 
     def measure(trial):
         if trial.id == 2:
-            raise FailedError("shutter closed")
+            raise KeyError("shutter closed")
         return {"value": value_at(trial.x)}
 
     loop = Automatic(station, measure)
@@ -208,7 +213,7 @@ def test_a_program_measures_until_somebody_pauses_and_goes_on_where_a_person_lef
         until(lambda: station.opt.readings >= count + 4)
     finally:
         loop.stop()
-    assert [record.failed for record in station.opt.records() if record.trial == 2] == ["shutter closed"]
+    assert [record.failed for record in station.opt.records() if record.trial == 2] == ["'shutter closed'"]
 
 
 def test_a_program_that_always_fails_pauses_the_study(tmp_path):
@@ -258,3 +263,30 @@ def test_a_form_is_read_as_it_was_sent():
     for body in (b"\xff", b"a=%ff", b"&".join(b"a=1" for _ in range(300))):
         with pytest.raises(RefusedError, match="cannot be read"):
             fields(body)
+
+
+def test_a_log_that_is_gone_is_said_and_taken_up_again(station, tmp_path):
+    do(station, do="ask")
+    station.path.rename(tmp_path / "elsewhere")
+    for look in (station.now, station.known, lambda: do(station, do="tell", trial=0, value="1")):
+        with pytest.raises((eq.LogError, RefusedError), match="No such file"):
+            look()
+    (tmp_path / "elsewhere").rename(station.path)
+    do(station, do="tell", trial=0, value="1")
+    assert station.known().readings == 1
+
+
+def test_a_program_whose_log_cannot_be_written_says_so_and_goes_on(tmp_path):
+    begun(tmp_path / "study.jsonl")
+    station = Station(tmp_path / "study.jsonl", machine=True)
+    loop = Automatic(station, lambda trial: {"value": value_at(trial.x)})
+    loop.start()
+    try:
+        until(lambda: station.opt.readings >= 2)
+        station.path.rename(tmp_path / "elsewhere")
+        until(lambda: station.trouble)
+        assert "cannot go on" in station.trouble
+        (tmp_path / "elsewhere").rename(station.path)
+        until(lambda: not station.trouble and station.opt.readings >= 4)
+    finally:
+        loop.stop()

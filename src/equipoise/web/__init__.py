@@ -4,7 +4,8 @@ room          what it does
 tokens        who may change a study, who may watch it
 guard         what is refused before any page sees it
 forms         what a form says
-station       a study that is served: its optimizer, its times, what may be done with it
+station       a study that is served: its optimizer, its times, its trials
+deeds         what people do with it beside measuring
 chronicle     when things happened, followed line by line
 now, known    what the screen shows, as plain records
 svg, traces   charts

@@ -9,21 +9,25 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
+import numpy as np
+
 from equipoise.data import Trial
 from equipoise.desk.alone import only_one
-from equipoise.desk.program import FailedError
 from equipoise.log.jsonl import LogError
 from equipoise.web.remarks import remarks
 from equipoise.web.station import Station
 
 Measure = Callable[[Trial], dict[str, Any]]
-"""Measures a trial; returns what to tell: the value and, where given, x, time and error. Or raises `FailedError`."""
+"""Measures a trial; returns what to tell: value and, where given, x, time and error. What it raises is a failure."""
 
 MOST_FAILURES = 10
 """Failures in a row after which it pauses itself."""
 
-LOOK_SECONDS = 0.2
+TURN_SECONDS = 0.2
 """Seconds after which it looks again whether it is its turn."""
+
+RETRY_SECONDS = 1.0
+"""Seconds after which it tries again where the log could not be written."""
 
 
 class Automatic:
@@ -59,32 +63,35 @@ class Automatic:
             try:
                 trial = self.station.next_trial()
                 if trial is None:
-                    self._ending.wait(LOOK_SECONDS)
+                    self._ending.wait(TURN_SECONDS)
                     continue
                 failures = 0 if self._measured(trial) else failures + 1
                 if failures >= MOST_FAILURES:
                     self.station.switch("pause", f"the program failed {failures} times in a row")
                     failures = 0
-            except LogError as error:  # a full disk, another program that has the log: said on the page, tried again
-                self.station.trouble = str(error)
-                self._ending.wait(1.0)
+            except (LogError, np.linalg.LinAlgError) as error:  # a full disk: said on the page, tried again
+                self.station.trouble = f"The program cannot go on: {error}"
+                self._ending.wait(RETRY_SECONDS)
             else:
                 self.station.trouble = ""
 
     def _measured(self, trial: Trial) -> bool:
         """Measure a trial and tell it; return whether there was a reading."""
-        station = self.station
         try:
+            told = self._measure(trial)
             with remarks():
-                station.opt.tell(trial, **self._measure(trial))
+                self.station.opt.tell(trial, **told)
             return True
-        except (FailedError, TypeError, ValueError, OSError) as error:  # or a reading that makes no sense
-            with remarks():
-                self._fail(trial, str(error) or type(error).__name__)
+        except (LogError, np.linalg.LinAlgError):  # nothing that the program can be blamed for
+            raise
+        except Exception as error:  # whatever the program did, its trial has no reading: the reason goes into the log
+            self._fail(trial, str(error) or type(error).__name__)
             return False
         finally:
-            station.busy = False
+            self.station.busy = False
 
     def _fail(self, trial: Trial, reason: str) -> None:
+        self.station.opt.follow()
         if trial.id in self.station.opt.open_trials:  # else somebody has told it meanwhile
-            self.station.opt.tell(trial, failed=reason)
+            with remarks():
+                self.station.opt.tell(trial, failed=reason)

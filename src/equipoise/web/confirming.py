@@ -9,10 +9,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from equipoise.desk.words import printable
+from equipoise.web.deeds import told_of
 from equipoise.web.dials import Dial, dials
 from equipoise.web.known import described
 from equipoise.web.pages import MissingError, Pages, page
-from equipoise.web.station import Station
+from equipoise.web.station import RefusedError, Station
 
 
 @dataclass(frozen=True)
@@ -63,14 +64,15 @@ CONFIRMATIONS = {
 }
 
 
-def moves(station: Station, what: str) -> tuple[Dial, ...]:
-    """Return the settings to dial in for a question, against where the machine stands; none where it is of no such."""
+def moves(station: Station, what: str) -> tuple[tuple[Dial, ...], str]:
+    """Return what to dial in for a question, against where the machine stands, and by what the form says so."""
     if what not in ("start", "best"):
-        return ()
-    x = station.start if what == "start" else station.opt.recommend().x
-    if x is None:
-        raise MissingError("Where the study started is not known yet.")
-    return dials(station.opt.space, x, station.stands)
+        return (), ""
+    try:
+        x = station.target(what)
+    except RefusedError as error:
+        raise MissingError(str(error)) from error
+    return dials(station.opt.space, x, station.stands), told_of(x)
 
 
 def entry(station: Station) -> str:
@@ -105,11 +107,8 @@ class Beside:
         question = CONFIRMATIONS.get(what)
         if question is None:
             raise MissingError("There is no such thing to do.")
-        shown: dict[str, Any] = {
-            "what": what,
-            "question": question,
-            "dials": await run_in_threadpool(moves, station, what),
-        }
+        moved, told = await run_in_threadpool(moves, station, what)
+        shown: dict[str, Any] = {"what": what, "question": question, "dials": moved, "shown": told}
         return page("confirm.html", request, name=station.path.name, **shown)
 
     async def trial(self, request: Request) -> Response:
@@ -120,7 +119,7 @@ class Beside:
         if record is None:
             raise MissingError("There is no such trial.")
         state, who = (printable(text, "") for text in (described(record), record.worker or ""))
-        shown: dict[str, Any] = {"record": record, "state": state, "worker": who}
+        shown: dict[str, Any] = {"record": record, "state": state, "worker": who, "was": told_of(record.value)}
         shown["dials"] = dials(station.opt.space, record.x)
         return page("trial.html", request, name=station.path.name, unit=station.unit, **shown)
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from urllib.parse import parse_qsl
 
 from equipoise.desk.cells import NUMBER
+from equipoise.web import deeds
 from equipoise.web.station import RefusedError, Station
 
 LONGEST_TEXT = 1000
@@ -64,6 +65,10 @@ def _fail(station: Station, given: Fields) -> list[str]:
     return station.fail(count(given, "trial"), reason)
 
 
+def _correct(station: Station, given: Fields) -> None:
+    deeds.correct(station, count(given, "trial"), number(given, "value", "A reading"), given.get("was", ""))
+
+
 def _note(station: Station, given: Fields) -> None:
     text = words(given, "text")
     if not text:
@@ -76,18 +81,18 @@ CHANGES: dict[str, Callable[[Station, Fields], list[str] | None]] = {
     "tell": _tell,
     "fail": _fail,
     "skip": lambda station, given: station.fail(count(given, "trial"), ""),
-    "undo": lambda station, given: station.undo(count(given, "trial")),
-    "correct": lambda station, given: station.correct(count(given, "trial"), number(given, "value", "A reading")),
-    "retract": lambda station, given: station.retract(count(given, "trial")),
-    "expire": lambda station, given: station.expire(count(given, "trial")),
+    "undo": lambda station, given: deeds.undo(station, count(given, "trial")),
+    "correct": _correct,
+    "retract": lambda station, given: deeds.retract(station, count(given, "trial"), given.get("was", "")),
+    "expire": lambda station, given: deeds.expire(station, count(given, "trial")),
     "pause": lambda station, given: station.switch("pause", words(given, "reason")),
     "by hand": lambda station, given: station.switch("by hand"),
     "automatic": lambda station, given: station.switch("automatic"),
-    "audit": lambda station, given: station.plan("audit", count(given, "duels")),
-    "verify": lambda station, given: station.plan("verify", count(given, "duels")),
-    "cancel": lambda station, given: station.cancel(),
-    "start": lambda station, given: station.dialed("start"),
-    "best": lambda station, given: station.dialed("best"),
+    "audit": lambda station, given: deeds.plan(station, "audit", count(given, "duels")),
+    "verify": lambda station, given: deeds.plan(station, "verify", count(given, "duels")),
+    "cancel": lambda station, given: deeds.cancel(station),
+    "start": lambda station, given: deeds.dialed(station, "start", given.get("shown", "")),
+    "best": lambda station, given: deeds.dialed(station, "best", given.get("shown", "")),
     "note": _note,
 }
 """Everything that may be done with a study, by the word on the button."""

@@ -35,6 +35,7 @@ class Now:
         busy: Whether a program measures it.
         paused: Since when it is paused, and why.
         machine: Whether there is a program to measure by itself.
+        trouble: What keeps it from measuring.
     """
 
     mode: Mode
@@ -47,11 +48,12 @@ class Now:
     busy: bool = False
     paused: str = ""
     machine: bool = False
+    trouble: str = ""
 
     @property
     def version(self) -> str:
         """A text that differs where the form does: a screen that shows another one is out of date."""
-        said = repr((self.mode, self.trial, self.asked, self.busy, self.paused, self.unit))
+        said = repr((self.mode, self.trial, self.asked, self.busy, self.paused, self.unit, self.trouble))
         return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 

@@ -137,8 +137,8 @@ class MissingError(Exception):
 
 
 async def missing(request: Request, error: Exception) -> Response:
-    """Answer what is not there."""
-    return page("missing.html", request, 404, text=str(error))
+    """Answer what is not there, or cannot be read."""
+    return page("missing.html", request, 404 if isinstance(error, MissingError) else 503, text=str(error))
 
 
 class _Streaming(Response):

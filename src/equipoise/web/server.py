@@ -15,6 +15,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from equipoise.log.jsonl import LogError
 from equipoise.web.automatic import Automatic, Measure
 from equipoise.web.beginning import Beginning
 from equipoise.web.confirming import Beside
@@ -125,7 +126,7 @@ def application(shelf: Shelf, ending: Callable[[], bool] = lambda: False) -> Sta
         Route(f"{study}/download/{{kind}}", downloads.get),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
-    return Starlette(routes=routes, exception_handlers={MissingError: missing})
+    return Starlette(routes=routes, exception_handlers={MissingError: missing, LogError: missing})
 
 
 class Server:

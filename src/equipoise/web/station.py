@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 
 from equipoise.data import Trial
+from equipoise.desk.words import printable
 from equipoise.log.header import Header
+from equipoise.log.jsonl import LogError
 from equipoise.optimizer import resume
 from equipoise.web.chronicle import Chronicle, clock
 from equipoise.web.known import Known, described, known
@@ -54,7 +56,7 @@ class Station:
         self._started = Header.read(path).start(self.opt.space).get("start")
         self._chronicle = Chronicle(path)
         self._lock = threading.RLock()
-        self._now: tuple[tuple[int, bool], Now] | None = None
+        self._now: tuple[tuple[int, bool, str], Now] | None = None
         self._known: Known | None = None
         self._bounds: dict[int, float] = {}
         self._revision = 0
@@ -63,7 +65,10 @@ class Station:
     @property
     def size(self) -> int:
         """Bytes of the log: another number where somebody has written."""
-        return os.stat(self.path).st_size
+        try:
+            return os.stat(self.path).st_size
+        except OSError as error:
+            raise LogError(f"{self.path} cannot be read: {error.strerror or error}") from error
 
     @property
     def edition(self) -> str:
@@ -72,15 +77,16 @@ class Station:
 
     def now(self) -> Now:
         """Return what is to be done now."""
-        with self._followed():
-            key = (self._chronicle.bytes, self.busy)
+        with self.turn():
+            key = (self._chronicle.bytes, self.busy, self.trouble)
             if self._now is None or self._now[0] != key:
-                self._now = key, now(self.opt, self._chronicle, self.worker, self.machine, self.busy)
+                found = now(self.opt, self._chronicle, self.worker, self.machine, self.busy)
+                self._now = key, replace(found, trouble=printable(self.trouble, ""))
             return self._now[1]
 
     def known(self) -> Known:
         """Return what is known; computed once after each change."""
-        with self._followed():
+        with self.turn():
             if self._known is None or self._known.version != self.edition:
                 with remarks() as said:
                     best = self.opt.recommend()
@@ -106,7 +112,7 @@ class Station:
     @property
     def stands(self) -> Any:
         """The setting where the machine stands; `None` where nothing has said so."""
-        with self._followed():
+        with self.turn():
             return stands(self.opt.records(), self.opt.notes, self._chronicle.stands(self.worker))
 
     @property
@@ -117,12 +123,12 @@ class Station:
     @property
     def mode(self) -> Mode:
         """Who measures, or whether nobody does."""
-        with self._followed():
+        with self.turn():
             return mode_of(self.opt.notes, self.machine)
 
     def ask(self) -> None:
         """Hand out the next trial, if none is open here and nobody has paused."""
-        with self._followed():
+        with self.turn():
             if self.mode == "pause":
                 raise RefusedError("The study is paused: let it go on first.")
             if current(self.opt, self.worker) is None:
@@ -130,7 +136,7 @@ class Station:
 
     def tell(self, trial: int, value: float, error: float = 0.0) -> list[str]:
         """Report a reading of the trial that is open here, then hand out the next; return what is to be said."""
-        with self._followed(), remarks() as said:
+        with self.turn(), remarks() as said:
             if self._told_before(trial, value):
                 return [f"Trial {trial} was told {value:g} already."]
             self._must_be_current(trial)
@@ -141,74 +147,37 @@ class Station:
 
     def fail(self, trial: int, reason: str) -> list[str]:
         """Report that the trial that is open here has no reading, then hand out the next."""
-        with self._followed(), remarks() as said:
+        with self.turn(), remarks() as said:
             self._must_be_current(trial)
             self.opt.tell(trial, failed=reason or SKIPPED)
             self._go_on()
         return said
 
-    def undo(self, trial: int) -> None:
-        """Take back the last answer, if it still is the last."""
-        with self._followed():
-            if self.opt.last_answered != trial:
-                raise RefusedError(
-                    f"Trial {trial} is no longer the last answer; look at the list, and retract it there."
-                )
-            self.opt.retract(trial)
-
-    def correct(self, trial: int, value: float) -> None:
-        """Replace the reading of a trial."""
-        with self._followed():
-            self.opt.correct(trial, value)
-
-    def retract(self, trial: int) -> None:
-        """Take back what was told of a trial."""
-        with self._followed():
-            self.opt.retract(trial)
-
-    def expire(self, trial: int) -> None:
-        """Take back an open trial whose worker is lost."""
-        with self._followed():
-            if trial not in self.opt.open_trials:
-                raise RefusedError(f"Trial {trial} is not open any more.")
-            self.opt.expire(trial)
-
     def switch(self, mode: Mode, why: str = "") -> None:
         """Pause, or let the study go on: by hand, or by the program."""
-        with self._followed():
+        with self.turn():
             if mode == "automatic" and not self.machine:
                 raise RefusedError("There is no program to measure by itself: `equipoise serve STUDY -- COMMAND`.")
             if self.mode != mode:
                 self.opt.note(mode, why)
 
-    def dialed(self, where: str) -> None:
-        """Write down that the machine was moved to the start or to the best setting."""
-        with self._followed():
+    def target(self, where: str) -> Any:
+        """Return the setting of the start, or the best one as far as is known."""
+        with self.turn():
             x = self.start if where == "start" else self.opt.recommend().x
             if x is None:
                 raise RefusedError("Where the study started is not known yet.")
-            self.opt.note(f"dialed in: {where}", x=x)
-
-    def plan(self, purpose: str, duels: int) -> None:
-        """Plan an audit or a verification, or cancel what is under way."""
-        with self._followed():
-            act = {"audit": self.opt.audit, "verify": self.opt.verify}
-            act[purpose](duels)
-
-    def cancel(self) -> None:
-        """Do not go on with the audit or verification."""
-        with self._followed():
-            self.opt.cancel()
+            return x
 
     def note(self, text: str, topic: str = "note") -> None:
         """Write down what somebody says."""
-        with self._followed():
+        with self.turn():
             if topic != UNIT or unit_of(self.opt.notes) != text:
                 self.opt.note(topic, text)
 
     def next_trial(self) -> Trial | None:
         """Return the trial that the program is to measure, which is busy from now on; `None` if it is not its turn."""
-        with self._followed():
+        with self.turn():
             if self.mode != "automatic":
                 return None
             open_here = current(self.opt, self.worker)
@@ -221,7 +190,7 @@ class Station:
             return trial
 
     @contextmanager
-    def _followed(self) -> Iterator[None]:
+    def turn(self) -> Iterator[None]:
         """Let one thread in at a time, having followed what others wrote."""
         with self._lock:
             if self.size != self._chronicle.bytes:

@@ -3,10 +3,12 @@
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from starlette.concurrency import run_in_threadpool
 from starlette.types import Receive, Scope, Send
 
+from equipoise.log.jsonl import LogError
 from equipoise.web.station import Station
 
 LOOK_SECONDS = 0.25
@@ -45,7 +47,8 @@ class Broadcast:
         try:
             headers = [(b"content-type", b"text/event-stream"), (b"x-accel-buffering", b"no")]
             await send({"type": "http.response.start", "status": 200, "headers": headers})
-            await self._tell(station, send, gone)
+            with suppress(LogError):  # a log that is gone: the screen asks again, and is told so
+                await self._tell(station, send, gone)
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
             gone.cancel()

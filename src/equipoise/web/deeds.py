@@ -1,0 +1,75 @@
+"""What people do with a study beside measuring: each is refused where it is about something that has changed."""
+
+import hashlib
+from typing import Any
+
+from equipoise.web.station import RefusedError, Station
+
+
+def told_of(value: Any) -> str:
+    """Return a short text by which a form says what it has shown: a setting, or a reading.
+
+    Example:
+        >>> told_of({"q1": 0.5}) == told_of({"q1": 0.25})
+        False
+    """
+    return hashlib.sha256(repr(value).encode()).hexdigest()[:16]
+
+
+def undo(station: Station, trial: int) -> None:
+    """Take back the last answer, if it still is the last."""
+    with station.turn():
+        if station.opt.last_answered != trial:
+            raise RefusedError(f"Trial {trial} is no longer the last answer; look at the list, and retract it there.")
+        station.opt.retract(trial)
+
+
+def correct(station: Station, trial: int, value: float, was: str) -> None:
+    """Replace the reading of a trial, if it still is what it was."""
+    with station.turn():
+        _must_be_as_shown(station, trial, was)
+        station.opt.correct(trial, value)
+
+
+def retract(station: Station, trial: int, was: str) -> None:
+    """Take back what was told of a trial, if it still is what it was."""
+    with station.turn():
+        _must_be_as_shown(station, trial, was)
+        station.opt.retract(trial)
+
+
+def expire(station: Station, trial: int) -> None:
+    """Take back an open trial whose worker is lost."""
+    with station.turn():
+        if trial not in station.opt.open_trials:
+            raise RefusedError(f"Trial {trial} is not open any more.")
+        station.opt.expire(trial)
+
+
+def dialed(station: Station, where: str, shown: str) -> None:
+    """Write down that the machine was moved to the start or to the best setting, if that is what was shown."""
+    with station.turn():
+        x = station.target(where)
+        if shown != told_of(x):
+            raise RefusedError(f"What is {where} has changed meanwhile: look again. Nothing was written.")
+        station.opt.note(f"dialed in: {where}", x=x)
+
+
+def plan(station: Station, purpose: str, duels: int) -> None:
+    """Plan an audit or a verification, or cancel what is under way."""
+    with station.turn():
+        act = {"audit": station.opt.audit, "verify": station.opt.verify}
+        act[purpose](duels)
+
+
+def cancel(station: Station) -> None:
+    """Do not go on with the audit or verification."""
+    with station.turn():
+        station.opt.cancel()
+
+
+def _must_be_as_shown(station: Station, trial: int, was: str) -> None:
+    """Refuse to change an answer that is not what its page showed."""
+    record = next((record for record in station.opt.records() if record.trial == trial), None)
+    if record is not None and was != told_of(record.value):
+        raise RefusedError(f"What was told of trial {trial} has changed meanwhile: look again.")
