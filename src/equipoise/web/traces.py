@@ -101,21 +101,15 @@ def _row(
     up = around([*(mean - width).tolist(), *(mean + width).tolist(), 0.0])
     chart = Chart.of(knob.limits, up, size, log_x=knob.log, names=names)
     told = [knob.position(knob.get(record.x)) for record in opt.records() if record.value is not None]
-    parts = [
-        chart.area([*low, *reversed(high)], "band"),
-        *(chart.line(list(pair), "whisker") for pair in _bars(low, high, knob)),
-    ]
-    parts += [chart.line(middle, "estimate"), chart.dots(middle if knob.steps else [], "estimate")]
+    if knob.steps:
+        bars = [chart.line(pair, "whisker") for pair in zip(low, high, strict=True)]
+        parts = [*bars, chart.dots(middle, "estimate")]
+    else:
+        parts = [chart.area([*low, *reversed(high)], "band"), chart.line(middle, "estimate")]
     parts += [chart.crosses([(value, chart.y.low) for value in sorted(set(told))], "where", 2.0)]
     parts += [chart.dots([(knob.position(knob.get(best.x)), 0.0)], "leader", 4.5)]
     says = f"The estimate of f along {knob.name}, against the best setting, with its interval."
     return chart.drawn(parts, printable(knob.name, ""), _with("f(x) - f(best)", unit), says)
-
-
-def _bars(
-    low: list[tuple[float, float]], high: list[tuple[float, float]], knob: Knob
-) -> Sequence[tuple[tuple[float, float], tuple[float, float]]]:
-    return list(zip(low, high, strict=True)) if knob.steps else []
 
 
 def _ranked(opt: Optimizer, best: Recommendation, points: FloatArray, unit: str) -> str:
