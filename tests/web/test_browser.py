@@ -81,6 +81,7 @@ def screen(browser, server, study="", role="operator", size=DESK, **options):
 
 
 def trial_of(page):
+    expect(page.locator("#now-title")).to_contain_text("Trial")
     return int(re.search(r"Trial (\d+)", page.locator("#now-title").inner_text())[1])
 
 
