@@ -31,7 +31,7 @@ START = {"focus": 0, "angle": 0, "filter": "open"}
 
 def begun(path, readings=0, **parts):
     """Make a study whose asks take a millisecond."""
-    opt = eq.Optimizer(SPACE, kernel=eq.RBF(0.5), start=START, log=path, rng=0, **parts)
+    opt = eq.Optimizer(SPACE, start=START, log=path, rng=0, **({"kernel": eq.RBF(0.5)} | parts))
     opt.note("unit", "nA")
     for _ in range(readings):
         trial = opt.ask(worker="page")

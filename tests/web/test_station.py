@@ -14,6 +14,7 @@ from equipoise.web.automatic import Automatic
 from equipoise.web.chronicle import Chronicle
 from equipoise.web.confirming import entry, moves
 from equipoise.web.deeds import told_of
+from equipoise.web.downloads import table
 from equipoise.web.forms import change, fields
 from equipoise.web.shelf import Shelf
 from equipoise.web.simulator import Simulator, begin
@@ -127,6 +128,14 @@ def test_what_is_known(tmp_path):
     assert "value / nA" in known.readings_chart
 
 
+def test_a_reading_that_nobody_asked_for_is_in_the_list(tmp_path):
+    begun(tmp_path / "study.jsonl", kernel=None)
+    station = Station(tmp_path / "study.jsonl")
+    eq.resume(station.path).add(START, 0.75)
+    assert [(row.value, row.state) for row in station.known().rows] == [("0.75", "told")]
+    assert b",0.75," in table(station)
+
+
 def test_what_others_write_is_followed_and_computed_once(station):
     first = station.known()
     assert station.known() is first
@@ -163,11 +172,12 @@ def test_two_stations_and_a_shell_lose_nothing(tmp_path):
 
 
 def test_times_followed_line_by_line_are_those_of_the_log(tmp_path):
-    opt = begun(tmp_path / "study.jsonl", readings=3)
+    opt = begun(tmp_path / "study.jsonl", readings=3, kernel=None)
     chronicle = Chronicle(opt.log)
     chronicle.follow()
     opt.retract(2)
     opt.tell(opt.ask(worker="w"), 0.5)
+    opt.add(START, 0.75)  # nobody asked for it
     chronicle.follow()
     assert (chronicle.asked, chronicle.ended) == times(opt.log)
     assert chronicle.bytes == opt.log.stat().st_size

@@ -19,6 +19,8 @@ def times(study: Path) -> tuple[dict[int, str], dict[int, str]]:
         match event:
             case {"ask": trial, "at": at} | {"hand": trial, "at": at}:
                 asked[trial] = at
+            case {"add": trial, "at": at}:
+                asked[trial] = ended[trial] = at
             case {"tell": trial, "at": at} | {"fail": trial, "at": at}:
                 ended[trial] = at
             case {"retract": trial}:
