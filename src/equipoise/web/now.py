@@ -67,23 +67,24 @@ def now(opt: Optimizer, chronicle: Chronicle, worker: str | None, machine: bool 
         machine: Whether there is a program to measure by itself.
         busy: Whether it measures.
     """
-    notes, records = opt.notes, opt.records()
+    notes = opt.notes
     mode, said = mode_of(notes, machine), opt.readings
     paused = _paused(notes, chronicle) if mode == "pause" else ""
     general: dict[str, Any] = {"unit": unit_of(notes), "busy": busy, "paused": paused, "machine": machine}
-    trial = current(opt, worker)
+    trial = current(opt, chronicle, worker)
     if trial is None:
         return Now(mode, said, **general)
+    records = opt.records()
     record = next(record for record in records if record.trial == trial)
     at = stands(records, notes, chronicle.stands(worker))
     asked, half = clock(chronicle.asked.get(trial, "")), _half(chronicle, trial)
     return Now(mode, said, trial, half, dials(opt.space, record.x, at), asked=asked, **general)
 
 
-def current(opt: Optimizer, worker: str | None) -> int | None:
+def current(opt: Optimizer, chronicle: Chronicle, worker: str | None) -> int | None:
     """Return the trial that a worker is to measure: the oldest that it has."""
-    mine = {record.trial for record in opt.records() if record.worker == worker}
-    return next((i for i in opt.open_trials if i in mine), None)
+    halves = chronicle.halves
+    return next((i for i in opt.open_trials if i in halves and halves[i].worker == worker), None)
 
 
 def mode_of(notes: Sequence[Note], machine: bool) -> Mode:

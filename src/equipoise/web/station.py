@@ -131,7 +131,7 @@ class Station:
         with self.turn():
             if self.mode == "pause":
                 raise RefusedError("The study is paused: let it go on first.")
-            if current(self.opt, self.worker) is None:
+            if current(self.opt, self._chronicle, self.worker) is None:
                 self.opt.ask(worker=self.worker)
 
     def tell(self, trial: int, value: float, error: float = 0.0) -> list[str]:
@@ -180,7 +180,7 @@ class Station:
         with self.turn():
             if self.mode != "automatic":
                 return None
-            open_here = current(self.opt, self.worker)
+            open_here = current(self.opt, self._chronicle, self.worker)
             if open_here is None:
                 trial = self.opt.ask(worker=self.worker)
             else:
@@ -200,16 +200,21 @@ class Station:
 
     def _go_on(self) -> None:
         """Hand out the next trial where somebody measures by hand, and none is open."""
-        if mode_of(self.opt.notes, self.machine) == "by hand" and current(self.opt, self.worker) is None:
+        if (
+            mode_of(self.opt.notes, self.machine) == "by hand"
+            and current(self.opt, self._chronicle, self.worker) is None
+        ):
             self.opt.ask(worker=self.worker)
 
     def _told_before(self, trial: int, value: float) -> bool:
         """Return whether the very same was told: a button that was pressed twice."""
+        if trial in self.opt.open_trials:
+            return False
         return any(record.trial == trial and record.value == value for record in self.opt.records())
 
     def _must_be_current(self, trial: int) -> None:
         """Refuse a form that is about another trial than the one that is open here."""
-        open_here = current(self.opt, self.worker)
+        open_here = current(self.opt, self._chronicle, self.worker)
         if trial == open_here:
             return
         record = next((record for record in self.opt.records() if record.trial == trial), None)
