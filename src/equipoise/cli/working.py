@@ -27,7 +27,7 @@ from equipoise.cli.proving import audit, cancel, verify
 from equipoise.cli.replaying import replay, status
 from equipoise.cli.running import run
 from equipoise.cli.serving import serve
-from equipoise.desk.table import as_csv, row
+from equipoise.desk.table import as_csv, rows
 from equipoise.desk.times import times
 
 
@@ -94,9 +94,9 @@ def export(study: Path, out: Path | None, as_json: bool) -> None:
     Those told come first, in the order of telling, then what failed and what is still open. A parameter that is called
     as another column is, such as time, gets an `x.` before its name.
     """
-    opt, (asked, ended) = opened(study), times(study)
-    rows = [row(record, asked[record.trial], ended.get(record.trial)) for record in opt.records()]
-    text = json_line(rows) + "\n" if as_json else as_csv(rows, opt)
+    opt = opened(study)
+    found = rows(opt.records(), times(study))
+    text = json_line(found) + "\n" if as_json else as_csv(found, opt)
     if out is None:
         click.echo(text, nl=False)
         return

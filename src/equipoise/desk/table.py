@@ -2,27 +2,29 @@
 
 import csv
 import io
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from equipoise.desk.cells import cell
-from equipoise.desk.words import settings
 from equipoise.optimizer import Optimizer
 from equipoise.study.rules import Record
+from equipoise.study.sheets import row
+
+Times = tuple[Mapping[int, str], Mapping[int, str]]
+"""When each trial was asked for, and when it ended."""
 
 
-def row(record: Record, asked: str, ended: str | None) -> dict[str, Any]:
-    """Return what became of a trial, one value for each column."""
-    told = {"value": record.value, "error": record.error or None, "time": record.time, "failed": record.failed}
-    who = {"trial": record.trial, "duel": record.duel, "worker": record.worker}
-    rest = who | told | {"given up": record.void, "asked": asked, "ended": ended}
-    where = {f"x.{name}" if name in rest else name: value for name, value in settings(record.x).items()}
-    return who | where | rest
+def rows(records: Iterable[Record], times: Times) -> list[dict[str, Any]]:
+    """Return what became of trials, a value for each column."""
+    asked, ended = times
+    return [row(record, asked=asked.get(record.trial), ended=ended.get(record.trial)) for record in records]
 
 
 def as_csv(rows: list[dict[str, Any]], opt: Optimizer) -> str:
     """Return rows as a table; with its header, even if there are none."""
     file = io.StringIO()
-    columns = rows[0] if rows else row(Record(0, 0, None, opt.recommend().x), "", None)
+    some = rows or [row(Record(0, 0, None, opt.recommend().x), asked=None, ended=None)]
+    columns = {name: name for cells in some for name in cells}  # covariates are not in every row
     writer = csv.DictWriter(file, list(columns), lineterminator="\n")
-    writer.writerows({name: cell(value) for name, value in row.items()} for row in ({c: c for c in columns}, *rows))
+    writer.writerows({name: cell(value) for name, value in cells.items()} for cells in (columns, *rows))
     return file.getvalue()

@@ -14,7 +14,9 @@ import numpy as np
 from equipoise.spaces import Choice, Domain, Int
 from equipoise.study.rules import Record
 
-COLUMNS = ("trial", "duel", "worker", "block", "value", "error", "time", "failed", "given up", "set aside")
+COLUMNS = frozenset(
+    {"trial", "duel", "worker", "block", "value", "error", "time", "failed", "given up", "set aside", "asked", "ended"}
+)
 """The columns of a study's table beside those of its parameters and covariates."""
 
 
@@ -84,15 +86,21 @@ def tuned(space: Domain) -> list[str]:
 
 def columns(records: Iterable[Record]) -> dict[str, list[Any]]:
     """Return what became of trials as columns by name: the table of a study."""
-    rows = [_row(record) for record in records]
-    names = {name: None for row in rows for name in row}  # in the order in which they appear
-    return {name: [row.get(name) for row in rows] for name in names}
+    rows = [row(record) for record in records]
+    names = {name: None for cells in rows for name in cells}  # in the order in which they appear
+    return {name: [cells.get(name) for cells in rows] for name in names}
 
 
-def _row(record: Record) -> dict[str, Any]:
+def row(record: Record, **more: Any) -> dict[str, Any]:
+    """Return what became of a trial, a value for each column of a study's table.
+
+    Args:
+        record: What became of it.
+        **more: Further columns.
+    """
     who = {"trial": record.trial, "duel": record.duel, "worker": record.worker, "block": record.block}
     told = {"value": record.value, "error": record.error or None, "time": record.time, "failed": record.failed}
-    kept = who | told | {"given up": record.void, "set aside": record.aside}
+    kept = who | told | {"given up": record.void, "set aside": record.aside} | more
     x = record.x if isinstance(record.x, Mapping) else {f"x[{i}]": each for i, each in enumerate(record.x.tolist())}
     where = {f"x.{name}" if name in kept else name: value for name, value in x.items()}
     return who | where | kept | {name: value for name, value in record.covariates.items() if name not in where | kept}

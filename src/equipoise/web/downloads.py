@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from equipoise import plots
-from equipoise.desk.table import as_csv, row
+from equipoise.desk.table import as_csv, rows
 from equipoise.desk.times import times
 from equipoise.web.pages import MissingError, Pages
 from equipoise.web.station import Station
@@ -20,9 +20,7 @@ _drawing = threading.Lock()
 
 def table(station: Station) -> bytes:
     """Return all trials as CSV."""
-    asked, ended = times(station.path)
-    rows = [row(record, asked.get(record.trial, ""), ended.get(record.trial)) for record in station.opt.records()]
-    return as_csv(rows, station.opt).encode()
+    return as_csv(rows(station.opt.records(), times(station.path)), station.opt).encode()
 
 
 def _picture(kind: str) -> Callable[[Station], bytes]:
