@@ -161,3 +161,21 @@ def test_experiments_import_no_joblib_and_no_matplotlib():
         "print([n for n in ('tqdm', 'joblib', 'matplotlib') if n in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout == "[]\n"
+
+
+def test_bench_real_prints_a_table_and_continues(invoke, tmp_path):
+    command = ("bench", "real", "--competitor", "randomized blocks", "--world", "oats, 4 a batch", "--seeds", 3)
+    first = invoke(*command, "--out", tmp_path / "real.csv")
+    assert first.exit_code == 0
+    assert "randomized blocks" in first.output
+    assert len((tmp_path / "real.csv").read_text().splitlines()) == 4
+    again = invoke(*command, "--out", tmp_path / "real.csv")
+    assert first.output.splitlines()[-4:] == again.output.splitlines()[-4:]
+
+
+@pytest.mark.parametrize("option", ["competitor", "world"])
+def test_bench_real_says_what_it_knows(invoke, option):
+    result = invoke("bench", "real", f"--{option}", "nonsense")
+    assert result.exit_code == 2
+    assert f"--{option} must be one of" in result.output
+    assert "nonsense" in result.output

@@ -3,9 +3,10 @@
 import click
 
 from equipoise import __version__
+from equipoise.cli.benching import bench
 from equipoise.cli.common import EXIT_CODES
 from equipoise.cli.comparing import compare
-from equipoise.cli.simulating import EXPERIMENTS
+from equipoise.cli.simulating import demo, paper
 from equipoise.cli.tuning import tune
 from equipoise.cli.working import COMMANDS
 
@@ -30,6 +31,9 @@ Programs:
 
 PROGRAMS = [compare, tune]
 """What `equipoise` offers for programs, without a study."""
+
+EXPERIMENTS = [demo, paper, bench]
+"""What `equipoise` offers to experiment with."""
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True}
 

@@ -1,7 +1,5 @@
-"""`equipoise demo`, `paper` and `bench`: learners against simulated worlds."""
+"""`equipoise demo` and `paper`: learners against simulated worlds."""
 
-import json
-import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,12 +19,6 @@ Examples:
   equipoise paper all --repetitions 5 --readings 500     a quick look
   equipoise paper all --backend dask --address tcp://10.0.0.5:8786
 """
-BENCH_EXAMPLES = """\b
-Examples:
-  equipoise bench --bias none --bias drift
-  equipoise bench --learner IDS-two --learner random --function branin --bias jumps
-  equipoise bench --function linear --bias negative-repeat --readings 2000 --json
-"""
 
 
 @click.command(short_help="Tune a drifting instrument: a picture in seconds.")
@@ -42,7 +34,7 @@ def demo(out: Path, seeds: int, readings: int) -> None:
     """
     from equipoise.experiments.demo import contest, recommendation_table, regret_table
 
-    with _ending_politely("nothing was written"), _bar(2 * seeds * readings) as advance:
+    with ending_politely("nothing was written"), bar(2 * seeds * readings, "reading") as advance:
         contestants = contest(seeds, readings, advance)
     click.echo(f"\n{regret_table(contestants)}\n{recommendation_table(contestants)}")
     with _pictures():
@@ -51,7 +43,7 @@ def demo(out: Path, seeds: int, readings: int) -> None:
         click.echo(f"Picture: {draw(contestants, out)}")
 
 
-def _sweep_options(command: Callable[..., None]) -> Callable[..., None]:
+def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of a sweep to a command."""
     backends = click.Choice(["loky", "threading", "dask", "ray"])
     for option in (
@@ -76,7 +68,7 @@ def _sweep_options(command: Callable[..., None]) -> Callable[..., None]:
 )
 @click.option("--out", type=FILE, default=Path("out/paper"), help="Folder to write to.")
 @click.option("--strict", is_flag=True, help="Exit with status 1 if a statement of the paper does not come out.")
-@_sweep_options
+@sweep_options
 def paper(
     figure: str,
     repetitions: int,
@@ -97,7 +89,7 @@ def paper(
 
     settings: Any = {"repetitions": repetitions, "readings": readings, "seed": seed, "engine": engine}
     passed = True
-    with _sweeping(_resumed(out), **where) as jobs:
+    with sweeping(resumed(out), **where) as jobs:
         for name in ("linear", "camelback") if figure == "all" else (figure,):
             report = reproduce(name, out=out, jobs=jobs, progress=True, **settings)
             click.echo(f"\n{report.settings}\n\n{report.table}\n" + "\n".join(map(str, report.checks)))
@@ -108,84 +100,22 @@ def paper(
         raise click.exceptions.Exit(1)
 
 
-class _Bench(click.Command):
-    """A command that lists all names at the end of its help."""
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples, then the names."""
-        super().format_epilog(ctx, formatter)
-        from equipoise.environments import BIASES, FUNCTIONS
-        from equipoise.experiments import LEARNERS
-
-        with formatter.section("Names"):
-            for what, names in {"learners": [*LEARNERS], "functions": [*FUNCTIONS], "biases": [*BIASES]}.items():
-                formatter.write(_listed(what, names, formatter.width) + "\n")
-
-
-def _listed(what: str, names: list[str], width: int) -> str:
-    """Return a paragraph of names, none of them broken at a hyphen."""
-    first, rest = f"  {what:11}", " " * 13
-    lines = textwrap.wrap(", ".join(names), width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
-    return "\n".join(lines)
-
-
-@click.command(cls=_Bench, short_help="Run any learner on any function under any bias.", epilog=BENCH_EXAMPLES)
-@click.option("--learner", multiple=True, default=["UCB", "IDS-two"], help="May be repeated.")
-@click.option("--function", multiple=True, default=["camelback-grid"], help="May be repeated.")
-@click.option("--bias", multiple=True, default=["none"], help="May be repeated.")
-@click.option("--repetitions", type=COUNT, default=10, help="Runs of each combination.")
-@click.option("--readings", type=COUNT, default=200, help="Readings in each run.")
-@click.option("--noise", type=float, help="Standard deviation of a reading's noise.  [default: the problem's own]")
-@click.option("--lengthscale", type=float, help="Of the learners' kernel.  [default: the problem's own]")
-@click.option("--out", type=FILE, help="Folder to keep results in.  [default: none are kept]")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-@_sweep_options
-def bench(
-    learner: tuple[str, ...],
-    function: tuple[str, ...],
-    bias: tuple[str, ...],
-    repetitions: int,
-    out: Path | None,
-    as_json: bool,
-    backend: str,
-    jobs: int | None,
-    address: str | None,
-    **settings: Any,
-) -> None:
-    """Run any learner on any function under any bias, and print a table.
-
-    The regret of a run is summed over all its readings; the table has its mean over the repetitions with two standard
-    errors, and its median. "linear runs" are those whose regret still grows like the number of readings, "recommended"
-    is the true regret of the final recommendation. All learners meet the same functions and the same noise.
-    """
-    from equipoise.experiments.bench import bench_data, bench_table, combinations
-    from equipoise.experiments.sweep import sweep
-
-    try:
-        experiments = combinations(learner, function, bias, **settings)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from error
-    with _sweeping("results are not kept without --out" if out is None else _resumed(out), backend, jobs, address) as n:
-        curves = sweep(experiments, repetitions, out=out, jobs=n, progress=True)
-    click.echo(json.dumps([bench_data(each) for each in curves], indent=2) if as_json else bench_table(curves))
-
-
 @contextmanager
-def _sweeping(kept: str, backend: str, jobs: int | None, address: str | None) -> Iterator[int]:
+def sweeping(kept: str, backend: str, jobs: int | None, address: str | None) -> Iterator[int]:
     """Choose where to run, and end politely: `kept` says what an interruption leaves."""
     from equipoise.experiments.backends import backend as choose
 
     if address is not None and backend not in ("dask", "ray"):
         raise click.UsageError(f"--address is for --backend dask or ray, not for {backend}")
     try:
-        with _ending_politely(kept), choose(backend, jobs, address) as n:
+        with ending_politely(kept), choose(backend, jobs, address) as n:
             yield n
     except ImportError as error:
         raise click.ClickException(str(error)) from error
 
 
 @contextmanager
-def _ending_politely(kept: str) -> Iterator[None]:
+def ending_politely(kept: str) -> Iterator[None]:
     """End politely after Ctrl-C or a request to terminate: `kept` says what that leaves."""
     try:
         with interruptible():
@@ -195,7 +125,8 @@ def _ending_politely(kept: str) -> Iterator[None]:
         raise click.exceptions.Exit(INTERRUPTED) from None
 
 
-def _resumed(out: Path) -> str:
+def resumed(out: Path) -> str:
+    """Say what an interruption leaves in a folder or file."""
     return f"finished runs are kept in {out}, and the same command continues"
 
 
@@ -209,12 +140,9 @@ def _pictures() -> Iterator[None]:
 
 
 @contextmanager
-def _bar(total: int) -> Iterator[Callable[[int], object]]:
+def bar(total: int, unit: str) -> Iterator[Callable[[int], object]]:
+    """Show how far something is, and give a function that advances it."""
     from tqdm import tqdm
 
-    with tqdm(total=total, unit="reading", dynamic_ncols=True) as bar:
+    with tqdm(total=total, unit=unit, dynamic_ncols=True) as bar:
         yield bar.update
-
-
-EXPERIMENTS = [demo, paper, bench]
-"""What `equipoise` offers to experiment with."""

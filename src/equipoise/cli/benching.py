@@ -1,0 +1,126 @@
+"""`equipoise bench`: learners by name against simulated worlds, and against real data."""
+
+import json
+import textwrap
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from equipoise.cli.simulating import COUNT, FILE, bar, ending_politely, resumed, sweep_options, sweeping
+
+BENCH_EXAMPLES = """\b
+Examples:
+  equipoise bench --bias none --bias drift
+  equipoise bench --learner IDS-two --learner random --function branin --bias jumps
+  equipoise bench --function linear --bias negative-repeat --readings 2000 --json
+  equipoise bench real --help                            published experiments instead
+"""
+
+
+class _Bench(click.Group):
+    """A group that runs by itself too, and lists all names at the end of its help."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples, then the names."""
+        super().format_epilog(ctx, formatter)
+        from equipoise.environments import BIASES, FUNCTIONS
+        from equipoise.experiments import LEARNERS
+
+        with formatter.section("Names"):
+            for what, names in {"learners": [*LEARNERS], "functions": [*FUNCTIONS], "biases": [*BIASES]}.items():
+                formatter.write(_listed(what, names, formatter.width) + "\n")
+
+
+def _listed(what: str, names: list[str], width: int) -> str:
+    """Return a paragraph of names, none of them broken at a hyphen."""
+    first, rest = f"  {what:11}", " " * 13
+    lines = textwrap.wrap(", ".join(names), width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
+    return "\n".join(lines)
+
+
+@click.group(
+    cls=_Bench,
+    invoke_without_command=True,
+    short_help="Run any learner on any function under any bias; on real data.",
+    epilog=BENCH_EXAMPLES,
+)
+@click.option("--learner", multiple=True, default=["UCB", "IDS-two"], help="May be repeated.")
+@click.option("--function", multiple=True, default=["camelback-grid"], help="May be repeated.")
+@click.option("--bias", multiple=True, default=["none"], help="May be repeated.")
+@click.option("--repetitions", type=COUNT, default=10, help="Runs of each combination.")
+@click.option("--readings", type=COUNT, default=200, help="Readings in each run.")
+@click.option("--noise", type=float, help="Standard deviation of a reading's noise.  [default: the problem's own]")
+@click.option("--lengthscale", type=float, help="Of the learners' kernel.  [default: the problem's own]")
+@click.option("--out", type=FILE, help="Folder to keep results in.  [default: none are kept]")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@sweep_options
+@click.pass_context
+def bench(
+    ctx: click.Context,
+    /,
+    learner: tuple[str, ...],
+    function: tuple[str, ...],
+    bias: tuple[str, ...],
+    repetitions: int,
+    out: Path | None,
+    as_json: bool,
+    backend: str,
+    jobs: int | None,
+    address: str | None,
+    **settings: Any,
+) -> None:
+    """Run any learner on any function under any bias, and print a table.
+
+    The regret of a run is summed over all its readings; the table has its mean over the repetitions with two standard
+    errors, and its median. "linear runs" are those whose regret still grows like the number of readings, "recommended"
+    is the true regret of the final recommendation. All learners meet the same functions and the same noise.
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    from equipoise.experiments.bench import bench_data, bench_table, combinations
+    from equipoise.experiments.sweep import sweep
+
+    try:
+        experiments = combinations(learner, function, bias, **settings)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    with sweeping("results are not kept without --out" if out is None else resumed(out), backend, jobs, address) as n:
+        curves = sweep(experiments, repetitions, out=out, jobs=n, progress=True)
+    click.echo(json.dumps([bench_data(each) for each in curves], indent=2) if as_json else bench_table(curves))
+
+
+@bench.command(short_help="Published experiments and recorded drifts, replayed.")
+@click.option("--competitor", multiple=True, help="May be repeated.  [default: those of docs/evidence.md]")
+@click.option("--world", multiple=True, help="May be repeated.  [default: all]")
+@click.option("--seeds", type=COUNT, default=30, help="Runs of each competitor in each world.")
+@click.option("--first", type=click.IntRange(min=0), default=0, help="The first seed.")
+@click.option("--out", type=FILE, help="CSV file to keep runs in.  [default: none are kept]")
+def real(competitor: tuple[str, ...], world: tuple[str, ...], seeds: int, first: int, out: Path | None) -> None:
+    """Replay published experiments, with optimizers and with what a careful laboratory does.
+
+    The regret of what each recommends in the end, in percent of the range between the worst and the best arm, with two
+    standard errors; in brackets the percentage of lost runs, those more than 20 % below the best arm. A competitor
+    whose package (optuna, cma) is not installed is left out. Sources and licenses are in
+    equipoise/experiments/real/data/NOTICE.md.
+    """
+    from equipoise.experiments.real import COMPETITORS, REPORTED, missing, planned, recorded_worlds, score_table, scores
+
+    names = _known("competitor", competitor or REPORTED, COMPETITORS)
+    worlds = _known("world", world or tuple(recorded_worlds()), recorded_worlds())
+    for package in sorted({needed for name in names if (needed := missing(name)) is not None}):
+        click.echo(f"Left out: what needs {package}; pip install {package}", err=True)
+    runs = range(first, first + seeds)
+    kept = "runs are not kept without --out" if out is None else resumed(out)
+    total = len(list(planned(names, worlds, runs)))
+    with ending_politely(kept), bar(total, "run") as advance:
+        rows = scores(names, worlds, runs, out, advance)
+    click.echo(score_table(rows))
+
+
+def _known(option: str, names: Sequence[str], known: Iterable[str]) -> list[str]:
+    """Return names, all of them known."""
+    if unknown := [name for name in names if name not in known]:
+        raise click.UsageError(f"--{option} must be one of {', '.join(known)}, got {', '.join(unknown)}")
+    return list(names)
