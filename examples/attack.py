@@ -37,6 +37,7 @@ from equipoise.experiments.charts import STYLE, band, pyplot, save
 from equipoise.experiments.experiment import streams
 from equipoise.experiments.statistics import level
 from equipoise.experiments.tables import markdown
+from equipoise.plots.style import METHODS
 
 CONTESTANTS = {"LinUCB": "UCB", "two-point duels": "IDS-two", "one-point duels": "IDS-one", "default": "default"}
 """What the learners are called here, and their names in `LEARNERS`."""
@@ -49,7 +50,12 @@ ATTACKS: Mapping[str, bool | None] = {
 """When the attacker decides; hence whether it may wait for the first reading of a pair."""
 
 STRONGEST = list(ATTACKS)[-1]
-COLORS = {"LinUCB": "#D55E00", "two-point duels": "#0072B2", "one-point duels": "#009E73", "default": "#CC79A7"}
+COLORS = {
+    "LinUCB": METHODS["UCB"],
+    "two-point duels": METHODS["two-point"],
+    "one-point duels": METHODS["one-point"],
+    "default": METHODS["default"],
+}
 NOISE, STRENGTH = 0.3, 1.0
 HEADLINE = "An attacker turns the function upside down, knowing everything but the coin"
 

@@ -29,6 +29,7 @@ from equipoise.environments import Environment, Measurement, RangeAdjustingDetec
 from equipoise.experiments import Trace, run
 from equipoise.experiments.charts import STYLE, band, pyplot, save
 from equipoise.experiments.demo import Contestant, recommendation_table, regret_table
+from equipoise.plots.style import METHODS
 
 LEARNERS: Mapping[str, Mapping[str, Any]] = {
     "GP-UCB": {"policy": eq.UCB()},
@@ -37,7 +38,7 @@ LEARNERS: Mapping[str, Mapping[str, Any]] = {
 }
 """What each learner is given besides the space."""
 
-COLORS = {"GP-UCB": "#D55E00", "pure duels": "#009E73", "default": "#0072B2"}
+COLORS = {"GP-UCB": METHODS["UCB"], "pure duels": METHODS["two-point"], "default": METHODS["default"]}
 DISPLAY = 0.1
 """The detector shows numbers between minus and plus this; the beam's intensity lies between 0 and 0.92."""
 

@@ -37,6 +37,7 @@ from equipoise.environments import Environment, additive
 from equipoise.experiments.charts import STYLE, band, pyplot, save
 from equipoise.experiments.statistics import level
 from equipoise.experiments.tables import markdown
+from equipoise.plots.style import METHODS as METHOD_COLORS
 
 NOISE, LENGTHSCALE = 0.1, 0.2
 KNOB = eq.Finite(np.linspace(0, 1, 101)[:, None])
@@ -59,7 +60,7 @@ METHODS: Mapping[str, Mapping[str, Any]] = {
     "one-point, forecast": told(eq.IDS(floor=0.05), eq.OnePoint(eq.BestForecaster()), ONE),
     "two-point duels": told(eq.IDS(floor=0.05), eq.TwoPoint(), TWO),
 }
-COLORS = ("#D55E00", "#CC79A7", "#009E73", "#0072B2")
+COLORS = tuple(METHOD_COLORS[name] for name in ("UCB", "one-point", "forecast", "two-point"))
 KNOB_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 HEADLINE = "Learners that do not talk, each with one knob: the others are the offset"
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from optuna.samplers import BaseSampler, GPSampler, TPESampler
 
 from equipoise.integrations.optuna import DuelSampler, best_params, paired
-from equipoise.plots.style import BLUE, GRAY, GREEN, ORANGE, axes, pyplot
+from equipoise.plots.style import GRAY, METHODS, axes, pyplot
 
 BEST = 0.4
 MODES = {"greedy": 0.0, "lazy": 0.4, "hybrid": 0.2}
@@ -86,7 +86,7 @@ def contenders() -> dict[str, Callable[[Service, int, int], list[float]]]:
 
 def draw(path: Path, regrets: dict[str, NDArray[np.float64]], shown: dict[str, Service]) -> None:
     plt = pyplot()
-    colors = dict(zip(("TPE", "GP", "DuelSampler"), (BLUE, GREEN, ORANGE), strict=True))
+    colors = {name: METHODS["default" if name == "DuelSampler" else name] for name in shown}
     canvas, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
     offsets = next(iter(shown.values())).offsets
     for name, service in shown.items():

@@ -37,7 +37,7 @@ def test_the_help_of_bench_lists_every_name(invoke):
 
 def test_demo(invoke, tmp_path):
     pytest.importorskip("matplotlib")
-    result = invoke("demo", "--seeds", 2, "--readings", 60, "--out", tmp_path / "demo.png")
+    result = invoke("demo", "--paper", "--seeds", 2, "--readings", 60, "--out", tmp_path / "demo.png")
     assert result.exit_code == 0
     assert "| GP-UCB         |" in result.stdout
     assert "60 readings" in result.stdout
@@ -48,7 +48,7 @@ def test_demo_without_matplotlib_still_prints(invoke, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     result = invoke("demo", "--seeds", 1, "--readings", 20, "--out", tmp_path / "demo.png")
     assert result.exit_code == 0
-    assert "IDS, two-point" in result.stdout
+    assert "eq.Optimizer(space)" in result.stdout
     assert "install equipoise[plot]" in result.stderr
     assert not (tmp_path / "demo.png").exists()
 

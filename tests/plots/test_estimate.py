@@ -91,11 +91,53 @@ def test_the_map_shows_leader_readings_and_where_better_may_hide():
     dots = next(line for line in ax.lines if line.get_marker() == "o").get_xydata()
     np.testing.assert_allclose(dots, told)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("x[0]", "x[1]")
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["inside: may still be better"]
+    assert ax.get_legend().get_texts()[0].get_text() == "inside: may still be better"
     edge = next(c for c in ax.collections if isinstance(c, ContourSet) and c.levels.tolist() == [0.0])
     vertices = np.concatenate(edge.allsegs[0])
     mean, width = against(opt, best, np.array([opt.space.encode(x) for x in vertices]))
     np.testing.assert_allclose(mean + width, 0.0, atol=0.05)
+
+
+@pytest.mark.parametrize("space", [SPACES["box"], eq.Space(a=eq.Int(0, 8), b=eq.Int(0, 4))], ids=["smooth", "steps"])
+def test_the_map_is_hatched_where_nothing_was_measured(space):
+    """Readings of one half only: that half is known, the other is not."""
+    opt = eq.Optimizer(space, kernel=eq.RBF(0.5), regularizer=0.01, rng=0, policy=eq.policies.Random())
+    for _ in range(60):
+        trial = opt.ask()
+        u = np.array(opt.space.encode(trial.x))
+        u[0] *= 0.5
+        x = opt.space.decode(opt.space.snap(u[None])[0])
+        opt.tell(trial, -20 * float(((opt.space.encode(x) - 0.3) ** 2).sum()), x=x)
+    ax = eq.plots.estimate(opt)
+    hatched = [c for c in ax.collections if any(getattr(c, "hatches", [c.get_hatch()]))]
+    across = np.concatenate([path.vertices[:, 0] for path in hatched[0].get_paths()])
+    low, high = ax.get_xlim()
+    assert (across > low + 0.4 * (high - low)).all()
+    text = ax.get_legend().get_texts()[-1].get_text()
+    _, width = against(opt, opt.recommend(), np.array([[1.0, 0.5], [0.25, 0.5]]))
+    limit = float(text.removeprefix("hatched: uncertain by more than ±"))
+    assert width[1] < limit < width[0]
+
+
+def test_the_title_names_every_knob_and_whole_numbers_have_whole_ticks():
+    opt = made(MIXED, 20)
+    best = opt.recommend().x
+    ax = eq.plots.estimate(opt, "n", "rate")
+    title = ax.get_title().replace("\n", " ")
+    assert all(f"{name} = " in title for name in ("rate", "n", "mode"))
+    assert f"mode = {best['mode']}" in title
+    assert all(tick == round(tick) for tick in ax.get_xticks())
+    drawn = eq.plots.duels(opt, "n")
+    assert all(tick == round(tick) for tick in (*drawn.get_xticks(), *drawn.get_yticks()))
+
+
+def test_every_method_has_one_color():
+    from equipoise.experiments.charts import COLORS
+    from equipoise.experiments.demo import COLORS as SHOWN
+
+    assert len(set(style.METHODS.values())) == len(style.METHODS)
+    assert set(COLORS.values()) <= set(style.METHODS.values())
+    assert set(SHOWN.values()) <= set(style.METHODS)
 
 
 def test_of_many_parameters_those_that_matter_most_are_drawn():

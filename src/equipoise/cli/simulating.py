@@ -1,5 +1,6 @@
 """`equipoise demo` and `paper`: learners against simulated worlds."""
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,19 +24,24 @@ Examples:
 
 @click.command(short_help="Tune a drifting instrument: a picture in seconds.")
 @click.option("--out", type=FILE, default=Path("out/demo.png"), help="Picture to write.")
-@click.option("--seeds", type=COUNT, default=5, help="Runs of each learner.")
-@click.option("--readings", type=COUNT, default=600, help="Readings in each run.")
-def demo(out: Path, seeds: int, readings: int) -> None:
-    """Tune a drifting instrument twice: believing its readings, and comparing them.
+@click.option("--seeds", type=COUNT, help="Runs of each learner.  [default: 3, with --paper 5]")
+@click.option("--readings", type=COUNT, help="Readings in each run.  [default: 120, with --paper 600]")
+@click.option(
+    "--paper", "as_in_paper", is_flag=True, help="The paper's setting: a grid, a known kernel, GP-UCB and IDS."
+)
+def demo(out: Path, seeds: int | None, readings: int | None, as_in_paper: bool) -> None:
+    """Tune a drifting instrument: believing its readings, and comparing them.
 
-    The six-hump camelback function on a 30 x 30 grid, read with noise while the offset wanders off by sin(0.2 t) -
-    0.1 t. GP-UCB takes the readings at face value; IDS measures in pairs. Prints what each paid and recommends, and
-    draws it.
+    Two knobs, read with noise while the offset wanders off by sin(0.2 t) - 0.1 t. Nobody is told anything but the
+    ranges of the knobs. A plain Gaussian process and, where it is installed, Optuna's TPE take the readings at face
+    value; eq.Optimizer(space) measures in pairs. Prints what each paid and recommends, and draws it.
     """
-    from equipoise.experiments.demo import contest, recommendation_table, regret_table
+    from equipoise.experiments.demo import contenders, contest, paper_contest, recommendation_table, regret_table
 
-    with ending_politely("nothing was written"), bar(2 * seeds * readings, "reading") as advance:
-        contestants = contest(seeds, readings, advance)
+    runs = (seeds or 5, readings or 600) if as_in_paper else (seeds or 3, readings or 120)
+    total = math.prod(runs) * (2 if as_in_paper else len(contenders()))
+    with ending_politely("nothing was written"), bar(total, "reading") as advance:
+        contestants = (paper_contest if as_in_paper else contest)(*runs, advance)
     click.echo(f"\n{regret_table(contestants)}\n{recommendation_table(contestants)}")
     with _pictures():
         from equipoise.experiments.demo_plot import draw

@@ -10,18 +10,14 @@ from numpy.typing import ArrayLike
 from equipoise._typing import FloatArray
 from equipoise.experiments.figures import Figure, Outcome, World
 from equipoise.experiments.statistics import two_standard_errors
+from equipoise.plots.style import METHODS
 
+NAMES = {"IDS-one": "one-point", "IDS-two": "two-point", "IDS-pairs": "pairs"}
 COLORS: Mapping[str, str] = {
-    "UCB": "#D55E00",
-    "UCB-scaled": "#E69F00",
-    "BOSE": "#666666",
-    "SemiTS": "#CC79A7",
-    "IDS-one": "#009E73",
-    "IDS-two": "#0072B2",
-    "IDS-pairs": "#56B4E9",
-    "random": "#000000",
+    name: METHODS[NAMES.get(name, name)]
+    for name in ("UCB", "UCB-scaled", "BOSE", "SemiTS", "IDS-one", "IDS-two", "IDS-pairs", "random")
 }
-"""Okabe and Ito's palette, told apart by the color-blind too."""
+"""The colors of the paper's learners."""
 
 STYLE: Mapping[str, Any] = {
     "font.size": 10,

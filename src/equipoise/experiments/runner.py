@@ -4,18 +4,31 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.answer import Recommendation
+from equipoise.data import Trial
 from equipoise.environments import Environment
-from equipoise.optimizer import Optimizer
 
 BLOCK = 256
 """Readings between two reports of progress; their regrets are computed together."""
+
+
+class Learner(Protocol):
+    """What takes readings: an `Optimizer`, or another program dressed as one."""
+
+    def ask(self) -> Trial:
+        """Return what to measure next."""
+
+    def tell(self, trial: Trial, value: float) -> None:
+        """Report the reading of a trial."""
+
+    def recommend(self) -> Recommendation:
+        """Return the best point as far as is known."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +60,7 @@ class Trace:
 
 
 def run(
-    optimizer: Optimizer,
+    optimizer: Learner,
     environment: Environment,
     readings: int,
     progress: Callable[[int], object] | None = None,
@@ -82,7 +95,7 @@ def run(
     return Trace(np.concatenate(blocks), best, environment.regret(best.x), seconds)
 
 
-def _take(optimizer: Optimizer, environment: Environment, n: int) -> list[Any]:
+def _take(optimizer: Learner, environment: Environment, n: int) -> list[Any]:
     """Take n readings and return where."""
     ask, tell, measure = optimizer.ask, optimizer.tell, environment.measure
     taken = []

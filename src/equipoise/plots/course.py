@@ -9,7 +9,7 @@ from equipoise._typing import FloatArray
 from equipoise.answer.claims import PHRASES
 from equipoise.answer.recommendation import Recommendation
 from equipoise.optimizer import Optimizer
-from equipoise.plots.style import BLUE, GRAY, GREEN, LIGHT, ORANGE, PINK, axes, logarithmic, shown
+from equipoise.plots.style import BLUE, GRAY, GREEN, LIGHT, ORANGE, PINK, axes, logarithmic, shown, whole
 
 WORKERS = (BLUE, GREEN, PINK, "#56B4E9", "#E69F00", "#000000")
 
@@ -51,6 +51,7 @@ def readings(opt: Optimizer, ax: Any = None) -> Any:
     ax = axes(ax)
     told = [record for record in opt.records() if record.value is not None]
     ax.set(xlabel="reading", ylabel="value", title="What was read")
+    whole(ax.xaxis)
     if not told:
         return ax
     number = np.arange(1, len(told) + 1)
@@ -90,6 +91,7 @@ def certificate(opt: Optimizer, ax: Any = None, points: int = 40) -> Any:
     known = [best for best in opt.history(at) if math.isfinite(best.overall.bound)]
     bounds = [best.overall.bound for best in known]
     ax.set(xlabel="readings", ylabel="bound on what is left to gain", title="No bound yet")
+    whole(ax.xaxis)
     if not known:
         return ax
     ax.plot([best.readings for best in known], bounds, color=BLUE, linewidth=1.8)

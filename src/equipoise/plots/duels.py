@@ -7,7 +7,7 @@ import numpy as np
 from equipoise.optimizer import Optimizer
 from equipoise.plots.estimate import foremost
 from equipoise.plots.knobs import Knob, chosen, coordinates
-from equipoise.plots.style import ORANGE, axes, dark, star
+from equipoise.plots.style import ORANGE, axes, dark, star, whole
 from equipoise.study.rules import Record
 
 Duel = list[Record]
@@ -66,9 +66,10 @@ def _draw(opt: Optimizer, fought: list[Duel], plane: list[Knob], ax: Any) -> Non
     ax.add_collection(lines)
     dots = ax.scatter(*np.array(winners).T, c=numbers, cmap=dark(), s=16, linewidths=0, zorder=3)
     if len(plane) == 2:
-        ax.figure.colorbar(dots, ax=ax, label="duel")
+        whole(ax.figure.colorbar(dots, ax=ax, label="duel").ax.yaxis)
     if len(plane) == 1:
         ax.autoscale_view()
+        whole(ax.yaxis)
 
 
 def _place(record: Record, plane: list[Knob]) -> tuple[float, float]:

@@ -1,6 +1,7 @@
 """The estimate of f: against that of the recommended setting, since an offset hides where zero is."""
 
 import math
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,12 @@ from equipoise.optimizer import Optimizer
 from equipoise.plots.knobs import Knob, chosen, coordinates, encoded, knobs
 from equipoise.plots.style import BLUE, GRAY, MAP, ORANGE, axes, pyplot, shown, star
 
+UNKNOWN = 0.25
+"""A map is hatched where an interval reaches further, to each side, than this share of the range of all colors."""
+
+TITLE_WIDTH = 64
+HATCH, CLEAR = (1.0, 1.0, 1.0, 0.6), (0.0, 0.0, 0.0, 0.0)
+LEGEND = {"fontsize": "small", "framealpha": 0.85, "edgecolor": "none"}
 BEST = 25
 """How many points of a plain set are shown, where it has more than two coordinates."""
 
@@ -141,6 +148,8 @@ def _map(opt: Optimizer, best: Recommendation, pair: list[Knob], ax: Any) -> Any
         drawn = ax.contourf(x, y, mean, levels=14, cmap=_cmap(opt))
         ax.contour(drawn, colors="white", linewidths=0.4, alpha=0.6, linestyles="solid")
         _undecided(x, y, width - mean if opt.minimize else width + mean, ax)
+    vague = UNKNOWN * float(np.nanmax(mean) - np.nanmin(mean))
+    _unknown(x, y, width, vague, ax, steps=across.steps or up.steps)
     _measured(opt, pair, ax)
     star(ax, *(knob.position(knob.get(best.x)) for knob in pair))
     ax.figure.colorbar(drawn, ax=ax, label="f(x) - f(best), estimated")
@@ -155,7 +164,25 @@ def _undecided(x: list[float], y: list[float], upper: FloatArray, ax: Any) -> No
     if np.nanmin(upper) < 0 < np.nanmax(upper):
         ax.contour(x, y, upper, levels=[0.0], colors=ORANGE, linewidths=1.2, linestyles="dashed")
         ax.plot([], [], color=ORANGE, linewidth=1.2, linestyle="dashed", label="inside: may still be better")
-        ax.legend(fontsize="small", framealpha=0.85, edgecolor="none")
+        ax.legend(**LEGEND)
+
+
+def _unknown(x: list[float], y: list[float], width: FloatArray, limit: float, ax: Any, steps: bool) -> None:
+    """Hatch where the interval is so wide that the color says little."""
+    from matplotlib.colors import ListedColormap
+
+    if not np.nanmax(width) > limit:
+        return
+    look: dict[str, Any] = {"hatch": "////", "linewidth": 0.0}
+    if steps:
+        vague = np.ma.masked_where(~(width > limit), width)
+        ax.pcolor(x, y, vague, shading="nearest", cmap=ListedColormap([CLEAR]), edgecolor=HATCH, **look)
+    else:
+        drawn = ax.contourf(x, y, width, levels=[limit, np.inf], colors="none", hatches=[look["hatch"]])
+        drawn.set(edgecolor=HATCH, linewidth=0.0)
+    text = f"hatched: uncertain by more than ±{shown(float(f'{limit:.2g}'))}"
+    ax.fill_between([], [], facecolor=GRAY, edgecolor="white", label=text, **look)
+    ax.legend(**LEGEND)
 
 
 def _measured(opt: Optimizer, pair: list[Knob], ax: Any) -> None:
@@ -201,7 +228,9 @@ def _cmap(opt: Optimizer) -> str:
 
 
 def _headline(opt: Optimizer, best: Recommendation, drawn: list[Knob]) -> str:
-    where = ", ".join(f"{knob.name} = {shown(knob.get(best.x))}" for knob in drawn)
-    if len(knobs(opt.space, 2)) > len(drawn):
+    """Say the whole setting, in several lines where it is long, and what is claimed of it."""
+    known = knobs(opt.space, 2) or drawn
+    where = "Best: " + ", ".join(f"{knob.name} = {shown(knob.get(best.x))}" for knob in known)
+    if len(known) > len(drawn):
         where += " (slice through it)"
-    return f"Best: {where}\n{str(best.overall).rstrip('.')}"
+    return "\n".join((*textwrap.wrap(where, TITLE_WIDTH, break_long_words=False), str(best.overall).rstrip(".")))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from equipoise._typing import FloatArray
-from equipoise.plots.style import logarithmic
+from equipoise.plots.style import logarithmic, whole
 from equipoise.spaces.box import Box
 from equipoise.spaces.domain import Domain
 from equipoise.spaces.named import Space
@@ -49,14 +49,18 @@ class Knob:
         return not all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in self.values)
 
     @property
+    def is_whole(self) -> bool:
+        """Whether the values are whole numbers."""
+        return all(isinstance(value, int) and not isinstance(value, bool) for value in self.values)
+
+    @property
     def limits(self) -> tuple[float, float]:
         """The ends of an axis on which every value has room."""
         first, last = self.position(self.values[0]), self.position(self.values[-1])
         if self.log:
             room = (last / first) ** 0.03
             return first / room, last * room
-        whole = self.is_choice or all(isinstance(value, int) for value in self.values)
-        room = 0.5 if whole else 0.03 * (last - first)
+        room = 0.5 if self.is_choice or self.is_whole else 0.03 * (last - first)
         return first - room, last + room
 
     def dress(self, ax: Any, which: str) -> None:
@@ -67,6 +71,8 @@ class Knob:
             axis.set_ticks(range(len(self.values)), [str(value) for value in self.values])
         elif self.log:
             logarithmic(ax, which)
+        elif self.is_whole:
+            whole(axis)
 
 
 def knobs(space: Domain, points: int = 200) -> list[Knob]:

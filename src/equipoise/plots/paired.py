@@ -8,7 +8,7 @@ import numpy as np
 from equipoise.answer.sequence import Interval
 from equipoise.contest.question import Question
 from equipoise.contest.verdict import Verdict
-from equipoise.plots.style import BLUE, GRAY, GREEN, LIGHT, ORANGE, PINK, axes, pyplot
+from equipoise.plots.style import BLUE, GRAY, GREEN, LIGHT, ORANGE, PINK, axes, pyplot, whole
 
 COLORS = (BLUE, ORANGE, GREEN, PINK, GRAY)
 LOOKS = 40
@@ -47,6 +47,7 @@ def _readings(verdict: Verdict, ax: Any) -> None:
             ax.plot(*zip(*at, strict=True), ".-", color=color, linewidth=0.6, markersize=4, label=arm)
     unit = {"time": "seconds", "memory": "bytes", "reading": "reading"}[verdict.question.kind]
     ax.set(xlabel="round", ylabel=unit, title="What was read")
+    whole(ax.xaxis)
     _legend(ax)
 
 
@@ -64,6 +65,7 @@ def _differences(verdict: Verdict, ax: Any) -> None:
             _band(ax, at, d, verdict.question, color)
     ax.axhline(0, color=GRAY, linewidth=0.8)
     ax.set(xlabel="round", ylabel=_unit(verdict.question), title=f"Differences from {first}")
+    whole(ax.xaxis)
     _legend(ax)
 
 

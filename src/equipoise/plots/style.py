@@ -1,5 +1,6 @@
 """Colors and axes that all pictures share."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,23 @@ BLUE, ORANGE, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 """Of Okabe and Ito's palette, told apart by the color-blind too."""
 
 GRAY, LIGHT = "#666666", "#cccccc"
+
+METHODS: Mapping[str, str] = {
+    "default": "#332288",
+    "two-point": BLUE,
+    "one-point": GREEN,
+    "forecast": "#117733",
+    "pairs": "#56B4E9",
+    "UCB": ORANGE,
+    "UCB-scaled": "#E69F00",
+    "TPE": "#882255",
+    "GP": "#999933",
+    "SemiTS": PINK,
+    "BOSE": GRAY,
+    "random": "#000000",
+}
+"""The color of each method, the same in every picture; those beyond Okabe and Ito's eight are Paul Tol's."""
+
 MAP = "cividis"
 """Colors of a surface: made to look alike to everyone, and ordered in gray too."""
 
@@ -64,6 +82,13 @@ def logarithmic(ax: Any, which: str) -> None:
 
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(FuncFormatter(minor))
+
+
+def whole(axis: Any) -> None:
+    """Put ticks at whole numbers only: there is nothing between them."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(integer=True))
 
 
 def shown(value: Any) -> str:
