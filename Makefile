@@ -1,17 +1,21 @@
-# Two commands: `make demo` and `make test`. Both create .venv on first use and may be repeated.
+# `make demo`, `make test`, `make docs`. All create .venv on first use and may be repeated.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 export MPLBACKEND := Agg
 export OMP_NUM_THREADS := 1  # the tests are the parallel part
 
-.PHONY: demo test lint types benchmark clean
+.PHONY: demo test docs lint types benchmark clean
 
 demo: $(VENV)/.demo
 	$(BIN)/equipoise demo
 
 test: $(VENV)/.dev lint types
 	$(BIN)/python -m pytest -n auto --dist worksteal
+
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/site
+	@echo "The site: build/site/index.html"
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -33,6 +37,10 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[plot]"
 	touch $@
 
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	touch $(VENV)/.demo $@
+
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
-	touch $(VENV)/.demo $@
+	touch $(VENV)/.demo $(VENV)/.docs $@

@@ -17,7 +17,7 @@ from equipoise.reductions import BestForecaster, Centered, Direct, OnePoint, Two
 from equipoise.spaces import Box, Choice, Finite, Float, Int, Space
 from equipoise.study import DuelGivenUp
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 LAZY = ("environments", "experiments", "fleet", "testing", "web")
 """The parts that optimizing does not need, imported when they are first asked for."""

@@ -41,16 +41,6 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
         exec(compile(code, page, "exec"), module.__dict__)
 
 
-@pytest.mark.parametrize("page", ["../README.md", *sorted(path.name for path in DOCS.glob("*.md"))])
-def test_what_a_page_links_to_exists(page):
-    path = DOCS / page
-    text = path.read_text(encoding="utf-8")
-    for target in re.findall(r"\]\(([^)#]+)\)", text):
-        assert target.startswith("https://") or (path.parent / target).exists(), target
-    for script in re.findall(r"python ((?:examples|benchmarks)/\S+\.py)", text):
-        assert (DOCS.parent / script).exists(), script
-
-
 def test_the_comparison_with_plain_optuna_runs(tmp_path):
     pytest.importorskip("optuna", reason="needs the extra `optuna`")
     pytest.importorskip("matplotlib", reason="needs the extra `plot`")

@@ -52,7 +52,7 @@ def _readings(verdict: Verdict, ax: Any) -> None:
 
 
 def _differences(verdict: Verdict, ax: Any) -> None:
-    """Draw the difference of every round, and the interval as it was after so many rounds."""
+    """Draw the difference of every round, and the interval as it was after each."""
     first = verdict.question.arms[0]
     for color, arm in list(zip(_colors(), verdict.question.arms, strict=False))[1:]:
         both = [(i, told) for i, told in enumerate(verdict.rounds, 1) if first in told and arm in told]

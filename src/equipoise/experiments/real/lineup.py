@@ -42,12 +42,12 @@ REPORTED = (
     "UCB",
     "UCB, batches told",
     "UCB, reference arm",
-    "TPE",
+    "TPE together by mean",
     "TPE by mean, reference arm",
-    "CMA",
+    "CMA, long steps",
     "randomized blocks",
 )
-"""Those of `docs/evidence.md`."""
+"""Those of `docs/evidence.md`: of TPE and CMA the settings that did best on ten seeds from 1000 on."""
 
 
 def missing(name: str) -> str | None:

@@ -1,0 +1,121 @@
+"""The site: `make docs` builds it into `build/site`; warnings are errors, and so are links that lead nowhere."""
+
+import re
+import sys
+from importlib import import_module
+from inspect import ismodule
+from pathlib import Path
+
+DOCS = Path(__file__).parent
+sys.path[:0] = [str(DOCS.parent / "src"), str(DOCS)]
+
+import module_map  # noqa: E402
+
+import equipoise as eq  # noqa: E402
+
+project = "Equipoise"
+author = "The Equipoise authors"
+copyright = "the Equipoise authors"
+version = release = eq.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["_build"]
+html_theme = "furo"
+html_title = f"Equipoise {release}"
+html_static_path: list[str] = []
+html_copy_source = False
+templates_path: list[str] = []
+default_role = "code"  # `name` in a docstring is a name
+myst_heading_anchors = 3
+myst_enable_extensions = ["deflist"]
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # the docstrings say what is what
+autodoc_default_options = {"members": True}
+napoleon_use_ivar = True
+napoleon_use_rtype = False
+
+NAMESPACES = {
+    "spaces": "where points lie",
+    "kernels": "how alike f is at two points",
+    "offsets": "what is assumed of the bias",
+    "reductions": "what to measure for a proposal",
+    "policies": "which points to propose",
+    "belief": "what is known of f",
+    "answer": "what is recommended and claimed",
+    "study": "what was asked and told",
+    "log": "the file of a study",
+    "contest": "comparing programs and functions",
+    "plots": "pictures",
+    "fleet": "many learners at once",
+    "environments": "worlds to test against",
+    "experiments": "runs by name, repeated and kept",
+    "experiments.real": "published experiments, replayed",
+    "testing": "the rules that a part of your own must keep",
+    "integrations.optuna": "Optuna",
+    "integrations.gest": "gest-api: Xopt, Badger, libEnsemble",
+    "integrations.vocs": "problems in the words of VOCS",
+}
+"""The packages of the reference, and what each is about; one that is not installed is left out."""
+
+
+def reference() -> dict[str, str]:
+    """Return the pages of the reference: the names a user types, then those of each package that are not among them."""
+    top = [name for name in eq.__all__ if not ismodule(getattr(eq, name))]
+    pages = {"equipoise": _page("equipoise", "The names a user types", "equipoise", top)}
+    for name, about in NAMESPACES.items():
+        try:
+            module = import_module(f"equipoise.{name}")
+        except ImportError:
+            continue
+        names = getattr(module, "__all__", None) or _own(module)
+        kept = [each for each in names if not ismodule(getattr(module, each)) and each not in top]
+        pages[name] = _page(name, f"eq.{name}: {about}", module.__name__, kept)
+    return pages
+
+
+def _own(module: object) -> list[str]:
+    """Return the public names that a module without `__all__` defines."""
+    found = vars(module).items()
+    return [name for name, each in found if name[0] != "_" and getattr(each, "__module__", "") == module.__name__]
+
+
+def _page(name: str, title: str, module: str, names: list[str]) -> str:
+    documented = "\n".join(_entry(getattr(import_module(module), each), each) for each in names)
+    return f"# {title}\n\n```{{eval-rst}}\n.. currentmodule:: {module}\n\n{documented}\n```\n"
+
+
+def _entry(thing: object, name: str) -> str:
+    """Return how a name is documented: a table of parts by the names in it."""
+    if not callable(thing):
+        parts = thing if isinstance(thing, (dict, tuple, list)) else [thing]
+        return f".. py:data:: {name}\n\n   {', '.join(f'``{each}``' for each in parts)}\n"
+    return f".. autoclass:: {name}\n" if isinstance(thing, type) else f".. autofunction:: {name}\n"
+
+
+def write_reference(app: object) -> None:
+    """Write the pages of the reference beside the others, before these are read."""
+    folder = DOCS / "api"
+    folder.mkdir(exist_ok=True)
+    (folder / "modules.svg").write_text(module_map.svg(), encoding="utf-8")
+    pages = reference()
+    for name, text in pages.items():
+        path = folder / f"{name}.md"
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+    for path in folder.glob("*.md"):
+        if path.stem not in pages and path.stem != "index":
+            path.unlink()
+
+
+def list_all_pages(app: object, page: str, source: list[str]) -> None:
+    """List the pages that the start page does not name last, so that a new page needs no line here."""
+    if page == "index":
+        listed = set(re.findall(r"^(?:.*<)?([\w/-]+)>?$", source[0], re.MULTILINE))
+        further = sorted(path.stem for path in DOCS.glob("*.md") if path.stem not in listed | {"index"})
+        source[0] = source[0].replace("% further pages", "\n".join(further))
+
+
+def setup(app: object) -> None:
+    """Hook both into Sphinx."""
+    app.connect("builder-inited", write_reference)  # type: ignore[attr-defined]
+    app.connect("source-read", list_all_pages)  # type: ignore[attr-defined]

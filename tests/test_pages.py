@@ -1,0 +1,127 @@
+"""The pages: their code runs, their links lead somewhere, the site builds without a warning, the English is plain."""
+
+import re
+import subprocess
+import sys
+import types
+import warnings
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import equipoise as eq
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("guides/*.md"))]
+ELSEWHERE = {"optuna.md", "gest.md", "extending.md"}
+"""Pages whose code is run by tests of their own."""
+
+CODE = re.compile(r"^```python\n(.*?)^```|^<!-- setup\n(.*?)^-->", re.MULTILINE | re.DOTALL)
+OPTIONAL = ("optuna", "matplotlib", "joblib")
+
+
+def name(page):
+    return str(page.relative_to(ROOT))
+
+
+def blocks(page):
+    """The code of a page in order, with what prepares for it."""
+    return ["".join(match.groups("")) for match in CODE.finditer(page.read_text(encoding="utf-8"))]
+
+
+WITH_CODE = [page for page in PAGES if blocks(page) and page.name not in ELSEWHERE]
+
+
+@pytest.mark.parametrize("page", WITH_CODE, ids=name)
+def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
+    """In one namespace, from top to bottom, in an empty folder."""
+    codes = blocks(page)
+    for package in OPTIONAL:
+        if find_spec(package) is None and any(
+            re.search(rf"^\s*(from|import) {package}\b", code, re.M) for code in codes
+        ):
+            pytest.skip(f"needs {package}")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    module = types.ModuleType("page")
+    monkeypatch.setitem(sys.modules, "page", module)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", eq.DuelGivenUp)
+        for code in codes:
+            exec(compile(code, page.name, "exec"), module.__dict__)
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+
+
+def test_most_pages_have_code_that_runs():
+    assert {"README.md", "docs/index.md", "docs/first.md", "docs/guides/instrument.md"} <= set(map(name, WITH_CODE))
+    assert {page.name for page in PAGES} >= ELSEWHERE
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_what_a_page_links_to_exists(page):
+    text = page.read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+        made = target.startswith("api/")  # by the site, when it is built
+        assert made or target.startswith("https://") or (page.parent / target).exists(), target
+    for script in re.findall(r"python ((?:examples|benchmarks|docs)/\S+\.py)", text):
+        assert (ROOT / script).exists(), script
+
+
+ODD = ("of which", "is no news", "so many")
+"""Turns that stop a reader whose mother tongue is another."""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_the_english_is_plain(page):
+    text = " ".join(page.read_text(encoding="utf-8").split())
+    assert [odd for odd in ODD if odd in text] == []
+
+
+def test_the_readme_is_short_and_speaks_of_this_version():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
+    assert f"## [{eq.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"version: {eq.__version__}" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def conf():
+    """The configuration of the site, as a module."""
+    source = DOCS / "conf.py"
+    module = types.ModuleType("conf")
+    module.__file__ = str(source)
+    before = list(sys.path)
+    exec(compile(source.read_text(encoding="utf-8"), source, "exec"), module.__dict__)
+    yield module
+    sys.path[:] = before
+
+
+def test_the_reference_has_every_public_name(conf):
+    documented = " ".join(conf.reference().values())
+    for top in eq.__all__:
+        thing = getattr(eq, top)
+        names = [top] if not isinstance(thing, types.ModuleType) else getattr(thing, "__all__", [])
+        for each in names:
+            nested = isinstance(thing, types.ModuleType) and isinstance(getattr(thing, each), types.ModuleType)
+            assert nested or re.search(rf":: {each}$", documented, re.MULTILINE), (top, each)
+
+
+def test_the_map_has_every_room_and_no_arrow_points_up(conf):
+    graph = conf.module_map.rooms()
+    folders = {path.name for path in Path(eq.__file__).parent.iterdir() if (path / "__init__.py").exists()}
+    assert folders <= set(graph)
+    places = conf.module_map.places(graph)
+    assert all(places[room][1] > places[target][1] for room in graph for target in graph[room])
+    drawn = conf.module_map.svg()
+    assert all(f">{room}</text>" in drawn for room in graph)
+
+
+def test_the_site_builds_without_a_warning(tmp_path):
+    """Links between pages are checked on the way; `make docs` does the same and writes the pages."""
+    for package in ("sphinx", "furo", "myst_parser"):
+        pytest.importorskip(package, reason="needs the extra `docs`")
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "dummy", DOCS, tmp_path / "site"]
+    built = subprocess.run([*command, "-d", tmp_path / "trees"], capture_output=True, text=True, check=False)
+    assert (built.returncode, built.stderr) == (0, "")
