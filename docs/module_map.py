@@ -25,6 +25,7 @@ COLORS = {
 WIDTH, ROW, BOX = 860, 74, (112, 34)
 
 
+@cache
 def rooms() -> dict[str, set[str]]:
     """Return each room with those that it imports."""
     found: dict[str, set[str]] = defaultdict(set)
