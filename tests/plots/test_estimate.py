@@ -107,7 +107,7 @@ def test_the_map_is_hatched_where_nothing_was_measured(space):
         u = np.array(opt.space.encode(trial.x))
         u[0] *= 0.5
         x = opt.space.decode(opt.space.snap(u[None])[0])
-        opt.tell(trial, -20 * float(((opt.space.encode(x) - 0.3) ** 2).sum()), x=x)
+        opt.tell(trial, -50 * float(((opt.space.encode(x) - 0.3) ** 2).sum()), x=x)
     ax = eq.plots.estimate(opt)
     hatched = [c for c in ax.collections if any(getattr(c, "hatches", [c.get_hatch()]))]
     across = np.concatenate([path.vertices[:, 0] for path in hatched[0].get_paths()])

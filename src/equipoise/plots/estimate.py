@@ -14,7 +14,7 @@ from equipoise.optimizer import Optimizer
 from equipoise.plots.knobs import Knob, chosen, coordinates, encoded, knobs
 from equipoise.plots.style import BLUE, GRAY, MAP, ORANGE, axes, pyplot, shown, star
 
-UNKNOWN = 0.25
+UNKNOWN = 0.1
 """A map is hatched where an interval reaches further, to each side, than this share of the range of all colors."""
 
 TITLE_WIDTH = 64
