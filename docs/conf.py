@@ -58,9 +58,25 @@ NAMESPACES = {
 """The packages of the reference, and what each is about; one that is not installed is left out."""
 
 
+FIRST = (
+    "Optimizer",
+    "resume",
+    "Trial",
+    "Recommendation",
+    "compare",
+    "Space",
+    "Float",
+    "Int",
+    "Choice",
+    "Box",
+    "Finite",
+)
+"""What most users type stands first on its page."""
+
+
 def reference() -> dict[str, str]:
     """Return the pages of the reference: the names a user types, then those of each package that are not among them."""
-    top = [name for name in eq.__all__ if not ismodule(getattr(eq, name))]
+    top = [name for name in dict.fromkeys((*FIRST, *eq.__all__)) if not ismodule(getattr(eq, name))]
     pages = {"equipoise": _page("equipoise", "The names a user types", "equipoise", top)}
     for name, about in NAMESPACES.items():
         try:
