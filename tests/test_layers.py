@@ -113,6 +113,9 @@ def test_the_core_imports_numpy_and_scipy_and_nothing_slow(tmp_path):
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)
     loaded = {name: Path(file).parts for name, file in json.loads(run.stdout).items()}
     installed = {parts[parts.index("site-packages") + 1] for parts in loaded.values() if "site-packages" in parts}
+    installed -= {
+        name for name in installed if name.startswith("charset_normalizer") or "__mypyc" in name
+    }  # numpy.f2py's
     assert {"numpy"} <= installed <= {"equipoise", "numpy", "scipy"}
     assert not {"scipy.stats", "scipy.optimize"} & set(loaded)
 

@@ -63,7 +63,7 @@ class Contestant:
         return np.array([trace.cumulative for trace in self.traces])
 
 
-class Tpe:
+class PlainTpe:
     """Optuna's TPE, dressed as a learner: it reports its best reading, and claims nothing.
 
     Args:
@@ -105,7 +105,7 @@ def _point(params: Mapping[str, float]) -> FloatArray:
 def contenders() -> dict[str, Maker]:
     """Return who turns the continuous knobs: a plain GP, TPE where Optuna is installed, and the default."""
     box = Box(np.asarray(camelback().bounds))
-    tpe: dict[str, Maker] = {"Optuna's TPE": lambda rng: Tpe(box, rng)}
+    tpe: dict[str, Maker] = {"Optuna's TPE": lambda rng: PlainTpe(box, rng)}
     return {
         "plain GP": lambda rng: Optimizer(box, policy=UCB(), rng=rng),
         **(tpe if importlib.util.find_spec("optuna") is not None else {}),
