@@ -93,7 +93,7 @@ def save(report: Report, out: str | os.PathLike[str]) -> list[Path]:
     """
     name, folder = report.figure.name, Path(out)
     written = [folder / f"{name}.md", folder / f"{name}.csv"]
-    write(written[0], report.markdown())
+    write(written[0], f"# {name.capitalize()}: the levels\n\n{report.markdown()}")
     write(written[1], curves_csv(report.figure, report.outcome))
     from equipoise.experiments.charts import draw
 
