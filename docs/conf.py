@@ -51,6 +51,7 @@ NAMESPACES = {
     "experiments": "runs by name, repeated and kept",
     "experiments.real": "published experiments, replayed",
     "testing": "the rules that a part of your own must keep",
+    "web": "the operator's page",
     "integrations.optuna": "Optuna",
     "integrations.gest": "gest-api: Xopt, Badger, libEnsemble",
     "integrations.vocs": "problems in the words of VOCS",
