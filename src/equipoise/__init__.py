@@ -14,7 +14,7 @@ from equipoise.offsets import Arbitrary, Blocks, Constant, Tracked
 from equipoise.optimizer import Optimizer, resume
 from equipoise.policies import BOSE, IDS, UCB, Challenger, DoubleThompson, SemiTS
 from equipoise.reductions import BestForecaster, Centered, Direct, OnePoint, TwoPoint
-from equipoise.spaces import Box, Choice, Finite, Float, Int, Space
+from equipoise.spaces import Box, Choice, Context, Finite, Float, Int, Space
 from equipoise.study import DuelGivenUp
 
 __version__ = "0.2.0"
@@ -36,6 +36,7 @@ __all__ = [
     "Choice",
     "Comparison",
     "Constant",
+    "Context",
     "CredibleConfidence",
     "Direct",
     "DoubleThompson",

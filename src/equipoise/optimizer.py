@@ -56,7 +56,8 @@ class Optimizer:
         confidence: Confidence coefficient; two standard deviations by default, with a `kernel` a fixed 1.
         regularizer: Variance given to the noise of an outcome; learned by default, with a `kernel` 1.
         posterior: The belief before any data, where the above do not say it all.
-        start: The setting where things stand now: it is in the first duel, and claims are made against it too.
+        start: The setting where things stand now, with its context if the space has contexts: it is in the first duel,
+            and claims are made against it too.
         drop: Never ask for a setting that may be worse than `start` by more than this, as far as is known.
         max_step: By how much a parameter may differ at most from one reading to the next, from `start` on: by name for
             a `Space`, else one number or one for each coordinate.
@@ -230,24 +231,28 @@ class Optimizer:
         self._turns.look(lambda: self._following(lambda: None))
 
     @overload
-    def ask(self, *, worker: str | None = None) -> Trial: ...
+    def ask(self, *, worker: str | None = None, context: Mapping[str, Any] | None = None) -> Trial: ...
 
     @overload
-    def ask(self, *, n: int, worker: str | None = None) -> list[Trial]: ...
+    def ask(self, *, n: int, worker: str | None = None, context: Mapping[str, Any] | None = None) -> list[Trial]: ...
 
-    def ask(self, *, n: int | None = None, worker: str | None = None) -> Trial | list[Trial]:
+    def ask(
+        self, *, n: int | None = None, worker: str | None = None, context: Mapping[str, Any] | None = None
+    ) -> Trial | list[Trial]:
         """Return what to measure next.
 
         Args:
             n: How many trials, as a list, to be measured in this order; a single one, not in a list, by default.
             worker: Who will measure. Both halves of a pair go to one worker, so that an offset of its own cancels.
+            context: The present value of each `Context` of the space. The second half of a pair need not be given one:
+                it has that of the first. If it has changed in between, that half is measured where it is now.
         """
         if worker is not None and not isinstance(worker, str):
             raise TypeError(f"`worker` must be a name, got {worker!r}")
         if n is None:
-            return self._turns.change(lambda: self._ask(worker))
+            return self._turns.change(lambda: self._ask(worker, context))
         times = range(check.count("n", n))
-        return self._turns.change(lambda: [self._ask(worker) for _ in times])
+        return self._turns.change(lambda: [self._ask(worker, context) for _ in times])
 
     def tell(
         self,
@@ -408,29 +413,41 @@ class Optimizer:
         i, planned = _number(trial), trial.x if isinstance(trial, Trial) else None
         self._turns.change(lambda: self._happen(self._state.door.expiring(i, planned)))
 
-    def propose(self) -> Duel:
-        """Return the duel that the next `ask` would begin if no trial were waiting; nothing happens."""
-        return self._turns.look(self._proposed)
+    def propose(self, *, context: Mapping[str, Any] | None = None) -> Duel:
+        """Return the duel that the next `ask` would begin if no trial were waiting; nothing happens.
+
+        Args:
+            context: The value of each `Context` of the space.
+        """
+        return self._turns.look(lambda: self._proposed(self._present(context)))
 
     def replay(self, event: Event) -> None:
         """Let an event happen that is written elsewhere; nothing is written."""
         self._turns.look(lambda: self._apply(event))
 
-    def recommend(self) -> Recommendation:
-        """Return the best setting as far as is known, and what is claimed of it, on which ground."""
-        return self._turns.look(lambda: self._following(self._recommend))
+    def recommend(self, *, context: Mapping[str, Any] | None = None) -> Recommendation:
+        """Return the best setting as far as is known, and what is claimed of it, on which ground.
 
-    def compare(self, first: Any, second: Any) -> Difference:
+        Args:
+            context: The value of each `Context` of the space: the setting that is best there, and the claims are about
+                all settings there. By default the context asked for last; `x` names it.
+        """
+        return self._turns.look(lambda: self._following(lambda: self._recommend(self._latest(context))))
+
+    def compare(self, first: Any, second: Any, *, context: Mapping[str, Any] | None = None) -> Difference:
         """Return f(first) - f(second) for two settings, free of the offset, with an interval and its ground.
 
         Args:
             first: One setting.
             second: The other.
+            context: The value of each `Context` of the space, where the settings do not say it themselves.
         """
-        points = self.space.encode(first), self.space.encode(second)
-        return self._turns.look(lambda: self._following(lambda: self._claims.compare(self._state, *points)))
+        space = self.space if context is None else self.space.at(context)
+        points = space.encode(first), space.encode(second)
+        claims = self._claims.at(self.space.through(points[0]))
+        return self._turns.look(lambda: self._following(lambda: claims.compare(self._state, *points)))
 
-    def audit(self, duels: int = 24) -> Plan:
+    def audit(self, duels: int = 24, *, context: Mapping[str, Any] | None = None) -> Plan:
         """Plan an audit: duels that the leader could lose, which the next asks serve.
 
         Half of them are with points spread over the space, half with those that are most promising under a bolder
@@ -438,13 +455,24 @@ class Optimizer:
 
         Args:
             duels: How many.
+            context: Where, in a space with contexts: asks at another context do not serve it, and asks that say none
+                are at this one. The context asked for last by default.
         """
         _duels(duels)
         if self._state.limited:
             raise RuntimeError("an audit looks everywhere, which `drop` and `max_step` forbid: see `verify`")
-        return self._turns.change(lambda: self._plan("audit", lambda n: Planned(n, "audit", duels)))
+        return self._turns.change(
+            lambda: self._plan("audit", context, lambda claims, n: claims.auditing(self._state, n, duels))
+        )
 
-    def verify(self, duels: int = 24, *, runners_up: int = 2, against: Iterable[Any] | None = None) -> Plan:
+    def verify(
+        self,
+        duels: int = 24,
+        *,
+        runners_up: int = 2,
+        against: Iterable[Any] | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> Plan:
         """Plan a verification: fresh duels of the best setting with its rivals, which the next asks serve.
 
         Once they are told, the recommendation is `verified`: by an interval that needs no model of f, of the noise or
@@ -454,16 +482,19 @@ class Optimizer:
             duels: How many.
             runners_up: How many of the best settings elsewhere are rivals, beside the one where the study started.
             against: Rivals of your own instead.
+            context: Where, in a space with contexts: see `audit`.
         """
         _duels(duels)
         check.count("runners_up", runners_up, at_least=0)
-        rivals = None if against is None else np.array([self.space.encode(x) for x in against])
-        if rivals is not None and not len(rivals):
+        given = None if against is None else list(against)
+        if given is not None and not given:
             raise ValueError("`against` must name a setting at least, got none")
-        options = (duels, runners_up, rivals)
-        return self._turns.change(
-            lambda: self._plan("verify", lambda n: self._claims.verifying(self._state, n, *options))
-        )
+
+        def planned(claims: Claims, number: int) -> Planned:
+            rivals = None if given is None else np.array([claims.space.encode(x) for x in given])
+            return claims.verifying(self._state, number, duels, runners_up, rivals)
+
+        return self._turns.change(lambda: self._plan("verify", context, planned))
 
     @property
     def plan(self) -> Plan | None:
@@ -486,25 +517,32 @@ class Optimizer:
         check.count("draws", draws, at_least=1)
         return self._turns.look(lambda: self._following(lambda: self._claims.coin_test(self._state, draws)))
 
-    def history(self, readings: Iterable[int]) -> list[Recommendation]:
+    def history(self, readings: Iterable[int], *, context: Mapping[str, Any] | None = None) -> list[Recommendation]:
         """Return what `recommend` would have said after so many readings each; costs about as much as a replay.
 
         Args:
             readings: Numbers of readings, ascending.
+            context: As for `recommend`.
         """
-        return self._turns.look(lambda: self._history(set(readings)))
+        return self._turns.look(lambda: self._history(set(readings), self._latest(context)))
 
-    def done(self, eps: float, *, audit: bool = True) -> bool:
+    def done(self, eps: float, *, audit: bool = True, context: Mapping[str, Any] | None = None) -> bool:
         """Return whether no setting is better than the recommended one by more than `eps`: the certificate.
 
         Args:
             eps: The bound to reach.
             audit: Whether it must be a theorem or audited, see `audit`; else an estimate will do.
+            context: As for `recommend`.
         """
-        return self.recommend().certifies(check.positive("eps", eps), audit=audit)
+        return self.recommend(context=context).certifies(check.positive("eps", eps), audit=audit)
 
     def run(
-        self, measure: Callable[[Any], float], readings: int, *, failures: tuple[type[Exception], ...] = ()
+        self,
+        measure: Callable[[Any], float],
+        readings: int,
+        *,
+        failures: tuple[type[Exception], ...] = (),
+        context: Mapping[str, Any] | Callable[[], Mapping[str, Any]] | None = None,
     ) -> Recommendation:
         """Measure until there are so many readings in all; return the recommendation.
 
@@ -514,6 +552,8 @@ class Optimizer:
             measure: Takes a setting and returns its reading.
             readings: How many readings the study is to have.
             failures: Exceptions by which `measure` says that there is no reading; others are passed on.
+            context: The value of each `Context` of the space; or a function that returns the present one, called before
+                each reading.
 
         Example:
             >>> import equipoise as eq
@@ -527,7 +567,8 @@ class Optimizer:
         check.count("readings", readings)
         with tqdm(total=readings, initial=self.readings, unit="reading", disable=None) as bar:
             while self.readings < readings:
-                self._measured(self.ask(), measure, failures)
+                now = context() if callable(context) else context
+                self._measured(self.ask(context=now), measure, failures)
                 bar.update(self.readings - bar.n)
         return self.recommend()
 
@@ -560,15 +601,25 @@ class Optimizer:
         else:
             self.tell(trial, value)
 
-    def _ask(self, worker: str | None) -> Trial:
-        waits, state = self._state.waiting(worker), self._state
-        if waits is not None:
-            self._happen(Handed(waits.id, worker))
-            return waits
-        plan = None if state.serves is None else len(state.plans) - 1
-        event = Asked(state.trials, state.duels, self._proposed(), worker, plan)
+    def _ask(self, worker: str | None, context: Mapping[str, Any] | None) -> Trial:
+        state = self._state
+        event: Handed | Asked | None = state.door.handing(worker, None if context is None else self.space.at(context))
+        if event is None:
+            part = self._present(context)
+            plan = None if state.serves(part) is None else len(state.plans) - 1
+            event = Asked(state.trials, state.duels, self._proposed(part), worker, plan)
         self._happen(event)
         return state.handed(event.trial)
+
+    def _present(self, context: Mapping[str, Any] | None) -> Domain:
+        """Return the part of the space to ask in: at a context; where none is said, at that of a plan."""
+        plan = self._state.plan if context is None else None
+        return self.space.at(context) if plan is None or plan.points is None else self.space.through(plan.points[0])
+
+    def _latest(self, context: Mapping[str, Any] | None) -> Domain:
+        """Return the part of the space to speak of: at a context; where none is said, at the one asked for last."""
+        last = self._state.latest if context is None else None
+        return self.space.at(context) if last is None else self.space.through(last)
 
     def _undo(self) -> int:
         last = self._state.last_answered
@@ -600,21 +651,23 @@ class Optimizer:
         with self._calmly():
             self._state.apply(event)
 
-    def _proposed(self) -> Duel:
+    def _proposed(self, part: Domain) -> Duel:
         with self._calmly():
-            return self._proposer.duel(self._state, self._streams.at(self._state.duels, PROPOSE))
+            return self._proposer.at(part).duel(self._state, self._streams.at(self._state.duels, PROPOSE))
 
-    def _plan(self, purpose: Purpose, planned: Callable[[int], Planned]) -> Plan:
+    def _plan(
+        self, purpose: Purpose, context: Mapping[str, Any] | None, planned: Callable[[Claims, int], Planned]
+    ) -> Plan:
         """Plan something, unless that is under way."""
-        plan = self._state.plan
-        if plan is not None and plan.purpose != purpose:
+        plan, part = self._state.plan, self._latest(context)
+        if plan is not None and not (plan.purpose == purpose and plan.concerns(part)):
             left = f"{plan.duels - plan.told} of its {plan.duels} duels are still to be told"
             raise RuntimeError(f"a plan to {plan.purpose} is under way: {left}; see `cancel`")
         if plan is None:
             if not self.readings:
                 raise RuntimeError(f"there is nothing to {purpose} yet: nothing was told")
             with self._calmly():
-                event = planned(len(self._state.plans))
+                event = planned(self._claims.at(part), len(self._state.plans))
             self._happen(event)
             plan = self._state.plan
         assert plan is not None
@@ -633,13 +686,14 @@ class Optimizer:
         with self._calmly():
             return act()
 
-    def _recommend(self) -> Recommendation:
-        return self._claims.recommend(self._state, self.readings)
+    def _recommend(self, part: Domain) -> Recommendation:
+        return self._claims.at(part).recommend(self._state, self.readings)
 
-    def _history(self, wanted: set[int]) -> list[Recommendation]:
+    def _history(self, wanted: set[int], part: Domain) -> list[Recommendation]:
+        claims = self._claims.at(part)
         with self._calmly():
             past = zip(range(max(wanted, default=-1) + 1), self._state.history(), strict=False)
-            return [self._claims.recommend(state, n) for n, state in past if n in wanted]
+            return [claims.recommend(state, n) for n, state in past if n in wanted]
 
     def _calmly(self) -> AbstractContextManager[None]:
         """Return what keeps BLAS to one thread, where there is enough to compute for more."""

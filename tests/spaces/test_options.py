@@ -9,7 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import equipoise as eq
-from equipoise.spaces.options import Fixed, as_parameter, parameter_from_dict
+from equipoise.spaces.options import Fixed
+from equipoise.spaces.parameters import as_parameter, parameter_from_dict
 
 reals = st.floats(-1e9, 1e9, allow_subnormal=False)
 positives = st.floats(1e-150, 1e150)
@@ -215,3 +216,65 @@ def test_parameters_cannot_be_changed():
     for parameter, name in ((eq.Float(0, 1), "low"), (eq.Int(0, 1), "high"), (eq.Choice([1, 2]), "options")):
         with pytest.raises(AttributeError):
             setattr(parameter, name, 3)
+
+
+@given(st.integers(-500, 500), st.integers(1, 40), st.sampled_from([0.1, 0.25, 0.05, 3.0, 1e-4]), unit)
+def test_steps_are_kept_everywhere_in_decimals(start, size, step, u):
+    low = start * step
+    parameter = eq.Float(low, low + size * step, step=step)
+    assert parameter.grid.count == size + 1
+    x = parameter.decode([u])
+    assert round((x - low) / step) == pytest.approx((x - low) / step, abs=1e-6)
+    assert parameter.decode(parameter.encode("x", x)) == x
+    assert parameter.snap(column(u)).tobytes() == column(*parameter.encode("x", x)).tobytes()
+    spread = parameter.spread(np.linspace(0, 1, 500, endpoint=False))
+    assert len(np.unique(spread)) == size + 1
+    assert np.ptp(np.unique(spread, return_counts=True)[1]) <= 1
+
+
+def test_steps_of_a_tenth_are_tenths():
+    parameter = eq.Float(0, 1, step=0.1)
+    assert [parameter.decode([k / 10]) for k in range(11)] == [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
+    assert eq.Float(0, 1, step=0.3).high == 0.9
+    assert parameter_from_dict("x", json.loads(json.dumps(parameter.to_dict()))) == parameter
+    assert repr(parameter) == "Float(0.0, 1.0, step=0.1)"
+
+
+@pytest.mark.parametrize("value", [0.15, -0.1, 1.1, 0.2001])
+def test_what_lies_between_two_steps_is_refused(value):
+    parameter = eq.Float(0, 1, step=0.1)
+    with pytest.raises(
+        ValueError, match=r"`x` must (lie within \[0.0, 1.0\]|be 0.0 plus a whole number of steps of 0.1)"
+    ):
+        parameter.encode("x", value)
+
+
+def test_what_was_printed_with_few_digits_is_the_step_it_was():
+    assert eq.Float(0, 1, step=0.1).encode("x", 0.30000001) == [0.3]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"step": 0}, "`step` must be positive, got 0"),
+        ({"step": 1.5}, "`step` must be at most `high` - `low`, got 1.5"),
+        ({"step": 1e-13}, r"`step` must be such that at most 2\*\*40 fit"),
+        ({"step": 0.1, "log": True}, "`step` must be None where `log` is true, got 0.1"),
+        ({"step": "0.1"}, "`step` must be a real number"),
+    ],
+)
+def test_steps_that_cannot_be_are_refused(options, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        eq.Float(1, 2, **options)
+
+
+def test_a_study_asks_and_recommends_only_steps_and_a_text_sees_them():
+    space = eq.Space(gap=eq.Float(0, 2, step=0.1), q=eq.Float(0, 1), constraint="gap <= 1.2")
+    opt = eq.Optimizer(space, rng=0)
+    for _ in range(30):
+        trial = opt.ask()
+        assert trial.x["gap"] in [k / 10 for k in range(13)]
+        opt.tell(trial, -((trial.x["gap"] - 0.68) ** 2) - (trial.x["q"] - 0.3) ** 2)
+    assert opt.recommend().x["gap"] in (0.6, 0.7, 0.8)
+    with pytest.raises(ValueError, match="whole number of steps"):
+        opt.tell(opt.ask(), 0.0, x={"gap": 0.65, "q": 0.5})

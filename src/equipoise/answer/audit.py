@@ -11,7 +11,7 @@ from numpy.random import Generator
 from equipoise._typing import FloatArray
 from equipoise.belief import Feasibility, Posterior
 from equipoise.data import Proposal
-from equipoise.policies.search import candidates, optimism
+from equipoise.policies.search import candidates, measured, optimism
 from equipoise.spaces import Domain
 from equipoise.spaces.restricted import Restricted
 
@@ -55,7 +55,6 @@ def audit_pair(
 
 def _leader(space: Domain, posterior: Posterior) -> FloatArray:
     """Return the best of the points that were measured."""
-    known = posterior.support
-    known = known[space.valid(known)]
+    known = measured(space, posterior)
     best: FloatArray = known[int(posterior.mean(known).argmax())]
     return best

@@ -163,13 +163,22 @@ def _credible(posterior: Posterior, first: FloatArray, second: FloatArray) -> tu
 
 def _led(space: Domain, posterior: Posterior, standing: Standing, rng: Generator) -> tuple[Belief, int]:
     """Return the belief at the leader and its rivals, and which is the leader; where some failed, a reliable one."""
-    reliable = () if standing.feasibility is None else standing.feasibility.reliable
+    reliable = _reliable(space, standing)
     rivals = candidates(_measurable(space, standing), posterior, (optimism,), rng)
     if not len(reliable) or _measurable(space, standing) is space:
         belief = posterior.at(rivals)
         return belief, belief.leader(rng)
     belief = posterior.at(np.concatenate((reliable, rivals)))
     return belief, fair_argmax(belief.mean[: len(reliable)], rng)
+
+
+def _reliable(space: Domain, standing: Standing) -> FloatArray:
+    """Return the settings that were read and do not fail more often than not, shape (k, d)."""
+    feasibility = standing.feasibility
+    if feasibility is None or not len(feasibility.reliable):
+        return np.empty((0, space.dimension))
+    here = space.snap(feasibility.reliable)
+    return here[space.valid(here)]
 
 
 def _measurable(space: Domain, standing: Standing) -> Domain:

@@ -8,6 +8,7 @@ from equipoise._typing import FloatArray
 from equipoise.answer.claims import Claim, Difference
 from equipoise.answer.sequence import Interval, anytime
 from equipoise.belief import Posterior
+from equipoise.policies.search import measured
 from equipoise.spaces import Domain
 
 ALPHA = 0.05
@@ -88,8 +89,7 @@ def finalists(
     chosen = [leader]
     if start is not None and start.tobytes() != leader.tobytes():
         chosen.append(start)
-    known = posterior.support
-    known = known[space.valid(known)] if len(known) else known
+    known = measured(space, posterior)
     wanted = len(chosen) + runners_up
     for point in known[np.argsort(-posterior.mean(known))] if len(known) else ():
         away = [np.sqrt((((point - other) / space.extent) ** 2).mean()) for other in chosen]

@@ -16,7 +16,8 @@ from equipoise.log.parts import restored
 from equipoise.optimizer import Optimizer
 from equipoise.spaces.named import Space
 from equipoise.spaces.numbers import Float, Int
-from equipoise.spaces.options import Choice, Fixed, parameter_from_dict
+from equipoise.spaces.options import Choice, Fixed
+from equipoise.spaces.parameters import parameter_from_dict
 
 SIMPLE = ("constraint", "start", "design", "minimize", "max_gap", "seed")
 PARTS = ("kernel", "policy", "reduction", "offset", "confidence", "regularizer", *SIMPLE)

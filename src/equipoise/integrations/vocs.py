@@ -10,7 +10,8 @@ from gest_api.vocs import MinimizeObjective as Minimize
 
 from equipoise.spaces.named import Space
 from equipoise.spaces.numbers import Float, Int
-from equipoise.spaces.options import Choice, Parameter
+from equipoise.spaces.options import Choice
+from equipoise.spaces.parameters import Parameter
 
 
 class VocsProblem:

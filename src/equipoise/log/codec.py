@@ -72,8 +72,8 @@ class Codec:
                 return {"add": trial, "duel": number} | self._reading(reading)
             case Asked(trial, number, duel, worker, plan):
                 return {"ask": trial, "duel": number} | self._duel(duel) | _given(worker=worker, plan=plan)
-            case Handed(trial, worker):
-                return {"hand": trial} | _given(worker=worker)
+            case Handed(trial, worker, point):
+                return {"hand": trial} | _given(worker=worker) | self._moved(point)
             case Told(trial, reading):
                 return {"tell": trial} | self._reading(reading)
             case Failed(trial, reason):
@@ -106,7 +106,7 @@ class Codec:
             case {"cancel": number}:
                 return Canceled(_number("cancel", number))
             case {"hand": trial}:
-                return Handed(_number("hand", trial), _worker(content))
+                return Handed(_number("hand", trial), _worker(content), self._to_moved(content))
             case {"tell": trial}:
                 return Told(_number("tell", trial), self._to_reading(content))
             case {"fail": trial, "reason": str(reason)}:
@@ -164,9 +164,11 @@ class Codec:
             raise ValueError(f"`kind` must be audit or verify, got {kind!r}")
         if not 1 <= duels <= MAX_PLANNED:
             raise ValueError(f"`duels` must be from 1 to {MAX_PLANNED}, got {duels}")
-        if kind == "audit":
+        if kind == "audit" and "points" not in content:
             return Planned(number, "audit", duels)
         points = self._to_points(_listed("points", content["points"]))
+        if kind == "audit":
+            return Planned(number, "audit", duels, points)
         if len(points) < 2 or (points[1:] == points[0]).all(axis=1).any():
             raise ValueError("a verification must be of a point against others")
         return Planned(number, "verify", duels, points)
@@ -175,14 +177,10 @@ class Codec:
         given = {"time": reading.time, "error": reading.error or None} | reading.told.to_dict()
         return {"value": reading.value} | self._moved(reading.point) | _given(**given)
 
-    def _moved(self, point: FloatArray | None) -> dict[str, Any]:
-        """Return where something was, encoded and for people; nothing where that is not said."""
-        return {} if point is None else {"point": self._point(point), "x": readable(self.space.decode(point))}
-
     def _to_reading(self, content: Mapping[str, Any]) -> Reading:
         return Reading(
             check.number("value", content["value"]),
-            self._to_points([content["point"]])[0] if "point" in content else None,
+            self._to_moved(content),
             check.number("time", content["time"]) if "time" in content else None,
             check.nonnegative("error", content.get("error", 0.0)),
             told=Circumstances.of(*(content.get(key) for key in ("block", "campaign", "covariates"))),
@@ -193,6 +191,13 @@ class Codec:
         if reading.point is None:
             raise ValueError("a reading that nobody asked for must say where it was taken, as its point")
         return reading
+
+    def _moved(self, point: FloatArray | None) -> dict[str, Any]:
+        """Return where a trial is, or was, measured instead."""
+        return {} if point is None else {"point": self._point(point), "x": readable(self.space.decode(point))}
+
+    def _to_moved(self, content: Mapping[str, Any]) -> FloatArray | None:
+        return self.point(content["point"]) if "point" in content else None
 
     def _point(self, point: FloatArray) -> int | list[float]:
         listed = self._index.get(point.tobytes())

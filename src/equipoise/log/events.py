@@ -27,7 +27,10 @@ Purpose = Literal["audit", "verify"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Planned:
-    """The next duels serve a purpose: an audit, or a verification of the first of some points against the others."""
+    """The next duels serve a purpose: an audit, or a verification of the first of some points against the others.
+
+    The first of the points also says at which context that is, where there are contexts; an audit has no other.
+    """
 
     number: int
     purpose: Purpose
@@ -53,12 +56,13 @@ class Asked:
     plan: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Handed:
-    """A trial that waited was handed out."""
+    """A trial that waited was handed out: as planned, or at another point, since the context is another by now."""
 
     trial: int
     worker: str | None = None
+    point: FloatArray | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

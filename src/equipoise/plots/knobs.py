@@ -11,7 +11,8 @@ from equipoise.plots.style import logarithmic, whole
 from equipoise.spaces.box import Box
 from equipoise.spaces.domain import Domain
 from equipoise.spaces.named import Space
-from equipoise.spaces.options import Choice, Fixed, Int
+from equipoise.spaces.numbers import Int
+from equipoise.spaces.options import Choice, Fixed
 
 MANY = 60
 """A whole number with more values than this is drawn like a real one."""

@@ -22,7 +22,6 @@ from numpy.random import Generator
 from equipoise._typing import FloatArray
 from equipoise.belief.posterior import Posterior
 from equipoise.spaces.domain import Domain
-from equipoise.spaces.restricted import Restricted
 
 Score = Callable[[FloatArray, FloatArray, float, float, float], tuple[FloatArray, FloatArray, FloatArray]]
 """Takes g, psi, delta, beta and lambda; returns the score and its partial derivatives in g and psi."""
@@ -66,14 +65,33 @@ def candidates(space: Domain, posterior: Posterior, scores: Sequence[Score] | No
     """
     answering = posterior.active
     if answering.points is not None:
-        return space.points if isinstance(space, Restricted) and space.points is not None else answering.points
+        part = space.points is not None and len(space.points) < len(answering.points)
+        return space.points if part and space.points is not None else answering.points
     everywhere = space.candidates(rng)
     if everywhere is space.points:
         return everywhere
     if scores is not None:
         return search(space, answering, scores, everywhere, rng)
-    known = answering.support
-    return np.concatenate((known[space.valid(known)], everywhere)) if len(known) else everywhere
+    known = measured(space, answering)
+    return np.concatenate((known, everywhere)) if len(known) else everywhere
+
+
+def measured(space: Domain, posterior: Posterior) -> FloatArray:
+    """Return the settings that data are of and that may be asked for, each once, shape (k, d).
+
+    In a part of a space they are the same settings at its context, whatever it was when they were measured.
+
+    Args:
+        space: Where points lie.
+        posterior: The belief.
+    """
+    known = posterior.support
+    if not len(known):
+        return known
+    here = space.snap(known)
+    if not np.array_equal(here, known):
+        here = np.unique(here, axis=0)
+    return here[space.valid(here)]  # a reading may have been told of where it must not be asked
 
 
 def search(
@@ -117,8 +135,7 @@ def search(
 
 def _promising(space: Domain, posterior: Posterior, everywhere: FloatArray, rng: Generator) -> FloatArray:
     """Return the best known points and points around the very best; some from everywhere where nothing is known."""
-    known = posterior.support
-    known = known[space.valid(known)]  # a reading may have been told of where it must not be asked
+    known = measured(space, posterior)
     if not len(known):
         return everywhere[:BEST_KNOWN]
     best = known[np.argsort(-posterior.mean(known))]

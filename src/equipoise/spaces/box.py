@@ -12,6 +12,7 @@ from equipoise._typing import FloatArray
 from equipoise.spaces.candidates import spread, subsets
 from equipoise.spaces.columns import Column
 from equipoise.spaces.constraints import Constraint, checked, described, given_again, rule, satisfied
+from equipoise.spaces.context import must_be_without
 from equipoise.spaces.numbers import Float
 
 
@@ -57,6 +58,15 @@ class Box:
         candidates = "" if self._log2_candidates == 9 else f", candidates={2**self._log2_candidates}"
         constraint = "" if self.constraint is None else f", constraint={self.constraint!r}"
         return f"Box({self.bounds.tolist()}{candidates}{constraint})"
+
+    def at(self, context: Mapping[str, Any] | None) -> "Box":
+        """Return the space itself: it has no contexts."""
+        must_be_without(context)
+        return self
+
+    def through(self, point: FloatArray) -> "Box":
+        """Return the space itself."""
+        return self
 
     def candidates(self, rng: Generator) -> FloatArray:
         """Return scrambled Sobol' points of the unit cube."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from equipoise._typing import FloatArray
 from equipoise.spaces.numbers import Float, Int
-from equipoise.spaces.options import Choice, Fixed, Parameter
+from equipoise.spaces.options import Choice, Fixed
 
 Kind = Literal["number", "truth", "label"]
 """What values are: numbers; 1 and 0 for true and false; or the numbers of options, which are only equal or not."""
@@ -31,7 +31,7 @@ class Column:
         ('label', array([0., 1.]))
     """
 
-    parameter: Parameter
+    parameter: Float | Int | Choice | Fixed
     where: slice
 
     @property
@@ -61,7 +61,7 @@ class Column:
         if isinstance(p, Choice):
             chosen: NDArray[np.intp] = columns.argmax(axis=1)
             return self._table()[chosen]
-        if p.log:  # number by number, for the last bit: see `arithmetic.py`
+        if p.log or not (p.free or isinstance(p, Int)):  # number by number, for the last bit: see `arithmetic.py`
             return np.array([p.decode([u]) for u in columns[:, 0].tolist()], dtype=np.float64)
         u = np.clip(columns[:, 0], 0.0, 1.0)
         if isinstance(p, Int):

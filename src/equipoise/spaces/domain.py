@@ -1,5 +1,6 @@
 """What every space is: where points lie, as the other parts see it."""
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -41,6 +42,14 @@ class Domain(Protocol):
         """The range of each coordinate, shape (d,), above zero."""
         ...
 
+    def at(self, context: Mapping[str, Any] | None) -> "Domain":
+        """Return the part of the space at a context, which has as many coordinates; itself where it has no contexts."""
+        ...
+
+    def through(self, point: FloatArray) -> "Domain":
+        """Return the part of the space at the context of an encoded point; itself where it has no contexts."""
+        ...
+
     def candidates(self, rng: Generator) -> FloatArray:
         """Return valid encoded points from all over the space, shape (m, d): `points` itself where it is not large."""
         ...
@@ -60,11 +69,14 @@ class Domain(Protocol):
         ...
 
     def valid(self, points: FloatArray) -> NDArray[np.bool_]:
-        """Return which encoded points, shape (m, d), satisfy the constraint; all of them where there is none."""
+        """Return which encoded points, shape (m, d), satisfy the constraint and are at the context, if there is one."""
         ...
 
     def snap(self, points: FloatArray) -> FloatArray:
-        """Return the nearest encodings of a setting, shape (m, d), for any points of that shape."""
+        """Return the nearest encodings of a setting, shape (m, d), for any points of that shape.
+
+        In a part of a space those of the same settings, at its context.
+        """
         ...
 
     def steps(self, given: Any) -> FloatArray:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
+from equipoise.spaces.context import must_be_without
 
 
 class Finite:
@@ -40,6 +41,15 @@ class Finite:
 
     def __repr__(self) -> str:
         return f"Finite({len(self.points)} points in {self.dimension} dimensions)"
+
+    def at(self, context: Mapping[str, Any] | None) -> "Finite":
+        """Return the space itself: it has no contexts."""
+        must_be_without(context)
+        return self
+
+    def through(self, point: FloatArray) -> "Finite":
+        """Return the space itself."""
+        return self
 
     def candidates(self, rng: Generator) -> FloatArray:
         """Return all points; of a large set, some drawn at random."""

@@ -2,7 +2,7 @@
 
 import keyword
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -15,13 +15,18 @@ from equipoise._typing import FloatArray
 from equipoise.spaces.candidates import spread, subsets
 from equipoise.spaces.columns import Column
 from equipoise.spaces.constraints import Constraint, checked, described, given_again, nothing_valid, rule, satisfied
-from equipoise.spaces.options import Choice, Fixed, Float, Int, Parameter, as_parameter, parameter_from_dict
+from equipoise.spaces.context import Context, Pinned, must_be_without
+from equipoise.spaces.display import as_html
+from equipoise.spaces.numbers import Float, Int
+from equipoise.spaces.options import Choice, Fixed
+from equipoise.spaces.parameters import Parameter, as_parameter, parameter_from_dict
 
 
 class Space:
     """A space of named parameters, whose points are dictionaries.
 
-    Without any `Float`, and with no more settings than candidates, it is a finite set: `points` lists them all.
+    Without any `Float` that has no steps, and with no more settings than candidates, it is a finite set: `points` lists
+    them all.
 
     Args:
         parameters: Parameters by name, where a name is no Python identifier or is that of another argument.
@@ -29,8 +34,8 @@ class Space:
         constraint: Where a point may be measured; elsewhere it is never asked. A text, such as "q1 + q2 <= 1", a
             list of texts, or a function of a point, a dictionary. A log keeps texts, and not functions. Any point
             may be measured by default.
-        **named_parameters: Further parameters by name: `Float`, `Int` or `Choice`. A plain value is a constant: not
-            tuned, but part of every point.
+        **named_parameters: Further parameters by name: `Float`, `Int` or `Choice`; or `Context`, which is given and
+            not chosen. A plain value is a constant: not tuned, but part of every point.
 
     Example:
         >>> import equipoise as eq
@@ -57,14 +62,16 @@ class Space:
         self.parameters = _collect(parameters, named_parameters)
         self.constraint = checked(constraint)
         self._log2_candidates = (check.count("candidates", candidates) - 1).bit_length()
-        ends = list(accumulate((p.width for p in self.parameters.values()), initial=0))
-        self._layout = [(n, p, slice(*e)) for (n, p), e in zip(self.parameters.items(), pairwise(ends), strict=True)]
+        ends = list(accumulate((_values(p).width for p in self.parameters.values()), initial=0))
+        placed = zip(self.parameters.items(), pairwise(ends), strict=True)
+        self._layout = [(n, p.values if isinstance(p, Context) else p, slice(*e)) for (n, p), e in placed]
         self._tuned = [(p, columns) for _, p, columns in self._layout if not isinstance(p, Fixed)]
+        self._varied = [i for i, (p, _) in enumerate(self._tuned) if not isinstance(p, Pinned)]
         self.dimension = ends[-1]
         self.free = np.array([p.free for p, _ in self._tuned for _ in range(p.width)])
         self.groups = np.repeat(np.arange(len(self._tuned)), [p.width for p, _ in self._tuned])
         self.extent = np.ones(self.dimension)
-        self._rule = rule(self.constraint, {name: Column(p, columns) for name, p, columns in self._layout})
+        self._rule = rule(self.constraint, {name: Column(_values(p), columns) for name, p, columns in self._layout})
         self.points = self._listed()
 
     def __repr__(self) -> str:
@@ -76,35 +83,70 @@ class Space:
             parts.append(f"constraint={self.constraint!r}")
         return f"Space({', '.join(parts)})"
 
+    def _repr_html_(self) -> str:
+        return as_html(self.parameters, self.constraint)
+
+    @property
+    def contexts(self) -> tuple[str, ...]:
+        """The names of what is given and not chosen."""
+        return tuple(name for name, p in self.parameters.items() if isinstance(p, Context))
+
+    def at(self, context: Mapping[str, Any] | None) -> "Space":
+        """Return the part of the space at a context: a space of as many coordinates, with its contexts pinned.
+
+        Args:
+            context: The value of each `Context` by name; `None` where there is none, and this is the space itself.
+        """
+        if not self.contexts:
+            must_be_without(context)
+            return self
+        if not isinstance(context, Mapping) or set(context) != set(self.contexts):
+            usual = {name: p.decode([0.5] * p.width) for name, p, _ in self._layout if name in self.contexts}
+            raise ValueError(f"`context` must say {' and '.join(usual)}, such as context={usual}, got {context!r}")
+        given = {name: p for name, p, _ in self._layout if name in context}
+        return self._pinned({name: p.encode(f"context[{name!r}]", context[name]) for name, p in given.items()})
+
+    def through(self, point: FloatArray) -> "Space":
+        """Return the part of the space at the context of an encoded point."""
+        return self._pinned({n: point[columns].tolist() for n, _, columns in self._layout if n in self.contexts})
+
     def candidates(self, rng: Generator) -> FloatArray:
         """Return points made from scrambled Sobol' points, one coordinate of these for each parameter."""
         if self.points is not None:
             return self.points
-        return spread(len(self._tuned), self._log2_candidates, rng, lambda u: self._kept(self._placed(u)))
+        return spread(len(self._varied), self._log2_candidates, rng, lambda u: self._kept(self._placed(u)))
 
     def near(self, points: FloatArray, scale: FloatArray, n: int, rng: Generator) -> FloatArray:
         """Return points some of whose parameters differ from a given one.
 
-        A Float differs by about `scale`, an Int too but by one at least, a Choice is another one. Around the first
-        point, each other option of a Choice and each step of one of an Int is tried alone as well.
+        A Float differs by about `scale`, what has steps too but by one at least, a Choice is another one. Around the
+        first point, each other option of a Choice and one step up and down are tried alone as well.
         """
         if self.points is not None or not len(points):
             return np.empty((0, self.dimension))
         start = np.repeat(points, n, axis=0)
-        chosen = subsets(len(start), len(self._tuned), rng)
+        chosen = np.zeros((len(start), len(self._tuned)), dtype=np.bool_)
+        chosen[:, self._varied] = subsets(len(start), len(self._varied), rng)
         step = rng.standard_normal(start.shape) * scale * (chosen[:, self.groups] & self.free)
         moved = np.clip(start + step, 0.0, 1.0)
-        for (p, columns), rows in zip(self._tuned, chosen.T, strict=True):
-            if not isinstance(p, Float):
-                moved[rows, columns] = p.move(moved[rows, columns], scale[columns], rng)
+        for i, grid, columns in self._grids():
+            rows = chosen[:, i]
+            moved[rows, columns] = grid.move(moved[rows, columns], scale[columns], rng)
         return self._kept(np.concatenate([moved, *self._sweep(points[0])]))
 
     def valid(self, points: FloatArray) -> NDArray[np.bool_]:
-        """Return which encoded points satisfy the constraint."""
-        return satisfied(self._rule, self.decode, points)
+        """Return which encoded points satisfy the constraint and, in a part of the space, are at its context."""
+        result = satisfied(self._rule, self.decode, points)
+        for p, columns in self._tuned:
+            if isinstance(p, Pinned):
+                result &= p.holds(points[:, columns])
+        return result
 
     def snap(self, points: FloatArray) -> FloatArray:
-        """Return the nearest encodings: numbers rounded or clipped, the option of the largest coordinate."""
+        """Return the nearest encodings: numbers rounded or clipped, the option of the largest coordinate.
+
+        In a part of the space, that is the same setting at its context.
+        """
         return np.concatenate([p.snap(points[:, columns]) for p, columns in self._tuned], axis=1)
 
     def steps(self, given: Any) -> FloatArray:
@@ -123,11 +165,11 @@ class Space:
         """Return x, a dictionary with the name of every parameter; constants may be left out."""
         if not isinstance(x, Mapping):
             raise TypeError(f"`x` must be a dict with the names {list(self.parameters)}, got {x!r}")
-        needed = {name for name, p in self.parameters.items() if not isinstance(p, Fixed)}
+        needed = {name for name, p, _ in self._layout if p.given is None}
         if not needed <= set(x) <= set(self.parameters):
             raise ValueError(f"`x` must have the names {list(self.parameters)}, got {list(x)}")
-        encoded = [p.encode(f"x[{name!r}]", x[name]) for name, p in self.parameters.items() if name in x]
-        return check.frozen(np.array([u for coordinates in encoded for u in coordinates]))
+        encoded = [p.encode(f"x[{name!r}]", x[name]) if name in x else p.given for name, p, _ in self._layout]
+        return check.frozen(np.array([u for coordinates in encoded for u in coordinates or ()]))
 
     def decode(self, point: FloatArray) -> dict[str, Any]:
         """Return a new dictionary, in the order in which the parameters were given."""
@@ -157,12 +199,30 @@ class Space:
     def _number(self, name: Any) -> tuple[Float | Int, slice]:
         """Return a parameter whose steps all have one size, and its columns; refuse any other."""
         for known, parameter, columns in self._layout:
-            if known == name and isinstance(parameter, Float | Int) and not parameter.log:
+            if known == name and name not in self.contexts and isinstance(parameter, Float | Int) and not parameter.log:
                 return parameter, columns
         raise ValueError(f"`max_step` must name a Float or an Int that is not logarithmic, got {name!r}")
 
+    def _pinned(self, given: Mapping[str, list[float]]) -> "Space":
+        """Return this space with the coordinates of its contexts given."""
+        if not given:
+            return self
+        contexts = ((name, p) for name, p in self.parameters.items() if isinstance(p, Context))
+        pinned = {name: Pinned(p.values, tuple(given[name])) for name, p in contexts}
+        return Space(self.parameters | pinned, candidates=2**self._log2_candidates, constraint=self.constraint)
+
     def _placed(self, u: FloatArray) -> FloatArray:
-        return np.concatenate([p.spread(u[:, i]) for i, (p, _) in enumerate(self._tuned)], axis=1)
+        """Return points, shape (m, d), from numbers even in [0, 1), one for each parameter that varies."""
+        even = dict(zip(self._varied, u.T, strict=True))
+        parts = [p.place(u) if isinstance(p, Pinned) else p.spread(even[i]) for i, (p, _) in enumerate(self._tuned)]
+        return np.concatenate(parts, axis=1)
+
+    def _grids(self) -> Iterator[tuple[int, Int | Choice, slice]]:
+        """Yield the number, the grid and the columns of each parameter that varies by steps."""
+        for i in self._varied:
+            p, columns = self._tuned[i]
+            if not isinstance(p, Pinned) and p.grid is not None:
+                yield i, p.grid, columns
 
     def _kept(self, points: FloatArray) -> FloatArray:
         """Return the valid points; where nothing is continuous, each only once."""
@@ -171,23 +231,23 @@ class Space:
         return points if self.constraint is None else points[self.valid(points)]
 
     def _sweep(self, point: FloatArray) -> list[FloatArray]:
-        """Return the points that differ in one Choice, or in one Int by one."""
+        """Return the points that differ in one Choice, or by one step of what has steps."""
         result = []
-        for p, columns in self._tuned:
-            if not isinstance(p, Float):
-                others = p.neighbors(point[columns])
-                result.append(np.repeat(point[None], len(others), axis=0))
-                result[-1][:, columns] = others
+        for _, grid, columns in self._grids():
+            others = grid.neighbors(point[columns])
+            result.append(np.repeat(point[None], len(others), axis=0))
+            result[-1][:, columns] = others
         return result
 
     def _listed(self) -> FloatArray | None:
         """Return all valid points, where they are few."""
-        discrete: list[Int | Choice] = [p for p, _ in self._tuned if not isinstance(p, Float)]
-        counts = [p.count for p in discrete]
+        grids = [p if isinstance(p, Pinned) else p.grid for p, _ in self._tuned]
+        discrete = [grid for grid in grids if grid is not None]
+        counts = [grid.count for grid in discrete]
         if len(discrete) < len(self._tuned) or math.prod(counts) > 2**self._log2_candidates:
             return None
         which = np.indices(counts, dtype=np.float64).reshape(len(counts), -1)
-        points = np.concatenate([p.place(k) for p, k in zip(discrete, which, strict=True)], axis=1)
+        points = np.concatenate([grid.place(k) for grid, k in zip(discrete, which, strict=True)], axis=1)
         valid = points[self.valid(points)]
         if not len(valid):
             raise nothing_valid(len(points))
@@ -213,6 +273,11 @@ def _collect(parameters: Mapping[str, Any] | None, more: dict[str, Any]) -> dict
     if twice := sorted(set(parameters) & set(more)):
         raise ValueError(f"`parameters` must not name what is given by name too, got {twice}")
     result = {name: as_parameter(name, value) for name, value in {**parameters, **more}.items()}
-    if all(isinstance(p, Fixed) for p in result.values()):
+    if all(isinstance(p, (Fixed, Context, Pinned)) for p in result.values()):
         raise ValueError(f"`parameters` must hold a Float, an Int or a Choice, got {result!r}")
     return result
+
+
+def _values(parameter: Parameter) -> Float | Int | Choice | Fixed:
+    """Return a parameter, or what a context may be."""
+    return parameter.values if isinstance(parameter, (Context, Pinned)) else parameter

@@ -1,10 +1,13 @@
 """Parameters that are numbers: `Float` and `Int`.
 
-Each occupies one column of an encoded point, in [0, 1].
+Each occupies one column of an encoded point, in [0, 1]. What has steps is counted: its `grid` is the whole number of
+steps, an `Int`, which knows how to list, spread and move them.
 """
 
 import math
 from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,6 +27,7 @@ class _Number:
     unit: str = ""
 
     width: ClassVar[int] = 1
+    given: ClassVar[None] = None
 
     def __repr__(self) -> str:
         unit = f", unit={self.unit!r}" if self.unit else ""
@@ -57,33 +61,61 @@ class Float(_Number):
         high: Its upper bound.
         log: Whether ratios matter rather than differences; needs `low` > 0.
         unit: Of the number, for people to read.
+        step: How far its values lie apart, counted from `low`; the last one that is not above `high` is the new `high`.
+            Any value by default.
 
     Example:
         >>> import equipoise as eq
         >>> rate = eq.Float(1e-4, 1e-2, log=True)
         >>> rate.encode("rate", 1e-3), rate.decode([1.0])
         ([0.5], 0.01)
+        >>> gap = eq.Float(0, 1, step=0.1)
+        >>> gap.decode([0.32]), gap.grid
+        (0.3, Int(0, 10))
     """
 
-    free: ClassVar[bool] = True
+    step: float | None = None
+
+    OFF_GRID: ClassVar[float] = 1e-6
+    """By how much of a step a value may miss the grid: it may have been printed and read again."""
 
     def __post_init__(self) -> None:
         self._set(check.number("low", self.low) + 0.0, check.number("high", self.high) + 0.0)
         if math.isinf(self.high / self.low if self.log else self.high - self.low):
             rule = "`high` / `low`" if self.log else "`high` - `low`"
             raise ValueError(f"{rule} must be finite, got {self.high!r} and {self.low!r}")
+        if self.step is not None:
+            self._set_step(check.positive("step", self.step))
+
+    def __repr__(self) -> str:
+        return super().__repr__() if self.step is None else f"{super().__repr__()[:-1]}, step={self.step!r})"
+
+    @property
+    def free(self) -> bool:
+        """Whether a gradient method may move it."""
+        return self.step is None
+
+    @cached_property
+    def grid(self) -> "Int | None":
+        """The number of steps above `low`; `None` where any value may be."""
+        return None if self.step is None else Int(0, round((self.high - self.low) / self.step))
 
     def encode(self, name: str, value: Any) -> list[float]:
         """Return a value as the coordinate, in [0, 1]; `name` is for the error message."""
         x = check.number(name, value)
-        if not self.low <= x <= self.high:
+        slack = 0.0 if self.step is None else self.OFF_GRID * self.step
+        if not self.low - slack <= x <= self.high + slack:
             raise ValueError(f"`{name}` must lie within [{self.low!r}, {self.high!r}], got {value!r}")
+        if self.grid is not None:
+            return self.grid.encode(name, self._steps(name, x))
         if self.log:
             return [math.log(x / self.low) / math.log(self.high / self.low)]
         return [(x - self.low) / (self.high - self.low)]
 
     def decode(self, coordinates: list[float]) -> float:
         """Return the value; both bounds come out exactly, and rounding never leaves them."""
+        if self.grid is not None:
+            return self._value(self.grid.decode(coordinates))
         u = coordinates[0]
         if u <= 0:
             return self.low
@@ -94,11 +126,40 @@ class Float(_Number):
 
     def snap(self, columns: FloatArray) -> FloatArray:
         """Return the nearest encodings, shape (m, 1)."""
+        if self.grid is not None:
+            return self.grid.snap(columns)
         return np.clip(columns, 0.0, 1.0) + 0.0  # no -0.0: equal points have equal bytes
 
     def spread(self, u: FloatArray) -> FloatArray:
         """Turn numbers even in [0, 1), shape (m,), into evenly spread encodings, shape (m, 1)."""
-        return u[:, None]
+        return u[:, None] if self.grid is None else self.grid.spread(u)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a description made of what JSON knows."""
+        return super().to_dict() | ({} if self.step is None else {"step": self.step})
+
+    def _set_step(self, step: float) -> None:
+        """Check the step, and put the last value that it reaches in the place of `high`."""
+        if self.log:
+            raise ValueError(f"`step` must be None where `log` is true, got {step!r}")
+        steps = (self.high - self.low) / step
+        if not 1 - self.OFF_GRID <= steps <= Int.MAX:
+            rule = "at most `high` - `low`" if steps < 1 else "such that at most 2**40 fit between `low` and `high`"
+            raise ValueError(f"`step` must be {rule}, got {step!r}")
+        object.__setattr__(self, "step", step)
+        object.__setattr__(self, "high", self._value(math.floor(steps + self.OFF_GRID)))
+
+    def _value(self, k: int) -> float:
+        """Return the k-th value, in decimals: three steps of 0.1 are 0.3, which floats miss."""
+        return float(Decimal(repr(self.low)) + k * Decimal(repr(self.step)))
+
+    def _steps(self, name: str, x: float) -> int:
+        """Return how many steps above `low` a value is; refuse what lies between two."""
+        assert self.step is not None
+        k = round((x - self.low) / self.step)
+        if abs(x - self._value(k)) > self.OFF_GRID * self.step:
+            raise ValueError(f"`{name}` must be {self.low!r} plus a whole number of steps of {self.step!r}, got {x!r}")
+        return k
 
 
 @dataclass(frozen=True, repr=False)
@@ -131,6 +192,11 @@ class Int(_Number):
         if (size := self.high if self.log else self.high - self.low) > self.MAX:
             rule = "`high`" if self.log else "`high` - `low`"
             raise ValueError(f"{rule} must be at most 2**40, got {size}: use a Float and round it")
+
+    @property
+    def grid(self) -> "Int":
+        """What counts its values: itself."""
+        return self
 
     @property
     def count(self) -> int:

@@ -1,6 +1,6 @@
-"""What a named space is made of: `Float`, `Int`, `Choice`, and `Fixed` for what is not tuned.
+"""Parameters that are no numbers: `Choice`, one of several options, and `Fixed`, a constant that is not tuned.
 
-Each occupies some columns of an encoded point: one for a number, one for each option of a choice, none for a constant.
+A choice occupies one column of an encoded point for each option, a constant none.
 """
 
 import math
@@ -13,9 +13,6 @@ import numpy as np
 from numpy.random import Generator
 
 from equipoise._typing import FloatArray
-from equipoise.spaces.numbers import Float, Int
-
-__all__ = ["Choice", "Fixed", "Float", "Int", "Parameter", "as_parameter", "parameter_from_dict"]
 
 HOT = math.sqrt(0.5)  # so that two different options lie at distance one
 
@@ -37,6 +34,7 @@ class Choice:
     options: tuple[Any, ...]
 
     free: ClassVar[bool] = False
+    given: ClassVar[None] = None
 
     def __init__(self, options: Iterable[Any]) -> None:
         if isinstance(options, (str, bytes, Mapping, Set)) or not isinstance(options, Iterable):
@@ -55,6 +53,11 @@ class Choice:
     def width(self) -> int:
         """How many columns it occupies."""
         return len(self.options)
+
+    @property
+    def grid(self) -> "Choice":
+        """What counts its values: itself."""
+        return self
 
     @property
     def count(self) -> int:
@@ -118,6 +121,11 @@ class Fixed:
 
     width: ClassVar[int] = 0
 
+    @property
+    def given(self) -> list[float]:
+        """Its coordinates, where nobody says its value: none."""
+        return []
+
     def __repr__(self) -> str:
         return f"Fixed({self.value!r})"
 
@@ -136,37 +144,6 @@ class Fixed:
         return {"type": "fixed", "value": _described(self.value)}
 
 
-Parameter = Float | Int | Choice | Fixed
-"""What a named space is made of."""
-
-
-def as_parameter(name: str, value: Any) -> Parameter:
-    """Return a parameter as it is, a plain value as a constant."""
-    if isinstance(value, Parameter):
-        return value
-    if isinstance(value, (tuple, list, range, Set, type)):  # perhaps meant as bounds or options
-        raise TypeError(
-            f"`{name}` must be a Float, an Int, a Choice or a constant, got {value!r}: "
-            "write Float(low, high), Choice([...]) or, if it is meant as a constant, Fixed(...)"
-        )
-    return Fixed(value)
-
-
-def parameter_from_dict(name: str, description: Mapping[str, Any]) -> Parameter:
-    """Return the parameter that its `to_dict` described."""
-    fields = dict(description)
-    match kind := fields.pop("type", None):
-        case "float":
-            return Float(**fields)
-        case "int":
-            return Int(**fields)
-        case "choice":
-            return Choice([_restored(name, option) for option in fields["options"]])
-        case "fixed":
-            return Fixed(_restored(name, fields["value"]))
-    raise ValueError(f"the type of parameter {name!r} must be 'float', 'int', 'choice' or 'fixed', got {kind!r}")
-
-
 def _is_scalar(value: Any) -> bool:
     """Whether JSON gives the value back as it was."""
     return value is None or type(value) in (bool, int, str) or (type(value) is float and math.isfinite(value))
@@ -176,7 +153,8 @@ def _described(value: Any) -> Any:
     return value if _is_scalar(value) else {"repr": repr(value)}
 
 
-def _restored(name: str, value: Any) -> Any:
+def restored(name: str, value: Any) -> Any:
+    """Return a value from a description; refuse one that JSON could not hold."""
     if not _is_scalar(value):
         raise ValueError(
             f"the values of parameter {name!r} must be text, numbers, true, false or null to be loaded again, "

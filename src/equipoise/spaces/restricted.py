@@ -1,6 +1,6 @@
 """A space with places left out: those that turned out to be of no use, or where nobody may go."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,14 @@ class Restricted:
         self._space, self._keep, self._anchors = space, keep, anchors
         self.dimension, self.free, self.groups, self.extent = space.dimension, space.free, space.groups, space.extent
         self.points = None if space.points is None else self._kept(space.points)
+
+    def at(self, context: Mapping[str, Any] | None) -> "Restricted":
+        """Return the part at a context, of which the same is kept."""
+        return Restricted(self._space.at(context), self._keep)
+
+    def through(self, point: FloatArray) -> "Restricted":
+        """Return the part at the context of a point, of which the same is kept."""
+        return Restricted(self._space.through(point), self._keep)
 
     def candidates(self, rng: Generator) -> FloatArray:
         """Return candidates of the space that are kept."""

@@ -38,14 +38,26 @@ class Claims:
     space: Domain
     streams: Streams
 
+    def at(self, space: Domain) -> "Claims":
+        """Return what says what is claimed in a part of the space."""
+        return self if space is self.space else replace(self, space=space)
+
     def recommend(self, state: State, readings: int) -> Recommendation:
         """Return the best setting as far as is known after so many readings, and what is claimed of it."""
-        return recommended(self.space, state.posterior, _standing(state), self.streams.at(readings, RECOMMEND))
+        standing = _standing(state, self.space)
+        return recommended(self.space, state.posterior, standing, self.streams.at(readings, RECOMMEND))
 
     def compare(self, state: State, first: FloatArray, second: FloatArray) -> Difference:
         """Return f(first) - f(second) for two encoded points, in the user's sign."""
-        found = difference(state.posterior, _standing(state), first, second)
+        found = difference(state.posterior, _standing(state, self.space), first, second)
         return -found if state.rules.minimize else found
+
+    def auditing(self, state: State, number: int, duels: int) -> Planned:
+        """Return the event of an audit; in a part of the space it says by the leader which part that is."""
+        if self.space is state.rules.space:
+            return Planned(number, "audit", duels)
+        best = self.space.encode(self.recommend(state, state.readings).x)
+        return Planned(number, "audit", duels, best[None])
 
     def verifying(self, state: State, number: int, duels: int, runners_up: int, against: FloatArray | None) -> Planned:
         """Return the event of a verification of what is recommended now, or refuse it.
@@ -59,7 +71,7 @@ class Claims:
         """
         best = self.space.encode(self.recommend(state, state.readings).x)
         if against is None:
-            start = state.standing().start
+            start = state.standing(self.space).start
             points = finalists(self.space, state.posterior, best, start, runners_up)
         else:
             points = np.unique(np.concatenate((best[None], against)), axis=0)
@@ -87,9 +99,9 @@ def wrong_unit(posterior: Posterior) -> WrongUnit | None:
     )
 
 
-def _standing(state: State) -> Standing:
+def _standing(state: State, space: Domain) -> Standing:
     """Return what is known besides the belief; there is not enough for a bound where the unit is contradicted."""
-    standing, note = state.standing(), wrong_unit(state.posterior)
+    standing, note = state.standing(space), wrong_unit(state.posterior)
     if note is None:
         return standing
     warnings.warn(note, stacklevel=2)

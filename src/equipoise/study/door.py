@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from equipoise.data import Reading
-from equipoise.log.events import Added, Corrected, Expired, Failed, Retracted, Told
+from equipoise.log.events import Added, Corrected, Expired, Failed, Handed, Retracted, Told
 from equipoise.spaces import Domain
 from equipoise.study.ledger import Ledger
 
@@ -32,7 +32,7 @@ class Door:
         if told is None:
             return None
         block = labelled(reading.told.block or self.block, self.ledger.of_trial[i].worker)
-        return Told(i, replace(reading, told=replace(reading.told, block=block)))
+        return Told(i, replace(told.reading, told=replace(reading.told, block=block)))
 
     def adding(self, reading: Reading) -> Added:
         """Return the event of a reading that nobody asked for; of another block than the present one it is earlier."""
@@ -41,14 +41,31 @@ class Door:
         now = replace(told, block=told.block or self.block, campaign=campaign)
         return Added(self.ledger.trials, len(self.ledger.entries), replace(reading, told=now))
 
+    def handing(self, worker: str | None, part: Domain | None) -> Handed | None:
+        """Return the event of a trial that waits for a worker and is handed out; `None` where none can be.
+
+        Args:
+            worker: Who measures.
+            part: The part of the space at the present context, to which its setting is moved. If the constraint forbids
+                it there, it goes on waiting. `None` where nothing is said of the context: it is as planned.
+        """
+        for i in self.ledger.waiting(worker):
+            planned = self.ledger.of_trial[i].point(i)
+            point = planned if part is None else part.snap(planned[None])[0]
+            if point.tobytes() == planned.tobytes():
+                return Handed(i, worker)
+            if part is not None and bool(part.valid(point[None])[0]):
+                return Handed(i, worker, point)
+        return None
+
     def telling(self, i: int, reading: Reading, x: Any = None) -> Told | None:
         """Return the event of a reading, or refuse it; `None` where it was told before and is no news."""
         if i in self.ledger.told:
             self._must_be_as_told(i, reading)
             return None
-        self.ledger.must_be_open(i)
+        entry = self.ledger.must_be_open(i)
         self._must_be_ours(i, x)
-        return Told(i, reading)
+        return Told(i, reading if reading.point is not None else replace(reading, point=entry.moved.get(i)))
 
     def failing(self, i: int, reason: str, x: Any = None) -> Failed | None:
         """Return the event of a failure, or refuse it; `None` where that is no news."""

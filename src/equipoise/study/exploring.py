@@ -15,7 +15,7 @@ as long as nothing stands out, when to look around costs nothing (METHOD section
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from equipoise._typing import FloatArray
 from equipoise.belief import Posterior
 from equipoise.data import Proposal
+from equipoise.policies.search import measured
 from equipoise.spaces import Domain
 from equipoise.study.streams import DESIGN, Streams
 
@@ -72,6 +73,12 @@ def sequence(space: Domain, rng: Generator) -> FloatArray:
     return distinct
 
 
+def unasked(points: FloatArray, asked: FloatArray) -> FloatArray:
+    """Return those of some points, shape (m, d), that are none of those asked for, shape (n, d)."""
+    before = {point.tobytes() for point in asked}
+    return points[np.array([point.tobytes() not in before for point in points], dtype=np.bool_)]
+
+
 def apart(streams: Streams) -> Streams:
     """Return the same streams in an object of their own: a study's generator is in use while a proposal is made."""
     return Streams(key=streams.key.tolist())
@@ -96,12 +103,16 @@ class Explorer:
         """Points of which every beginning is spread evenly, shape (n, d); made when first needed: it takes time."""
         return sequence(self.space, apart(self.streams).at(0, DESIGN))
 
+    def at(self, space: Domain) -> "Explorer":
+        """Return what looks around in a part of the space."""
+        return self if space is self.space else replace(self, space=space)
+
     def __call__(
         self,
         posterior: Posterior,
         duels: int,
         allowed: Allowed,
-        asked: frozenset[bytes],
+        asked: FloatArray,
         rng: Generator,
         informed: bool = False,
     ) -> Proposal | None:
@@ -111,13 +122,15 @@ class Explorer:
             posterior: The belief.
             duels: How many duels there were.
             allowed: Says which points may be asked for.
-            asked: The points that were asked for, as bytes.
+            asked: The points that were asked for, shape (n, d).
             rng: The source of randomness.
             informed: Whether earlier readings say what is best: then the start is to find out if that still holds.
         """
-        fresh = np.array([point.tobytes() not in asked for point in self.points], dtype=np.bool_)
-        left = self.points[fresh & allowed(self.points)]
-        if 2 * duels < self.size:
+        starting = 2 * duels < self.size
+        # A start design goes on where the context has changed: no setting of it comes twice.
+        left = unasked(self.points, self.space.snap(asked) if starting and len(asked) else asked)
+        left = left[allowed(left)]
+        if starting:
             best = self._leader(posterior) if informed else None
             if best is not None and len(left):
                 return Proposal.pair(best, left[0])
@@ -139,8 +152,7 @@ class Explorer:
 
     def _leader(self, posterior: Posterior) -> FloatArray | None:
         """Return the best point that was measured, and may be asked for; `None` where there is none."""
-        known = posterior.support
-        known = known[self.space.valid(known)] if len(known) else known
+        known = measured(self.space, posterior)
         return known[int(posterior.mean(known).argmax())] if len(known) else None
 
 

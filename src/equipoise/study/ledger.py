@@ -39,6 +39,7 @@ class Entry:
         aside: The trials whose reading cannot be: nothing is learned from it.
         plan: The number of the plan it serves, if any.
         added: Whether nobody asked for it.
+        moved: Where trials are to be measured that were handed out elsewhere than planned: at another context.
     """
 
     number: int
@@ -50,11 +51,12 @@ class Entry:
     aside: frozenset[int] = frozenset()
     plan: int | None = None
     added: bool = False
+    moved: dict[int, FloatArray] = field(default_factory=dict)
 
     def point(self, i: int) -> FloatArray:
         """Return the encoded point of trial i: where it was measured, or is to be."""
         told = self.readings.get(i)
-        planned: FloatArray = self.duel.points[self.ids.index(i)]
+        planned: FloatArray = self.moved.get(i, self.duel.points[self.ids.index(i)])
         return planned if told is None or told.point is None else told.point
 
     def told(self) -> list[Reading | None]:
@@ -149,20 +151,22 @@ class Ledger:
         if not entry.void:
             self._count(i, entry.readings[i])
 
-    def next_for(self, worker: str | None = None) -> Trial | None:
-        """Return the next trial that waits for a worker, if any; it goes on waiting."""
-        queue = self._waiting.get(worker)
-        return queue[0] if queue else None
+    def waiting(self, worker: str | None = None) -> tuple[int, ...]:
+        """Return the trials that wait for a worker, in the order in which they are to be handed out."""
+        return tuple(trial.id for trial in self._waiting.get(worker, ()))
 
     def waits(self, i: int, worker: str | None) -> bool:
         """Return whether a trial waits for a worker."""
-        return any(trial.id == i for trial in self._waiting.get(worker, ()))
+        return i in self.waiting(worker)
 
-    def hand_out(self, worker: str | None, i: int) -> Trial:
-        """Give a worker a trial that waits for it."""
+    def hand_out(self, worker: str | None, i: int, point: FloatArray | None = None) -> Trial:
+        """Give a worker a trial that waits for it, to be measured where it was planned or at another point."""
         queue = self._waiting[worker]
         trial = next(trial for trial in queue if trial.id == i)
         queue.remove(trial)
+        if point is not None:
+            self.of_trial[i].moved[i] = point
+            trial = Trial(i, self._decode(point))
         self.handed[i] = trial
         return trial
 

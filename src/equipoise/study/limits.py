@@ -10,13 +10,14 @@ grows from the start as more is learned.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equipoise._typing import FloatArray
 from equipoise.belief import Feasibility, Posterior
+from equipoise.policies.search import measured
 from equipoise.spaces import Domain
 from equipoise.spaces.restricted import Restricted
 
@@ -68,15 +69,16 @@ class Limits:
         """
         if self.none:
             return space if feasible.certain else Restricted(space, feasible.allows)
+        here, last = replace(self, start=_moved(space, self.start)), _moved(space, last)
         cautious = None if self.drop is None else posterior.cautious(UNIT_DROPS * self.drop)
 
         def keep(points: FloatArray) -> NDArray[np.bool_]:
-            kept = feasible.allows(points) & self._near(points, last)
+            kept = feasible.allows(points) & here._near(points, last)
             if cautious is not None:
-                kept[kept] = self._safe(cautious, points[kept]) if kept.any() else False
+                kept[kept] = here._safe(cautious, points[kept]) if kept.any() else False
             return kept
 
-        return Restricted(space, keep, self._anchors(space, posterior, keep, last))
+        return Restricted(space, keep, here._anchors(space, posterior, keep, last))
 
     def _safe(self, cautious: Posterior, points: FloatArray) -> NDArray[np.bool_]:
         """Return which points are hardly worse than the start by more than the drop, shape (m,)."""
@@ -97,12 +99,19 @@ class Limits:
     def _anchors(self, space: Domain, posterior: Posterior, keep: Keep, last: FloatArray | None) -> FloatArray:
         """Return where to look from: the last set point if steps are limited, else the start; and the best kept."""
         first = self.start if self.max_step is None else last
-        known = posterior.support
-        known = known[space.valid(known)] if len(known) else np.empty((0, space.dimension))
+        known = measured(space, posterior).reshape(-1, space.dimension)
         known = known[keep(known)] if len(known) else known
         best = known[np.argsort(-posterior.mean(known))[: ANCHORS - 1]] if len(known) else known
         assert first is not None
         return np.unique(np.concatenate((first[None], best)), axis=0)
+
+
+def _moved(space: Domain, point: FloatArray | None) -> FloatArray | None:
+    """Return a setting as it is in a part of the space: at its context."""
+    if point is None:
+        return None
+    here: FloatArray = space.snap(point[None])[0]
+    return here
 
 
 NO_LIMITS = Limits()

@@ -11,6 +11,7 @@ from equipoise.answer import Standing
 from equipoise.belief import Feasibility, Posterior
 from equipoise.data import Reading
 from equipoise.log.events import Planned
+from equipoise.spaces import Domain
 from equipoise.study.ledger import Ledger
 from equipoise.study.plans import Plan, verification
 from equipoise.study.rules import Record, Rules
@@ -59,7 +60,12 @@ def suspect(ledger: Ledger, spoiled: tuple[float, ...], sign: float) -> FloatArr
 
 
 def standing(
-    ledger: Ledger, planned: Sequence[Planned], plans: Sequence[Plan], rules: Rules, feasible: Feasibility
+    ledger: Ledger,
+    planned: Sequence[Planned],
+    plans: Sequence[Plan],
+    rules: Rules,
+    feasible: Feasibility,
+    space: Domain,
 ) -> Standing:
     """Return what is known of a study besides its belief.
 
@@ -69,10 +75,12 @@ def standing(
         plans: How far it is with each plan.
         rules: What the study is governed by.
         feasible: Where readings can be had.
+        space: The part of the space that is looked at.
     """
     first = next((ledger.of_trial[i].point(i) for i, told in ledger.told.items() if not told.told.campaign), None)
     start = first if rules.start is None else rules.start
-    done = [plan for plan, state in zip(planned, plans, strict=True) if state.complete]
+    start = None if start is None else space.snap(start[None])[0]
+    done = [plan for plan, state in zip(planned, plans, strict=True) if state.complete and state.concerns(space)]
     verified = [plan for plan in done if plan.purpose == "verify"][-1:]
     served = [entry for entry in ledger.entries if entry.plan is not None]
     return Standing(

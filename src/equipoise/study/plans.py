@@ -12,6 +12,7 @@ import numpy as np
 from equipoise._typing import FloatArray
 from equipoise.answer import Verification
 from equipoise.log.events import Planned, Purpose
+from equipoise.spaces import Domain
 from equipoise.study.ledger import Entry
 
 MOST_TRIES = 2
@@ -28,7 +29,8 @@ class Plan:
         told: How many are complete.
         left: How many are still to be begun.
         ended: Whether nothing more will come of it: it is complete, canceled, or too much failed.
-        points: For a verification: the leader, then its rivals, encoded, shape (k, d).
+        points: For a verification: the leader, then its rivals, encoded, shape (k, d). For an audit at a context: the
+            leader as it was.
     """
 
     purpose: Purpose
@@ -37,6 +39,10 @@ class Plan:
     left: int
     ended: bool
     points: FloatArray | None = field(default=None, repr=False, compare=False)
+
+    def concerns(self, space: Domain) -> bool:
+        """Return whether it is about a part of the space: the one at its context, where there are contexts."""
+        return self.points is None or bool(space.valid(self.points[:1])[0])
 
     @property
     def complete(self) -> bool:

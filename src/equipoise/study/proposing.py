@@ -1,8 +1,7 @@
 """Proposing the next duel: candidates from the space, a choice by the policy, the coin of the reduction."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-import numpy as np
 from numpy.random import Generator
 
 from equipoise._typing import FloatArray
@@ -13,7 +12,7 @@ from equipoise.policies import Policy
 from equipoise.policies.search import candidates
 from equipoise.reductions import Reduction, TwoPoint
 from equipoise.spaces import Domain
-from equipoise.study.exploring import Explorer, apart, sequence
+from equipoise.study.exploring import Explorer, apart, sequence, unasked
 from equipoise.study.plans import Plan
 from equipoise.study.state import State
 from equipoise.study.streams import AUDIT, Streams
@@ -40,13 +39,20 @@ class Proposer:
                 f"{self.policy!r} makes proposals of {'varying size' if offered is None else offered}"
             )
 
+    def at(self, space: Domain) -> "Proposer":
+        """Return what proposes in a part of the space."""
+        if space is self.space:
+            return self
+        return replace(self, space=space, explorer=None if self.explorer is None else self.explorer.at(space))
+
     def duel(self, state: State, rng: Generator) -> Duel:
         """Propose the next duel; what is still open already shrinks the variance, so that the next one differs.
 
         A plan that is under way comes first. Its duels are of two readings, whatever the reduction of the study.
         """
-        if state.serves is not None:
-            return TwoPoint()(self._planned(state, state.serves, rng), rng)
+        plan = state.serves(self.space)
+        if plan is not None:
+            return TwoPoint()(self._planned(state, plan, rng), rng)
         posterior, proposal = state.anticipated(), None
         allowed = state.allowed(self.space, posterior)
         if self.explorer is not None:
@@ -59,6 +65,7 @@ class Proposer:
 
     def _started(self, start: FloatArray, proposal: Proposal, rng: Generator) -> Duel:
         """Return the first duel: the start against another point of a proposal, both measured; or the start alone."""
+        start = self.space.snap(start[None])[0]
         if len(proposal.points) == 1:
             return self.reduction(Proposal.single(start), rng)
         others = proposal.points[(proposal.points != start).any(axis=1)]
@@ -67,13 +74,12 @@ class Proposer:
     def _planned(self, state: State, plan: Plan, rng: Generator) -> Proposal:
         """Return the next pair of a plan: of an audit, or the leader to be verified and its rivals in turn."""
         begun = plan.duels - plan.left
-        if plan.points is not None:
+        if plan.purpose == "verify" and plan.points is not None:
             return Proposal.pair(plan.points[0], plan.points[1 + begun % (len(plan.points) - 1)])
         feasibility = state.feasibility
         spread = sequence(self.space, apart(self.streams).at(len(state.plans) - 1, AUDIT))
-        asked = state.asked
-        fresh = [point.tobytes() not in asked for point in spread]
-        left = spread[np.array(fresh, dtype=np.bool_) & feasibility.allows(spread)]
+        left = unasked(spread, state.asked)
+        left = left[feasibility.allows(left)]
         return audit_pair(self.space, state.anticipated(), feasibility, left, begun, plan.duels, rng)
 
     def _chosen(self, posterior: Posterior, space: Domain, suspect: FloatArray | None, rng: Generator) -> Proposal:

@@ -8,6 +8,8 @@ import copy
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+import numpy as np
+
 from equipoise._typing import FloatArray
 from equipoise.answer import Standing
 from equipoise.belief import Feasibility, Posterior
@@ -100,10 +102,6 @@ class State:
         """Return a trial that is out with a worker."""
         return self._ledger.handed[i]
 
-    def waiting(self, worker: str | None) -> Trial | None:
-        """Return the trial that waits for a worker, if any."""
-        return self._ledger.next_for(worker)
-
     @property
     def door(self) -> Door:
         """What turns what is told of a trial into an event, or refuses it."""
@@ -140,12 +138,12 @@ class State:
                 self._must_be("trial", self.trials, trial)
                 self._must_be_planned(plan)
                 return self._change(event, lambda: ledger.enter(duel, worker, plan))
-            case Handed(trial, worker):
+            case Handed(trial, worker, point):
                 if trial in ledger.handed:
                     return NOTHING
                 if not ledger.waits(trial, worker):
                     raise ValueError(f"its trial must wait for worker {worker!r}, as the lines before say, got {trial}")
-                return self._change(event, lambda: ledger.hand_out(worker, trial))
+                return self._change(event, lambda: ledger.hand_out(worker, trial, point))
             case Told(trial, reading):
                 news = self.door.telling(trial, reading)
                 if news is None:
@@ -205,15 +203,14 @@ class State:
         plans = self.plans
         return plans[-1] if plans and not plans[-1].ended else None
 
-    @property
-    def serves(self) -> Plan | None:
-        """The plan that the next duel serves, if any."""
+    def serves(self, space: Domain) -> Plan | None:
+        """Return the plan that the next duel in a part of the space serves, if any."""
         plan = self.plan if self._plans else None
-        return plan if plan is not None and plan.left else None
+        return plan if plan is not None and plan.left and plan.concerns(space) else None
 
-    def standing(self) -> Standing:
-        """Return what is known of the study besides the belief."""
-        return standing(self._ledger, self._plans, self.plans, self.rules, self.feasibility)
+    def standing(self, space: Domain) -> Standing:
+        """Return what is known of the study besides the belief, as it concerns a part of the space."""
+        return standing(self._ledger, self._plans, self.plans, self.rules, self.feasibility, space)
 
     def anticipated(self) -> Posterior:
         """Return the belief as if what is open came out as expected: surer, so that the next proposal differs."""
@@ -240,9 +237,17 @@ class State:
         return self.rules.limits.within(space, posterior, self.feasibility, at)
 
     @property
-    def asked(self) -> frozenset[bytes]:
-        """The points that were asked for, as bytes."""
-        return frozenset(point.tobytes() for entry in self._ledger.entries for point in entry.duel.points)
+    def asked(self) -> FloatArray:
+        """The points that were asked for, shape (n, d)."""
+        asked = [entry.duel.points for entry in self._ledger.entries]
+        return np.concatenate(asked) if asked else np.empty((0, self.rules.space.dimension))
+
+    @property
+    def latest(self) -> FloatArray | None:
+        """The point that was handed out last, encoded, shape (d,): it is at the present context."""
+        handed = (event.trial for event in reversed(self._events) if isinstance(event, (Asked, Handed)))
+        last = next(handed, None)
+        return None if last is None else self._ledger.of_trial[last].point(last)
 
     def suspect(self) -> FloatArray | None:
         """Return a point whose only reading is held for spoiled though it was a good one, to be confirmed."""

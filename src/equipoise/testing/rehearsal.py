@@ -48,9 +48,9 @@ def rehearse(opt: Optimizer, readings: int = READINGS) -> Optimizer:
         >>> rehearse(Optimizer(finite(), rng=0)).readings
         14
     """
-    space = opt.space
+    space, context = opt.space, some_context(opt.space)
     for t in range(readings):
-        trial = opt.ask()
+        trial = opt.ask(context=context)
         point = space.encode(trial.x)
         require(space.valid(point[None]).all(), f"`ask` gave {trial.x}, which is not valid")
         opt.tell(trial, float(np.cos(point - 0.3).sum()) + DRIFT * t)
@@ -59,6 +59,18 @@ def rehearse(opt: Optimizer, readings: int = READINGS) -> Optimizer:
     mean = opt.posterior.at(_looked_at(space)).mean
     require(np.isfinite(mean).all(), f"the belief is not finite: {mean}")
     return opt
+
+
+def some_context(space: Domain) -> dict[str, Any] | None:
+    """Return a context of a space; `None` where it has none.
+
+    Example:
+        >>> some_context(box()) is None
+        True
+    """
+    names = getattr(space, "contexts", ())
+    x = space.decode(space.candidates(np.random.default_rng(0))[0])
+    return {name: x[name] for name in names} or None
 
 
 def must_resume(space: Domain, readings: int = READINGS, **parts: Any) -> None:
@@ -75,7 +87,8 @@ def must_resume(space: Domain, readings: int = READINGS, **parts: Any) -> None:
         before, after = (each.posterior.at(_looked_at(space)) for each in (opt, again))
         same = before.mean.tobytes() == after.mean.tobytes() and before.variance.tobytes() == after.variance.tobytes()
         require(same, "the belief of the resumed study differs")
-        asked, anew = opt.propose(), again.propose()
+        context = some_context(space)
+        asked, anew = opt.propose(context=context), again.propose(context=context)
         plans = [(each.points.tolist(), each.signs, each.baseline) for each in (asked, anew)]
         require(plans[0] == plans[1], f"the resumed study goes on with {plans[1]} instead of {plans[0]}")
 

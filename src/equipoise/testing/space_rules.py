@@ -61,6 +61,20 @@ def offers_valid_points(space: Domain) -> None:
     require(_near(space, candidates[:0]).shape == (0, space.dimension), "there is something near nothing")
 
 
+def has_parts(space: Domain) -> None:
+    """The part through a point has the point, as many coordinates, and by snapping any setting; it has no parts."""
+    points = _some(space)
+    for point in points[:3]:
+        part = space.through(point)
+        require(part.dimension == space.dimension, f"a part of {part.dimension} coordinates")
+        require(part.valid(point[None]).all(), f"the part through {space.decode(point)} has it not")
+        snapped = part.snap(points)
+        require(part.through(points[-1]) is part, "a part has parts")
+        require(part.snap(snapped).tobytes() == snapped.tobytes(), "snapping again moves a point of a part")
+        same = [space.through(other).valid(point[None]).all() for other in snapped]
+        require(all(same), "snapping to a part leaves its context")
+
+
 def lies_in_the_unit_cube(space: Domain) -> None:
     """Where points are not listed, encodings lie in the unit cube: a climb keeps to it."""
     if space.points is None:
@@ -146,6 +160,7 @@ def is_resumed(space: Domain) -> None:
 RULES: tuple[Rule, ...] = (
     describes_its_coordinates,
     offers_valid_points,
+    has_parts,
     lies_in_the_unit_cube,
     depends_on_its_stream_alone,
     comes_back,

@@ -6,6 +6,7 @@ begins there (`belief/remembering.py`).
 
 from collections.abc import Mapping
 
+import numpy as np
 from numpy.random import Generator
 from optuna.distributions import BaseDistribution
 from optuna.study import Study, StudyDirection
@@ -123,7 +124,8 @@ class StudyModel:
         """Return what to compare, to look around or as the policy says: the challenger, then the best setting known."""
         expecting, space = self.anticipating(belief, translation), translation.space
         begun = [*(pair for _, pair in self._pending), *(self._told[n][0] for n in self.taught(translation))]
-        asked = frozenset(x.tobytes() for pair in begun if (duel := pair.duel(translation.encode)) for x in duel.points)
+        points = [x for pair in begun if (duel := pair.duel(translation.encode)) for x in duel.points]
+        asked = np.array(points).reshape(-1, space.dimension)
         found = self._explorer(expecting, len(begun), space.valid, asked, rng) if self._explorer else None
         if found is None:
             found = policy(expecting.at(candidates(space, expecting, policy.scores, rng)), rng)

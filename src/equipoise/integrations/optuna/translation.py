@@ -11,7 +11,7 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, Floa
 
 from equipoise._typing import FloatArray
 from equipoise.spaces import Choice, Float, Int, Space
-from equipoise.spaces.options import Parameter
+from equipoise.spaces.parameters import Parameter
 
 
 def internal(distribution: BaseDistribution, value: Any) -> float:

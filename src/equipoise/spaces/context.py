@@ -1,0 +1,127 @@
+"""Contexts: coordinates of f that are given, not chosen, and the part of a space that lies at one context.
+
+    f(x, c)   what is measured: x are the parameters that are chosen, c the context, and the kernel is over both
+
+A space with contexts has all of them among its coordinates. Whoever proposes, searches or recommends works in a part of
+it, where each context is `Pinned` at what it is: a space like any other, in which nothing knows of contexts.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise._typing import FloatArray
+from equipoise.spaces.numbers import Float
+from equipoise.spaces.options import Choice
+
+SAME = 1e-9
+"""Coordinates that differ by less are of one context: what was decoded and encoded again differs by rounding."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """A coordinate of f that is given, not chosen: a temperature, the kind of sample, the hour of the day.
+
+    Every `ask` says what it is, and `recommend` gives the best setting for it.
+
+    Args:
+        low: Its lower bound; or instead the list of all that it may be.
+        high: Its upper bound.
+        log: Whether ratios matter rather than differences; needs `low` > 0.
+        step: How far its values lie apart, if they do.
+
+    Example:
+        >>> import equipoise as eq
+        >>> space = eq.Space(q1=eq.Float(0, 1), temp=eq.Context(0, 40), sample=eq.Context(["dry", "wet"]))
+        >>> part = space.at({"temp": 21, "sample": "wet"})
+        >>> part.decode(part.encode({"q1": 0.5}))
+        {'q1': 0.5, 'temp': 21.0, 'sample': 'wet'}
+        >>> opt = eq.Optimizer(space, rng=0)
+        >>> opt.ask(context={"temp": 30, "sample": "dry"}).x["temp"]
+        30.0
+    """
+
+    values: Float | Choice
+
+    def __init__(
+        self, low: float | Iterable[Any], high: float | None = None, log: bool = False, step: float | None = None
+    ) -> None:
+        if high is not None:
+            object.__setattr__(self, "values", Float(low, high, log, step))  # type: ignore[arg-type]
+        elif isinstance(low, Iterable) and not log and step is None:
+            object.__setattr__(self, "values", Choice(low))
+        else:
+            raise TypeError(f"a Context must be of a `low` and a `high`, or of a list of what it may be, got {low!r}")
+
+    def __repr__(self) -> str:
+        return f"Context{repr(self.values).removeprefix(type(self.values).__name__)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a description made of what JSON knows."""
+        return self.values.to_dict() | {"type": "context"}
+
+
+@dataclass(frozen=True)
+class Pinned:
+    """A context at what it is: it keeps its columns, and they hold one value.
+
+    Args:
+        values: What it may be.
+        coordinates: What it is, encoded.
+    """
+
+    values: Float | Choice
+    coordinates: tuple[float, ...]
+
+    free: ClassVar[bool] = False
+    count: ClassVar[int] = 1
+
+    def __repr__(self) -> str:
+        return f"Pinned({self.decode(list(self.coordinates))!r})"
+
+    @property
+    def width(self) -> int:
+        """How many columns it occupies."""
+        return len(self.coordinates)
+
+    @property
+    def given(self) -> list[float]:
+        """Its coordinates, where nobody says its value."""
+        return list(self.coordinates)
+
+    def encode(self, name: str, value: Any) -> list[float]:
+        """Return the coordinates; any other value is refused, `name` is for the error message."""
+        if np.abs(np.subtract(self.values.encode(name, value), self.coordinates)).max() > SAME:
+            now = self.values.decode(list(self.coordinates))
+            raise ValueError(f"`{name}` must be that of the context, {now!r}, got {value!r}")
+        return self.given
+
+    def decode(self, coordinates: list[float]) -> Any:
+        """Return the value."""
+        return self.values.decode(coordinates)
+
+    def snap(self, columns: FloatArray) -> FloatArray:
+        """Return the one encoding there is, so often, shape (m, width)."""
+        return self.place(columns)
+
+    def place(self, k: FloatArray) -> FloatArray:
+        """Return the one encoding there is, for each row of k, shape (m, width)."""
+        return np.tile(self.coordinates, (len(k), 1))
+
+    def holds(self, columns: FloatArray) -> NDArray[np.bool_]:
+        """Return which rows, shape (m, width), are at this context."""
+        here: NDArray[np.bool_] = (columns == self.coordinates).all(axis=1)
+        return here
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the description of the context."""
+        return self.values.to_dict() | {"type": "context"}
+
+
+def must_be_without(context: Any) -> None:
+    """Refuse a context where the space has none."""
+    if context is not None:
+        raise ValueError(f"`context` must be None, since the space has no Context, got {context!r}")
