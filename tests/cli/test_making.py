@@ -173,3 +173,27 @@ def test_a_start(tmp_path):
     said = invoke("new", tmp_path / "other.jsonl", "--float", "q1", 0, 1, "--start", '{"q1": 3}', code=1).stderr
     assert "q1" in said
     assert not (tmp_path / "other.jsonl").exists()
+
+
+def test_steps_and_contexts_come_from_options_and_from_a_file(path, tmp_path):
+    given = eq.Space(
+        q1=eq.Float(0, 1),
+        gap=eq.Float(0, 1, step=0.1),
+        temp=eq.Context(0, 40),
+        sample=eq.Context(["dry", 4]),
+    )
+    options = ("--float", "q1", 0, 1, "--step-float", "gap", 0, 1, 0.1)
+    invoke("new", path, *options, "--context", "temp", 0, 40, "--context-choice", "sample", "dry,4")
+    assert eq.resume(path).space.to_dict() == given.to_dict()
+    file = tmp_path / "study.toml"
+    file.write_text(
+        """
+[parameters]
+q1 = {type = "float", low = 0, high = 1}
+gap = {type = "float", low = 0, high = 1, step = 0.1}
+temp = {type = "context", low = 0, high = 40}
+sample = {type = "context", options = ["dry", 4]}
+"""
+    )
+    invoke("new", tmp_path / "other.jsonl", "--config", file)
+    assert eq.resume(tmp_path / "other.jsonl").space.to_dict() == given.to_dict()

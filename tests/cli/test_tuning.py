@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
 import equipoise as eq
@@ -33,12 +34,12 @@ def test_every_kind_of_parameter():
         "b": eq.Float(0.1, 2.0),
         "c": eq.Choice(["fast", "safe"]),
         "d": eq.Int(1, 9),
-        "e": eq.Float(0.0, 1.0),
+        "e": eq.Float(0.0, 1.0, step=0.25),
         "f": eq.Float(1e-4, 1.0, log=True),
     }
-    assert template.steps == {"d": 2, "e": 0.25}
-    x = {"a": 5, "b": 0.5, "c": "safe", "d": 6, "e": 0.6, "f": 0.01}
-    assert template.settings(x) == x | {"d": 5, "e": 0.5}
+    assert template.steps == {"d": 2}
+    x = {"a": 5, "b": 0.5, "c": "safe", "d": 6, "e": 0.5, "f": 0.01}
+    assert template.settings(x) == x | {"d": 5}
     assert template.command(template.settings(x)) == "x --a 5 --b 0.5 --c safe --d 5 --e 0.5 0.01"
 
 
@@ -46,6 +47,17 @@ def test_steps_never_leave_the_range():
     template = parsed("{n=1..10:4}")
     assert {template.settings({"n": n})["n"] for n in range(1, 11)} == {1, 5, 9}
     assert template.settings({"n": 10}) == {"n": 9}
+
+
+def test_a_constraint_holds_of_every_setting_and_may_not_be_about_what_is_rounded():
+    plan = parsed("x {jobs=1..16} {mem=64..4096:log} {n=1..9:2}").constrained(["jobs * mem <= 8192"])
+    points = plan.space.candidates(np.random.default_rng(0))
+    assert all(x["jobs"] * x["mem"] <= 8192 for x in map(plan.space.decode, points))
+    assert plan.start(["jobs=2"])["jobs"] == 2
+    with pytest.raises(ValueError, match=r"--start must be where --constraint holds, got \{'jobs': 16"):
+        plan.start(["jobs=16", "mem=4096"])
+    with pytest.raises(ValueError, match="--constraint must not be about n, which is rounded to its steps"):
+        plan.constrained(["jobs + n < 9"])
 
 
 def test_other_braces_stay_and_a_parameter_may_stand_twice():

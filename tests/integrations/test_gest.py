@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("gest_api", reason="needs the extra `gest`")
 
 from gest_api import Generator
-from gest_api.vocs import VOCS, ContinuousVariable
+from gest_api.vocs import VOCS, ContextualVariable, ContinuousVariable
 
 import equipoise as eq
 from equipoise.integrations.gest import DuelGenerator, NotCompared
@@ -141,11 +141,14 @@ def test_what_was_measured_elsewhere_is_said_to_teach_nothing(row):
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"constraints": {"c": ["LESS_THAN", 0.0]}}, "must be without constraints, got ['c']"),
+        ({"constraints": {"c": ["LESS_THAN", 0.0]}}, "measured beside the objective, got ['c']"),
         ({"objectives": {"f": "MINIMIZE", "g": "MINIMIZE"}}, "must have a single objective, got ['f', 'g']"),
         ({"objectives": {}}, "must have a single objective, got []"),
         ({"objectives": {"f": "EXPLORE"}}, "to minimize or to maximize, got ExploreObjective"),
-        ({"variables": {"x": [0, 1], "t": "CONTEXTUAL"}}, "continuous and discrete variables only, got 't'"),
+        (
+            {"variables": {"x": [0, 1], "t": "CONTEXTUAL"}},
+            "must give 't' a domain of two finite numbers, got",
+        ),
         ({"variables": {"x": ContinuousVariable(domain=[0, 1], dtype=(float, (3,)))}}, "of single numbers, got 'x'"),
     ],
 )
@@ -199,3 +202,32 @@ def test_parts_of_the_optimizer_may_be_given():
     generator = DuelGenerator(vocs(), reduction=eq.OnePoint(eq.BestForecaster()), rng=7)
     Runner(generator, drift=0.01).run([1] * 20)
     assert {record.duel for record in generator.optimizer.records()} == set(range(20))
+
+
+def test_a_contextual_variable_is_observed_and_the_best_point_follows_it(tmp_path):
+    variables = {"x": [0, 1], "t": ContextualVariable(domain=[0, 40])}
+    vocs = VOCS(variables=variables, objectives={"f": "MAXIMIZE"})
+    log = tmp_path / "beam.jsonl"
+    generator = DuelGenerator(vocs, log=log, rng=0)
+    assert generator.context == {"t": 20.0}  # nothing is known of it
+    for k in range(25):
+        points = generator.suggest(2)
+        assert all(set(point) == {"x", "_id"} for point in points)
+        t = 20 + 15 * math.sin(k / 3)
+        rows = [p | {"t": t, "f": -4 * (p["x"] - t / 40) ** 2 + 0.1 * p["_id"]} for p in points]
+        generator.ingest(rows[::-1])
+        assert generator.context["t"] == pytest.approx(t)
+    (best,) = generator.get_best_points()
+    assert best["t"] == pytest.approx(t)
+    assert best["x"] == pytest.approx(t / 40, abs=0.1)
+    assert DuelGenerator(vocs, log=log).get_best_points() == [best]
+
+
+def test_a_context_that_a_row_does_not_say_is_the_one_it_was_suggested_at():
+    vocs = VOCS(variables={"x": [0, 1], "t": ContextualVariable(domain=[0, 40])}, objectives={"f": "MAXIMIZE"})
+    generator = DuelGenerator(vocs, rng=0)
+    first, second = generator.suggest(2)
+    generator.ingest([first | {"f": 0.1, "t": 30.0}, second | {"f": 0.2, "t": math.nan}])
+    assert [record.x["t"] for record in generator.optimizer.records()] == [30.0, 20.0]
+    with pytest.raises(ValueError, match=r"`x\['t'\]` must lie within \[0.0, 40.0\], got 50.0"):
+        generator.ingest([generator.suggest()[0] | {"f": 0.1, "t": 50.0}])

@@ -7,6 +7,7 @@ import pytest
 pytest.importorskip("xopt", reason="needs the extra `xopt`")
 pytestmark = [pytest.mark.filterwarnings("ignore::DeprecationWarning"), pytest.mark.filterwarnings("ignore:.*pandas.*")]
 
+from gest_api.vocs import ContextualVariable  # noqa: E402
 from xopt import VOCS, Evaluator, Xopt  # noqa: E402
 from xopt.errors import VOCSError  # noqa: E402
 from xopt.generators import get_generator  # noqa: E402
@@ -96,10 +97,10 @@ def test_a_failed_row_is_dropped_with_its_duel():
     X.strict = False
     for _ in range(20):
         X.step()
-    records = X.generator.study.records()
+    records = X.generator.study.optimizer.records()
     assert [r.failed is not None for r in records].count(True) == 2
     assert sum(r.void for r in records) >= 2
-    assert len(X.generator.study.open_trials) == 0
+    assert len(X.generator.study.optimizer.open_trials) == 0
 
 
 def broken(point):
@@ -113,7 +114,7 @@ def test_what_was_measured_elsewhere_is_said_to_teach_nothing():
     X = make()
     with pytest.warns(NotCompared, match="not asked for"):
         X.random_evaluate(1)
-    assert X.generator.study.readings == 0
+    assert X.generator.study.optimizer.readings == 0
 
 
 def test_constants_and_discrete_variables():
@@ -144,3 +145,24 @@ def test_the_order_inside_a_duel_is_random():
         signs.append(generator.study.events[-2]["signs"][0])
     assert {1.0, -1.0} == set(signs)
     assert isinstance(generator.study.offset, eq.Tracked)
+
+
+def test_a_contextual_variable_is_observed_and_the_best_point_follows_it():
+    READINGS[0] = 0
+
+    def beam(point):
+        assert "t" not in point  # it is observed, not set
+        READINGS[0] += 1
+        t = 20 + 15 * math.sin(READINGS[0] / 6)
+        return {"f": -4 * (point["x"] - t / 40) ** 2 - (point["y"] - 0.2) ** 2 + 0.2 * READINGS[0], "t": t}
+
+    variables = {"x": [0, 1], "y": [-1, 1], "t": ContextualVariable(domain=[0, 40])}
+    X = make(beam, variables=variables)
+    for _ in range(70):
+        X.step()
+    now = X.data["t"].iloc[-1]
+    (best,) = X.generator.get_best_points()
+    assert best["t"] == pytest.approx(now)
+    assert 4 * (best["x"] - now / 40) ** 2 + (best["y"] - 0.2) ** 2 < 0.05
+    again = Xopt.from_yaml(X.yaml())
+    assert again.generator.get_best_points() == [best]

@@ -205,3 +205,19 @@ def test_wrong_names_are_refused(draw):
         draw(opt, "x[0]", "x[0]")
     with pytest.raises(ValueError, match="`along` must name parameters of the space, none"):
         draw(made(SPACES["row"]), "x[0]")
+
+
+def test_pictures_at_a_context_show_the_best_setting_there_and_may_be_along_it():
+    opt = eq.Optimizer(eq.Space(q=eq.Float(0, 1), gap=eq.Float(0, 1, step=0.1), temp=eq.Context(0, 40)), rng=0)
+    for t in range(20):
+        trial = opt.ask(context={"temp": 10 + 20 * (t // 2 % 2)})
+        opt.tell(trial, -4 * (trial.x["q"] - trial.x["temp"] / 40) ** 2 - (trial.x["gap"] - 0.5) ** 2)
+    there = {"temp": 30}
+    assert foremost(opt, opt.recommend(context=there)) == ("q", "gap")
+    ax = eq.plots.estimate(opt, "q", context=there)
+    assert ax.get_title().startswith("Best at temp = 30: q = ")
+    assert stars(ax)[0][0] == opt.recommend(context=there).x["q"]
+    assert eq.plots.estimate(opt, "temp", "q").get_xlabel() == "temp"
+    assert len(eq.plots.slices(opt, context=there)) == 2
+    assert eq.plots.duels(opt, "q", context=there).lines
+    assert eq.plots.certificate(opt, points=2, context=there).get_title().endswith("left to gain")

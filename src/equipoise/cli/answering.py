@@ -6,7 +6,19 @@ from typing import Any
 
 import click
 
-from equipoise.cli.common import AS_JSON, BLOCK, STUDY, WORKER, assignments, command, opened, say, setting
+from equipoise.cli.common import (
+    AS_JSON,
+    BLOCK,
+    CONTEXT,
+    STUDY,
+    WORKER,
+    assignments,
+    command,
+    context_of,
+    opened,
+    say,
+    setting,
+)
 from equipoise.desk.cells import NUMBER
 
 
@@ -43,18 +55,23 @@ SIGNED = {"ignore_unknown_options": True}  # -0.5 is a number, not an option
 
 @command(
     "ask",
-    "equipoise ask study.jsonl\nequipoise ask study.jsonl --worker laser-2 --json",
+    """equipoise ask study.jsonl
+equipoise ask study.jsonl --worker laser-2 --json
+equipoise ask study.jsonl --context temp=21""",
     short_help="What to measure next.",
 )
 @STUDY
 @WORKER
+@CONTEXT
 @AS_JSON
-def ask(study: Path, worker: str | None, as_json: bool) -> None:
+def ask(study: Path, worker: str | None, context: tuple[str, ...], as_json: bool) -> None:
     """Print what to measure next: the number of the trial, then its settings.
 
-    A trial stays open until it is told, failed or expired. Several may be open at once.
+    A trial stays open until it is told, failed or expired. Several may be open at once. Where the study has contexts,
+    say what they are; the second half of a pair may go without, and is at that of the first.
     """
-    trial = opened(study).ask(worker=worker)
+    opt = opened(study)
+    trial = opt.ask(worker=worker, context=context_of(opt, context))
     data = {"id": trial.id, "x": trial.x} | ({} if worker is None else {"worker": worker})
     say(as_json, data, f"{trial.id} {assignments(trial.x)}")
 

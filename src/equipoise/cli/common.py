@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -37,6 +37,9 @@ STUDY = click.argument("study", type=click.Path(path_type=Path))
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for scripts.")
 WORKER = click.option("--worker", help="Who measures. Both halves of a pair go to one worker.")
 BLOCK = click.option("--block", help="The day, batch or shift that begins with this reading, if it is another one.")
+CONTEXT = click.option(
+    "--context", multiple=True, metavar="NAME=VALUE", help="The present value of a context; once for each of them."
+)
 EPS = click.option("--eps", type=click.FloatRange(min=0, min_open=True), help="The bound to reach: see `best`.")
 AUDIT = click.option(
     "--audit/--no-audit", default=True, help="Whether the bound of --eps must be audited, or an estimate will do."
@@ -75,6 +78,37 @@ def explained() -> Iterator[None]:
             for warning in caught:
                 if issubclass(warning.category, UserWarning) and warning.category is not DuelGivenUp:
                     click.echo(printable(f"Note: {warning.message}"), err=True)
+
+
+def literal(text: str) -> Any:
+    """Return a number where the text is one, also true, false and null; else the text.
+
+    Example:
+        >>> [literal(text) for text in ("4", "0.5", "true", "slow", "NaN")]
+        [4, 0.5, True, 'slow', 'NaN']
+    """
+    try:
+        value = json.loads(text, parse_constant=str)
+    except ValueError:
+        return text
+    return text if isinstance(value, (dict, list)) else value
+
+
+def context_of(opt: Optimizer, given: Sequence[str]) -> dict[str, Any] | None:
+    """Return the context that options give as NAME=VALUE; `None` where there are none."""
+    if wrong := [word for word in given if "=" not in word]:
+        raise click.UsageError(f"--context must be NAME=VALUE, such as temp=21, got {wrong[0]}")
+    pairs = dict(word.split("=", 1) for word in given)
+    if len(pairs) < len(given):
+        raise click.UsageError(f"--context must be given once for each name, got {', '.join(given)}")
+    return {name: _meant(opt, name, text) for name, text in pairs.items()} or None
+
+
+def _meant(opt: Optimizer, name: str, text: str) -> Any:
+    """Return the value of a context: what it may be and is written like that, else what the text says."""
+    parameter = getattr(opt.space, "parameters", {}).get(name)
+    options = getattr(getattr(parameter, "values", None), "options", ())
+    return next((option for option in options if str(option) == text), literal(text))
 
 
 def opened(study: Path) -> Optimizer:

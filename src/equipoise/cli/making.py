@@ -11,9 +11,10 @@ from typing import Any
 import click
 
 from equipoise import _validation as check
-from equipoise.cli.common import AS_JSON, STUDY, command, say
+from equipoise.cli.common import AS_JSON, STUDY, command, literal, say
 from equipoise.log.parts import restored
 from equipoise.optimizer import Optimizer
+from equipoise.spaces.context import Context
 from equipoise.spaces.named import Space
 from equipoise.spaces.numbers import Float, Int
 from equipoise.spaces.options import Choice, Fixed
@@ -29,13 +30,15 @@ A TOML file says the same, and more where you want more:
 \b
   minimize = true
   seed = 0
-  start = {q1 = 0, rate = 1e-3, n = 4, mode = "a", lens = "in"}
+  start = {q1 = 0, rate = 1e-3, gap = 0.5, n = 4, mode = "a", temp = 21, lens = "in"}
   constraint = ["q1 + n <= 8", "mode != 'b' or rate < 0.01"]
   [parameters]
   q1 = {type = "float", low = -2, high = 2, unit = "mm"}
   rate = {type = "float", low = 1e-4, high = 1e-1, log = true}
+  gap = {type = "float", low = 0, high = 1, step = 0.1}
   n = {type = "int", low = 1, high = 8}
   mode = {type = "choice", options = ["a", "b"]}
+  temp = {type = "context", low = 0, high = 40}
   lens = "in"
 """
 
@@ -53,6 +56,7 @@ def _setting(ctx: click.Context, parameter: click.Parameter, text: str | None) -
     """equipoise new study.jsonl --float q1 -2 2 --float q2 -1 1 --minimize
 equipoise new study.jsonl --log-float rate 1e-4 1e-1 --int n 1 8 --choice mode a,b --fixed lens in
 equipoise new study.jsonl --float q1 0 1 --float q2 0 1 --constraint 'q1 + q2 <= 1'
+equipoise new study.jsonl --float q1 -2 2 --step-float gap 0 1 0.1 --context temp 0 40
 equipoise new study.jsonl --config study.toml""",
     short_help="Start a study.",
     help="Start a study: a new file that will hold everything.\n\n" + TOML.strip("\n"),
@@ -61,6 +65,9 @@ equipoise new study.jsonl --config study.toml""",
 @click.option("--float", "floats", type=RANGE, multiple=True, metavar="NAME LOW HIGH", help="A real number.")
 @click.option(
     "--log-float", "log_floats", type=RANGE, multiple=True, metavar="NAME LOW HIGH", help="Of which ratios count."
+)
+@click.option(
+    "--step-float", "step_floats", type=(*RANGE, float), multiple=True, metavar="NAME LOW HIGH STEP", help="By steps."
 )
 @click.option("--int", "ints", type=WHOLE_RANGE, multiple=True, metavar="NAME LOW HIGH", help="A whole number.")
 @click.option(
@@ -71,6 +78,16 @@ equipoise new study.jsonl --config study.toml""",
 )
 @click.option(
     "--fixed", type=(str, str), multiple=True, metavar="NAME VALUE", help="A constant, part of every setting."
+)
+@click.option(
+    "--context", "contexts", type=RANGE, multiple=True, metavar="NAME LOW HIGH", help="A number given, not chosen."
+)
+@click.option(
+    "--context-choice",
+    type=(str, str),
+    multiple=True,
+    metavar="NAME A,B,...",
+    help="One of several, given, not chosen.",
 )
 @click.option(
     "--config", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="A TOML file; options win."
@@ -130,10 +147,13 @@ def _parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters given as options."""
     pairs: list[tuple[str, Any]] = [(name, Float(low, high)) for name, low, high in given["floats"]]
     pairs += [(name, Float(low, high, log=True)) for name, low, high in given["log_floats"]]
+    pairs += [(name, Float(low, high, step=step)) for name, low, high, step in given["step_floats"]]
     pairs += [(name, Int(low, high)) for name, low, high in given["ints"]]
     pairs += [(name, Int(low, high, log=True)) for name, low, high in given["log_ints"]]
-    pairs += [(name, Choice([_literal(text) for text in options.split(",")])) for name, options in given["choices"]]
-    pairs += [(name, Fixed(_literal(text))) for name, text in given["fixed"]]
+    pairs += [(name, Choice([literal(text) for text in options.split(",")])) for name, options in given["choices"]]
+    pairs += [(name, Context(low, high)) for name, low, high in given["contexts"]]
+    pairs += [(name, Context(list(map(literal, all_of.split(","))))) for name, all_of in given["context_choice"]]
+    pairs += [(name, Fixed(literal(text))) for name, text in given["fixed"]]
     if twice := [name for name, times in Counter(name for name, _ in pairs).items() if times > 1]:
         raise click.UsageError(f"a parameter must be given once, got {', '.join(twice)} more often")
     return dict(pairs)
@@ -144,17 +164,3 @@ def _measured_in(unit: str, name: str, parameter: Any) -> Float | Int:
     if not isinstance(parameter, (Float, Int)):
         raise click.UsageError(f"--unit must name a number of the study, got {name}")
     return replace(parameter, unit=unit)
-
-
-def _literal(text: str) -> Any:
-    """Return a number where the text is one, also true, false and null; else the text.
-
-    Example:
-        >>> [_literal(text) for text in ("4", "0.5", "true", "slow", "NaN")]
-        [4, 0.5, True, 'slow', 'NaN']
-    """
-    try:
-        value = json.loads(text, parse_constant=str)
-    except ValueError:
-        return text
-    return text if isinstance(value, (dict, list)) else value

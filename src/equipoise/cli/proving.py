@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from equipoise.cli.common import AS_JSON, STUDY, assignments, command, opened, say, setting
+from equipoise.cli.common import AS_JSON, CONTEXT, STUDY, assignments, command, context_of, opened, say, setting
 from equipoise.optimizer import Optimizer
 from equipoise.study import Plan
 
@@ -21,14 +21,16 @@ DUELS = click.option(
 )
 @STUDY
 @DUELS
+@CONTEXT
 @AS_JSON
-def audit(study: Path, duels: int, as_json: bool) -> None:
+def audit(study: Path, duels: int, context: tuple[str, ...], as_json: bool) -> None:
     """Plan an audit of the best setting: the next asks serve it.
 
     Half of its duels are with settings spread over all the space, half with those that a bolder model thinks most of.
     Once all are told, the bound that `best` prints is audited: it held in more runs than an estimate does.
     """
-    _say_planned(opened(study).audit(duels), as_json)
+    opt = opened(study)
+    _say_planned(opt.audit(duels, context=context_of(opt, context)), as_json)
 
 
 @command(
@@ -43,8 +45,17 @@ equipoise verify study.jsonl --test""",
 @click.option("--runners-up", type=click.IntRange(min=0), default=2, show_default=True, help="Rivals beside the start.")
 @click.option("--against", metavar="JSON", multiple=True, help="A rival of your own, instead; may be repeated.")
 @click.option("--test", is_flag=True, help="Plan nothing: test the coins of the duels there are.")
+@CONTEXT
 @AS_JSON
-def verify(study: Path, duels: int, runners_up: int, against: tuple[str, ...], test: bool, as_json: bool) -> None:
+def verify(
+    study: Path,
+    duels: int,
+    runners_up: int,
+    against: tuple[str, ...],
+    test: bool,
+    context: tuple[str, ...],
+    as_json: bool,
+) -> None:
     """Plan a verification of the best setting: fresh duels with its rivals, which the next asks serve.
 
     The rivals are the setting where the study started and the best ones elsewhere. What `best` then prints needs no
@@ -60,7 +71,8 @@ def verify(study: Path, duels: int, runners_up: int, against: tuple[str, ...], t
         say(as_json, {"p_value": p, "readings": opt.readings}, f"{text} with probability {p:.2g} (exact test).")
         return
     rivals = [setting("--against", text) for text in against] or None
-    _say_planned(opt.verify(duels, runners_up=runners_up, against=rivals), as_json, opt)
+    plan = opt.verify(duels, runners_up=runners_up, against=rivals, context=context_of(opt, context))
+    _say_planned(plan, as_json, opt)
 
 
 @command("cancel", "equipoise cancel study.jsonl", short_help="Do not go on with an audit or a verification.")

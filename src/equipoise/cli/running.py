@@ -1,7 +1,7 @@
 """`equipoise run`: a program of the user's measures, trial after trial."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 from equipoise.cli.common import (
     AS_JSON,
     AUDIT,
+    CONTEXT,
     EPS,
     FAILING,
     INTERRUPTED,
@@ -22,6 +23,7 @@ from equipoise.cli.common import (
     best_data,
     best_text,
     command,
+    context_of,
     json_line,
     opened,
     printable,
@@ -39,7 +41,8 @@ from equipoise.optimizer import Optimizer
     """equipoise run study.jsonl --eps 0.1 -- ./measure.sh          called as ./measure.sh --q1=0.5 --q2=-0.3
 equipoise run study.jsonl --readings 200 --timeout 60 -- python measure.py --shots 5
 equipoise run study.jsonl --stdin -- ./measure               reads {"id": 0, "x": {"q1": 0.5, "q2": -0.3}}
-equipoise run study.jsonl --worker laser-2 -- ./measure.sh   several at once: give each a name of its own""",
+equipoise run study.jsonl --worker laser-2 -- ./measure.sh   several at once: give each a name of its own
+equipoise run study.jsonl --context temp=21 -- ./measure.sh""",
     short_help="Let a program of yours measure.",
 )
 @STUDY
@@ -53,6 +56,7 @@ equipoise run study.jsonl --worker laser-2 -- ./measure.sh   several at once: gi
     "--max-failures", type=click.IntRange(min=1), default=10, show_default=True, help="Give up after so many in a row."
 )
 @WORKER
+@CONTEXT
 @AS_JSON
 def run(
     study: Path, program: tuple[str, ...], timeout: float | None, stdin: bool, as_json: bool, **limits: Any
@@ -65,16 +69,17 @@ def run(
     The program gets the settings as arguments, `--name=value`, or as JSON on standard input. The last line it prints is
     the reading: a number, or a JSON object with "value" and, if you like, "x", "time" and "error", or with "failed".
     Where it fails, hangs or prints something else, the pair is given up and the next one begins. Everything is in the
-    study at once: after an interruption, or a crash, the same command continues.
+    study at once: after an interruption, or a crash, the same command continues. Where the study has contexts,
+    --context holds for the whole run, and "x" may say what they really were.
     """
     opt = opened(study)
-    worker = limits.pop("worker")
+    worker, context = limits.pop("worker"), context_of(opt, limits.pop("context"))
     with only_one(study, worker), interruptible(), bar(opt, limits["readings"]) as advance:
         for record in opt.records():  # left over from a run that crashed
             if record.trial in opt.open_trials and record.worker == worker:
                 opt.expire(record.trial)
-        code = _loop(opt, Program(program, stdin, timeout), worker, advance, **limits)
-    found = opt.recommend()
+        code = _loop(opt, Program(program, stdin, timeout), worker, context, advance, **limits)
+    found = opt.recommend(context=context)
     say(as_json, best_data(found, limits["eps"], limits["audit"]) | {"exit": code}, best_text(found))
     sys.exit(code)
 
@@ -83,6 +88,7 @@ def _loop(
     opt: Optimizer,
     program: Program,
     worker: str | None,
+    context: Mapping[str, Any] | None,
     advance: Any,
     readings: int | None,
     eps: float | None,
@@ -92,10 +98,10 @@ def _loop(
     """Measure until there is enough; return the exit code."""
     in_a_row = 0
     try:
-        while not _enough(opt, eps, audit):
+        while not _enough(opt, eps, audit, context):
             if readings is not None and opt.readings >= readings:
                 return 0 if eps is None else NOT_YET
-            in_a_row = 0 if _measure(opt, program, worker) else in_a_row + 1
+            in_a_row = 0 if _measure(opt, program, worker, context) else in_a_row + 1
             if in_a_row >= max_failures:
                 click.echo(f"The program failed {in_a_row} times in a row.", err=True)
                 return FAILING
@@ -106,21 +112,21 @@ def _loop(
     return 0
 
 
-def _enough(opt: Optimizer, eps: float | None, audit: bool) -> bool:
+def _enough(opt: Optimizer, eps: float | None, audit: bool, context: Mapping[str, Any] | None) -> bool:
     """Return whether the bound is reached; where it is, but only by estimate, plan the audit it still needs."""
     if eps is None or opt.plan is not None:
         return False
-    best = opt.recommend()
+    best = opt.recommend(context=context)
     if audit and best.overall.kind == "estimate" and best.overall.bound <= eps:
-        plan = opt.audit()
+        plan = opt.audit(context=context)
         click.echo(f"The bound is reached by estimate: an audit of {plan.duels} duels follows.", err=True)
         return False
     return best.certifies(eps, audit=audit)
 
 
-def _measure(opt: Optimizer, program: Program, worker: str | None) -> bool:
+def _measure(opt: Optimizer, program: Program, worker: str | None, context: Mapping[str, Any] | None) -> bool:
     """Measure one trial; return whether there was a reading."""
-    trial = opt.ask(worker=worker)
+    trial = opt.ask(worker=worker, context=context)
     told = None
     try:
         told = program.measure(trial)

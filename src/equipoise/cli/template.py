@@ -4,7 +4,7 @@ import math
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from equipoise.spaces.named import Space
@@ -12,6 +12,7 @@ from equipoise.spaces.numbers import Float, Int
 from equipoise.spaces.options import Choice
 
 DECLARED = re.compile(r"\{([A-Za-z_]\w*)=([^{}]+)\}")
+NAME = re.compile(r"[A-Za-z_]\w*")
 WHOLE = re.compile(r"[+-]?\d+")
 
 
@@ -22,7 +23,9 @@ class Template:
     Attributes:
         text: The command line; a parameter that was declared may stand again, as `{threads}`.
         parameters: What may stand in each place.
-        steps: How far the values of a number lie apart, where that was said.
+        steps: How far the values of a whole number, or of one of which ratios count, lie apart, where that was said: it
+            is rounded to them. A real number has its steps itself.
+        constraint: What must hold of the settings, as texts.
 
     Example:
         >>> template = parsed("gzip -{level=1..9} --mode {mode=fast|safe} -{level}")
@@ -37,11 +40,20 @@ class Template:
     text: str
     parameters: Mapping[str, Float | Int | Choice]
     steps: Mapping[str, float]
+    constraint: tuple[str, ...] = ()
 
     @property
     def space(self) -> Space:
         """Where settings lie."""
-        return Space(dict(self.parameters))
+        return Space(dict(self.parameters), constraint=self.constraint or None)
+
+    def constrained(self, texts: Sequence[str]) -> "Template":
+        """Return the template with constraints; refuse one of what is rounded, since that might break it."""
+        words = {word for text in texts for word in NAME.findall(text)}
+        if rounded := sorted(words & set(self.steps)):
+            rule = f"must not be about {', '.join(rounded)}, which is rounded to its steps"
+            raise ValueError(f"--constraint {rule}: write {{{rounded[0]}=1.0..9.0:2.0}}, without :log, and it is not")
+        return replace(self, constraint=tuple(texts))
 
     def settings(self, x: Mapping[str, Any]) -> dict[str, Any]:
         """Return the settings nearest to a point that the steps allow."""
@@ -61,7 +73,8 @@ class Template:
         if unknown:
             raise ValueError(f"--start must name parameters of the command line, got {', '.join(unknown)}")
         chosen = {name: self._value(name, pairs.get(name)) for name in self.parameters}
-        self.space.encode(chosen)  # refuses what lies outside
+        if not self.space.valid(self.space.encode(chosen)[None]).all():  # what lies outside is refused too
+            raise ValueError(f"--start must be where --constraint holds, got {chosen}")
         return chosen
 
     def _value(self, name: str, text: str | None) -> Any:
@@ -115,6 +128,8 @@ def _number(name: str, spec: str) -> tuple[Float | Int, float | None]:
         step = float(steps[0]) if steps else None
         if len(steps) > 1 or (step is not None and not 0 < step <= number.high - number.low):
             raise ValueError("step")
+        if isinstance(number, Float) and step is not None and not log:
+            return Float(number.low, number.high, step=step), None
     except ValueError:
         rule = f"{{{name}=LOW..HIGH}}, with :log or :STEP behind it"
         raise ValueError(f"a number must be declared as {rule}, got {{{name}={spec}}}") from None

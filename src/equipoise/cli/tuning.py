@@ -40,6 +40,7 @@ MOST_FAILURES = 20
 EXAMPLES = """equipoise tune 'xz -T1 -{level=0..9} --lzma2=preset={level},nice={nice=8..273:log} -kc data' --time 10m
 equipoise tune './server --threads {threads=1..64:log} --mode {mode=fast|safe}' --start threads=8 --time 5m
 equipoise tune './solve --tol {tol=1e-6..1e-2:log} --block {block=16..512:16}' --log study.jsonl
+equipoise tune './solve -j {jobs=1..16} --mem {mem=64..4096:log}' --constraint 'jobs * mem <= 8192' --start jobs=2
 equipoise tune './bench --cache {cache=1..64:log}' --metric reading --higher        the last number printed"""
 
 
@@ -82,6 +83,12 @@ class Goal:
     metavar="NAME=VALUE",
     help="The present setting: measured first, and verified against at the end.",
 )
+@click.option(
+    "--constraint",
+    multiple=True,
+    metavar="TEXT",
+    help="What must hold, such as 'threads * block <= 4096'; all of them.",
+)
 @click.option("--metric", type=click.Choice(list(KINDS)), default="wall", show_default=True, help="What counts.")
 @click.option("--higher", is_flag=True, help="Higher is better.")
 @click.option("--readings", type=click.IntRange(min=1), help="Stop the search when the study has so many readings.")
@@ -95,7 +102,13 @@ class Goal:
 @click.option("--plot", "picture", type=click.Path(path_type=Path), help="Draw start and winner, such as tune.png.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for scripts.")
 def tune(
-    template: str, seconds: float, start: tuple[str, ...], log: Path | None, as_json: bool, **options: Any
+    template: str,
+    seconds: float,
+    start: tuple[str, ...],
+    constraint: tuple[str, ...],
+    log: Path | None,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Look for the settings with which a command line is fastest, then verify the winner against the start.
 
@@ -103,7 +116,7 @@ def tune(
     where ratios count or :STEP, and {mode=fast|safe} a choice. {threads} puts one in a second place. A run that fails
     or takes too long is learned from. It is a study like any other: `equipoise best`, `status` and `plot` read its log.
     """
-    plan, begun = parsed(template), time.monotonic()
+    plan, begun = parsed(template).constrained(constraint), time.monotonic()
     first = plan.start(start)
     goal = Goal(options["metric"], options["higher"], KINDS[options["metric"]] != "reading")
     opt = _study(plan, goal, first, log, options["seed"])

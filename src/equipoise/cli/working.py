@@ -11,12 +11,14 @@ from equipoise.cli.answering import ask, correct, expire, fail, note, retract, t
 from equipoise.cli.common import (
     AS_JSON,
     AUDIT,
+    CONTEXT,
     EPS,
     NOT_YET,
     STUDY,
     best_data,
     best_text,
     command,
+    context_of,
     json_line,
     opened,
     say,
@@ -33,20 +35,25 @@ from equipoise.desk.times import times
 
 @command(
     "best",
-    "equipoise best study.jsonl\nuntil equipoise best study.jsonl --eps 0.1; do ./measure_one.sh; done",
+    """equipoise best study.jsonl
+until equipoise best study.jsonl --eps 0.1; do ./measure_one.sh; done
+equipoise best study.jsonl --context temp=21""",
     short_help="The best setting, with a bound.",
 )
 @STUDY
 @EPS
 @AUDIT
+@CONTEXT
 @AS_JSON
-def best(study: Path, eps: float | None, audit: bool, as_json: bool) -> None:
+def best(study: Path, eps: float | None, audit: bool, context: tuple[str, ...], as_json: bool) -> None:
     """Print the best setting as far as is known, how much better any other may be, and on what ground that is said.
 
     The ground is an estimate, an audit (see `audit`), fresh duels (see `verify`) or a theorem: docs/claims.md.
     With --eps the exit code is 3 until nothing is better by more than EPS, by an audit or a theorem.
+    Where the study has contexts, --context says for which; by default it is the one asked for last.
     """
-    found = opened(study).recommend()
+    opt = opened(study)
+    found = opt.recommend(context=context_of(opt, context))
     say(as_json, best_data(found, eps, audit), best_text(found))
     if eps is not None and not found.certifies(eps, audit=audit):
         sys.exit(NOT_YET)
@@ -67,16 +74,21 @@ def best(study: Path, eps: float | None, audit: bool, as_json: bool) -> None:
 )
 @click.option("--along", multiple=True, help="Parameters of the estimate or the duels: one, or two.")
 @click.option("--out", type=click.Path(path_type=Path), help="File to write.  [default: the study's name, .png]")
+@CONTEXT
 @AS_JSON
-def plot(study: Path, what: str, along: tuple[str, ...], out: Path | None, as_json: bool) -> None:
+def plot(
+    study: Path, what: str, along: tuple[str, ...], out: Path | None, context: tuple[str, ...], as_json: bool
+) -> None:
     """Draw the estimate with its leader and bound, the readings with the offset, the duels, the certificate."""
     from equipoise import plots
 
     if along and what not in ("estimate", "duels"):
         raise click.UsageError(f"--along is for --what estimate or duels, not for {what}")
     out = study.with_suffix(".png") if out is None else out
+    opt = opened(study)
+    where = {} if what == "readings" else {"context": context_of(opt, context)}
     try:
-        drawn = getattr(plots, what)(opened(study), *along)
+        drawn = getattr(plots, what)(opt, *along, **where)
     except ImportError as error:
         raise click.ClickException(str(error)) from error
     with _writing(out, study):

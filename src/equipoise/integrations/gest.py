@@ -40,7 +40,8 @@ class DuelGenerator(Generator):  # type: ignore[misc]
     failure: its duel is given up, with a `DuelGivenUp` warning, and nothing else is lost.
 
     Args:
-        vocs: One objective, to be minimized or maximized; continuous and discrete variables; constants; no constraints.
+        vocs: One objective, to be minimized or maximized; continuous, discrete and contextual variables; constants; no
+            constraints.
         log: A file in which everything is kept. One that exists is taken up where it ends, with the parts it was begun
             with: points that were suggested and never read are suggested again.
         **parts: Arguments of `Optimizer`, such as `rng`, `offset` or `reduction`.
@@ -73,9 +74,9 @@ class DuelGenerator(Generator):  # type: ignore[misc]
             num_points: How many; one by default.
         """
         n = 1 if num_points is None else check.count("num_points", num_points, at_least=0)
-        trials = [self.optimizer.ask() for _ in range(n)]
+        trials = [self.optimizer.ask(context=self.context) for _ in range(n)]
         self._suggested.update(trial.id for trial in trials)
-        return [self._problem.row(trial.x) | {"_id": trial.id} for trial in trials]
+        return [self._problem.to_measure(trial.x) | {"_id": trial.id} for trial in trials]
 
     def ingest(self, results: Iterable[Mapping[str, Any]]) -> None:
         """Learn from measured points; what was measured elsewhere, and has no `_id`, teaches nothing.
@@ -95,16 +96,23 @@ class DuelGenerator(Generator):  # type: ignore[misc]
                 warnings.warn("a reading without `_id` is of no duel: it is not learned from", NotCompared, 2)
             else:
                 known.append((self._identified(i), row))
+        asked = {record.trial: record.x for record in self.optimizer.records()} if self._problem.space.contexts else {}
         for i, row in sorted(known, key=itemgetter(0)):
             value = self._problem.reading(row)
             if value is None:
                 self.optimizer.tell(i, failed=f"its {self._problem.objective} is {row.get(self._problem.objective)}")
             else:
-                self.optimizer.tell(i, value)
+                self.optimizer.tell(i, value, x=self._problem.observed(asked[i], row) if asked else None)
+
+    @property
+    def context(self) -> dict[str, Any] | None:
+        """The present value of each contextual variable, by the last row that was read; the middle before any."""
+        read = [record.x for record in self.optimizer.records() if record.value is not None]
+        return self._problem.context(read[-1] if read else None)
 
     def recommend(self) -> Recommendation:
-        """Return the best point as far as is known, with a bound on what is left to gain."""
-        best = self.optimizer.recommend()
+        """Return the best point as far as is known at the present context, with a bound on what is left to gain."""
+        best = self.optimizer.recommend(context=self.context)
         return replace(best, x=self._problem.row(best.x))
 
     def get_best_points(self) -> list[dict[str, Any]]:

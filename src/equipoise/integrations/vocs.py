@@ -5,9 +5,11 @@ import numbers
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from gest_api.vocs import VOCS, ContextualVariable, ContinuousVariable, DiscreteVariable, MaximizeObjective
 from gest_api.vocs import MinimizeObjective as Minimize
 
+from equipoise.spaces.context import Context
 from equipoise.spaces.named import Space
 from equipoise.spaces.numbers import Float, Int
 from equipoise.spaces.options import Choice
@@ -18,10 +20,11 @@ class VocsProblem:
     """What is optimized, and where.
 
     A discrete variable with numbers for values is searched in their order, any other one as a choice. What may be one
-    value only is not searched, and is, like the constants, part of every point.
+    value only is not searched, and is, like the constants, part of every point. A contextual variable is observed, not
+    chosen: it is no part of the points to be measured, and comes back with their readings.
 
     Args:
-        vocs: Variables, objectives, constraints and constants. One objective, to be minimized or maximized.
+        vocs: Variables, objectives and constants. One objective, to be minimized or maximized.
 
     Example:
         >>> vocs = VOCS(variables={"q1": [-2, 2], "shots": {1, 5, 10}}, objectives={"f": "MAXIMIZE"},
@@ -35,7 +38,8 @@ class VocsProblem:
 
     def __init__(self, vocs: VOCS) -> None:
         if vocs.constraints:
-            raise ValueError(f"`vocs` must be without constraints, got {list(vocs.constraints)}")
+            rule = "must be without constraints, which are about what is measured beside the objective"
+            raise ValueError(f"`vocs` {rule}, got {list(vocs.constraints)}")
         if len(vocs.objectives) != 1:
             raise ValueError(f"`vocs` must have a single objective, got {list(vocs.objectives)}")
         ((self.objective, goal),) = vocs.objectives.items()
@@ -51,6 +55,20 @@ class VocsProblem:
         """Return a point of the space as VOCS knows it, constants and all."""
         return {n: self._values[n][v] if n in self._values else v for n, v in x.items()} | self.constants
 
+    def to_measure(self, x: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what of a point is to be set: all but the contexts, which are observed."""
+        return {n: v for n, v in self.row(x).items() if n not in self.space.contexts}
+
+    def observed(self, x: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return a point of the space at the context that a row says; `None` where it says none."""
+        seen = {n: float(row[n]) for n in self.space.contexts if row.get(n) is not None and row[n] == row[n]}
+        return {**x, **seen} if seen else None
+
+    def context(self, x: Mapping[str, Any] | None) -> dict[str, Any] | None:
+        """Return the context of the point read last, or the middle of the range before any; `None` without contexts."""
+        point = self.space.decode(np.full(self.space.dimension, 0.5)) if x is None else x
+        return {n: point[n] for n in self.space.contexts} or None
+
     def reading(self, row: Mapping[str, Any]) -> float | None:
         """Return the value of the objective in a row; `None` where it is missing or no finite number."""
         try:
@@ -63,11 +81,13 @@ class VocsProblem:
         if name in self._values:
             values = self._values[name]
             return Int(0, len(values) - 1) if _ordered(values) else Choice(range(len(values)))
-        if isinstance(variable, ContextualVariable) or not isinstance(variable, ContinuousVariable):
+        if not isinstance(variable, ContinuousVariable):
             raise ValueError(f"`vocs` must have continuous and discrete variables only, got {name!r}: {variable!r}")
         if isinstance(variable.dtype, tuple):
             raise ValueError(f"`vocs` must have variables of single numbers, got {name!r}: {variable!r}")
-        return Float(*variable.domain)
+        if not all(map(math.isfinite, variable.domain)):
+            raise ValueError(f"`vocs` must give {name!r} a domain of two finite numbers, got {list(variable.domain)}")
+        return Context(*variable.domain) if isinstance(variable, ContextualVariable) else Float(*variable.domain)
 
 
 def _values(variable: DiscreteVariable) -> list[Any]:

@@ -50,22 +50,30 @@ class Study:
     def learn(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Learn from measured rows, each known by its variables: those of a trial that is open."""
         for row in rows:
-            i = next((i for i, x in self.asked().items() if self._alike(x, row)), None)
+            asked = self._open()
+            i = next((i for i, x in asked.items() if self._alike(self.problem.row(x), row)), None)
             value = self.problem.reading(row)
             if i is None:
                 warnings.warn("a row that was not asked for is of no duel: it is not learned from", NotCompared, 4)
             elif value is None:
                 self.optimizer.tell(i, failed=f"its {self.problem.objective} is {row.get(self.problem.objective)}")
             else:
-                self.optimizer.tell(i, value)
+                self.optimizer.tell(i, value, x=self.problem.observed(asked[i], row))
 
-    def asked(self) -> dict[int, dict[str, Any]]:
+    @property
+    def context(self) -> dict[str, Any] | None:
+        """The present value of each contextual variable, by the last row that was read; the middle before any."""
+        read = [record.x for record in self.optimizer.records() if record.value is not None]
+        return self.problem.context(read[-1] if read else None)
+
+    def _open(self) -> dict[int, Any]:
         """Return the points that are out to be measured, by trial, oldest first."""
         open_trials = set(self.optimizer.open_trials)
-        return {r.trial: self.problem.row(r.x) for r in self.optimizer.records() if r.trial in open_trials}
+        return {r.trial: r.x for r in self.optimizer.records() if r.trial in open_trials}
 
     def _alike(self, x: Mapping[str, Any], row: Mapping[str, Any]) -> bool:
-        return all(_close(x[name], row.get(name)) for name in self.problem.space.parameters)
+        names = set(self.problem.space.parameters) - set(self.problem.space.contexts)
+        return all(_close(x[name], row.get(name)) for name in names)
 
 
 class XoptDuelGenerator(Generator, StateOwner):  # type: ignore[misc]
@@ -79,6 +87,7 @@ class XoptDuelGenerator(Generator, StateOwner):  # type: ignore[misc]
     supports_batch_generation: bool = Field(default=True, frozen=True, exclude=True)
     supports_single_objective: bool = Field(default=True, frozen=True, exclude=True)
     supports_discrete_variables: bool = Field(default=True, frozen=True, exclude=True)
+    supports_contextual_variables: bool = Field(default=True, frozen=True, exclude=True)
     seed: int = Field(default_factory=lambda: secrets.randbelow(2**32), description="seed of the random numbers")
     events: list[dict[str, Any]] = Field(default_factory=list, description="what has happened in the study")
     _study: Study | None = PrivateAttr(default=None)
@@ -92,7 +101,9 @@ class XoptDuelGenerator(Generator, StateOwner):  # type: ignore[misc]
 
     def generate(self, n_candidates: int) -> list[dict[str, Any]]:
         """Return points to measure, in this order."""
-        return [self.study.problem.row(self.study.optimizer.ask().x) for _ in range(n_candidates)]
+        study = self.study
+        trials = [study.optimizer.ask(context=study.context) for _ in range(n_candidates)]
+        return [study.problem.to_measure(trial.x) for trial in trials]
 
     def add_data(self, new_data: Any) -> None:
         """Learn from measured points."""
@@ -106,8 +117,8 @@ class XoptDuelGenerator(Generator, StateOwner):  # type: ignore[misc]
             self.events, self._study = [], None
 
     def recommend(self) -> Recommendation:
-        """Return the best point as far as is known, with a bound on what is left to gain."""
-        best = self.study.optimizer.recommend()
+        """Return the best point as far as is known at the present context, with a bound on what is left to gain."""
+        best = self.study.optimizer.recommend(context=self.study.context)
         return replace(best, x=self.study.problem.row(best.x))
 
     def get_best_points(self) -> list[dict[str, Any]]:

@@ -1,6 +1,7 @@
 """The course of a study: what was read and how the offset moved, and how the certificate fell."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,7 @@ def readings(opt: Optimizer, ax: Any = None) -> Any:
     return ax
 
 
-def certificate(opt: Optimizer, ax: Any = None, points: int = 40) -> Any:
+def certificate(opt: Optimizer, ax: Any = None, points: int = 40, *, context: Mapping[str, Any] | None = None) -> Any:
     """Draw how the bound on what is left to gain, over all settings, fell reading by reading.
 
     Replays the study, so it takes about as long as `resume`.
@@ -82,13 +83,14 @@ def certificate(opt: Optimizer, ax: Any = None, points: int = 40) -> Any:
         opt: The study.
         ax: Axes to draw on.
         points: At how many numbers of readings the bound is computed.
+        context: Where, in a space with contexts; the context asked for last by default.
 
     Returns:
         The Axes.
     """
     ax = axes(ax)
     at = np.unique(np.linspace(min(1, opt.readings), opt.readings, points).round().astype(int)).tolist()
-    known = [best for best in opt.history(at) if math.isfinite(best.overall.bound)]
+    known = [best for best in opt.history(at, context=context) if math.isfinite(best.overall.bound)]
     bounds = [best.overall.bound for best in known]
     ax.set(xlabel="readings", ylabel="bound on what is left to gain", title="No bound yet")
     whole(ax.xaxis)

@@ -1,5 +1,6 @@
 """The duels fought: who met whom, and who won."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from equipoise.study.rules import Record
 Duel = list[Record]
 
 
-def duels(opt: Optimizer, *along: str, ax: Any = None) -> Any:
+def duels(opt: Optimizer, *along: str, ax: Any = None, context: Mapping[str, Any] | None = None) -> Any:
     """Draw every duel as a line between its two settings, with a dot at the one that read better.
 
     With one parameter the second axis is the number of the duel; with more, the picture is the plane of two of them.
@@ -23,12 +24,13 @@ def duels(opt: Optimizer, *along: str, ax: Any = None) -> Any:
         opt: The study.
         *along: Names of one or two parameters; as for `estimate` by default.
         ax: Axes to draw on.
+        context: Where the best setting is shown, in a space with contexts; the context asked for last by default.
 
     Returns:
         The Axes.
     """
     ax = axes(ax)
-    best = opt.recommend()
+    best = opt.recommend(context=context)
     along = along or foremost(opt, best)
     plane = chosen(opt.space, along) if along else coordinates(opt.space.candidates(np.random.default_rng(0)))[:2]
     if fought := _fought(opt):

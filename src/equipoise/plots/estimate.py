@@ -2,7 +2,7 @@
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from equipoise._typing import FloatArray
 from equipoise.answer.claims import PHRASES
 from equipoise.answer.recommendation import Recommendation
 from equipoise.optimizer import Optimizer
-from equipoise.plots.knobs import Knob, chosen, coordinates, encoded, knobs
+from equipoise.plots.knobs import Knob, chosen, contexts, coordinates, encoded, knobs
 from equipoise.plots.style import BLUE, GRAY, MAP, ORANGE, axes, pyplot, shown, star
 
 UNKNOWN = 0.1
@@ -24,7 +24,7 @@ BEST = 25
 """How many points of a plain set are shown, where it has more than two coordinates."""
 
 
-def estimate(opt: Optimizer, *along: str, ax: Any = None) -> Any:
+def estimate(opt: Optimizer, *along: str, ax: Any = None, context: Mapping[str, Any] | None = None) -> Any:
     """Draw the estimate of f, the leader, and how sure both are.
 
     One parameter gives a line with its confidence band, two give a map. Where the space has more, the picture is the
@@ -32,13 +32,14 @@ def estimate(opt: Optimizer, *along: str, ax: Any = None) -> Any:
 
     Args:
         opt: The study.
-        *along: Names of one or two parameters; those of a `Box` are called `x[0]`, `x[1]` and so on.
+        *along: Names of one or two parameters, of contexts too; those of a `Box` are called `x[0]`, `x[1]` and so on.
         ax: Axes to draw on.
+        context: Where, in a space with contexts; the context asked for last by default.
 
     Returns:
         The Axes.
     """
-    best, ax = opt.recommend(), axes(ax)
+    best, ax = opt.recommend(context=context), axes(ax)
     along = along or foremost(opt, best)
     if not along:
         return _points(opt, best, ax)
@@ -47,12 +48,13 @@ def estimate(opt: Optimizer, *along: str, ax: Any = None) -> Any:
     return _map(opt, best, chosen(opt.space, along, points=61), ax)
 
 
-def slices(opt: Optimizer, axs: Sequence[Any] | None = None) -> list[Any]:
+def slices(opt: Optimizer, axs: Sequence[Any] | None = None, *, context: Mapping[str, Any] | None = None) -> list[Any]:
     """Draw the slice through the leader along every parameter.
 
     Args:
         opt: The study.
         axs: Axes to draw on, one for each parameter.
+        context: Where, in a space with contexts; the context asked for last by default.
 
     Returns:
         The Axes.
@@ -60,7 +62,7 @@ def slices(opt: Optimizer, axs: Sequence[Any] | None = None) -> list[Any]:
     known = knobs(opt.space)
     if not known:
         raise ValueError(f"`opt` must have parameters to slice along, got the plain set {opt.space!r}")
-    best = opt.recommend()
+    best = opt.recommend(context=context)
     axs = _panels(len(known)) if axs is None else list(axs)
     for i, (knob, ax) in enumerate(zip(known, axs, strict=True)):
         _line(opt, best, knob, axes(ax))
@@ -229,8 +231,10 @@ def _cmap(opt: Optimizer) -> str:
 
 def _headline(opt: Optimizer, best: Recommendation, drawn: list[Knob]) -> str:
     """Say the whole setting, in several lines where it is long, and what is claimed of it."""
-    known = knobs(opt.space, 2) or drawn
-    where = "Best: " + ", ".join(f"{knob.name} = {shown(knob.get(best.x))}" for knob in known)
-    if len(known) > len(drawn):
+    given = contexts(opt.space, 2)
+    free = [knob for knob in knobs(opt.space, 2) or drawn if knob.name not in {each.name for each in given}]
+    at, where = (", ".join(f"{knob.name} = {shown(knob.get(best.x))}" for knob in each) for each in (given, free))
+    where = f"Best{f' at {at}' * bool(given)}: {where}"
+    if len(free) + len(given) > len(drawn):
         where += " (slice through it)"
     return "\n".join((*textwrap.wrap(where, TITLE_WIDTH, break_long_words=False), str(best.overall).rstrip(".")))

@@ -9,9 +9,9 @@ import numpy as np
 from equipoise._typing import FloatArray
 from equipoise.plots.style import logarithmic, whole
 from equipoise.spaces.box import Box
+from equipoise.spaces.context import Context
 from equipoise.spaces.domain import Domain
 from equipoise.spaces.named import Space
-from equipoise.spaces.numbers import Int
 from equipoise.spaces.options import Choice, Fixed
 
 MANY = 60
@@ -77,7 +77,7 @@ class Knob:
 
 
 def knobs(space: Domain, points: int = 200) -> list[Knob]:
-    """Return the parameters of a space that are tuned; none for a plain set of points.
+    """Return the parameters of a space that are chosen; none for a plain set of points.
 
     Args:
         space: The space.
@@ -86,13 +86,24 @@ def knobs(space: Domain, points: int = 200) -> list[Knob]:
     if isinstance(space, Box):
         return [_of_box(space, i, points) for i in range(space.dimension)]
     if isinstance(space, Space):
-        return [_named(n, p, points) for n, p in space.parameters.items() if not isinstance(p, Fixed)]
+        return [_named(n, p, points) for n, p in space.parameters.items() if not isinstance(p, (Fixed, Context))]
     return []
+
+
+def contexts(space: Domain, points: int = 200) -> list[Knob]:
+    """Return what is given in a space and not chosen.
+
+    Args:
+        space: The space.
+        points: How many values of a real number to try.
+    """
+    parameters = space.parameters if isinstance(space, Space) else {}
+    return [_named(n, p.values, points) for n, p in parameters.items() if isinstance(p, Context)]
 
 
 def chosen(space: Domain, names: Sequence[str], points: int = 200) -> list[Knob]:
     """Return the parameters of the given names, one or two, in this order."""
-    known = {knob.name: knob for knob in knobs(space, points)}
+    known = {knob.name: knob for knob in (*knobs(space, points), *contexts(space, points))}
     if unknown := [name for name in names if name not in known]:
         raise ValueError(f"`along` must name parameters of the space, {', '.join(known) or 'none'}, got {unknown}")
     if len(names) > 2 or len(set(names)) < len(names):
@@ -135,11 +146,10 @@ def _named(name: str, parameter: Any, points: int) -> Knob:
 
     if isinstance(parameter, Choice):
         return Knob(name, parameter.options, put, get, steps=True)
-    if isinstance(parameter, Int) and parameter.count <= MANY:
-        return Knob(name, range(parameter.low, parameter.high + 1), put, get, parameter.log, steps=True)
+    if parameter.grid is not None:
+        few = parameter.grid.count <= MANY
+        at = parameter.grid.place(np.arange(float(parameter.grid.count)))[:, 0] if few else np.linspace(0, 1, points)
+        return Knob(name, sorted({parameter.decode([u]) for u in at.tolist()}), put, get, parameter.log, steps=few)
     spread = np.geomspace if parameter.log else np.linspace
     values = np.clip(spread(parameter.low, parameter.high, points), parameter.low, parameter.high)
-    tried: list[Any] = values.tolist()
-    return Knob(
-        name, sorted({round(v) for v in tried}) if isinstance(parameter, Int) else tried, put, get, parameter.log
-    )
+    return Knob(name, values.tolist(), put, get, parameter.log)

@@ -1,5 +1,6 @@
 """All pictures of a study in one figure."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from equipoise.optimizer import Optimizer
@@ -9,20 +10,21 @@ from equipoise.plots.estimate import estimate, foremost
 from equipoise.plots.style import pyplot
 
 
-def overview(opt: Optimizer) -> Any:
+def overview(opt: Optimizer, *, context: Mapping[str, Any] | None = None) -> Any:
     """Draw the estimate, the readings, the duels and the certificate side by side.
 
     Args:
         opt: The study.
+        context: Where, in a space with contexts; the context asked for last by default.
 
     Returns:
         The four Axes, shape (2, 2).
     """
     canvas, grid = pyplot().subplots(2, 2, figsize=(11.0, 7.4), layout="constrained")
-    along = foremost(opt, opt.recommend())
+    along = foremost(opt, opt.recommend(context=context))
     canvas.get_layout_engine().set(w_pad=0.1, h_pad=0.1)
-    estimate(opt, *along, ax=grid[0, 0])
+    estimate(opt, *along, ax=grid[0, 0], context=context)
     readings(opt, ax=grid[0, 1])
-    duels(opt, *along, ax=grid[1, 0])
-    certificate(opt, ax=grid[1, 1])
+    duels(opt, *along, ax=grid[1, 0], context=context)
+    certificate(opt, ax=grid[1, 1], context=context)
     return grid
