@@ -142,27 +142,26 @@ def test_the_order_inside_a_duel_is_random():
     signs = []
     for _ in range(20):
         generator.generate(2)
-        signs.append(generator.study.events[-2]["signs"][0])
+        signs.append(generator.study.journal.events[-2]["signs"][0])
     assert {1.0, -1.0} == set(signs)
-    assert isinstance(generator.study.offset, eq.Tracked)
+    assert isinstance(generator.study.optimizer.offset, eq.Tracked)
+
+
+def observed(point):
+    """The best x is where a thermometer beside it says; nobody sets that."""
+    assert "t" not in point
+    READINGS[0] += 1
+    t = 20 + 15 * math.sin(READINGS[0] / 6)
+    return {"f": -4 * (point["x"] - t / 40) ** 2 - (point["y"] - 0.2) ** 2 + 0.2 * READINGS[0], "t": t}
 
 
 def test_a_contextual_variable_is_observed_and_the_best_point_follows_it():
     READINGS[0] = 0
-
-    def beam(point):
-        assert "t" not in point  # it is observed, not set
-        READINGS[0] += 1
-        t = 20 + 15 * math.sin(READINGS[0] / 6)
-        return {"f": -4 * (point["x"] - t / 40) ** 2 - (point["y"] - 0.2) ** 2 + 0.2 * READINGS[0], "t": t}
-
-    variables = {"x": [0, 1], "y": [-1, 1], "t": ContextualVariable(domain=[0, 40])}
-    X = make(beam, variables=variables)
+    X = make(observed, variables={"x": [0, 1], "y": [-1, 1], "t": ContextualVariable(domain=[0, 40])})
     for _ in range(70):
         X.step()
     now = X.data["t"].iloc[-1]
     (best,) = X.generator.get_best_points()
     assert best["t"] == pytest.approx(now)
     assert 4 * (best["x"] - now / 40) ** 2 + (best["y"] - 0.2) ** 2 < 0.05
-    again = Xopt.from_yaml(X.yaml())
-    assert again.generator.get_best_points() == [best]
+    assert Xopt.from_yaml(X.yaml()).generator.get_best_points() == [best]

@@ -239,6 +239,17 @@ def test_a_constraint_must_be_given_again(path):
     assert state(eq.resume(path, constraint=allowed)) == state(opt)
 
 
+def test_a_space_given_again_in_another_order_is_the_same_space(path):
+    a, b = eq.Float(-2, 2), eq.Float(-1, 1)
+    opt = eq.Optimizer(eq.Space(b=b, a=a), log=path, rng=0)
+    for _ in range(4):
+        trial = opt.ask()
+        opt.tell(trial, trial.x["a"])
+    again = eq.resume(path, space=eq.Space(a=a, b=b))
+    assert again.records() == opt.records()
+    assert again.recommend().x == opt.recommend().x
+
+
 def test_a_space_of_objects_must_be_given_again(path):
     space = eq.Space(q=eq.Float(0, 1), window=eq.Choice([(0, 1), (1, 2)]))
     act(eq.Optimizer(space, kernel=KERNEL, log=path, rng=0), 12)

@@ -49,7 +49,8 @@ class VocsProblem:
         self._values = {name: _values(v) for name, v in vocs.variables.items() if isinstance(v, DiscreteVariable)}
         fixed = {name: values[0] for name, values in self._values.items() if len(values) == 1}
         self.constants = fixed | {name: constant.value for name, constant in vocs.constants.items()}
-        self.space = Space({n: self._parameter(n, v) for n, v in vocs.variables.items() if n not in fixed})
+        # By name: Xopt's YAML gives the variables back in this order, whatever it was before.
+        self.space = Space({n: self._parameter(n, v) for n, v in sorted(vocs.variables.items()) if n not in fixed})
 
     def row(self, x: Mapping[str, Any]) -> dict[str, Any]:
         """Return a point of the space as VOCS knows it, constants and all."""

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from equipoise.log.codec import Codec
 from equipoise.log.jsonl import Lines, LogError
 from equipoise.log.parts import GivenAgainError, chosen, described
-from equipoise.spaces import Domain, space_from_dict
+from equipoise.spaces import Domain, Space, space_from_dict
 from equipoise.spaces.constraints import Constraint
 
 T = TypeVar("T")
@@ -92,7 +92,7 @@ class Header:
                 return found
         if given.to_dict() != description:
             raise ValueError(f"`space` must be the one the log describes, {description}, got {given!r}")
-        return given
+        return given.ordered(list(description["parameters"])) if isinstance(given, Space) else given
 
     def start(self, space: Domain) -> dict[str, Any]:
         """Return the argument `start` of the study's optimizer, where it had one."""

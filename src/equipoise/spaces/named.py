@@ -2,7 +2,7 @@
 
 import keyword
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -175,6 +175,17 @@ class Space:
         """Return a new dictionary, in the order in which the parameters were given."""
         coordinates = point.tolist()
         return {name: p.decode(coordinates[columns]) for name, p, columns in self._layout}
+
+    def ordered(self, names: Sequence[str]) -> "Space":
+        """Return the space with its parameters in another order, which is that of the coordinates.
+
+        Args:
+            names: The names of all parameters.
+        """
+        if list(names) == list(self.parameters):
+            return self
+        again = {name: self.parameters[name] for name in names}
+        return Space(again, candidates=2**self._log2_candidates, constraint=self.constraint)
 
     def to_dict(self) -> dict[str, Any]:
         """Return a description made of what JSON knows; a function, and an option of an unusual type, only noted.
