@@ -120,11 +120,17 @@ def _row(opt: Optimizer, best: Recommendation, knob: Knob, at: FloatArray, point
         ax.fill_between(at, mean - width, mean + width, color=BLUE, alpha=0.18, linewidth=0, label="confidence")
         ax.plot(at, mean, color=BLUE, linewidth=1.8, label="estimate")
     star(ax, knob.position(knob.get(best.x)), 0.0, label="best")
-    _bound(opt, best, ax)
+    if not _given(opt, [knob]):
+        _bound(opt, best, ax)
     knob.dress(ax, "x")
     ax.set(ylabel="f(x) - f(best)", title=_headline(opt, best, [knob]))
     ax.legend(frameon=False, fontsize="small")
     return ax
+
+
+def _given(opt: Optimizer, drawn: list[Knob]) -> bool:
+    """Return whether a picture goes along a context: nobody can choose a better one, so no bound is drawn."""
+    return not {knob.name for knob in drawn}.isdisjoint(knob.name for knob in contexts(opt.space, 2))
 
 
 def _bound(opt: Optimizer, best: Recommendation, ax: Any) -> None:
@@ -149,7 +155,8 @@ def _map(opt: Optimizer, best: Recommendation, pair: list[Knob], ax: Any) -> Any
     else:
         drawn = ax.contourf(x, y, mean, levels=14, cmap=_cmap(opt))
         ax.contour(drawn, colors="white", linewidths=0.4, alpha=0.6, linestyles="solid")
-        _undecided(x, y, width - mean if opt.minimize else width + mean, ax)
+        if not _given(opt, pair):
+            _undecided(x, y, width - mean if opt.minimize else width + mean, ax)
     vague = UNKNOWN * float(np.nanmax(mean) - np.nanmin(mean))
     _unknown(x, y, width, vague, ax, steps=across.steps or up.steps)
     _measured(opt, pair, ax)
