@@ -217,7 +217,9 @@ def test_pictures_at_a_context_show_the_best_setting_there_and_may_be_along_it()
     ax = eq.plots.estimate(opt, "q", context=there)
     assert ax.get_title().startswith("Best at temp = 30: q = ")
     assert stars(ax)[0][0] == opt.recommend(context=there).x["q"]
-    assert eq.plots.estimate(opt, "temp", "q").get_xlabel() == "temp"
+    ax = eq.plots.estimate(opt, "temp", "q")
+    assert ax.get_xlabel() == "temp"
+    assert "best there" in ax.figure.axes[-1].get_ylabel()  # of the color bar
     assert len(eq.plots.slices(opt, context=there)) == 2
     assert eq.plots.duels(opt, "q", context=there).lines
     assert eq.plots.certificate(opt, points=2, context=there).get_title() == "No bound yet"

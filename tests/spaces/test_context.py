@@ -1,12 +1,17 @@
 """Contexts: what is given and not chosen, and the parts of a space at one of them."""
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import equipoise as eq
 from equipoise.spaces.restricted import Restricted
+from invoking import invoke
+
+PAGE = Path(__file__).parents[2] / "docs" / "contexts.md"
 
 SPACE = eq.Space(
     q=eq.Float(0, 1), temp=eq.Context(0, 40), lens=eq.Choice(["in", "out"]), sample=eq.Context(["dry", "wet", "ice"])
@@ -123,3 +128,15 @@ def test_what_is_no_context_is_refused(arguments):
 def test_contexts_alone_are_nothing_to_tune():
     with pytest.raises(ValueError, match="must hold a Float, an Int or a Choice"):
         eq.Space(temp=eq.Context(0, 40))
+
+
+def test_the_page_runs(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib", reason="needs the extra `plot`")
+    monkeypatch.chdir(tmp_path)
+    text, names = PAGE.read_text(encoding="utf-8"), {}
+    for block in re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        exec(compile(block, PAGE.name, "exec"), names)
+    assert Path("contexts.png").stat().st_size > 10_000
+    Path("study.toml").write_text(re.findall(r"^```toml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[0])
+    invoke("new", "other.jsonl", "--config", "study.toml")
+    assert eq.resume("other.jsonl").space.contexts == ("temp", "sample")

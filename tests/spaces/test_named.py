@@ -245,3 +245,10 @@ def test_refusals_name_argument_rule_and_value(make, error, message):
 
 
 SPACE = eq.Space(a=eq.Float(0, 1), n=eq.Int(0, 3), k=7)
+
+
+def test_a_notebook_shows_a_table_of_parameters_and_what_must_hold():
+    shown = eq.Space({"pump <1>": eq.Float(0, 1), "lens": "in"}, constraint='lens == "in"')._repr_html_()
+    assert "<th>pump &lt;1&gt;</th><td>Float(0.0, 1.0)</td>" in shown
+    assert "<p>Constraint: lens == &quot;in&quot;</p>" in shown
+    assert "Constraint" not in eq.Space(q=eq.Float(0, 1))._repr_html_()

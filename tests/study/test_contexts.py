@@ -34,7 +34,7 @@ def wandering(t):
 @pytest.fixture(scope="module")
 def wandered(tmp_path_factory):
     path = tmp_path_factory.mktemp("contexts") / "study.jsonl"
-    return study(70, wandering, log=path), path
+    return study(50, wandering, log=path), path
 
 
 def test_the_best_setting_is_found_for_each_context_at_once(wandered):
@@ -52,7 +52,7 @@ def test_what_is_asked_is_at_the_context_also_the_second_half_of_a_pair_where_it
         assert record.x["temp"] == pytest.approx(wandering(record.trial)["temp"], abs=1e-9)
     lines = [json.loads(line) for line in path.read_text().splitlines()[1:]]
     moved = [line for line in lines if "hand" in line]
-    assert len(moved) == 35
+    assert len(moved) == 25
     assert all("point" in line for line in moved)
 
 
@@ -74,7 +74,7 @@ def test_without_a_context_the_one_asked_for_last_is_answered_and_named(wandered
 
 def test_history_and_difference_are_at_a_context_too(wandered):
     opt, _ = wandered
-    past = opt.history([20, 70], context={"temp": 30})
+    past = opt.history([20, 50], context={"temp": 30})
     assert [best.x["temp"] for best in past] == [30, 30]
     assert repr(past[-1]) == repr(opt.recommend(context={"temp": 30}))
     good, bad = {"q": 0.65}, {"q": 0.1}

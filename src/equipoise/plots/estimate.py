@@ -149,6 +149,7 @@ def _map(opt: Optimizer, best: Recommendation, pair: list[Knob], ax: Any) -> Any
     surfaces = np.full((2, len(grid)), np.nan)
     surfaces[:, valid] = against(opt, best, points[valid])
     mean, width = surfaces.reshape(2, len(up.values), len(across.values))
+    mean, label = _within_contexts(opt, pair, mean)
     x, y = ([knob.position(value) for value in knob.values] for knob in pair)
     if across.steps or up.steps:
         drawn = ax.pcolormesh(x, y, mean, cmap=_cmap(opt), shading="nearest")
@@ -161,11 +162,23 @@ def _map(opt: Optimizer, best: Recommendation, pair: list[Knob], ax: Any) -> Any
     _unknown(x, y, width, vague, ax, steps=across.steps or up.steps)
     _measured(opt, pair, ax)
     star(ax, *(knob.position(knob.get(best.x)) for knob in pair))
-    ax.figure.colorbar(drawn, ax=ax, label="f(x) - f(best), estimated")
+    ax.figure.colorbar(drawn, ax=ax, label=label)
     across.dress(ax, "x")
     up.dress(ax, "y")
     ax.set_title(_headline(opt, best, pair))
     return ax
+
+
+def _within_contexts(opt: Optimizer, pair: list[Knob], mean: FloatArray) -> tuple[FloatArray, str]:
+    """Return the surface of a map, and what it is: along a context each setting against the best one there.
+
+    What a context adds to all settings alike is hardly told from a drift, and nobody can choose it.
+    """
+    given = [_given(opt, [knob]) for knob in pair]
+    if given.count(True) != 1:
+        return mean, "f(x) - f(best), estimated"
+    top = (np.nanmin if opt.minimize else np.nanmax)(mean, axis=0 if given[0] else 1, keepdims=True)
+    return mean - top, "f(x) - f(best there), estimated"
 
 
 def _undecided(x: list[float], y: list[float], upper: FloatArray, ax: Any) -> None:
