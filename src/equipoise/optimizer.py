@@ -603,7 +603,8 @@ class Optimizer:
 
     def _ask(self, worker: str | None, context: Mapping[str, Any] | None) -> Trial:
         state = self._state
-        event: Handed | Asked | None = state.door.handing(worker, None if context is None else self.space.at(context))
+        with self._calmly():
+            event: Handed | Asked | None = state.handing(worker, None if context is None else self.space.at(context))
         if event is None:
             part = self._present(context)
             plan = None if state.serves(part) is None else len(state.plans) - 1

@@ -197,3 +197,24 @@ def test_failures_at_one_context_leave_a_reliable_setting_at_each():
         best = opt.recommend(context={"temp": temp})
         assert best.x["temp"] == temp
         assert best.x["q"] <= 0.8
+
+
+def test_limits_hold_at_each_context():
+    start = {"q": 0.35, "temp": 10}
+    opt = study(24, lambda t: {"temp": 10 + 20 * (t // 6 % 2)}, start=start, max_step={"q": 0.1}, drop=0.5)
+    q = [record.x["q"] for record in opt.records()]
+    assert np.abs(np.diff(q)).max() <= 0.1 + 1e-9
+    assert {record.x["temp"] for record in opt.records()} == {10, 30}
+    with pytest.raises(ValueError, match="`max_step` must name a Float or an Int"):
+        eq.Optimizer(SPACE, start=start, max_step={"temp": 1})
+
+
+def test_earlier_readings_say_their_context():
+    opt = eq.Optimizer(SPACE, rng=0)
+    for k in range(40):
+        x = {"q": (k * 0.37) % 1, "temp": (k * 11.3) % 40}
+        opt.add(x, f(x), block="2025")
+    best = opt.recommend(context={"temp": 30})
+    assert f(best.x) > -0.1
+    with pytest.raises(ValueError, match=r"must have the names \['q', 'temp'\]"):
+        opt.add({"q": 0.5}, 0.1)

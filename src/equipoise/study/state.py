@@ -236,6 +236,12 @@ class State:
         at = self.rules.start if last is None else last.point(last.ids[-1])
         return self.rules.limits.within(space, posterior, self.feasibility, at)
 
+    def handing(self, worker: str | None, part: Domain | None) -> Handed | None:
+        """Return the event of a trial that waits for a worker, within the limits where its context is another now."""
+        if part is not None and self.limited:
+            part = self.allowed(part, self.posterior)
+        return self.door.handing(worker, part)
+
     @property
     def asked(self) -> FloatArray:
         """The points that were asked for, shape (n, d)."""
