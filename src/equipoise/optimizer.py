@@ -577,7 +577,8 @@ class Optimizer:
         return f"<Optimizer of {self.space!r} by {self.policy!r}: {counted}>"
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(repr(self))}</p>{as_html(self.recommend())}"
+        unknown = self._turns.look(lambda: self._state.latest is None) and bool(self.space.contexts)
+        return f"<p>{escape(repr(self))}</p>{'' if unknown else as_html(self.recommend())}"
 
     def __getstate__(self) -> dict[str, Any]:
         # What other threads may change while this one writes is copied while they cannot. One history, one writer.

@@ -68,8 +68,11 @@ def test_a_resumed_study_and_a_copy_give_the_same_answer_and_go_on_alike(wandere
 def test_without_a_context_the_one_asked_for_last_is_answered_and_named(wandered):
     opt, _ = wandered
     assert opt.recommend().x["temp"] == opt.records()[-1].x["temp"]
+    new = eq.Optimizer(SPACE, rng=0)
     with pytest.raises(ValueError, match="`context` must say temp, such as"):
-        eq.Optimizer(SPACE, rng=0).recommend()
+        new.recommend()
+    assert "0 readings" in new._repr_html_()
+    assert "<th>temp</th>" in opt._repr_html_()
 
 
 def test_history_and_difference_are_at_a_context_too(wandered):

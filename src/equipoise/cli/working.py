@@ -86,9 +86,8 @@ def plot(
         raise click.UsageError(f"--along is for --what estimate or duels, not for {what}")
     out = study.with_suffix(".png") if out is None else out
     opt = opened(study)
-    where = {} if what == "readings" else {"context": context_of(opt, context)}
     try:
-        drawn = getattr(plots, what)(opt, *along, **where)
+        drawn = getattr(plots, what)(opt, *along, context=context_of(opt, context))
     except ImportError as error:
         raise click.ClickException(str(error)) from error
     with _writing(out, study):

@@ -15,7 +15,9 @@ from equipoise.plots.style import BLUE, GRAY, GREEN, LIGHT, ORANGE, PINK, axes, 
 WORKERS = (BLUE, GREEN, PINK, "#56B4E9", "#E69F00", "#000000")
 
 
-def offsets(opt: Optimizer, best: Recommendation | None = None) -> FloatArray:
+def offsets(
+    opt: Optimizer, best: Recommendation | None = None, context: Mapping[str, Any] | None = None
+) -> FloatArray:
     """Return the estimated offset of every reading told, in the user's unit and direction, shape (n,).
 
     Nobody can tell the offset from the level of f, so it is shown as what the recommended setting would have read.
@@ -25,10 +27,11 @@ def offsets(opt: Optimizer, best: Recommendation | None = None) -> FloatArray:
     Args:
         opt: The study.
         best: What it recommends, where that is known.
+        context: Where the best setting is, in a space with contexts; the context asked for last by default.
     """
     told = [record for record in opt.records() if record.value is not None]
     sign = -1.0 if opt.minimize else 1.0
-    leader = opt.space.encode((best or opt.recommend()).x)
+    leader = opt.space.encode((best or opt.recommend(context=context)).x)
     modeled = opt.posterior.offsets(leader)
     if modeled is not None:
         when, values = modeled
@@ -39,12 +42,13 @@ def offsets(opt: Optimizer, best: Recommendation | None = None) -> FloatArray:
     return offset
 
 
-def readings(opt: Optimizer, ax: Any = None) -> Any:
+def readings(opt: Optimizer, ax: Any = None, *, context: Mapping[str, Any] | None = None) -> Any:
     """Draw the raw readings in the order they were told, with the estimated offset laid over them.
 
     Args:
         opt: The study.
         ax: Axes to draw on.
+        context: Where the best setting is, in a space with contexts; the context asked for last by default.
 
     Returns:
         The Axes.
@@ -69,7 +73,7 @@ def readings(opt: Optimizer, ax: Any = None) -> Any:
         ax.plot(
             number[aside], np.full(len(aside), 0.97), "x", color=PINK, markersize=6, transform=top, label="set aside"
         )
-    ax.plot(number, offsets(opt), color=ORANGE, linewidth=1.6, label="estimated offset, at the best setting")
+    ax.plot(number, offsets(opt, context=context), color=ORANGE, linewidth=1.6, label="estimated offset, at the best setting")
     ax.legend(frameon=False, fontsize="small")
     return ax
 

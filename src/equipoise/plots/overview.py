@@ -24,7 +24,7 @@ def overview(opt: Optimizer, *, context: Mapping[str, Any] | None = None) -> Any
     along = foremost(opt, opt.recommend(context=context))
     canvas.get_layout_engine().set(w_pad=0.1, h_pad=0.1)
     estimate(opt, *along, ax=grid[0, 0], context=context)
-    readings(opt, ax=grid[0, 1])
+    readings(opt, ax=grid[0, 1], context=context)
     duels(opt, *along, ax=grid[1, 0], context=context)
     certificate(opt, ax=grid[1, 1], context=context)
     return grid

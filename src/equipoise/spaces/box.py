@@ -36,6 +36,7 @@ class Box:
     """
 
     points = None
+    contexts: tuple[str, ...] = ()
 
     def __init__(self, bounds: ArrayLike, candidates: int = 512, constraint: Constraint | None = None) -> None:
         self.bounds = check.frozen(check.array("bounds", bounds, (None, 2)))

@@ -42,6 +42,11 @@ class Domain(Protocol):
         """The range of each coordinate, shape (d,), above zero."""
         ...
 
+    @property
+    def contexts(self) -> tuple[str, ...]:
+        """The names of what is given and not chosen; none for most spaces."""
+        ...
+
     def at(self, context: Mapping[str, Any] | None) -> "Domain":
         """Return the part of the space at a context, which has as many coordinates; itself where it has no contexts."""
         ...

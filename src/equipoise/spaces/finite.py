@@ -31,6 +31,8 @@ class Finite:
     SAMPLE = 4_096
     """How many candidates a large set offers."""
 
+    contexts: tuple[str, ...] = ()
+
     def __init__(self, points: ArrayLike) -> None:
         self.points = check.frozen(check.array("points", points, (None, None)))
         self.dimension = self.points.shape[1]

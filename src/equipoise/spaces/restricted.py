@@ -35,15 +35,16 @@ class Restricted:
     ) -> None:
         self._space, self._keep, self._anchors = space, keep, anchors
         self.dimension, self.free, self.groups, self.extent = space.dimension, space.free, space.groups, space.extent
+        self.contexts = space.contexts
         self.points = None if space.points is None else self._kept(space.points)
 
     def at(self, context: Mapping[str, Any] | None) -> "Restricted":
         """Return the part at a context, of which the same is kept."""
-        return Restricted(self._space.at(context), self._keep)
+        return self._part(self._space.at(context))
 
     def through(self, point: FloatArray) -> "Restricted":
         """Return the part at the context of a point, of which the same is kept."""
-        return Restricted(self._space.through(point), self._keep)
+        return self._part(self._space.through(point))
 
     def candidates(self, rng: Generator) -> FloatArray:
         """Return candidates of the space that are kept."""
@@ -80,6 +81,10 @@ class Restricted:
     def to_dict(self) -> dict[str, Any]:
         """Return the description of the whole space."""
         return self._space.to_dict()
+
+    def _part(self, part: Domain) -> "Restricted":
+        anchors = None if self._anchors is None else part.snap(self._anchors)
+        return self if part is self._space else Restricted(part, self._keep, anchors)
 
     def _kept(self, points: FloatArray) -> FloatArray:
         kept = self._keep(points)

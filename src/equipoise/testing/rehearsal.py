@@ -68,9 +68,8 @@ def some_context(space: Domain) -> dict[str, Any] | None:
         >>> some_context(box()) is None
         True
     """
-    names = getattr(space, "contexts", ())
     x = space.decode(space.candidates(np.random.default_rng(0))[0])
-    return {name: x[name] for name in names} or None
+    return {name: x[name] for name in space.contexts} or None
 
 
 def must_resume(space: Domain, readings: int = READINGS, **parts: Any) -> None:
