@@ -12,8 +12,7 @@ The context wanders through all of its range, and each learner is told it before
 `context` is `eq.Context` with everything else by default, `blind` the same study told nothing of the context. `xopt` is
 Xopt's `UpperConfidenceBoundGenerator` with the context among its model's inputs, held at its present value by
 `fixed_features` as a `ContextualVariable` is, but at once instead of with the next row; it recommends the top of its
-model's mean at the context. `xopt-ei` likewise, by expected improvement. Xopt's generator that models time as
-well cannot hold a feature fixed.
+model's mean at the context. Xopt's generator that models time as well cannot hold a feature fixed.
 """
 
 import argparse
@@ -117,7 +116,7 @@ class XoptStudy:
 
     RANDOM = 6
 
-    def __init__(self, problem: Problem, seed: int, kind: str) -> None:
+    def __init__(self, problem: Problem, seed: int) -> None:
         import torch
         from xopt import VOCS
         from xopt.generators import get_generator
@@ -128,7 +127,7 @@ class XoptStudy:
         variables = {name: [0, 1] for name in (*self._knobs, *self._contexts)}
         fixed = dict.fromkeys(self._contexts, 0.5)
         vocs = VOCS(variables=variables, objectives={"f": "MAXIMIZE"})
-        self._generator = get_generator(kind)(vocs=vocs, fixed_features=fixed)
+        self._generator = get_generator("upper_confidence_bound")(vocs=vocs, fixed_features=fixed)
         self._rng, self._rows = np.random.default_rng(seed), 0
         self._trained: tuple[int, Any] = (0, None)
 
@@ -172,8 +171,7 @@ class XoptStudy:
 LEARNERS: dict[str, Callable[[Problem, int], Any]] = {
     "context": lambda problem, seed: Study(problem, seed, told=True),
     "blind": lambda problem, seed: Study(problem, seed, told=False),
-    "xopt": lambda problem, seed: XoptStudy(problem, seed, "upper_confidence_bound"),
-    "xopt-ei": lambda problem, seed: XoptStudy(problem, seed, "expected_improvement"),
+    "xopt": lambda problem, seed: XoptStudy(problem, seed),
 }
 
 
