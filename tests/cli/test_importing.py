@@ -1,6 +1,7 @@
 """Earlier readings from a spreadsheet, and blocks and covariates in the shell."""
 
 import json
+import sys
 
 import pytest
 from click.testing import CliRunner
@@ -78,3 +79,11 @@ def test_a_block_and_a_covariate_are_told_in_the_shell(study):
     assert (opt.block, dict(opt.records()[0].covariates)) == ("monday", {"humidity": 0.4})
     invoke("ask", study)
     assert "'humid' must be NAME=NUMBER" in invoke("tell", study, 1, 0.5, "--covariate", "humid").output
+
+
+def test_a_program_is_run_in_a_block_and_may_say_more(study):
+    program = "import json; print(json.dumps({'value': 1.0, 'covariates': {'humidity': 0.4}}))"
+    done = invoke("run", study, "--readings", 2, "--block", "tuesday", "--", sys.executable, "-c", program)
+    assert done.exit_code == 0, done.output
+    told = eq.resume(study).records()
+    assert [(record.block, dict(record.covariates)) for record in told] == [("tuesday", {"humidity": 0.4})] * 2

@@ -231,3 +231,14 @@ def test_a_context_that_a_row_does_not_say_is_the_one_it_was_suggested_at():
     assert [record.x["t"] for record in generator.optimizer.records()] == [30.0, 20.0]
     with pytest.raises(ValueError, match=r"`x\['t'\]` must lie within \[0.0, 40.0\], got 50.0"):
         generator.ingest([generator.suggest()[0] | {"f": 0.1, "t": 50.0}])
+
+
+def test_a_generator_has_blocks(tmp_path):
+    vocs = VOCS(variables={"x": [0, 1]}, objectives={"f": "MAXIMIZE"})
+    generator = DuelGenerator(vocs, log=tmp_path / "study.jsonl", rng=0, block="monday")
+    generator.ingest([p | {"f": p["x"]} for p in generator.suggest(2)])
+    again = DuelGenerator(vocs, log=tmp_path / "study.jsonl", block="tuesday")
+    again.ingest([p | {"f": p["x"]} for p in again.suggest(2)])
+    again.ingest([p | {"f": p["x"], "block": "wednesday"} for p in again.suggest(2)])
+    blocks = [record.block for record in again.optimizer.records()]
+    assert blocks == ["monday"] * 2 + ["tuesday"] * 2 + ["wednesday"] * 2

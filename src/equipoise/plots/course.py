@@ -15,9 +15,7 @@ from equipoise.plots.style import BLUE, GRAY, GREEN, LIGHT, ORANGE, PINK, axes, 
 WORKERS = (BLUE, GREEN, PINK, "#56B4E9", "#E69F00", "#000000")
 
 
-def offsets(
-    opt: Optimizer, best: Recommendation | None = None, context: Mapping[str, Any] | None = None
-) -> FloatArray:
+def offsets(opt: Optimizer, best: Recommendation | None = None, context: Mapping[str, Any] | None = None) -> FloatArray:
     """Return the estimated offset of every reading told, in the user's unit and direction, shape (n,).
 
     Nobody can tell the offset from the level of f, so it is shown as what the recommended setting would have read.
@@ -29,7 +27,7 @@ def offsets(
         best: What it recommends, where that is known.
         context: Where the best setting is, in a space with contexts; the context asked for last by default.
     """
-    told = [record for record in opt.records() if record.value is not None]
+    told = [record for record in opt.records() if record.value is not None and not record.earlier]
     sign = -1.0 if opt.minimize else 1.0
     leader = opt.space.encode((best or opt.recommend(context=context)).x)
     modeled = opt.posterior.offsets(leader)
@@ -54,7 +52,7 @@ def readings(opt: Optimizer, ax: Any = None, *, context: Mapping[str, Any] | Non
         The Axes.
     """
     ax = axes(ax)
-    told = [record for record in opt.records() if record.value is not None]
+    told = [record for record in opt.records() if record.value is not None and not record.earlier]
     ax.set(xlabel="reading", ylabel="value", title="What was read")
     whole(ax.xaxis)
     if not told:
@@ -73,7 +71,13 @@ def readings(opt: Optimizer, ax: Any = None, *, context: Mapping[str, Any] | Non
         ax.plot(
             number[aside], np.full(len(aside), 0.97), "x", color=PINK, markersize=6, transform=top, label="set aside"
         )
-    ax.plot(number, offsets(opt, context=context), color=ORANGE, linewidth=1.6, label="estimated offset, at the best setting")
+    ax.plot(
+        number,
+        offsets(opt, context=context),
+        color=ORANGE,
+        linewidth=1.6,
+        label="estimated offset, at the best setting",
+    )
     ax.legend(frameon=False, fontsize="small")
     return ax
 

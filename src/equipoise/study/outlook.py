@@ -119,6 +119,7 @@ def _record(ledger: Ledger, i: int, posterior: Posterior, decode: Callable[[Floa
         error=told.error,
         aside=_aside(told, i in entry.aside, posterior),
         block=known["block"],
+        earlier=known["campaign"] is not None,
         covariates=known["covariates"] or {},
     )
 

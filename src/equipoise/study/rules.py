@@ -28,6 +28,7 @@ class Record:
         void: Whether its duel was given up.
         aside: Why nothing is learned from the reading, where that is so.
         block: To which block it belongs, where that was told.
+        earlier: Whether it is of an earlier campaign.
         covariates: What was measured beside it, by name.
     """
 
@@ -42,6 +43,7 @@ class Record:
     void: bool = False
     aside: str | None = None
     block: str | None = None
+    earlier: bool = False
     covariates: Mapping[str, float] = field(default_factory=dict)
 
 
