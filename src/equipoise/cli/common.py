@@ -36,7 +36,7 @@ Exit codes:
 STUDY = click.argument("study", type=click.Path(path_type=Path))
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for scripts.")
 WORKER = click.option("--worker", help="Who measures. Both halves of a pair go to one worker.")
-BLOCK = click.option("--block", help="The day, batch or shift that begins with this reading, if it is another one.")
+BLOCK = click.option("--block", help="The day, batch or shift that begins now, if it is another one.")
 CONTEXT = click.option(
     "--context", multiple=True, metavar="NAME=VALUE", help="The present value of a context; once for each of them."
 )

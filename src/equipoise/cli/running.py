@@ -12,6 +12,7 @@ import numpy as np
 from equipoise.cli.common import (
     AS_JSON,
     AUDIT,
+    BLOCK,
     CONTEXT,
     EPS,
     FAILING,
@@ -42,6 +43,7 @@ from equipoise.optimizer import Optimizer
 equipoise run study.jsonl --readings 200 --timeout 60 -- python measure.py --shots 5
 equipoise run study.jsonl --stdin -- ./measure               reads {"id": 0, "x": {"q1": 0.5, "q2": -0.3}}
 equipoise run study.jsonl --worker laser-2 -- ./measure.sh   several at once: give each a name of its own
+equipoise run study.jsonl --block tuesday -- ./measure.sh    another day, another level
 equipoise run study.jsonl --context temp=21 -- ./measure.sh""",
     short_help="Let a program of yours measure.",
 )
@@ -56,6 +58,7 @@ equipoise run study.jsonl --context temp=21 -- ./measure.sh""",
     "--max-failures", type=click.IntRange(min=1), default=10, show_default=True, help="Give up after so many in a row."
 )
 @WORKER
+@BLOCK
 @CONTEXT
 @AS_JSON
 def run(
@@ -67,12 +70,14 @@ def run(
     that audit too; not so with --no-audit.
 
     The program gets the settings as arguments, `--name=value`, or as JSON on standard input. The last line it prints is
-    the reading: a number, or a JSON object with "value" and, if you like, "x", "time" and "error", or with "failed".
-    Where it fails, hangs or prints something else, the pair is given up and the next one begins. Everything is in the
+    the reading: a number, or a JSON object with "value" and, if you like, "x", "time", "error", "block" and
+    "covariates", or with "failed". Where it fails, hangs or prints something else, the pair is given up and the next one begins. Everything is in the
     study at once: after an interruption, or a crash, the same command continues. Where the study has contexts,
     --context holds for the whole run, and "x" may say what they really were.
     """
     opt = opened(study)
+    if (block := limits.pop("block")) is not None:
+        opt.begin_block(block)
     worker, context = limits.pop("worker"), context_of(opt, limits.pop("context"))
     with only_one(study, worker), interruptible(), bar(opt, limits["readings"]) as advance:
         for record in opt.records():  # left over from a run that crashed

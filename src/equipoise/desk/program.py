@@ -100,6 +100,10 @@ def _available(pipe: int) -> bytes | None:
         return None
 
 
+TOLD = ("value", "x", "time", "error", "block", "covariates")
+"""What a program may say of a reading."""
+
+
 def reading(out: str) -> dict[str, Any]:
     r"""Return the reading a program printed as its last line: a number, or a JSON object with "value".
 
@@ -118,7 +122,7 @@ def reading(out: str) -> dict[str, Any]:
         raise FailedError(str(data["failed"]))
     if data.get("value") is None:
         raise FailedError(f'its JSON must have a "value", got {last[:80]}')
-    return {name: data[name] for name in ("value", "x", "time", "error") if data.get(name) is not None}
+    return {name: data[name] for name in TOLD if data.get(name) is not None}
 
 
 def _number(text: str) -> float:

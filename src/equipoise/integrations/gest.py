@@ -66,6 +66,8 @@ class DuelGenerator(Generator):  # type: ignore[misc]
         self._suggested = {record.trial for record in self.optimizer.records()}
         for i in reversed(self.optimizer.open_trials):
             self.optimizer.expire(i)
+        if parts.get("block") is not None:
+            self.optimizer.begin_block(parts["block"])
 
     def suggest(self, num_points: int | None = None) -> list[dict[str, Any]]:
         """Return points to measure, in this order.
@@ -82,8 +84,8 @@ class DuelGenerator(Generator):  # type: ignore[misc]
         """Learn from measured points; what was measured elsewhere, and has no `_id`, teaches nothing.
 
         Args:
-            results: Points as they were suggested, with the value of the objective; in any order, learned from in that
-                of their suggestion.
+            results: Points as they were suggested, with the value of the objective, and a `block` if you like; in any
+                order, learned from in that of their suggestion.
 
         Raises:
             ValueError: A point has an `_id` that was not suggested, or was told another value before; if the former,
@@ -102,7 +104,8 @@ class DuelGenerator(Generator):  # type: ignore[misc]
             if value is None:
                 self.optimizer.tell(i, failed=f"its {self._problem.objective} is {row.get(self._problem.objective)}")
             else:
-                self.optimizer.tell(i, value, x=self._problem.observed(asked[i], row) if asked else None)
+                at = self._problem.observed(asked[i], row) if asked else None
+                self.optimizer.tell(i, value, x=at, block=row.get("block"))
 
     @property
     def context(self) -> dict[str, Any] | None:

@@ -15,6 +15,10 @@ from equipoise.plots.style import BLUE, GRAY, GREEN, LIGHT, ORANGE, PINK, axes, 
 WORKERS = (BLUE, GREEN, PINK, "#56B4E9", "#E69F00", "#000000")
 
 
+MOST_BLOCKS = 20
+"""More changes of the block than this are not marked."""
+
+
 def offsets(opt: Optimizer, best: Recommendation | None = None, context: Mapping[str, Any] | None = None) -> FloatArray:
     """Return the estimated offset of every reading told, in the user's unit and direction, shape (n,).
 
@@ -71,15 +75,24 @@ def readings(opt: Optimizer, ax: Any = None, *, context: Mapping[str, Any] | Non
         ax.plot(
             number[aside], np.full(len(aside), 0.97), "x", color=PINK, markersize=6, transform=top, label="set aside"
         )
-    ax.plot(
-        number,
-        offsets(opt, context=context),
-        color=ORANGE,
-        linewidth=1.6,
-        label="estimated offset, at the best setting",
-    )
+    beside = sorted({name for record in told for name in record.covariates})
+    label = "estimated offset, at the best setting" + (f", by {', '.join(beside)}" if beside else "")
+    ax.plot(number, offsets(opt, context=context), color=ORANGE, linewidth=1.6, label=label)
+    _blocks([record.block for record in told], ax)
     ax.legend(frameon=False, fontsize="small")
     return ax
+
+
+def _blocks(names: list[str | None], ax: Any) -> None:
+    """Mark where blocks begin, by name, while there is room; workers take turns, so they are not marked."""
+    begins = [i for i in range(len(names)) if i == 0 or names[i] != names[i - 1]]
+    if not any(names) or len(begins) > MOST_BLOCKS:
+        return
+    for i in begins:
+        ax.axvline(i + 0.5, color=LIGHT, linewidth=0.8, zorder=0)
+        if names[i]:
+            at = ax.get_xaxis_transform()
+            ax.text(i + 0.7, 0.02, names[i], transform=at, fontsize="x-small", color=GRAY, rotation=90, va="bottom")
 
 
 def certificate(opt: Optimizer, ax: Any = None, points: int = 40, *, context: Mapping[str, Any] | None = None) -> Any:

@@ -106,7 +106,7 @@ class Station:
     @property
     def start(self) -> Any:
         """The setting where the study started: as was said, or the first that was read."""
-        told = (record.x for record in self.opt.records() if record.value is not None)
+        told = (record.x for record in self.opt.records() if record.value is not None and not record.earlier)
         return next(told, None) if self._started is None else self._started
 
     @property

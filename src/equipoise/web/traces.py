@@ -27,7 +27,7 @@ BEST = 12
 
 def readings_chart(opt: Optimizer, best: Recommendation, unit: str) -> str:
     """Return the raw readings in the order they were told, with the estimated offset laid over them."""
-    told = [record for record in opt.records() if record.value is not None]
+    told = [record for record in opt.records() if record.value is not None and not record.earlier]
     good = [(k, record) for k, record in enumerate(told, 1) if record.aside is None]
     offset = offsets(opt, best).tolist() if told else []
     values = _values([record for _, record in good])
