@@ -71,9 +71,9 @@ def run(
 
     The program gets the settings as arguments, `--name=value`, or as JSON on standard input. The last line it prints is
     the reading: a number, or a JSON object with "value" and, if you like, "x", "time", "error", "block" and
-    "covariates", or with "failed". Where it fails, hangs or prints something else, the pair is given up and the next one begins. Everything is in the
-    study at once: after an interruption, or a crash, the same command continues. Where the study has contexts,
-    --context holds for the whole run, and "x" may say what they really were.
+    "covariates", or with "failed". Where it fails, hangs or prints something else, the pair is given up and the next
+    one begins. Everything is in the study at once: after an interruption, or a crash, the same command continues. Where
+    the study has contexts, --context holds for the whole run, and "x" may say what they really were.
     """
     opt = opened(study)
     if (block := limits.pop("block")) is not None:
