@@ -125,3 +125,10 @@ def test_the_site_builds_without_a_warning(tmp_path):
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "dummy", DOCS, tmp_path / "site"]
     built = subprocess.run([*command, "-d", tmp_path / "trees"], capture_output=True, text=True, check=False)
     assert (built.returncode, built.stderr) == (0, "")
+
+
+def test_the_files_of_the_notation_exist():
+    table = (DOCS / "notation.md").read_text(encoding="utf-8")
+    paths = re.findall(r"`(\w+/(?:\w+\.py)?)`", table)
+    assert len(paths) > 10
+    assert [path for path in paths if not (Path(eq.__file__).parent / path).exists()] == []

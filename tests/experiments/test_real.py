@@ -148,6 +148,15 @@ def test_runs_are_kept_and_not_repeated(tmp_path, monkeypatch):
     assert "fullerenes" not in table
 
 
+def test_the_picture_has_a_panel_for_each_kind_of_world(tmp_path):
+    pytest.importorskip("matplotlib", reason="needs the extra `plot`")
+    from equipoise.experiments.real.score_plot import KINDS, draw, kind_of
+
+    rows = [{"competitor": name, "world": w, "regret": "3.0"} for name in REPORTED for w in recorded_worlds()]
+    assert {kind_of(row["world"]) for row in rows} == set(KINDS)
+    assert draw(rows, tmp_path / "real").read_bytes().startswith(b"\x89PNG")
+
+
 def test_what_is_reported_exists():
     assert set(REPORTED) <= set(COMPETITORS)
     assert len(recorded_worlds()) == 15

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from equipoise.cli.simulating import COUNT, FILE, bar, ending_politely, resumed, sweep_options, sweeping
+from equipoise.cli.simulating import COUNT, FILE, bar, ending_politely, pictures, resumed, sweep_options, sweeping
 
 BENCH_EXAMPLES = """\b
 Examples:
@@ -97,7 +97,10 @@ def bench(
 @click.option("--seeds", type=COUNT, default=30, help="Runs of each competitor in each world.")
 @click.option("--first", type=click.IntRange(min=0), default=0, help="The first seed.")
 @click.option("--out", type=FILE, help="CSV file to keep runs in.  [default: none are kept]")
-def real(competitor: tuple[str, ...], world: tuple[str, ...], seeds: int, first: int, out: Path | None) -> None:
+@click.option("--plot", type=FILE, help="Picture to write.  [default: none]")
+def real(
+    competitor: tuple[str, ...], world: tuple[str, ...], seeds: int, first: int, out: Path | None, plot: Path | None
+) -> None:
     """Replay published experiments, with optimizers and with what a careful laboratory does.
 
     The regret of what each recommends in the end, in percent of the range between the worst and the best arm, with two
@@ -117,6 +120,11 @@ def real(competitor: tuple[str, ...], world: tuple[str, ...], seeds: int, first:
     with ending_politely(kept), bar(total, "run") as advance:
         rows = scores(names, worlds, runs, out, advance)
     click.echo(score_table(rows))
+    if plot is not None:
+        with pictures():
+            from equipoise.experiments.real.score_plot import draw
+
+            click.echo(f"Picture: {draw(rows, plot)}")
 
 
 def _known(option: str, names: Sequence[str], known: Iterable[str]) -> list[str]:

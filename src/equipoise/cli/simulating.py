@@ -43,7 +43,7 @@ def demo(out: Path, seeds: int | None, readings: int | None, as_in_paper: bool) 
     with ending_politely("nothing was written"), bar(total, "reading") as advance:
         contestants = (paper_contest if as_in_paper else contest)(*runs, advance)
     click.echo(f"\n{regret_table(contestants)}\n{recommendation_table(contestants)}")
-    with _pictures():
+    with pictures():
         from equipoise.experiments.demo_plot import draw
 
         click.echo(f"Picture: {draw(contestants, out)}")
@@ -99,7 +99,7 @@ def paper(
         for name in ("linear", "camelback") if figure == "all" else (figure,):
             report = reproduce(name, out=out, jobs=jobs, progress=True, **settings)
             click.echo(f"\n{report.settings}\n\n{report.table}\n" + "\n".join(map(str, report.checks)))
-            with _pictures():
+            with pictures():
                 click.echo("\nWritten: " + ", ".join(map(str, save(report, out))))
             passed = passed and all(check.passed for check in report.checks)
     if strict and not passed:
@@ -137,7 +137,7 @@ def resumed(out: Path) -> str:
 
 
 @contextmanager
-def _pictures() -> Iterator[None]:
+def pictures() -> Iterator[None]:
     """Do without matplotlib where it is not installed, and say so."""
     try:
         yield

@@ -19,6 +19,8 @@ METHODS: Mapping[str, str] = {
     "UCB": ORANGE,
     "UCB-scaled": "#E69F00",
     "TPE": "#882255",
+    "CMA": "#44AA99",
+    "blocks": "#AA4499",
     "GP": "#999933",
     "SemiTS": PINK,
     "BOSE": GRAY,
