@@ -23,11 +23,6 @@ def rng():
     return np.random.default_rng(0)
 
 
-def test_a_space_with_contexts_obeys_the_rules_for_spaces():
-    eq.testing.check_space(SPACE)
-    eq.testing.check_space(eq.Space(n=eq.Int(1, 4), sample=eq.Context(["dry", "wet"])))
-
-
 def test_a_part_obeys_them_too_but_is_described_as_the_whole():
     eq.testing.check_space(SPACE.at(AT), without=["is_described", "is_resumed"])
     assert SPACE.at(AT).to_dict() == SPACE.to_dict()

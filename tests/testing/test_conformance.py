@@ -73,6 +73,7 @@ SPACES = [
     ),
     eq.Space(n=eq.Int(1, 3), c=eq.Choice(["x", "y", "z"])),
     eq.Space(n=eq.Int(1, 2000, log=True)),
+    eq.Space(q=eq.Float(0, 1, step=0.1), temp=eq.Context(0, 40), sample=eq.Context(["dry", "wet"]), candidates=32),
 ]
 
 
