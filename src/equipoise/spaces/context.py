@@ -50,7 +50,7 @@ class Context:
         self, low: float | Iterable[Any], high: float | None = None, log: bool = False, step: float | None = None
     ) -> None:
         if high is not None:
-            object.__setattr__(self, "values", Float(low, high, log, step))  # type: ignore[arg-type]
+            object.__setattr__(self, "values", Float(low, high, log=log, step=step))  # type: ignore[arg-type]
         elif isinstance(low, Iterable) and not log and step is None:
             object.__setattr__(self, "values", Choice(low))
         else:
