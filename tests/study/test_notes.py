@@ -85,6 +85,7 @@ def test_a_note_from_the_shell(tmp_path):
 
 def test_units_are_kept_and_older_logs_have_none(tmp_path):
     assert repr(eq.Float(0, 1, unit="mm")) == "Float(0.0, 1.0, unit='mm')"
+    assert eq.Float(0, 1, False, 0.5, unit="mm").unit == "mm"  # by name only: `step` has the fourth place
     assert eq.Int(1, 3).to_dict() == {"type": "int", "low": 1, "high": 3, "log": False}
     path = tmp_path / "study.jsonl"
     invoke("new", path, "--float", "q1", 0, 1, "--unit", "q1", "mm", "--int", "n", 1, 3)

@@ -5,7 +5,7 @@ steps, an `Int`, which knows how to list, spread and move them.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from typing import Any, ClassVar
@@ -24,7 +24,7 @@ class _Number:
     low: float
     high: float
     log: bool = False
-    unit: str = ""
+    unit: str = field(default="", kw_only=True)
 
     width: ClassVar[int] = 1
     given: ClassVar[None] = None
@@ -181,7 +181,7 @@ class Int(_Number):
     low: int
     high: int
     log: bool = False
-    unit: str = ""
+    unit: str = field(default="", kw_only=True)
 
     free: ClassVar[bool] = False
     MAX: ClassVar[int] = 2**40
