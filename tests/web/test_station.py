@@ -300,3 +300,35 @@ def test_a_program_whose_log_cannot_be_written_says_so_and_goes_on(tmp_path):
         until(lambda: not station.trouble and station.opt.readings >= 4)
     finally:
         loop.stop()
+
+
+def test_a_context_is_asked_for_before_each_pair(tmp_path):
+    space = eq.Space(q=eq.Int(0, 5), temp=eq.Context(0, 40), sample=eq.Context(["dry", "wet"]))
+    eq.Optimizer(space, log=tmp_path / "study.jsonl", rng=0)
+    station = Station(tmp_path / "study.jsonl")
+    assert [(need.name, need.options) for need in station.now().needs] == [("temp", ()), ("sample", ("dry", "wet"))]
+    for temp, sample in (("warm", "dry"), ("21", "old"), ("", "wet"), ("99", "dry")):
+        with pytest.raises(RefusedError, match="must"):
+            do(station, do="ask", **{"context.temp": temp, "context.sample": sample})
+    do(station, do="ask", **{"context.temp": "21", "context.sample": "wet"})
+    do(station, do="tell", trial=0, value="1")
+    assert station.now().trial == 1  # the second half is at the same
+    do(station, do="tell", trial=1, value="2")
+    now = station.now()
+    assert now.trial is None
+    assert [need.value for need in now.needs] == ["21", "wet"]
+    assert station.known().readings == 2
+
+
+def test_a_program_measures_at_the_context_that_is_given(tmp_path):
+    eq.Optimizer(eq.Space(q=eq.Int(0, 5), temp=eq.Context(0, 40)), log=tmp_path / "study.jsonl", rng=0)
+    for context in (None, {"temp": 21}):
+        station = Station(tmp_path / "study.jsonl", machine=True, context=context)
+        loop = Automatic(station, lambda trial: {"value": float(trial.x["q"])})
+        loop.start()
+        try:
+            until(lambda station=station: station.trouble or station.opt.readings >= 4)
+        finally:
+            loop.stop()
+        assert ("temp" in station.trouble) == (context is None)
+    assert {record.x["temp"] for record in station.opt.records()} == {21.0}

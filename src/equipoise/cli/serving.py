@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from equipoise.cli.common import command
+from equipoise.cli.common import CONTEXT, command, context_of, opened
 from equipoise.cli.interrupting import interruptible
 
 EXAMPLES = """equipoise serve study.jsonl                         readings are entered in a browser
@@ -27,6 +27,7 @@ equipoise serve --demo                              a simulated instrument that 
 )
 @click.option("--unit", help="Unit of a reading; written into the study.")
 @click.option("--worker", default="page", show_default=True, help="Who measures here; another name for each machine.")
+@CONTEXT
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds a reading of PROGRAM may take.")
 @click.option("--stdin", is_flag=True, help="Settings for PROGRAM as JSON on standard input, not as arguments.")
 def serve(study: Path | None, program: tuple[str, ...], demo: bool, token_file: Path | None, **options: Any) -> None:
@@ -57,6 +58,7 @@ def _serve(
     worker: str,
     timeout: float | None,
     stdin: bool,
+    context: tuple[str, ...],
 ) -> None:
     try:
         from equipoise.web.server import Binding, Server
@@ -72,7 +74,8 @@ def _serve(
     if demo:
         begin(study)
     measure = Simulator() if demo else Program(program, stdin, timeout).measure if program else None
-    shelf = Shelf(study, worker, machine=measure is not None)
+    present = context_of(opened(study), context) if context else None
+    shelf = Shelf(study, worker, machine=measure is not None, context=present)
     station = None if shelf.only is None else shelf.station(shelf.only)
     if unit is not None and station is not None:
         station.note(unit, "unit")

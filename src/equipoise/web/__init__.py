@@ -8,6 +8,7 @@ station       a study that is served: its optimizer, its times, its trials
 deeds         what people do with it beside measuring
 chronicle     when things happened, followed line by line
 now, known    what the screen shows, as plain records
+surroundings  contexts, which people fill in before a setting is handed out
 svg, traces   charts
 pages         the routes; `confirming` and `downloads` have those beside the screen
 streaming     changes, sent to every screen

@@ -69,7 +69,7 @@ class Automatic:
                 if failures >= MOST_FAILURES:
                     self.station.switch("pause", f"the program failed {failures} times in a row")
                     failures = 0
-            except (LogError, np.linalg.LinAlgError) as error:  # a full disk: said on the page, tried again
+            except (LogError, np.linalg.LinAlgError, ValueError) as error:  # a full disk, no context: said on the page
                 self.station.trouble = f"The program cannot go on: {error}"
                 self._ending.wait(RETRY_SECONDS)
             else:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from urllib.parse import parse_qsl
 
 from equipoise.desk.cells import NUMBER
-from equipoise.web import deeds
+from equipoise.web import deeds, surroundings
 from equipoise.web.station import RefusedError, Station
 
 LONGEST_TEXT = 1000
@@ -53,6 +53,11 @@ def words(given: Fields, name: str) -> str:
     return text
 
 
+def _ask(station: Station, given: Fields) -> None:
+    texts = {name.removeprefix("context."): text for name, text in given.items() if name.startswith("context.")}
+    station.ask(surroundings.given(station.opt, texts) if texts else None)
+
+
 def _tell(station: Station, given: Fields) -> list[str]:
     error = number(given, "error", "The error") if given.get("error") else 0.0
     return station.tell(count(given, "trial"), number(given, "value", "A reading"), error)
@@ -77,7 +82,7 @@ def _note(station: Station, given: Fields) -> None:
 
 
 CHANGES: dict[str, Callable[[Station, Fields], list[str] | None]] = {
-    "ask": lambda station, given: station.ask(),
+    "ask": _ask,
     "tell": _tell,
     "fail": _fail,
     "skip": lambda station, given: station.fail(count(given, "trial"), ""),

@@ -11,6 +11,7 @@ from equipoise.study import Note
 from equipoise.study.rules import Record
 from equipoise.web.chronicle import Chronicle, clock
 from equipoise.web.dials import Dial, dials
+from equipoise.web.surroundings import Surrounding, surroundings
 
 Mode = Literal["by hand", "automatic", "pause"]
 MODES: tuple[Mode, ...] = ("by hand", "automatic", "pause")
@@ -36,6 +37,7 @@ class Now:
         paused: Since when it is paused, and why.
         machine: Whether there is a program to measure by itself.
         trouble: What keeps it from measuring.
+        needs: What must be said before the next setting can be handed out.
     """
 
     mode: Mode
@@ -49,6 +51,7 @@ class Now:
     paused: str = ""
     machine: bool = False
     trouble: str = ""
+    needs: tuple[Surrounding, ...] = ()
 
     @property
     def version(self) -> str:
@@ -73,7 +76,7 @@ def now(opt: Optimizer, chronicle: Chronicle, worker: str | None, machine: bool 
     general: dict[str, Any] = {"unit": unit_of(notes), "busy": busy, "paused": paused, "machine": machine}
     trial = current(opt, chronicle, worker)
     if trial is None:
-        return Now(mode, said, **general)
+        return Now(mode, said, needs=surroundings(opt), **general)
     records = opt.records()
     record = next(record for record in records if record.trial == trial)
     at = stands(records, notes, chronicle.stands(worker))

@@ -2,8 +2,10 @@
 
 import re
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from equipoise.desk.words import printable
 from equipoise.log.header import Header
@@ -37,10 +39,17 @@ class Shelf:
         path: The log of a study, which need not be there yet, or a folder.
         worker: Under which name studies are measured here.
         machine: Whether a program measures by itself.
+        context: What settings are asked for at, where a study has contexts.
     """
 
-    def __init__(self, path: Path, worker: str | None = "page", machine: bool = False) -> None:
-        self.path, self.worker, self.machine = path, worker, machine
+    def __init__(
+        self,
+        path: Path,
+        worker: str | None = "page",
+        machine: bool = False,
+        context: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.path, self.worker, self.machine, self.context = path, worker, machine, context
         self.folder = path.is_dir()
         self._stations: dict[str, Station] = {}
         self._lock = threading.Lock()
@@ -64,7 +73,7 @@ class Shelf:
             return None
         with self._lock:
             if name not in self._stations:
-                self._stations[name] = Station(path, self.worker, self.machine)
+                self._stations[name] = Station(path, self.worker, self.machine, self.context)
             return self._stations[name]
 
     def spines(self) -> list[Spine]:

@@ -7,8 +7,8 @@ that is out of date is refused, and told why.
 import os
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from equipoise.web.chronicle import Chronicle, clock
 from equipoise.web.known import Known, described, known
 from equipoise.web.now import UNIT, Mode, Now, current, mode_of, now, stands, unit_of
 from equipoise.web.remarks import remarks
+from equipoise.web.surroundings import contexts
 
 PAST_BOUNDS = 12
 """Numbers of readings at which the certificate of an older study is computed anew, in the background."""
@@ -42,6 +43,7 @@ class Station:
         path: Its log.
         worker: Under which name it is measured here; both halves of a pair go to one worker.
         machine: Whether a program measures by itself.
+        context: What all settings are asked for at, where the study has contexts; else people are asked each time.
 
     Attributes:
         opt: The study.
@@ -49,8 +51,15 @@ class Station:
         trouble: What keeps it from measuring, such as a full disk.
     """
 
-    def __init__(self, path: Path, worker: str | None = "page", machine: bool = False) -> None:
-        self.path, self.worker, self.machine, self.busy = path, worker, machine, False
+    def __init__(
+        self,
+        path: Path,
+        worker: str | None = "page",
+        machine: bool = False,
+        context: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.path, self.worker, self.machine, self.context = path, worker, machine, context
+        self.busy = False
         self.trouble = ""
         self.opt = resume(path)
         self._started = Header.read(path).start(self.opt.space).get("start")
@@ -126,13 +135,13 @@ class Station:
         with self.turn():
             return mode_of(self.opt.notes, self.machine)
 
-    def ask(self) -> None:
-        """Hand out the next trial, if none is open here and nobody has paused."""
+    def ask(self, context: Mapping[str, Any] | None = None) -> None:
+        """Hand out the next trial, if none is open here and nobody has paused; at a context, if the study has such."""
         with self.turn():
             if self.mode == "pause":
                 raise RefusedError("The study is paused: let it go on first.")
             if current(self.opt, self._chronicle, self.worker) is None:
-                self.opt.ask(worker=self.worker)
+                self.opt.ask(worker=self.worker, context=context or self.context)
 
     def tell(self, trial: int, value: float, error: float = 0.0) -> list[str]:
         """Report a reading of the trial that is open here, then hand out the next; return what is to be said."""
@@ -182,7 +191,7 @@ class Station:
                 return None
             open_here = current(self.opt, self._chronicle, self.worker)
             if open_here is None:
-                trial = self.opt.ask(worker=self.worker)
+                trial = self.opt.ask(worker=self.worker, context=self.context)
             else:
                 record = next(record for record in self.opt.records() if record.trial == open_here)
                 trial = Trial(open_here, record.x)
@@ -200,11 +209,12 @@ class Station:
 
     def _go_on(self) -> None:
         """Hand out the next trial where somebody measures by hand, and none is open."""
-        if (
-            mode_of(self.opt.notes, self.machine) == "by hand"
-            and current(self.opt, self._chronicle, self.worker) is None
-        ):
-            self.opt.ask(worker=self.worker)
+        by_hand = mode_of(self.opt.notes, self.machine) == "by hand"
+        if not by_hand or current(self.opt, self._chronicle, self.worker) is not None:
+            return
+        unsaid = contexts(self.opt) and self.context is None
+        with suppress(TypeError, ValueError) if unsaid else nullcontext():  # a half that waits needs no context
+            self.opt.ask(worker=self.worker, context=self.context)
 
     def _told_before(self, trial: int, value: float) -> bool:
         """Return whether the very same was told: a button that was pressed twice."""
