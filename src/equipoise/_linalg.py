@@ -1,14 +1,17 @@
-"""The few routines of linear algebra used, imported at the first call as `scipy.linalg` is slow to, in one thread.
+"""The few routines of linear algebra used, loaded at the first call, in one thread.
 
 At the sizes met here the threads of BLAS cost more than they bring, above all on a busy machine, and they change the
 last bits of a result, so that a replay would depend on their number.
 """
 
 import os
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec
 from typing import Any
 
 import numpy as np
@@ -21,10 +24,11 @@ JITTERS = (0.0, 1e-12, 1e-9, 1e-6, 1e-3)
 
 def cholesky(K: FloatArray) -> FloatArray:
     """Return the lower Cholesky factor of a positive definite matrix."""
-    from scipy.linalg import cholesky
-
-    L: FloatArray = cholesky(K, lower=True, check_finite=False)
-    return L
+    L, minor = lapack().dpotrf(K, lower=1, clean=1)
+    if minor:
+        raise np.linalg.LinAlgError(f"the leading minor of order {minor} must be positive definite")
+    factor: FloatArray = L
+    return factor
 
 
 def safe_cholesky(K: FloatArray) -> FloatArray:
@@ -42,17 +46,36 @@ def safe_cholesky(K: FloatArray) -> FloatArray:
 
 def solve_lower(L: FloatArray, b: FloatArray, transposed: bool = False) -> FloatArray:
     """Return L^-1 b, or L'^-1 b, for a lower triangular L."""
-    from scipy.linalg import solve_triangular
+    if not b.size:
+        return np.empty_like(b)
+    trans = int(transposed)
+    if L.flags.f_contiguous:
+        solved, zero = lapack().dtrtrs(L, b, lower=1, trans=trans)
+    else:  # rows are kept together: the transposed factor is there without a copy
+        solved, zero = lapack().dtrtrs(L.T, b, lower=0, trans=1 - trans)
+    if zero:
+        raise np.linalg.LinAlgError(f"the diagonal must have no zero, got one at {zero - 1}")
+    result: FloatArray = solved
+    return result
 
-    solved: FloatArray = solve_triangular(L, b, lower=True, trans=int(transposed), check_finite=False)
-    return solved
 
-
+@lru_cache(maxsize=1)
 def lapack() -> Any:
-    """Return the LAPACK routines."""
-    import scipy.linalg.lapack
+    """Return the LAPACK routines of SciPy: its compiled module alone, where `scipy.linalg` is not there anyway.
 
-    return scipy.linalg.lapack
+    The package around it takes a quarter of a second to import, and its checks twenty times as long as a small solve.
+    """
+    import scipy
+
+    if "scipy.linalg" not in sys.modules:
+        spec = PathFinder.find_spec("_flapack", [os.path.join(root, "linalg") for root in scipy.__path__])
+        if spec is not None and spec.loader is not None:
+            compiled = module_from_spec(spec)
+            spec.loader.exec_module(compiled)
+            return compiled
+    from scipy.linalg import lapack
+
+    return lapack
 
 
 @contextmanager
@@ -97,7 +120,7 @@ if hasattr(os, "register_at_fork"):  # a child that was forked inside a `with` b
 @lru_cache(maxsize=1)
 def _libraries() -> list[Any]:
     """Return the BLAS libraries of this process, those of SciPy loaded."""
-    import scipy.linalg  # noqa: F401
     from threadpoolctl import ThreadpoolController
 
+    lapack()
     return [each for each in ThreadpoolController().lib_controllers if each.user_api == "blas"]
