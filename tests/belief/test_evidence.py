@@ -150,7 +150,7 @@ def test_a_guess_lies_within_the_bounds_and_lengthscales_grow_with_the_root_of_t
     for law in LAWS:
         for G in (1, 4, 20):
             few, many = (form(law, np.ones(n), np.arange(n)) for n in (G, 4 * G))
-            low, high = np.array(Priors(few.table).bounds).T
+            low, high = Priors(few.table).bounds
             guess = few.guess().theta
             assert ((guess > low) & (guess < high)).all()
             assert Priors(many.table).mean[0] - Priors(few.table).mean[0] == pytest.approx(np.log(2))

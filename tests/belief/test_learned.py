@@ -141,7 +141,7 @@ def test_a_fit_finds_the_largest_density_that_an_independent_search_finds(law):
 
     rng = np.random.default_rng(0)
     starts = [prior.mean + prior.deviation * rng.normal(size=len(prior.mean)) for _ in range(5)]
-    found = min(minimize(loss, start, method="L-BFGS-B", bounds=prior.bounds).fun for start in starts)
+    found = min(minimize(loss, start, method="L-BFGS-B", bounds=np.transpose(prior.bounds)).fun for start in starts)
     assert loss(posterior.hyperparameters.theta) <= found + 0.05  # in units of the logarithm
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from equipoise import _linalg
 from equipoise._typing import FloatArray
+from equipoise.belief.descent import descend
 from equipoise.belief.model import Form, Hyperparameters, Priors
 from equipoise.belief.observations import Observations
 from equipoise.kernels import Matern52
@@ -24,8 +25,7 @@ MAX_FITTED_DATA = 500
 """More data than this are thinned before fitting: the fit no longer changes, and its cost is cubic."""
 
 MAX_FIT_STEPS = 25
-"""Steps of L-BFGS from each start: measured, the density hardly grows after 20."""
-
+"""Steps of a fit from each start: measured, the density hardly grows after 20."""
 
 LEAST_STEP = 1e-100
 """Smaller steps count as none: their square would be no number any more."""
@@ -33,6 +33,9 @@ LEAST_STEP = 1e-100
 
 FIT_TOLERANCE = 1e-4
 """Relative change of the log density at which a fit ends: a few hundredths, where a tenth decides nothing."""
+
+LEAST_SLOPE = 1e-5
+"""Slope of the log density at which a fit ends: in effect never before the change does."""
 
 
 class Evidence:
@@ -118,8 +121,6 @@ def _inside_pairs(data: Observations, law: Offset) -> FloatArray:
 
 def fit(evidence: Evidence, starts: Sequence[Hyperparameters], step: float) -> tuple[Hyperparameters, float]:
     """Return the hyperparameters of largest posterior density found from the given starts, and its logarithm."""
-    from scipy.optimize import minimize  # slow to import, and only learning needs it
-
     prior = Priors(evidence.form.table)
 
     def loss(theta: FloatArray) -> tuple[float, FloatArray]:
@@ -130,13 +131,9 @@ def fit(evidence: Evidence, starts: Sequence[Hyperparameters], step: float) -> t
         density, slope = prior(theta)
         return -(value + density), -(gradient + slope)
 
-    settings = {
-        "jac": True,
-        "method": "L-BFGS-B",
-        "bounds": prior.bounds,
-        "options": {"maxiter": MAX_FIT_STEPS, "ftol": FIT_TOLERANCE},
-    }
-    found = [minimize(loss, np.clip(start.theta, prior.low, prior.high), **settings) for start in starts]
-    best = min(found, key=lambda result: float(result.fun))
-    fitted = Hyperparameters.from_values(np.exp(best.x).tolist(), evidence.form.parameters, step)
-    return fitted, -float(best.fun)
+    found = [
+        descend(loss, start.theta, prior.bounds, steps=MAX_FIT_STEPS, ftol=FIT_TOLERANCE, gtol=LEAST_SLOPE)
+        for start in starts
+    ]
+    theta, least = min(found, key=lambda result: result[1])
+    return Hyperparameters.from_values(np.exp(theta).tolist(), evidence.form.parameters, step), -least

@@ -205,9 +205,9 @@ class Priors:
         self.high = np.log([each.high for each in table])
 
     @property
-    def bounds(self) -> list[tuple[float, float]]:
-        """Least and largest logarithm of each."""
-        return list(zip(self.low.tolist(), self.high.tolist(), strict=True))
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        """Least and largest logarithm of each, shapes (k,)."""
+        return self.low, self.high
 
     def __call__(self, theta: FloatArray) -> tuple[float, FloatArray]:
         """Return the log density, up to a constant, and its gradient."""

@@ -15,11 +15,13 @@ volts or microvolts lead alike.
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
 from equipoise._typing import FloatArray
+from equipoise.belief.descent import descend
 from equipoise.belief.posterior import Posterior
 from equipoise.spaces.domain import Domain
 
@@ -32,7 +34,7 @@ CENTERS = 3
 CLIMBS = 2
 """How many climbs are started for each score."""
 
-CLIMBING = {"ftol": 1e-5, "gtol": 1e-3}
+CLIMBING: dict[str, Any] = {"steps": 100, "ftol": 1e-6, "gtol": 1e-3}
 """When a climb ends: at steps far below what any reading could tell, in units of sigma."""
 
 BEST_KNOWN = 64
@@ -162,8 +164,6 @@ def _leader(space: Domain, posterior: Posterior, candidates: FloatArray) -> Floa
 
 def uphill(space: Domain, climb: Callable[[FloatArray], tuple[float, FloatArray]], start: FloatArray) -> FloatArray:
     """Return the top reached from `start` by moving its free coordinates, or `start` where that is no better."""
-    from scipy.optimize import minimize  # slow to import, and only continuous spaces need it
-
     free = space.free
     if not free.any():
         return start
@@ -174,9 +174,8 @@ def uphill(space: Domain, climb: Callable[[FloatArray], tuple[float, FloatArray]
         value, gradient = climb(x)
         return -value, -gradient[free]
 
-    bounds = [(0.0, 1.0)] * int(free.sum())
-    result = minimize(loss, start[free], jac=True, method="L-BFGS-B", bounds=bounds, options=CLIMBING)
+    reached, lost = descend(loss, start[free], (0.0, 1.0), **CLIMBING)
     top = start.copy()
-    top[free] = np.clip(result.x, 0.0, 1.0)
-    better = -result.fun > climb(start)[0]
+    top[free] = reached
+    better = -lost > climb(start)[0]
     return top if better and bool(space.valid(top[None])[0]) else start
