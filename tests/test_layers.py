@@ -120,6 +120,17 @@ def test_the_core_imports_numpy_and_scipy_and_nothing_slow(tmp_path):
     assert not {"scipy.stats", "scipy.optimize"} & set(loaded)
 
 
+def test_a_study_needs_no_package_of_scipy(tmp_path):
+    """Each takes a quarter of a second to import, in every command of the shell."""
+    script = (
+        "import sys, equipoise as eq; opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), rng=0, log='study.jsonl'); "
+        "opt.run(lambda x: -(x['q1'] - 0.7) ** 2, readings=14); print(eq.resume('study.jsonl').ask().id); "
+        "print([name for name in ('linalg', 'optimize', 'special', 'stats') if f'scipy.{name}' in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert run.stdout == "14\n[]\n"
+
+
 def test_environments_and_experiments_come_with_the_package_when_asked_for():
     code = "import equipoise as eq, sys; a = 'equipoise.environments' in sys.modules; print(a, eq.environments.Drift)"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

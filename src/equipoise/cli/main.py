@@ -1,14 +1,12 @@
 """The command `equipoise`: studies, a demonstration, the paper's figures, and benchmarks."""
 
+from importlib import import_module
+from keyword import iskeyword
+
 import click
 
 from equipoise import __version__
-from equipoise.cli.benching import bench
 from equipoise.cli.common import EXIT_CODES
-from equipoise.cli.comparing import compare
-from equipoise.cli.simulating import demo, paper
-from equipoise.cli.tuning import tune
-from equipoise.cli.working import COMMANDS
 
 START = """\b
 Start here:
@@ -29,11 +27,26 @@ Programs:
 
 """
 
-PROGRAMS = [compare, tune]
-"""What `equipoise` offers for programs, without a study."""
+SECTIONS = {
+    "A study": {
+        "new": "making",
+        **dict.fromkeys(("ask", "tell", "fail", "expire", "correct", "retract", "undo", "note"), "answering"),
+        "best": "working",
+        **dict.fromkeys(("audit", "verify", "cancel"), "proving"),
+        "status": "replaying",
+        "plot": "working",
+        "import": "importing",
+        "export": "working",
+        "replay": "replaying",
+        "run": "running",
+        "serve": "serving",
+    },
+    "Programs": {"compare": "comparing", "tune": "tuning"},
+    "Experiments": {"demo": "simulating", "paper": "simulating", "bench": "benching"},
+}
+"""Every command in the order of use, and the module here that has it: imported when it is called, or for the help."""
 
-EXPERIMENTS = [demo, paper, bench]
-"""What `equipoise` offers to experiment with."""
+MODULES = {name: module for commands in SECTIONS.values() for name, module in commands.items()}
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True}
 
@@ -41,18 +54,27 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "sho
 class _Sections(click.Group):
     """A group whose help lists the commands that work on a study, then the others, each in the order of use."""
 
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        return list(MODULES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command; `None` where there is none of that name."""
+        if cmd_name not in MODULES:
+            return None
+        name = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        command: click.Command = getattr(import_module(f"equipoise.cli.{MODULES[cmd_name]}"), name)
+        return command
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a section each."""
-        for title, commands in {"A study": COMMANDS, "Programs": PROGRAMS, "Experiments": EXPERIMENTS}.items():
+        for title, commands in SECTIONS.items():
+            found = {name: self.get_command(ctx, name) for name in commands}
             with formatter.section(title):
-                formatter.write_dl([(command.name or "", command.get_short_help_str(80)) for command in commands])
+                formatter.write_dl([(name, each.get_short_help_str(80)) for name, each in found.items() if each])
 
 
 @click.group(cls=_Sections, context_settings=CONTEXT, epilog=START + EXIT_CODES)
 @click.version_option(__version__, prog_name="equipoise")
 def main() -> None:
     """Bias-robust Bayesian optimization: tune anything whose measurements drift."""
-
-
-for _command in (*COMMANDS, *PROGRAMS, *EXPERIMENTS):
-    main.add_command(_command)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from equipoise.cli.answering import ask, correct, expire, fail, note, retract, tell, undo
 from equipoise.cli.common import (
     AS_JSON,
     AUDIT,
@@ -23,12 +22,6 @@ from equipoise.cli.common import (
     opened,
     say,
 )
-from equipoise.cli.importing import import_
-from equipoise.cli.making import new
-from equipoise.cli.proving import audit, cancel, verify
-from equipoise.cli.replaying import replay, status
-from equipoise.cli.running import run
-from equipoise.cli.serving import serve
 from equipoise.desk.table import as_csv, rows
 from equipoise.desk.times import times
 
@@ -124,10 +117,3 @@ def _writing(out: Path, study: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise click.ClickException(f"{out} could not be written: {error.strerror or error}") from error
-
-
-COMMANDS = [
-    *(new, ask, tell, fail, expire, correct, retract, undo, note, best, audit, verify, cancel),
-    *(status, plot, import_, export, replay, run, serve),
-]
-"""What `equipoise` offers to work on a study."""

@@ -25,7 +25,6 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaln
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
@@ -93,6 +92,8 @@ def median(differences: ArrayLike, alpha: float = 0.05) -> Interval:
         >>> median([1.1, 0.8, 1.2, 0.9, 1.0, 1.1, 0.9, 55.0])
         Interval(value=1.05, low=0.8, high=55.0)
     """
+    from scipy.special import betaln  # slow to import
+
     d, limit = _door(differences, alpha)
     n = len(d)
     if not n:

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
 
 from equipoise import _validation as check
 from equipoise.answer.sequence import Interval
@@ -55,6 +54,8 @@ def across(estimates: ArrayLike, alpha: float = 0.05) -> Interval:
         >>> across([3.0]).high
         inf
     """
+    from scipy.special import stdtrit  # slow to import
+
     e = check.array("estimates", estimates, (None,))
     k, mean = len(e), float(e.mean())
     if k < 2:
