@@ -7,6 +7,7 @@ import sys
 import threading
 import warnings
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -18,6 +19,17 @@ from equipoise.log.lock import FileLock
 
 SPACE = eq.Finite(np.random.default_rng(0).uniform(-1, 1, (6, 2)))
 PACKAGE = Path(eq.__file__).parent
+WRITING = (
+    "optimizer.py",
+    "_linalg.py",
+    "codec.py",
+    "fits.py",
+    "header.py",
+    "journal.py",
+    "jsonl.py",
+    "lock.py",
+    "turns.py",
+)
 INTERRUPTED = tuple(str(PACKAGE / name) for name in ("optimizer.py", "log", "study", "data.py", "_linalg.py"))
 
 CALLS = {
@@ -95,11 +107,17 @@ def every_line(call, opt):
     return [(n, lines[n]) for n in sorted({*first.values(), *last.values()})]
 
 
+def of_interest(line):
+    """Whether a line may matter where there is a log: all that write do, of those that compute every third will do."""
+    at, where = line
+    return at % 3 == 0 or where.startswith(WRITING)
+
+
 def seen(opt):
-    best = opt.recommend()  # it follows what is written
+    opt.compare(*SPACE.points[:2])  # it follows what is written
     at = opt.posterior.at(SPACE.points)
-    counted = opt.open_trials, opt.readings, repr(opt.plan)
-    return at.mean.tobytes(), at.variance.tobytes(), repr(opt.records()), *counted, repr(best)
+    records = [(record.x.tobytes(), replace(record, x=None)) for record in opt.records()]
+    return at.mean.tobytes(), at.variance.tobytes(), records, opt.open_trials, opt.readings, opt.plan
 
 
 def other_thread_asks(opt):
@@ -132,7 +150,7 @@ def test_an_interrupt_at_any_line_with_a_log(tmp_path, monkeypatch, call):
     after = eq.resume(shutil.copy(stored, path))
     lines = every_line(call, after)
     allowed = before, seen(after)
-    for at, where in lines:
+    for at, where in filter(of_interest, lines):
         opt = eq.resume(shutil.copy(stored, path))
         traced(call, opt, at)
         assert _free(path), where

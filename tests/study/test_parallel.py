@@ -18,9 +18,12 @@ import equipoise as eq
 
 HARNESS = Path(__file__).with_name("parallel_harness.py")
 READINGS = 800
-SEEDS = range(16)
+SEEDS = range(8)
 ALLOWED = 1.25
 """Over many seeds the ratio is 1.0. A rerun of 8 problems scatters by 0.06: chance exceeds this once in 30,000 runs."""
+
+ALLOWED_OF_FOUR = 1.5
+"""Four problems scatter by 0.085: chance exceeds this less than once in 10^8 runs."""
 
 
 def simulated(seed, workers):
@@ -72,7 +75,7 @@ def check_integrity(path, acknowledged):
 
 
 def test_ten_workers_pay_little_in_regret(sequential):
-    """Paired by problem, over 16 of them; what is paid is the start, when ten duels are fought with no result known."""
+    """Paired by problem, over 8 of them; what is paid is the start, when ten duels are fought with no result known."""
     parallel = np.array([simulated(seed, WORKERS) for seed in SEEDS])
     alone = np.array([*sequential.values()])
     assert parallel.mean() < ALLOWED * alone.mean(), (parallel.mean(), alone.mean())
@@ -122,7 +125,7 @@ def test_ten_threads_pay_little_in_regret(sequential):
 
 def test_ten_processes_on_one_log(tmp_path, sequential):
     memory = Path("/dev/shm")  # many processes wait for one disk: in memory, where there is such a place
-    regrets, seeds = [], list(SEEDS)[:8]
+    regrets, seeds = [], list(SEEDS)[:4]
     for seed in seeds:
         path = (memory if memory.is_dir() else tmp_path) / f"equipoise-{os.getpid()}-{seed}.jsonl"
         try:
@@ -139,4 +142,4 @@ def test_ten_processes_on_one_log(tmp_path, sequential):
         finally:
             for name in (path, path.with_name(path.name + ".lock")):
                 name.unlink(missing_ok=True)
-    assert np.mean(regrets) < ALLOWED * np.mean([sequential[seed] for seed in seeds])
+    assert np.mean(regrets) < ALLOWED_OF_FOUR * np.mean([sequential[seed] for seed in seeds])
