@@ -174,7 +174,8 @@ class Optimizer:
     @property
     def posterior(self) -> Posterior:
         """The belief, given everything told; immutable."""
-        return self._state.posterior
+        with self._calmly():
+            return self._state.posterior
 
     @property
     def readings(self) -> int:
@@ -191,9 +192,14 @@ class Optimizer:
         """The file in which every event is written; `None` where the study is in memory only."""
         return None if self._turns.journal is None else self._turns.journal.path
 
-    def records(self) -> list[Record]:
-        """Return what became of every trial handed out: those told, in the order of telling, then the others."""
-        return self._turns.look(lambda: self._state.records())
+    def records(self, *, judged: bool = True) -> list[Record]:
+        """Return what became of every trial handed out: those told, in the order of telling, then the others.
+
+        Args:
+            judged: Whether to say which readings are held for spoiled. If not, nothing has to be computed.
+        """
+        with self._calmly():
+            return self._turns.look(lambda: self._state.records(judged))
 
     @property
     def last_answered(self) -> int | None:
@@ -638,7 +644,7 @@ class Optimizer:
         with self._calmly():
             change = self._state.prepare(event)
         if self._turns.journal is not None:
-            self._turns.journal.write(event)
+            self._turns.journal.write(event if change.event is None else change.event)
         change.make()
         return change.note
 
@@ -699,7 +705,7 @@ class Optimizer:
 
     def _calmly(self) -> AbstractContextManager[None]:
         """Return what keeps BLAS to one thread, where there is enough to compute for more."""
-        points = self.posterior.points
+        points = self._state.rules.prior.points
         return nullcontext() if points is not None and len(points) <= FEW_POINTS else one_thread()
 
     def _added(self, reading: Reading) -> tuple[int, Warning | None]:

@@ -111,7 +111,7 @@ def test_the_evidence_is_that_of_the_posterior_it_leads_to(law):
         evidence = Evidence(evidence.data, form(law))
     fitted = Hyperparameters.from_values(np.exp(thetas(law)[0]).tolist(), 3, 1.0)
     prior, data = eq.belief.AnywherePosterior(eq.RBF(1.0)), evidence.data
-    posterior = prior.told(data, len(data), form(law).model(fitted))
+    posterior = prior.given(data, len(data), form(law).model(fitted))
     whitened = posterior.solve(data.outcomes)
     log_det = posterior.log_det + np.log(fitted.noise + data.variances).sum()
     value = -0.5 * float(whitened @ whitened) - 0.5 * log_det

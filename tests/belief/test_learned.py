@@ -29,7 +29,7 @@ def fresh(law=TRACKED, d=1, **options):
 
 def jumps(posterior):
     """Time and variance of each jump found."""
-    assert posterior.learned.jumps == posterior.exact.offset.jumps
+    assert posterior.fitted.jumps == posterior.exact.offset.jumps
     return posterior.exact.offset.jumps
 
 
@@ -129,7 +129,7 @@ def test_a_fit_finds_the_largest_density_that_an_independent_search_finds(law):
     """Forty data are a time to fit by the schedule 10, 20, 40; no jumps, so the evidence is that of the data alone."""
     posterior = after(fresh(law, schedule=Schedule(first=10, growth=2.0)), told(law))
     data = posterior.exact.observations
-    assert posterior.learned.jumps == ()
+    assert posterior.fitted.jumps == ()
     step = typical_step(data, law)
     assert posterior.hyperparameters.step == step
     relative = copy.copy(data)

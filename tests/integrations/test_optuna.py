@@ -546,7 +546,7 @@ def test_the_same_duels_lead_an_optimizer_and_a_sampler_to_the_same_belief(law, 
         belief, _ = model.belief(translation, 96)
         same_belief(belief, optimizer.posterior, grid)
         assert getattr(belief, "contradicted", None) == getattr(optimizer.posterior, "contradicted", None)
-        assert belief.learned == optimizer.posterior.learned or number < 3
+        assert belief.fitted == optimizer.posterior.fitted or number < 3
 
 
 @pytest.mark.parametrize("baseline", [eq.reductions.Zero(), eq.reductions.RunningMean()])
@@ -592,7 +592,7 @@ def test_learning_at_once_comes_to_the_same_as_one_by_one(law):
     null = eq.TwoPoint()(eq.Proposal.pair(point, point), np.random.default_rng(0))
     told += teaches(null, [Reading(1.1, place=25), Reading(1.15, place=26)], law, number=12.0)
     belief, _ = model.belief(translation, 96)
-    learned = belief.learned
+    learned = belief.fitted
     together = belief.told(told, learned)
     reference = eq.belief.AnywherePosterior(
         together.kernel, together.regularizer, together.active.confidence, together.active.offset
@@ -604,13 +604,13 @@ def test_learning_at_once_comes_to_the_same_as_one_by_one(law):
     assert together.log_det == pytest.approx(reference.log_det)
     np.testing.assert_allclose(together.at(grid).mean, reference.at(grid).mean, atol=1e-7)
     np.testing.assert_allclose(together.at(grid).variance, reference.at(grid).variance, atol=1e-7)
-    assert together.watching().learned == together.learned
-    assert together.refitted().learned != together.learned
+    assert together.watching().fitted == together.fitted
+    assert together.refitted().fitted != together.fitted
     if law.guard is not None:
         modeled, duels = together.modeled, together.duels
         assert len(duels.observations) == 12  # the point that met itself says nothing of f
         assert duels.comparisons == 13
-        assert (duels.kernel, modeled.learned) == (modeled.kernel, learned)
+        assert (duels.kernel, modeled.fitted) == (modeled.kernel, learned)
         assert duels.regularizer >= 2 * modeled.regularizer
         again = together.refitted()
         assert again.duels.kernel == again.modeled.kernel != duels.kernel

@@ -131,7 +131,7 @@ class AnywherePosterior(Posterior):
         new.log_det = 2.0 * float(np.log(new._L.diagonal()).sum()) - float(np.log(noise).sum())
         return new
 
-    def told(self, data: Observations | None, comparisons: int, model: Model) -> Self:
+    def given(self, data: Observations | None, comparisons: int, model: Model) -> Self:
         """Return the posterior of other data, learned at once, under a model."""
         new = self._copy()
         new.observations, new.comparisons = data, comparisons

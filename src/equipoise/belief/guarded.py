@@ -52,9 +52,14 @@ class GuardedPosterior(Posterior):
         return self.modeled.law
 
     @property
-    def learned(self) -> Learned:
+    def fitted(self) -> Learned:
         """What was learned, but for the data."""
-        return self.modeled.learned
+        return self.modeled.fitted
+
+    @property
+    def due(self) -> int:
+        """How many data there will be when it fits next."""
+        return self.modeled.due
 
     def condition(self, comparison: Comparison) -> Self:
         """Return the posterior that has also learned from a reading or from a duel."""
@@ -85,8 +90,12 @@ class GuardedPosterior(Posterior):
         kernel, noise = modeled.kernel, 2 * modeled.regularizer
         pairs = [each for each in comparisons if each.second is not None]
         news = [each for each in pairs if not says_nothing(*direction(each))]
-        duels = self.duels.told(Observations.of(news) if news else None, len(pairs), Model(kernel, noise))
+        duels = self.duels.given(Observations.of(news) if news else None, len(pairs), Model(kernel, noise))
         return self._with(modeled, _under(duels, kernel, noise))
+
+    def must_understand(self, learned: Learned) -> None:
+        """Refuse what cannot have been fitted by it."""
+        self.modeled.must_understand(learned)
 
     def watching(self) -> Self:
         """Return the posterior that allows for a jump of the offset wherever the last readings insist on one."""

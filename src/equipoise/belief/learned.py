@@ -103,11 +103,16 @@ class LearnedPosterior(Posterior):
         return readings >= READINGS_PER_PARAMETER * self.form.parameters
 
     @property
-    def learned(self) -> Learned:
+    def fitted(self) -> Learned:
         """What was learned, but for the data."""
         origin = self._origins.get("", 0.0)
         law = None if self.form.law is self.law else self.form.law
         return Learned(self.hyperparameters, self._jumps, origin, self._blips, law, tuple(sorted(self.estranged)))
+
+    @property
+    def due(self) -> int:
+        """How many data there will be when it fits next."""
+        return self._next_fit
 
     @property
     def estranged(self) -> frozenset[str]:
@@ -194,9 +199,13 @@ class LearnedPosterior(Posterior):
         new._next_fit = self.schedule.after(len(kept)) if enough else self.schedule.first
         model = new.form.model(learned.hyperparameters, learned.jumps, learned.blips)
         data = Observations.of(kept) if kept else None
-        new = new._answering(self.exact.told(data, len(understood), model))
+        new = new._answering(self.exact.given(data, len(understood), model))
         known = all(accounts_for(new.form.law, each.told) for each in kept)
         return new if known else new._accounting(new.form.feedback)
+
+    def must_understand(self, learned: Learned) -> None:
+        """Refuse what cannot have been fitted by it."""
+        self.form.must_have(learned)
 
     def watching(self) -> Self:
         """Return the posterior that allows for a disturbance wherever the last readings insist on one."""
@@ -348,7 +357,7 @@ class LearnedPosterior(Posterior):
         new._origins = self._origins | {"": self._origins[""] + shift}
         moved = replace(data, outcomes=data.outcomes - shift * own)
         model = self.form.model(self.hyperparameters, self._jumps, self._blips)
-        return new._answering(self.exact.told(moved, self.comparisons, model))
+        return new._answering(self.exact.given(moved, self.comparisons, model))
 
     def _forgetting(self, comparison: Comparison) -> Self:
         """Keep a reading of a campaign that is of another f, in a copy that nobody has seen yet."""
@@ -387,7 +396,7 @@ class LearnedPosterior(Posterior):
     def _on(self, data: Observations) -> Self:
         """Return it with other data under the same hyperparameters."""
         model = self.form.model(self.hyperparameters, self._jumps, self._blips)
-        return self._copy()._answering(self.exact.told(data, self.comparisons, model))
+        return self._copy()._answering(self.exact.given(data, self.comparisons, model))
 
     def _lively(self) -> Self:
         """Let f vary at least as much as it was seen to: after a climb most data lie on top and say otherwise."""

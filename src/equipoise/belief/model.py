@@ -20,11 +20,18 @@ from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.kernels import RBF, Kernel, Matern52, Scaled
 from equipoise.offsets import LAST_READING, Hyperparameter, Moments, Offset, OffsetModel, accounted, unaccounted
+from equipoise.offsets.accounted import must_account
 from equipoise.offsets.offset import LEVEL_VARIANCE
 from equipoise.offsets.terms import Disturbance
 
 FLAT_LENGTHSCALE = 1e6
 """A lengthscale over which nothing changes, in any space."""
+
+ROUNDING = 1e-6
+"""By how much what was fitted may lie outside of its range, relative to itself: other machines round otherwise."""
+
+LARGEST = 1e200
+"""Larger variances cannot come from readings that can be."""
 
 VARIANCE = Hyperparameter("variance", 1.0, 1.5, 1.0, math.exp(-4.0), math.exp(4.0), "f varies by a few steps")
 NOISE = Hyperparameter("noise", 0.05, -2.0, 1.5, 1e-4, math.exp(2.0), "mostly below a step, else nothing is learned")
@@ -123,6 +130,32 @@ class Form:
             offset = OffsetModel(self.law, learned.offset, learned.step, jumps, blips)
         return Model(kernel, learned.noise * unit, offset)
 
+    def must_have(self, learned: "Learned") -> None:
+        """Refuse hyperparameters that cannot have been fitted: a log may come from anybody.
+
+        Only the variance of f may lie above its range: f varies at least as much as it was seen to.
+        """
+        h, law = learned.hyperparameters, unaccounted(self.law)
+        if learned.law is not None:
+            must_account(learned.law, law)
+            law = learned.law
+        table, values = self.under(law).table, [*h.lengthscales, h.variance, h.noise, *h.offset]
+        if len(h.lengthscales) != self.parameters or len(values) != len(table):
+            raise ValueError(f"its fit must have {self.parameters} lengthscales and {len(table)} numbers in all")
+        for value, each in zip(values, table, strict=True):
+            high = math.inf if each is VARIANCE else each.high * (1 + ROUNDING)
+            if not each.low * (1 - ROUNDING) <= value <= high:
+                raise ValueError(
+                    f"`{each.name}` of its fit must be from {each.low:.3g} to {each.high:.3g}, got {value!r}"
+                )
+        found = [size for _, size in (*learned.jumps, *learned.blips)]
+        if found and not self.law.jumps:
+            raise ValueError("its fit must have no jumps and no spoiled readings under this law of the offset")
+        unit = h.step * h.step
+        largest = max(unit, h.variance * unit, abs(learned.origin), *found)
+        if not (unit > 0 and largest < LARGEST):
+            raise ValueError(f"its fit must have numbers below {LARGEST:.0g} and a step above 0, got {largest:.3g}")
+
 
 @dataclass(frozen=True)
 class Hyperparameters:
@@ -189,6 +222,14 @@ class Learned:
     blips: tuple[Disturbance, ...] = ()
     law: Offset | None = None
     estranged: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Milestone:
+    """What was learned, but for the data, when hyperparameters were fitted after so many lessons."""
+
+    lessons: int
+    learned: Learned
 
 
 class Priors:

@@ -35,6 +35,7 @@ from equipoise.offsets import Arbitrary, Offset
 
 if TYPE_CHECKING:
     from equipoise.belief.landscape import Landscape
+    from equipoise.belief.model import Learned
 
 ONE = np.array([1.0])
 PAIR = np.array([1.0, -1.0])
@@ -188,6 +189,29 @@ class Posterior(ABC):
     @abstractmethod
     def support(self) -> FloatArray:
         """Points worth reconsidering: those of the data, or all where they are finitely many, shape (p, d)."""
+
+    @property
+    def fitted(self) -> "Learned | None":
+        """What was fitted to the data; `None` where it learns nothing but f."""
+        return None
+
+    @property
+    def due(self) -> int | None:
+        """How many data there will be when it fits next; `None` where it fits nothing."""
+        return None
+
+    def told(self, comparisons: Sequence[Comparison], learned: "Learned") -> Self:
+        """Return what learning from all of these comes to, under what was fitted before.
+
+        Args:
+            comparisons: All it is to know.
+            learned: What was fitted.
+        """
+        raise ValueError(f"{type(self).__name__} fits nothing, so that nothing can have been fitted before")
+
+    def must_understand(self, learned: "Learned") -> None:
+        """Refuse what cannot have been fitted by it."""
+        raise ValueError(f"there must be no fit: {type(self).__name__} fits nothing")
 
     @property
     def law(self) -> Offset:

@@ -45,9 +45,9 @@ def learn(prior: Learner, taught: Sequence[Lessons], model: str, fit: Fit | None
         belief = prior.told([lesson for duel in known for lesson in duel], fit.learned)
     for i, duel in enumerate(taught[begun:], begun):
         for k, lesson in enumerate(duel[seen:], seen + 1):
-            before, belief = belief.learned, belief.condition(lesson)
-            if belief.knows_unit and belief.learned.hyperparameters is not before.hyperparameters:
-                made = Fit(model, i, k, belief.learned)
+            before, belief = belief.fitted, belief.condition(lesson)
+            if belief.knows_unit and belief.fitted.hyperparameters is not before.hyperparameters:
+                made = Fit(model, i, k, belief.fitted)
         seen = 0
     return belief, made
 
@@ -56,5 +56,5 @@ def keep_up(prior: Learner, taught: Sequence[Lessons], fit: Fit, duels: int, due
     """Learn at once, under a fit, what some of so many duels teach; where that is due, fit again."""
     belief = prior.told([lesson for duel in taught for lesson in duel], fit.learned)
     belief = belief.refitted() if due else belief.watching()
-    made = Fit(fit.model, duels, 0, belief.learned) if due else replace(fit, learned=belief.learned)
+    made = Fit(fit.model, duels, 0, belief.fitted) if due else replace(fit, learned=belief.fitted)
     return belief, None if made == fit else made

@@ -27,6 +27,7 @@ from equipoise.log.events import (
     Planned,
     Retracted,
     Told,
+    unfitted,
 )
 from equipoise.log.header import Header
 from equipoise.log.journal import Log
@@ -42,7 +43,7 @@ def status(study: Path, as_json: bool) -> None:
     """Print how far a study has come, and which trials are open: with whom, and for how long."""
     opt, header = opened(study), Header.read(study)
     asked, ended = times(study)
-    records = opt.records()
+    records = opt.records(judged=False)
     waiting = [
         {"id": r.trial, "worker": r.worker, "x": r.x, "asked": asked[r.trial], "seconds": _age(asked[r.trial])}
         for r in records
@@ -121,7 +122,7 @@ def differing(path: Path) -> list[int]:
     def check(event: Event) -> None:
         if isinstance(event, Asked) and not _same(opt.propose(), event.duel):
             different.append(event.number)
-        opt.replay(event)
+        opt.replay(unfitted(event))  # what was fitted is proven too
 
     Log(path, space).follow(check)
     return different

@@ -80,7 +80,7 @@ def run(
         opt.begin_block(block)
     worker, context = limits.pop("worker"), context_of(opt, limits.pop("context"))
     with only_one(study, worker), interruptible(), bar(opt, limits["readings"]) as advance:
-        for record in opt.records():  # left over from a run that crashed
+        for record in opt.records(judged=False):  # left over from a run that crashed
             if record.trial in opt.open_trials and record.worker == worker:
                 opt.expire(record.trial)
         code = _loop(opt, Program(program, stdin, timeout), worker, context, advance, **limits)

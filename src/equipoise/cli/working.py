@@ -99,7 +99,7 @@ def export(study: Path, out: Path | None, as_json: bool) -> None:
     as another column is, such as time, gets an `x.` before its name.
     """
     opt = opened(study)
-    found = rows(opt.records(), times(study))
+    found = rows(opt.records(judged=False), times(study))
     text = json_line(found) + "\n" if as_json else as_csv(found, opt)
     if out is None:
         click.echo(text, nl=False)

@@ -12,6 +12,7 @@ import numpy as np
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
+from equipoise.belief.model import Milestone
 from equipoise.data import EVEN, Duel, Proposal, Reading, Side
 from equipoise.log.events import (
     Added,
@@ -28,6 +29,7 @@ from equipoise.log.events import (
     Retracted,
     Told,
 )
+from equipoise.log.fits import fit_from_json, fit_to_json
 from equipoise.offsets import Circumstances
 from equipoise.spaces import Domain
 
@@ -68,22 +70,22 @@ class Codec:
                 return {"cancel": number}
             case Begun(block):
                 return {"begin": block}
-            case Added(trial, number, reading):
-                return {"add": trial, "duel": number} | self._reading(reading)
+            case Added(trial, number, reading, _, fit):
+                return {"add": trial, "duel": number} | self._reading(reading) | _fit(fit)
             case Asked(trial, number, duel, worker, plan):
                 return {"ask": trial, "duel": number} | self._duel(duel) | _given(worker=worker, plan=plan)
             case Handed(trial, worker, point):
                 return {"hand": trial} | _given(worker=worker) | self._moved(point)
-            case Told(trial, reading):
-                return {"tell": trial} | self._reading(reading)
+            case Told(trial, reading, fit):
+                return {"tell": trial} | self._reading(reading) | _fit(fit)
             case Failed(trial, reason):
                 return {"fail": trial, "reason": reason}
             case Expired(trial):
                 return {"expire": trial}
-            case Corrected(trial, reading):
-                return {"correct": trial} | self._reading(reading)
-            case Retracted(trial):
-                return {"retract": trial}
+            case Corrected(trial, reading, fit):
+                return {"correct": trial} | self._reading(reading) | _fit(fit)
+            case Retracted(trial, fit):
+                return {"retract": trial} | _fit(fit)
             case Noted(number, topic, text, point):
                 return {"note": number, "topic": topic, "text": text} | self._moved(point)
 
@@ -100,7 +102,8 @@ class Codec:
             case {"plan": number, "kind": kind, "duels": duels}:
                 return self._to_plan(_number("plan", number), kind, _number("duels", duels), content)
             case {"add": trial, "duel": number}:
-                return Added(_number("add", trial), _number("duel", number), self._to_added(content))
+                reading, fit = self._to_added(content), _to_fit(content)
+                return Added(_number("add", trial), _number("duel", number), reading, fit=fit)
             case {"begin": block}:
                 return Begun(check.name("begin", block))
             case {"cancel": number}:
@@ -108,15 +111,15 @@ class Codec:
             case {"hand": trial}:
                 return Handed(_number("hand", trial), _worker(content), self._to_moved(content))
             case {"tell": trial}:
-                return Told(_number("tell", trial), self._to_reading(content))
+                return Told(_number("tell", trial), self._to_reading(content), _to_fit(content))
             case {"fail": trial, "reason": str(reason)}:
                 return Failed(_number("fail", trial), reason)
             case {"expire": trial}:
                 return Expired(_number("expire", trial))
             case {"correct": trial}:
-                return Corrected(_number("correct", trial), self._to_reading(content))
+                return Corrected(_number("correct", trial), self._to_reading(content), _to_fit(content))
             case {"retract": trial}:
-                return Retracted(_number("retract", trial))
+                return Retracted(_number("retract", trial), _to_fit(content))
             case {"note": number, "topic": str(topic), "text": str(text)}:
                 point = self.point(content["point"]) if "point" in content else None
                 return Noted(_number("note", number), topic, text, point)
@@ -269,6 +272,14 @@ def _place(table: list[FloatArray], point: FloatArray) -> int:
             return i
     table.append(point)
     return len(table) - 1
+
+
+def _fit(fit: Milestone | None) -> dict[str, Any]:
+    return {} if fit is None else {"fit": fit_to_json(fit)}
+
+
+def _to_fit(content: Mapping[str, Any]) -> Milestone | None:
+    return fit_from_json(content["fit"]) if "fit" in content else None
 
 
 def _given(**values: Any) -> dict[str, Any]:

@@ -13,12 +13,15 @@ Expired   a trial was taken back                              {"expire": trial}
 Corrected a reading was wrong, and is another                 {"correct": trial, "value": number, ...}
 Retracted a reading or failure never was                      {"retract": trial}
 Noted     somebody said something of the study                {"note": number, "topic": text, "text": text, ...}
+
+`Told`, `Added`, `Corrected` and `Retracted` keep the last fit made when they happened, where one was: see `fits.py`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from equipoise._typing import FloatArray
+from equipoise.belief.model import Milestone
 from equipoise.data import Duel, Reading
 
 Purpose = Literal["audit", "verify"]
@@ -71,6 +74,7 @@ class Told:
 
     trial: int
     reading: Reading
+    fit: Milestone | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,6 +85,7 @@ class Added:
     number: int
     reading: Reading
     withdrawn: bool = False
+    fit: Milestone | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +116,7 @@ class Corrected:
 
     trial: int
     reading: Reading
+    fit: Milestone | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +124,7 @@ class Retracted:
     """What was told of a trial, a reading or a failure, is taken back: the trial is open again."""
 
     trial: int
+    fit: Milestone | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,3 +138,8 @@ class Noted:
 
 
 Event = Planned | Canceled | Begun | Added | Asked | Handed | Told | Failed | Expired | Corrected | Retracted | Noted
+
+
+def unfitted(event: Event) -> Event:
+    """Return an event without what was fitted by it: who lets it happen fits anew."""
+    return replace(event, fit=None) if isinstance(event, Told | Added | Corrected | Retracted) and event.fit else event

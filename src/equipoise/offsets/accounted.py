@@ -17,6 +17,7 @@ and v_q is added to the variance of that reading alone.
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -214,6 +215,15 @@ def accounts_for(law: Offset, told: Circumstances) -> bool:
     names = {each.name for each in known.covariates} | {LAST_READING}
     strange = told.campaign and known is not law
     return not strange and (known.blocks or not told.block) and names >= told.covariates.keys()
+
+
+def must_account(law: Any, base: Offset) -> None:
+    """Refuse what does not account for anything beside a law: a log may come from anybody."""
+    if not isinstance(law, Accounted) or law.law != base:
+        raise ValueError(f"the law of its fit must be {base!r}, accounting for what was told, got {law!r}")
+    for each in law.covariates:
+        if not isinstance(each, Covariate) or not (math.isfinite(each.center) and 0 < each.scale < math.inf):
+            raise ValueError(f"the covariates of its fit must have a center and a scale above 0, got {each!r}")
 
 
 class _AtReadings:

@@ -94,19 +94,19 @@ def standing(
     )
 
 
-def records(ledger: Ledger, posterior: Posterior, decode: Callable[[FloatArray], Any]) -> list[Record]:
+def records(ledger: Ledger, posterior: Posterior | None, decode: Callable[[FloatArray], Any]) -> list[Record]:
     """Return what became of every trial, in the order in which they were told; then those that were not.
 
     Args:
         ledger: All trials.
-        posterior: The belief, which knows what it does not learn from.
+        posterior: The belief, which knows what it does not learn from; `None` where that need not be said.
         decode: Turns an encoded point into the user's.
     """
     handed = (*ledger.told, *ledger.failed, *sorted(ledger.handed))
     return [_record(ledger, i, posterior, decode) for i in handed]
 
 
-def _record(ledger: Ledger, i: int, posterior: Posterior, decode: Callable[[FloatArray], Any]) -> Record:
+def _record(ledger: Ledger, i: int, posterior: Posterior | None, decode: Callable[[FloatArray], Any]) -> Record:
     told, entry = ledger.told.get(i), ledger.of_trial[i]
     record = Record(i, entry.number, entry.worker, decode(entry.point(i)), void=entry.void)
     if told is None:
@@ -124,10 +124,12 @@ def _record(ledger: Ledger, i: int, posterior: Posterior, decode: Callable[[Floa
     )
 
 
-def _aside(told: Reading, strange: bool, posterior: Posterior) -> str | None:
+def _aside(told: Reading, strange: bool, posterior: Posterior | None) -> str | None:
     """Return why nothing is learned from a reading, where that is so."""
     if strange:
         return "it cannot be"
+    if posterior is None:
+        return None
     if told.told.campaign:
         return "it contradicts the readings of now" if told.told.campaign in posterior.estranged else None
     return "it is spoiled" if told.place in posterior.spoiled else None

@@ -6,6 +6,7 @@ from typing import Any
 
 from equipoise._typing import FloatArray
 from equipoise.belief import Posterior
+from equipoise.log.events import Event
 from equipoise.offsets import Offset
 from equipoise.reductions import Baseline
 from equipoise.spaces import Domain
@@ -69,10 +70,12 @@ class Change:
     Attributes:
         make: Makes the change; cannot fail.
         note: What the user should know of it.
+        event: The event as it is to be written: with what was fitted by it.
     """
 
     make: Callable[[], object]
     note: Warning | None = None
+    event: Event | None = None
 
 
 NOTHING = Change(lambda: None)

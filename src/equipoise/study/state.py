@@ -28,11 +28,13 @@ from equipoise.log.events import (
     Planned,
     Retracted,
     Told,
+    unfitted,
 )
 from equipoise.offsets import Circumstances
 from equipoise.reductions import Zero
 from equipoise.spaces import Domain
 from equipoise.study.door import Door, labelled
+from equipoise.study.learning import Learning
 from equipoise.study.ledger import DuelGivenUp, Entry, Ledger
 from equipoise.study.notes import dead_note, estranged_note, gap_note
 from equipoise.study.outlook import feasibility, records, standing, suspect
@@ -58,7 +60,8 @@ class State:
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
-        self.posterior, self.baseline = rules.prior, rules.baseline
+        self.baseline = rules.baseline
+        self._learning = Learning(rules.prior)
         self._ledger = Ledger(rules.space.decode)
         self._events: list[Event] = []
         self._plans: list[Planned] = []
@@ -67,6 +70,11 @@ class State:
         self._notes: list[Noted] = []
         self.whole = True  # else an interrupt came in the middle of a change
         self._aside: frozenset[int] = frozenset()
+
+    @property
+    def posterior(self) -> Posterior:
+        """The belief, given everything told; made when it is asked for."""
+        return self._learning.belief
 
     @property
     def readings(self) -> int:
@@ -113,15 +121,19 @@ class State:
         return last_answered(self._events)
 
     def apply(self, event: Event) -> None:
-        """Let an event happen; one that has happened already, as after an interrupt, changes nothing."""
-        self.prepare(event).make()
+        """Let an event happen; one that has happened already, as after an interrupt, changes nothing.
 
-    def prepare(self, event: Event, *, screen: bool = True) -> Change:
+        What it teaches is learned when the belief is asked for.
+        """
+        self.prepare(event, later=True).make()
+
+    def prepare(self, event: Event, *, screen: bool = True, later: bool = False) -> Change:
         """Return what an event will change; whatever can fail fails here.
 
         Args:
             event: What happens.
             screen: Whether a reading is compared with the others, so that those which cannot be are set aside.
+            later: Whether what it teaches is learned when the belief is asked for, not now.
         """
         ledger = self._ledger
         match event:
@@ -145,15 +157,14 @@ class State:
                     raise ValueError(f"its trial must wait for worker {worker!r}, as the lines before say, got {trial}")
                 return self._change(event, lambda: ledger.hand_out(worker, trial, point))
             case Told(trial, reading):
-                news = self.door.telling(trial, reading)
-                if news is None:
+                if self.door.telling(trial, reading) is None:
                     return NOTHING
                 if reading.point is not None:
-                    self.posterior.at(reading.point[None])  # refused now, where f is known at listed points only
-                aside = self._screened(news) if screen else self._aside
+                    self.rules.prior.at(reading.point[None])  # refused now, where f is known at listed points only
+                aside = self._screened(event) if screen else self._aside
                 if aside != self._aside:
-                    return self._setting_aside([*self._events, news], aside)
-                return self._learning(news, ledger.must_be_open(trial))
+                    return self._setting_aside(event, aside, later)
+                return self._taught(event, ledger.must_be_open(trial), later)
             case Begun(block):
                 return self._change(event, lambda: setattr(self, "block", block))
             case Added(trial, number, reading):
@@ -163,8 +174,8 @@ class State:
                 self._must_be("trial", self.trials, trial)
                 aside = self._screened(event) if screen else self._aside
                 if aside != self._aside and not event.withdrawn:
-                    return self._setting_aside([*self._events, event], aside)
-                return self._adding(event)
+                    return self._setting_aside(event, aside, later)
+                return self._adding(event, later)
             case Failed(trial, reason):
                 if self.door.failing(trial, reason) is None:
                     return NOTHING
@@ -176,10 +187,10 @@ class State:
                 return self._change(event, lambda: ledger.reissue(trial)) if trial in ledger.handed else NOTHING
             case Corrected(trial, reading):
                 self.door.must_be_told(trial)
-                return self._rewritten(corrected(self._events, trial, reading))
+                return self._rewritten(event, corrected(self._events, trial, reading), later)
             case Retracted(trial):
                 answered = trial in ledger.told or trial in ledger.failed
-                return self._rewritten(retracted(self._events, trial)) if answered else NOTHING
+                return self._rewritten(event, retracted(self._events, trial), later) if answered else NOTHING
             case Noted(number):
                 self._must_be("note", len(self._notes), max(number, len(self._notes)))
                 new = number >= len(self._notes)
@@ -259,9 +270,13 @@ class State:
         """Return a point whose only reading is held for spoiled though it was a good one, to be confirmed."""
         return suspect(self._ledger, self.posterior.spoiled, self.rules.sign)
 
-    def records(self) -> list[Record]:
-        """Return what became of every trial, in the order in which they were told; then those that were not."""
-        return records(self._ledger, self.posterior, self.rules.space.decode)
+    def records(self, judged: bool = True) -> list[Record]:
+        """Return what became of every trial, in the order in which they were told; then those that were not.
+
+        Args:
+            judged: Whether to say which readings the belief learns nothing from: else it need not be made.
+        """
+        return records(self._ledger, self.posterior if judged else None, self.rules.space.decode)
 
     def history(self) -> "Iterator[State]":
         """Yield a state as it was before any reading, then after each: one object, which goes on changing."""
@@ -295,6 +310,7 @@ class State:
         new = copy.copy(self)
         new._ledger, new._events = copy.deepcopy(self._ledger), list(self._events)
         new._plans, new._canceled, new._notes = list(self._plans), set(self._canceled), list(self._notes)
+        new._learning = self._learning.copied()
         return new
 
     def _change(self, event: Event, make: Callable[[], object], note: Warning | None = None) -> Change:
@@ -304,12 +320,24 @@ class State:
             self._events.append(event)
             self.whole = True
 
-        return Change(made, note)
+        return Change(made, note, event)
 
-    def _rewritten(self, events: list[Event]) -> Change:
-        """Return the change to the state that a replay of other events leads to."""
-        again = self._replayed(events)
-        return Change(lambda: self.__dict__.update(again.__dict__))
+    def _rewritten(self, event: Corrected | Retracted, events: list[Event], later: bool) -> Change:
+        """Return the change to the state that a replay of other events leads to; fits since they differ are void."""
+        pairs = zip(self._events, events, strict=False)
+        first = next((i for i, (was, now) in enumerate(pairs) if was is not now), len(events))
+        again = self._replayed([*events[:first], *map(unfitted, events[first:])])
+        return self._replaced(event, again, later)
+
+    def _replaced(self, event: Told | Added | Corrected | Retracted, again: "State", later: bool) -> Change:
+        """Return the change to a state made anew, which an event leads to, and with which fit."""
+        fit = event.fit
+        if fit is not None:
+            again._learning.must_have_led_to(fit)
+            again._learning.fit(fit)
+        elif not later:
+            fit = again._learning.last_fit
+        return Change(lambda: self.__dict__.update(again.__dict__), event=replace(event, fit=fit))
 
     def _replayed(self, events: list[Event]) -> "State":
         again = State(self.rules)
@@ -324,27 +352,27 @@ class State:
         told = [*self._ledger.told.items(), (event.trial, event.reading)]
         return frozenset(told[k][0] for k in absurd([reading.value for _, reading in told]))
 
-    def _setting_aside(self, events: list[Event], aside: frozenset[int]) -> Change:
+    def _setting_aside(self, news: Told | Added, aside: frozenset[int], later: bool) -> Change:
         """Return the change to the state in which other readings than before are set aside."""
         again = State(self.rules)
         again._aside = aside
-        for event in events:
-            again.prepare(event, screen=False).make()
+        for event in map(unfitted, [*self._events, news]):
+            again.prepare(event, screen=False, later=True).make()
         strange = ", ".join(map(str, sorted(aside - self._aside)))
         note = SetAside(f"the reading of trial {strange} cannot be: nothing is learned from it; see `correct`")
-        return Change(lambda: self.__dict__.update(again.__dict__), note if strange else None)
+        return replace(self._replaced(news, again, later), note=note if strange else None)
 
-    def _learning(self, event: Told, entry: Entry) -> Change:
+    def _taught(self, event: Told, entry: Entry, later: bool) -> Change:
         """Return the change that a reading makes."""
         rules, i, strange = self.rules, event.trial, event.trial in self._aside
         reading = self._placed(event.reading)
         now = entry.with_reading(i, reading, strange)
         late = not entry.void and (now.split or (rules.max_gap is not None and now.span > rules.max_gap))
         comparable = not (entry.void or late or self._forecasts_nothing)
-        posterior, before = self.posterior, entry.told() if rules.offset.learns_readings else ()
+        before = entry.told() if rules.offset.learns_readings else ()
         known = len(before) - before.count(None)  # its outcome is not among them: a reading was missing
-        for datum in self._lessons(now, comparable)[known:]:
-            posterior = posterior.condition(datum)
+        lessons = self._lessons(now, comparable)[known:]
+        belief, fit = self._learning.after(lessons, event.fit, later)
         baseline = self.baseline
         if baseline is not None and not strange:
             predicted = float(self.posterior.at(now.point(i)[None]).mean[0])
@@ -352,35 +380,41 @@ class State:
 
         def learn() -> None:
             self._ledger.record(i, reading, strange)
-            self.posterior, self.baseline = posterior, baseline
+            self._learning.add(lessons, fit, belief)
+            self.baseline = baseline
             if late:
                 self._ledger.give_up(entry)
 
-        note = estranged_note(posterior, self.posterior) or gap_note(now, late, rules.max_gap)
-        return self._change(event, learn, note or dead_note(self._ledger, reading.value, now.point(i)))
+        note = self._estranged_note(belief) or gap_note(now, late, rules.max_gap)
+        return self._change(
+            replace(event, fit=fit), learn, note or dead_note(self._ledger, reading.value, now.point(i))
+        )
 
-    def _adding(self, event: Added) -> Change:
+    def _adding(self, event: Added, later: bool) -> Change:
         """Return the change that a reading makes which nobody asked for."""
         i, told = event.trial, event.reading
         if not self.rules.offset.learns_readings:
             law = self.rules.offset
             raise ValueError(f"a reading that nobody asked for is no duel, and {law!r} learns from duels alone")
         assert told.point is not None
-        self.posterior.at(told.point[None])  # refused now, where f is known at listed points only
+        self.rules.prior.at(told.point[None])  # refused now, where f is known at listed points only
         single, reading = Proposal.single(told.point), self._placed(told)
         duel = Duel(single, single.points, (1.0,), single.points[0], None)
         strange = not event.withdrawn and i in self._aside
         entry = Entry(event.number, duel, (i,), None, {i: reading}, event.withdrawn, added=True)
         entry = entry.with_reading(i, reading, strange)
-        posterior = self.posterior
-        for datum in () if event.withdrawn else self._lessons(replace(entry, number=-1), comparable=False):
-            posterior = posterior.condition(datum)
+        lessons = () if event.withdrawn else self._lessons(replace(entry, number=-1), comparable=False)
+        belief, fit = self._learning.after(lessons, event.fit, later)
 
         def learn() -> None:
             self._ledger.add(entry)
-            self.posterior = posterior
+            self._learning.add(lessons, fit, belief)
 
-        return self._change(event, learn, estranged_note(posterior, self.posterior))
+        return self._change(replace(event, fit=fit), learn, self._estranged_note(belief))
+
+    def _estranged_note(self, belief: Posterior | None) -> Warning | None:
+        """Return what is to be said of earlier campaigns once a reading is learned; it was, where that is not now."""
+        return None if belief is None else estranged_note(belief, self.posterior)
 
     def _placed(self, told: Reading) -> Reading:
         """Return a reading with its place in its campaign, and what was read before it."""

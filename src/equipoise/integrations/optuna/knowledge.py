@@ -102,7 +102,7 @@ class StudyModel:
         taught = [*self.taught(translation).values()]
         prior = default_posterior(translation.space, None, self.law, None, None)
         assert isinstance(prior, (LearnedPosterior, GuardedPosterior))
-        name = f"{translation.signature} {self.law!r} {len(prior.learned.hyperparameters.theta)}"
+        name = f"{translation.signature} {self.law!r} {len(prior.fitted.hyperparameters.theta)}"
         known = sorted((f.duels, n) for n, f in self._fits.items() if f.model == name and f.duels <= len(taught))
         fit = self._fits[known[-1][1]] if known else None
         if fit is None or len(taught) <= memory:

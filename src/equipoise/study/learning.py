@@ -1,0 +1,124 @@
+"""What a study has learned: its lessons in their order, the fits made on the way, and the belief they lead to.
+
+The belief is made when it is asked for. Up to the last fit that is known it is made at once, under what was fitted
+then; what came since is learned one by one. Live it is no different: after every fit the belief is what learning all at
+once under that fit comes to. So a study that is taken up from a log, which keeps the fits, is the one that was left, to
+the last bit, and fits nothing again; one that is only looked at for its trials computes nothing at all.
+"""
+
+from collections.abc import Sequence
+
+from equipoise.belief import Posterior
+from equipoise.belief.model import Milestone
+from equipoise.data import Comparison
+
+
+class Learning:
+    """The lessons of a study and the belief that they lead to.
+
+    Args:
+        prior: The belief before any lesson.
+
+    Example:
+        >>> import equipoise as eq
+        >>> learning = Learning(eq.belief.AnywherePosterior(eq.RBF(0.5), regularizer=0.1))
+        >>> learning.add([eq.Comparison([1.0], [0.0], 0.7)])
+        >>> learning.belief.comparisons
+        1
+    """
+
+    def __init__(self, prior: Posterior) -> None:
+        self._prior = prior
+        self._lessons: list[Comparison] = []
+        self._fits: dict[int, Milestone] = {}
+        self._made = prior, 0  # the belief after so many lessons; one attribute, for whoever looks from another thread
+
+    @property
+    def belief(self) -> Posterior:
+        """The belief after all lessons."""
+        belief, known = self._made
+        count = len(self._lessons)
+        if known < count:
+            last = max((n for n in self._fits if known < n <= count), default=None)
+            if last is not None:
+                belief, known = self._at(self._fits[last], ()), last
+            belief, fits = self._learned(belief, known, self._lessons[known:count])
+            self._fits.update({fit.lessons: fit for fit in fits})
+            self._made = belief, count
+        return belief
+
+    @property
+    def last_fit(self) -> Milestone | None:
+        """The last fit of the belief, made now where it has not been asked for; `None` where nothing was fitted."""
+        _ = self.belief
+        return self._fits[max(self._fits)] if self._fits else None
+
+    def after(
+        self, lessons: Sequence[Comparison], fit: Milestone | None = None, later: bool = False
+    ) -> tuple[Posterior | None, Milestone | None]:
+        """Return the belief once more lessons are learned, and the last fit made on the way; nothing changes.
+
+        Args:
+            lessons: What is taught, in this order.
+            fit: The fit that was made with them, where that is known: it is refused where it cannot be.
+            later: Whether they are to be learned when the belief is asked for: then it is not returned.
+        """
+        for lesson in lessons:
+            self._prior.noise(lesson.variance)  # refused now, where a theorem allows for no error
+        if fit is not None:
+            self.must_have_led_to(fit, len(lessons))
+        if later or fit is not None:
+            return None, fit
+        belief, fits = self._learned(self.belief, len(self._lessons), lessons)
+        return belief, fits[-1] if fits else None
+
+    def add(self, lessons: Sequence[Comparison], fit: Milestone | None = None, belief: Posterior | None = None) -> None:
+        """Take up lessons.
+
+        Args:
+            lessons: What is taught, in this order.
+            fit: The fit that was made with them, where that is known.
+            belief: What they lead to, where that is known.
+        """
+        self._lessons.extend(lessons)
+        self.fit(fit)
+        if belief is not None:
+            self._made = belief, len(self._lessons)
+
+    def fit(self, fit: Milestone | None) -> None:
+        """Take up a fit that was made before."""
+        if fit is not None:
+            self._fits[fit.lessons] = fit
+
+    def must_have_led_to(self, fit: Milestone, more: int | None = None) -> None:
+        """Refuse a fit that cannot have been made with the last of all lessons, or with one of so many more."""
+        count = len(self._lessons)
+        least, most = (1, count) if more is None else (count + 1, count + more)
+        if not least <= fit.lessons <= most:
+            raise ValueError(
+                f"its fit must be after lesson {least} to {most}, as the lines before say, got {fit.lessons}"
+            )
+        self._prior.must_understand(fit.learned)
+
+    def copied(self) -> "Learning":
+        """Return a copy that learns by itself."""
+        new = Learning(self._prior)
+        new._lessons, new._fits, new._made = list(self._lessons), dict(self._fits), self._made
+        return new
+
+    def _learned(
+        self, belief: Posterior, known: int, lessons: Sequence[Comparison]
+    ) -> tuple[Posterior, list[Milestone]]:
+        """Return the belief after more lessons than it knows of, learned one by one, and all fits made on the way."""
+        fits = []
+        for k, lesson in enumerate(lessons, 1):
+            due, belief = belief.due, belief.condition(lesson)
+            if belief.due != due:
+                assert belief.fitted is not None
+                fits.append(Milestone(known + k, belief.fitted))
+                belief = self._at(fits[-1], lessons[:k])
+        return belief, fits
+
+    def _at(self, fit: Milestone, more: Sequence[Comparison]) -> Posterior:
+        """Return the belief when a fit was just made."""
+        return self._prior.told([*self._lessons, *more][: fit.lessons], fit.learned)
