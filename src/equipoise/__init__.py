@@ -1,12 +1,11 @@
 """Equipoise: bias-robust optimization. Tune anything whose measurements drift."""
 
 from importlib import import_module
-from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
-from equipoise import belief, kernels, log, offsets, plots, policies, reductions
+from equipoise import belief, kernels, log, offsets, policies, reductions
 from equipoise.answer import Recommendation
 from equipoise.belief import CredibleConfidence, FixedConfidence, PaperConfidence, TightConfidence
-from equipoise.contest import compare
 from equipoise.data import Comparison, Duel, Proposal, Trial
 from equipoise.kernels import RBF, Linear, Matern52
 from equipoise.log import LogError
@@ -17,10 +16,14 @@ from equipoise.reductions import BestForecaster, Centered, Direct, OnePoint, Two
 from equipoise.spaces import Box, Choice, Context, Finite, Float, Int, Space
 from equipoise.study import DuelGivenUp
 
+if TYPE_CHECKING:
+    from equipoise import plots
+    from equipoise.contest import compare
+
 __version__ = "0.2.0"
 
-LAZY = ("environments", "experiments", "fleet", "testing", "web")
-"""The parts that optimizing does not need, imported when they are first asked for."""
+LAZY = ("environments", "experiments", "fleet", "plots", "testing", "web")
+"""The parts that optimizing does not need, imported when they are first asked for; `compare` is like them."""
 
 __all__ = [
     "BOSE",
@@ -72,10 +75,12 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> Any:
     """Import a part when it is first asked for."""
     if name in LAZY:
         return import_module(f"equipoise.{name}")
+    if name == "compare":
+        return import_module("equipoise.contest").compare
     raise AttributeError(f"module 'equipoise' has no attribute {name!r}")
 
 

@@ -3,7 +3,7 @@
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from html import escape
 from pathlib import Path
 from typing import Any, TypeVar, overload
@@ -11,7 +11,6 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from equipoise import _validation as check
-from equipoise._linalg import one_thread
 from equipoise._typing import Seed
 from equipoise.answer import Difference, Recommendation
 from equipoise.answer.notebook import as_html
@@ -30,13 +29,11 @@ from equipoise.reductions import Reduction
 from equipoise.spaces import Domain
 from equipoise.spaces.constraints import Constraint
 from equipoise.study import Assembly, Claims, Note, Plan, Record, Streams
+from equipoise.study.learning import calmly
 from equipoise.study.sheets import Sheet, columns
 from equipoise.study.streams import PROPOSE
 
 T = TypeVar("T")
-
-FEW_POINTS = 64
-"""On a set of so few points BLAS does not use threads, and limiting them costs a few microseconds for nothing."""
 
 
 class Optimizer:
@@ -174,8 +171,7 @@ class Optimizer:
     @property
     def posterior(self) -> Posterior:
         """The belief, given everything told; immutable."""
-        with self._calmly():
-            return self._state.posterior
+        return self._state.posterior
 
     @property
     def readings(self) -> int:
@@ -198,8 +194,7 @@ class Optimizer:
         Args:
             judged: Whether to say which readings are held for spoiled. If not, nothing has to be computed.
         """
-        with self._calmly():
-            return self._turns.look(lambda: self._state.records(judged))
+        return self._turns.look(lambda: self._state.records(judged))
 
     @property
     def last_answered(self) -> int | None:
@@ -641,8 +636,7 @@ class Optimizer:
 
     def _happen(self, event: Event) -> Warning | None:
         """Prepare an event, write it, make its change; return what the user should know of it."""
-        with self._calmly():
-            change = self._state.prepare(event)
+        change = self._state.prepare(event)
         if self._turns.journal is not None:
             self._turns.journal.write(event if change.event is None else change.event)
         change.make()
@@ -651,13 +645,11 @@ class Optimizer:
     def _mend(self) -> None:
         """Make the memory anew where an interrupt came in the middle of a change: from the events that happened."""
         if not self._state.whole:
-            with self._calmly():
-                self._state = self._state.rebuilt()
+            self._state = self._state.rebuilt()
 
     def _apply(self, event: Event) -> None:
-        """Make the change of an event that is written, as it was made live: to the last bit, so on one thread too."""
-        with self._calmly():
-            self._state.apply(event)
+        """Make the change of an event that is written; what it teaches is learned when the belief is asked for."""
+        self._state.apply(event)
 
     def _proposed(self, part: Domain) -> Duel:
         with self._calmly():
@@ -705,8 +697,7 @@ class Optimizer:
 
     def _calmly(self) -> AbstractContextManager[None]:
         """Return what keeps BLAS to one thread, where there is enough to compute for more."""
-        points = self._state.rules.prior.points
-        return nullcontext() if points is not None and len(points) <= FEW_POINTS else one_thread()
+        return calmly(self._state.rules.prior)
 
     def _added(self, reading: Reading) -> tuple[int, Warning | None]:
         event = self._state.door.adding(reading)
@@ -726,8 +717,7 @@ class Optimizer:
         if isinstance(log, (str, os.PathLike)):
             self._turns.journal = Log.create(log, self.space, parts, self._streams.key.tolist())
             return
-        with self._calmly():
-            log.take_up(self._apply)
+        log.take_up(self._apply)
         self._turns.journal = log
 
 

@@ -164,7 +164,8 @@ class AnywherePosterior(Posterior):
         """The points of all data, each once."""
         if self.observations is None:
             return np.empty((0, 0))
-        distinct: FloatArray = np.unique(self.observations.points, axis=0)
+        points = self.observations.points
+        distinct: FloatArray = points[_linalg.firsts(points)]
         return distinct
 
     def cross(self, points: FloatArray) -> FloatArray:

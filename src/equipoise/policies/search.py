@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
+from equipoise import _linalg
 from equipoise._typing import FloatArray
 from equipoise.belief.descent import descend
 from equipoise.belief.posterior import Posterior
@@ -132,7 +133,9 @@ def search(
         reached = posterior.at(np.array(climbed))  # the policy will see these too, so its delta_t is at least theirs
         delta = max(delta, float((reached.width(reached.psi(0)) - reached.mean[0] + reached.mean).max()))
     best = np.argsort(-optimistic)[:FINALISTS]
-    return np.unique(np.concatenate((np.array(climbed), belief.points[best])), axis=0)
+    found = np.concatenate((np.array(climbed), belief.points[best]))
+    distinct: FloatArray = found[_linalg.firsts(found)]
+    return distinct
 
 
 def _promising(space: Domain, posterior: Posterior, everywhere: FloatArray, rng: Generator) -> FloatArray:

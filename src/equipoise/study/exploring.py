@@ -22,6 +22,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from equipoise import _linalg
 from equipoise._typing import FloatArray
 from equipoise.belief import Posterior
 from equipoise.data import Proposal
@@ -68,7 +69,7 @@ def sequence(space: Domain, rng: Generator) -> FloatArray:
     if space.points is not None:
         return space.points[_far_apart(space.points / space.extent, SEQUENCE_POINTS, rng)]
     candidates = space.candidates(rng)
-    kept = np.sort(np.unique(candidates, axis=0, return_index=True)[1])
+    kept = np.sort(_linalg.firsts(candidates))
     distinct: FloatArray = candidates[kept[:SEQUENCE_POINTS]]
     return distinct
 

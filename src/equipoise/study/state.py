@@ -34,7 +34,7 @@ from equipoise.offsets import Circumstances
 from equipoise.reductions import Zero
 from equipoise.spaces import Domain
 from equipoise.study.door import Door, labelled
-from equipoise.study.learning import Learning
+from equipoise.study.learning import Learning, calmly
 from equipoise.study.ledger import DuelGivenUp, Entry, Ledger
 from equipoise.study.notes import dead_note, estranged_note, gap_note
 from equipoise.study.outlook import feasibility, records, standing, suspect
@@ -375,7 +375,8 @@ class State:
         belief, fit = self._learning.after(lessons, event.fit, later)
         baseline = self.baseline
         if baseline is not None and not strange:
-            predicted = float(self.posterior.at(now.point(i)[None]).mean[0])
+            with calmly(rules.prior):
+                predicted = float(self.posterior.at(now.point(i)[None]).mean[0])
             baseline = baseline.update(rules.sign * reading.value, predicted)
 
         def learn() -> None:
