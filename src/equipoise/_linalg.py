@@ -45,15 +45,22 @@ def safe_cholesky(K: FloatArray) -> FloatArray:
     return np.diag(np.sqrt(K.diagonal()))  # nothing is shared any more, and nothing fails
 
 
-def solve_lower(L: FloatArray, b: FloatArray, transposed: bool = False) -> FloatArray:
-    """Return L^-1 b, or L'^-1 b, for a lower triangular L."""
+def solve_lower(L: FloatArray, b: FloatArray, transposed: bool = False, overwrite: bool = False) -> FloatArray:
+    """Return L^-1 b, or L'^-1 b, for a lower triangular L.
+
+    Args:
+        L: Shape (n, n).
+        b: Shape (n,) or (n, m).
+        transposed: Which of the two.
+        overwrite: Whether b is not needed any more: fresh memory costs as much as a small solve.
+    """
     if not b.size:
         return np.empty_like(b)
     trans = int(transposed)
     if L.flags.f_contiguous:
-        solved, zero = lapack().dtrtrs(L, b, lower=1, trans=trans)
+        solved, zero = lapack().dtrtrs(L, b, lower=1, trans=trans, overwrite_b=overwrite)
     else:  # rows are kept together: the transposed factor is there without a copy
-        solved, zero = lapack().dtrtrs(L.T, b, lower=0, trans=1 - trans)
+        solved, zero = lapack().dtrtrs(L.T, b, lower=0, trans=1 - trans, overwrite_b=overwrite)
     if zero:
         raise np.linalg.LinAlgError(f"the diagonal must have no zero, got one at {zero - 1}")
     result: FloatArray = solved

@@ -298,3 +298,15 @@ def test_lengthscales_are_stored_as_plain_floats(lengthscale):
 def test_the_base_class_is_abstract():
     with pytest.raises(TypeError, match="abstract"):
         Kernel()
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.3), 2.0 * Matern52([0.2, 0.4]) + RBF(9.0), RBF(0.3) * Linear()])
+def test_a_large_matrix_is_to_the_last_bit_that_of_its_rows(kernel):
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(700, 2)), rng.normal(size=(151, 2))
+    whole = kernel(A, B)
+    assert whole.shape == (700, 151)
+    by_rows = np.concatenate([kernel(A[i : i + 7], B) for i in range(0, 700, 7)])
+    if kernel.entrywise:
+        assert whole.tobytes() == by_rows.tobytes()
+    np.testing.assert_allclose(whole, by_rows, rtol=1e-13, atol=1e-14)

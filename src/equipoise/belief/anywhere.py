@@ -82,7 +82,7 @@ class AnywherePosterior(Posterior):
 
     def at(self, points: FloatArray) -> Belief:
         """Return the belief about f at the given points."""
-        V = self.solve(self.cross(points).T)
+        V = self.solve(self.cross(points).T, overwrite=True)
         variance = np.maximum(self.kernel.diagonal(points) - np.einsum("nm,nm->m", V, V), 0.0)
 
         def column(j: int) -> FloatArray:
@@ -178,9 +178,9 @@ class AnywherePosterior(Posterior):
         """Return (K + lambda I)^-1 outcomes, shape (n,)."""
         return self.solve(self._whitened, transposed=True)
 
-    def solve(self, b: FloatArray, transposed: bool = False) -> FloatArray:
-        """Return L^-1 b, or L'^-1 b."""
-        return _linalg.solve_lower(self._L, b, transposed) if len(self._L) else b
+    def solve(self, b: FloatArray, transposed: bool = False, overwrite: bool = False) -> FloatArray:
+        """Return L^-1 b, or L'^-1 b; in the memory of b where that may be overwritten."""
+        return _linalg.solve_lower(self._L, b, transposed, overwrite) if len(self._L) else b
 
     def surprise(self, directions: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return a = h'P h and b = h'P y for each direction h among the data, P = (K + lambda I)^-1, shapes (j,).

@@ -96,6 +96,6 @@ class Observations:
     def combine(self, columns: FloatArray) -> FloatArray:
         """Turn columns that belong to points, shape (..., p), into columns that belong to data, shape (..., n)."""
         if len(self.starts) == len(self.weights):  # every datum is of a single point
-            return columns * self.weights
+            return columns if (self.weights == 1.0).all() else columns * self.weights
         combined: FloatArray = np.add.reduceat(columns * self.weights, self.starts, axis=-1)
         return combined

@@ -20,6 +20,9 @@ from numpy.typing import ArrayLike
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
 
+BLOCK = 2**15
+"""Entries of a matrix that are computed at once: fresh memory for more costs several times the arithmetic."""
+
 
 class Kernel(ABC):
     """A positive semidefinite function of two points.
@@ -44,7 +47,19 @@ class Kernel(ABC):
 
     def __call__(self, A: ArrayLike, B: ArrayLike) -> FloatArray:
         """Return k(a, b) for each a in `A` (..., n, d) and b in `B` (..., m, d): shape (..., n, m)."""
-        return self._matrix(*checked_pair(A, B))
+        A, B = checked_pair(A, B)
+        m = B.shape[-2]
+        if not self.entrywise or A.ndim > 2 or B.ndim > 2 or len(A) * m <= BLOCK:
+            return self._matrix(A, B)
+        rows, K = max(1, BLOCK // m), np.empty((len(A), m))
+        for i in range(0, len(A), rows):
+            K[i : i + rows] = self._matrix(A[i : i + rows], B)
+        return K
+
+    @property
+    def entrywise(self) -> bool:
+        """Whether each entry of the matrix is computed by itself, to the same bits whichever others are."""
+        return False
 
     def diagonal(self, A: ArrayLike) -> FloatArray:
         """Return k(a, a) for each a in `A` (..., n, d), without the matrix: shape (..., n)."""
@@ -89,6 +104,11 @@ class _Two(Kernel):
     def __post_init__(self) -> None:
         require_kernel("first", self.first)
         require_kernel("second", self.second)
+
+    @property
+    def entrywise(self) -> bool:
+        """Whether each entry of the matrix is computed by itself."""
+        return self.first.entrywise and self.second.entrywise
 
 
 @dataclass(frozen=True)
@@ -147,6 +167,11 @@ class Scaled(Kernel):
     def __post_init__(self) -> None:
         require_kernel("kernel", self.kernel)
         object.__setattr__(self, "factor", check.positive("factor", self.factor))
+
+    @property
+    def entrywise(self) -> bool:
+        """Whether each entry of the matrix is computed by itself."""
+        return self.kernel.entrywise
 
     def with_gradient(self, A: FloatArray, B: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the matrix and its gradient."""

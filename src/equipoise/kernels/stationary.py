@@ -59,6 +59,11 @@ class Stationary(Kernel):
             np.multiply(minus_two_slope, z, out=result[..., j, :, :])  # d(r2)/d(log l_j) = -2 z_j^2
         return result
 
+    @property
+    def entrywise(self) -> bool:
+        """Whether each entry of the matrix is computed by itself: it is."""
+        return True
+
     def _matrix(self, A: FloatArray, B: FloatArray) -> FloatArray:
         return self.profile(self._squared_distance(A, B))
 
