@@ -101,7 +101,7 @@ def replay(name: str, path: Path, opt: eq.Optimizer, readings: int, target: floa
         advance(opt, readings)
     live = time.perf_counter() - start
     start = time.perf_counter()
-    eq.resume(path)
+    _ = eq.resume(path).posterior  # made when it is asked for
     again = time.perf_counter() - start
     size = path.stat().st_size
     print(f"{name:34}{readings:10}{live:9.1f}{again:10.2f}{target:9.0f}{size / readings:16.0f}{size / 1e6:8.2f}")

@@ -310,3 +310,12 @@ def test_a_large_matrix_is_to_the_last_bit_that_of_its_rows(kernel):
     if kernel.entrywise:
         assert whole.tobytes() == by_rows.tobytes()
     np.testing.assert_allclose(whole, by_rows, rtol=1e-13, atol=1e-14)
+
+
+@pytest.mark.parametrize("kernel", [RBF, Matern32, Matern52])
+def test_profile_and_slope_together_are_what_they_are_alone(kernel):
+    r2 = np.random.default_rng(0).exponential(size=1000) * 9
+    r2[0] = 0.0
+    k, slope = kernel.with_slope(r2)
+    assert k.tobytes() == kernel.profile(r2).tobytes()
+    assert slope.tobytes() == kernel.slope(r2).tobytes()

@@ -70,7 +70,8 @@ class Evidence:
         l2, (v, noise), offset = np.exp(2 * theta[:G]), np.exp(theta[G : G + 2]), np.exp(theta[G + 2 :])
         r2 = (1.0 / l2) @ self._D
         n, p = len(self.data), len(self.data.points)
-        k = Matern52.profile(r2).reshape(p, p)
+        k, slope = Matern52.with_slope(r2)
+        k = k.reshape(p, p)
         F = v * (k if self._plain else self.data.combine(self.data.combine(k).T))
         echo = None if self._offset is None else self._offset.echo(offset)
         K = F.copy() if echo is None else F + echo * F
@@ -82,7 +83,9 @@ class Evidence:
         M = W if echo is None else W + echo * W
         M = M if self._plain else M[self._spread[0]] * self._spread[1]
         gradient = np.empty_like(theta)
-        gradient[:G] = -(self._D @ (v * Matern52.slope(r2) * M.ravel())) / l2
+        slope *= v
+        slope *= M.ravel()
+        gradient[:G] = -(self._D @ slope) / l2
         gradient[G] = 0.5 * v * np.vdot(M, k)
         gradient[G + 1] = 0.5 * noise * np.trace(W) + 0.5 * (self.nulls @ self.nulls / noise - len(self.nulls))
         if self._offset is not None:
@@ -94,11 +97,14 @@ def _likelihood(K: FloatArray, y: FloatArray) -> tuple[float, FloatArray]:
     """Return log N(y; 0, K) up to a constant, and a matrix like W: of the same sum with any symmetric one."""
     L, lapack = _linalg.cholesky(K), _linalg.lapack()
     alpha = lapack.dpotrs(L, y, lower=1)[0]
-    W = lapack.dpotri(L, lower=1)[0].T  # of the inverse one triangle, with zeros in the other: twice that one will do
+    half = float(np.log(L.diagonal()).sum())
+    W = lapack.dpotri(L, lower=1, overwrite_c=1)[
+        0
+    ].T  # of the inverse one triangle, with zeros in the other: twice that one will do
     W *= -2.0
     W.flat[:: len(y) + 1] *= 0.5
     W += np.multiply.outer(alpha, alpha)
-    return -0.5 * float(y @ alpha) - float(np.log(L.diagonal()).sum()), W
+    return -0.5 * float(y @ alpha) - half, W
 
 
 def typical_step(data: Observations, law: Offset) -> float:

@@ -45,6 +45,11 @@ class Stationary(Kernel):
     def slope(r2: FloatArray) -> FloatArray:
         """Return dk/d(r2), elementwise; finite at r2 = 0."""
 
+    @classmethod
+    def with_slope(cls, r2: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return what `profile` and `slope` return, together: at the price of one where they share most."""
+        return cls.profile(r2), cls.slope(r2)
+
     def log_lengthscale_gradient(self, A: ArrayLike, B: ArrayLike) -> FloatArray:
         """Return dk(a, b)/d(log l_j) for each dimension j: shape (..., d, n, m).
 
@@ -80,8 +85,9 @@ class Stationary(Kernel):
         z = A[..., :, None, :] - B[..., None, :, :]
         z /= lengthscale
         r2 = np.einsum("...d,...d->...", z, z)
-        z *= self.slope(r2)[..., None] * (2.0 / lengthscale)  # d(r2)/d(a_j) = 2 z_j / l_j
-        return self.profile(r2), z
+        k, slope = self.with_slope(r2)
+        z *= slope[..., None] * (2.0 / lengthscale)  # d(r2)/d(a_j) = 2 z_j / l_j
+        return k, z
 
     def _squared_distance(self, A: FloatArray, B: FloatArray) -> FloatArray:
         r2 = np.zeros(matrix_shape(A, B))
@@ -171,18 +177,34 @@ class Matern52(Stationary):
     def profile(r2: FloatArray) -> FloatArray:
         """Return k as a function of the squared scaled distance, elementwise."""
         s = np.sqrt(5.0 * r2)
-        k = s / 3.0  # in place from here: fresh memory costs more than the arithmetic
-        k += 1.0
-        k *= s
-        k += 1.0
-        k *= np.exp(-s)  # (1 + s + s^2/3) exp(-s), R&W Eq. (4.17), nu = 5/2
-        return k
+        return _matern52(s, np.exp(-s))
 
     @staticmethod
     def slope(r2: FloatArray) -> FloatArray:
         """Return dk/d(r2), elementwise."""
         s = np.sqrt(5.0 * r2)
         return (-5.0 / 6.0) * (1.0 + s) * np.exp(-s)  # (-s (1 + s) exp(-s) / 3) (5 / 2s)
+
+    @classmethod
+    def with_slope(cls, r2: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return what `profile` and `slope` return, together: one exponential serves both."""
+        s = np.sqrt(5.0 * r2)
+        decay = np.exp(-s)
+        k = _matern52(s, decay)
+        s += 1.0
+        s *= -5.0 / 6.0
+        s *= decay
+        return k, s
+
+
+def _matern52(s: FloatArray, decay: FloatArray) -> FloatArray:
+    """Return (1 + s + s^2/3) exp(-s): R&W Eq. (4.17), nu = 5/2."""
+    k = s / 3.0  # in place from here: fresh memory costs more than the arithmetic
+    k += 1.0
+    k *= s
+    k += 1.0
+    k *= decay
+    return k
 
 
 def _lengthscale(value: Any) -> float | tuple[float, ...]:
