@@ -7,7 +7,8 @@ even number of readings `ask` has to choose a new pair. The processor time, user
 of imports is that of the wall-clock time of one more run, by `python -X importtime`; it includes what a command imports
 on its way. Bytecode is kept in a folder of its own, which a first run fills: an installed package has it too, and
 compiling our sources at every start costs about 0.1 s more. `--slowest 8` lists, for each command, the packages that
-cost most by themselves. Last comes the first `ask()` of a process that has imported the library.
+cost most by themselves. A process that imports NumPy and does nothing stands beside them: what no command can go below.
+Last comes the first `ask()` of a process that has imported the library.
 """
 
 import os
@@ -132,6 +133,9 @@ def main() -> None:
         measure("tell", waiting, [trial, "0.5"], given.repeat, given.slowest)
         measure("best", path, [], given.repeat, given.slowest)
         measure("status", path, [], given.repeat, given.slowest)
+        measure("export", path, [], given.repeat, given.slowest)
+        bare = [processor_seconds([sys.executable, "-c", "import numpy"]) for _ in range(given.repeat + 1)][1:]
+        print(f"| `python -c 'import numpy'` | {median(bare):.2f} | {min(bare):.2f} | |")
         print(f"| first `ask()` after the import, new study | {first_ask(None, given.repeat):.2f} | | |")
         print(f"| first `ask()` after the import, resumed | {first_ask(path, given.repeat):.2f} | | |")
 
