@@ -137,6 +137,12 @@ class AnywherePosterior(Posterior):
         new.observations, new.comparisons = data, comparisons
         return new.under(model)
 
+    def beside(self, outcomes: Observations) -> Self:
+        """Return the posterior with outcomes of differences in which there is no offset, of given variances."""
+        rows = self.solve(outcomes.combine(self.cross(outcomes.points).T))
+        K = outcomes.combine(outcomes.combine(self.kernel(outcomes.points, outcomes.points)).T)
+        return self._joined(outcomes, rows, K, outcomes.variances)
+
     def noises(self, errors: FloatArray) -> FloatArray:
         """Return the variance of the noise of each outcome, shape (n,)."""
         return np.array([self.noise(error) for error in errors.tolist()]) if errors.any() else self.regularizer + errors
@@ -219,20 +225,25 @@ class AnywherePosterior(Posterior):
 
     def _grown(self, news: Observations) -> Self:
         """Return the posterior with data that came out as expected."""
-        new, data = self._copy(), self.observations
-        data = Observations.none(news.points.shape[1]) if data is None else data
+        data = Observations.none(news.points.shape[1]) if self.observations is None else self.observations
         k = news.combine(self.cross(news.points).T)  # shape (n, news)
         K = news.combine(news.combine(self.kernel(news.points, news.points)).T)
         if self.offset is not None:
             k = k + self.offset(data.moments, news.moments, k)
             K = K + self.offset(news.moments, news.moments, K)
-        noise, rows, n = self.noises(news.variances), self.solve(k), len(data)
+        rows = self.solve(k)
+        return self._joined(replace(news, outcomes=self._whitened @ rows), rows, K, self.noises(news.variances))
+
+    def _joined(self, news: Observations, rows: FloatArray, K: FloatArray, noise: FloatArray) -> Self:
+        """Return the posterior with more data, given L^-1 k of these, their prior covariance and their noise."""
+        new, n, data = self._copy(), len(self._L), self.observations
         corner = _linalg.safe_cholesky(K - rows.T @ rows + np.diag(noise))
         new._L = np.zeros((n + len(news), n + len(news)))
         new._L[:n, :n], new._L[n:, :n], new._L[n:, n:] = self._L, rows.T, corner
-        new._whitened = np.append(self._whitened, np.zeros(len(news)))
+        surprise = _linalg.solve_lower(corner, news.outcomes - self._whitened @ rows)
+        new._whitened = np.append(self._whitened, surprise)
         new.log_det = self.log_det + float(2 * np.log(corner.diagonal()).sum() - np.log(noise).sum())
-        new.observations = data.joined(replace(news, outcomes=self._whitened @ rows))
+        new.observations = news if data is None else data.joined(news)
         return new
 
     def _inverse(self, b: FloatArray) -> FloatArray:

@@ -15,7 +15,7 @@ from equipoise._typing import FloatArray
 from equipoise.belief.anywhere import AnywherePosterior
 from equipoise.belief.landscape import Landscape
 from equipoise.belief.learned import LearnedPosterior
-from equipoise.belief.model import Learned, Model
+from equipoise.belief.model import Hyperparameters, Learned, Model
 from equipoise.belief.observations import Observations
 from equipoise.belief.posterior import Belief, Posterior, direction, says_nothing
 from equipoise.data import Comparison
@@ -43,7 +43,7 @@ class GuardedPosterior(Posterior):
 
     def __init__(self, modeled: LearnedPosterior, guard: float = 3.0) -> None:
         super().__init__(modeled.kernel, modeled.regularizer, modeled.confidence)
-        self.guard, self.modeled = guard, modeled
+        self.guard, self.modeled, self.form = guard, modeled, modeled.form
         self.duels = AnywherePosterior(modeled.kernel, 2 * modeled.regularizer, modeled.confidence)
 
     @property
@@ -155,6 +155,15 @@ class GuardedPosterior(Posterior):
     def knows_enough(self) -> bool:
         """Whether there were so many readings that what was learned of the model can be relied on."""
         return self.modeled.knows_enough
+
+    @property
+    def typical_step(self) -> float:
+        """The size of a typical difference of readings."""
+        return self.modeled.typical_step
+
+    def supposing(self, hyperparameters: Hyperparameters) -> Self:
+        """Return it with the model under given hyperparameters."""
+        return self._following(self.modeled.supposing(hyperparameters))
 
     def rescaled(self, lengthscales: float, variance: float) -> AnywherePosterior:
         """Return the modeled posterior under other lengthscales and another variance of f."""

@@ -62,6 +62,8 @@ class LearnedPosterior(Posterior):
         True
     """
 
+    form: Form
+
     def __init__(
         self,
         form: Form,
@@ -249,6 +251,15 @@ class LearnedPosterior(Posterior):
     def opinions(self) -> tuple[Posterior, ...]:
         """What it has learned, and the same data under shorter lengthscales."""
         return (self.exact, self.rescaled(BOLD_LENGTHSCALES, 1.0))
+
+    @property
+    def typical_step(self) -> float:
+        """The size of a typical difference of readings."""
+        return self.hyperparameters.step
+
+    def supposing(self, hyperparameters: Hyperparameters) -> Self:
+        """Return it under given hyperparameters."""
+        return self._with(hyperparameters, self._jumps, self._blips)
 
     def rescaled(self, lengthscales: float, variance: float) -> AnywherePosterior:
         """Return it under lengthscales and a variance of f multiplied by these."""

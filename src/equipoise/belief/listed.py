@@ -16,6 +16,7 @@ from equipoise._typing import FloatArray
 from equipoise.belief import covariance
 from equipoise.belief.arrays import namespace
 from equipoise.belief.confidence import Confidence
+from equipoise.belief.observations import Observations
 from equipoise.belief.posterior import Belief, Posterior, direction, squared_surprise
 from equipoise.data import Comparison
 from equipoise.kernels import Kernel
@@ -88,6 +89,21 @@ class FinitePosterior(Posterior):
         new = self._next(s / noise, squared_surprise(comparison, residual, s))
         new._mean, new._variance, row = conditioned(self._mean, self._variance, c, s, residual)
         new._covariance = self._covariance.downdate(row)
+        return new
+
+    def beside(self, outcomes: Observations) -> Self:
+        """Return the posterior with outcomes of differences in which there is no offset, of given variances."""
+        new, where = self._copy(), self.indices(outcomes.points)
+        ends = np.append(outcomes.starts[1:], len(where))
+        for start, end, outcome, noise in zip(
+            outcomes.starts, ends, outcomes.outcomes, outcomes.variances, strict=True
+        ):
+            i, u = where[start:end], outcomes.weights[start:end]
+            c = new._covariance.apply(i, u)
+            s, residual = noise + max(float(u @ c[i]), 0.0), outcome - float(u @ new._mean[i])
+            new._mean, new._variance, row = conditioned(new._mean, new._variance, c, s, residual)
+            new._covariance = new._covariance.downdate(row)
+            new.log_det += float(np.log(s / noise))
         return new
 
     def at(self, points: FloatArray) -> Belief:

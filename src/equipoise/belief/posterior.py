@@ -35,7 +35,8 @@ from equipoise.offsets import Arbitrary, Offset
 
 if TYPE_CHECKING:
     from equipoise.belief.landscape import Landscape
-    from equipoise.belief.model import Learned
+    from equipoise.belief.model import Form, Hyperparameters, Learned
+    from equipoise.belief.observations import Observations
 
 ONE = np.array([1.0])
 PAIR = np.array([1.0, -1.0])
@@ -151,6 +152,9 @@ class Posterior(ABC):
     points: FloatArray | None = None
     """All points f will ever be asked about, where they are finitely many and listed, shape (m, d)."""
 
+    form: "Form | None" = None
+    """The form of its model where it learns that; else `None`."""
+
     _derived: tuple[str, ...] = ()
     """Attributes computed from the others when first asked for; a copy leaves them out."""
 
@@ -248,6 +252,23 @@ class Posterior(ABC):
         return self
 
     @property
+    def typical_step(self) -> float:
+        """The size of a typical difference of readings, where the unit of f is learned; else 1."""
+        return 1.0
+
+    def supposing(self, hyperparameters: "Hyperparameters") -> "Posterior":
+        """Return it under given hyperparameters, where it learns them; or itself."""
+        return self
+
+    def beside(self, outcomes: "Observations") -> "Posterior":
+        """Return the posterior with outcomes of differences in which there is no offset, of given variances.
+
+        Args:
+            outcomes: What answers of judges come to; they do not count as comparisons.
+        """
+        raise TypeError(f"`posterior` must be one that can learn from judgements too, got {self!r}")
+
+    @property
     def pair_variance(self) -> float:
         """The variance of the difference of two readings of one pair at one point: what duels cannot see through."""
         return self.regularizer
@@ -300,6 +321,10 @@ class Posterior(ABC):
         z = check.array("reference", reference, X.shape[1:])
         belief = self.at(np.concatenate((X, z[None])))
         return belief.mean[:-1] - belief.mean[-1], belief.psi(len(X))[:-1]
+
+    def preference(self, first: FloatArray, second: FloatArray) -> float | None:
+        """Return how often a judge would choose one point, shape (d,), over another; `None` where nobody judged."""
+        return None
 
     @property
     def beta(self) -> float:

@@ -1,0 +1,20 @@
+"""Judging: which of two settings is better, and roughly by how much, as people and models say it."""
+
+from equipoise.judging.judged import JudgedPosterior
+from equipoise.judging.judges import Judge
+from equipoise.judging.report import JudgeReport, reported
+from equipoise.judging.scale import DEFAULT_STEPS, SCALES, Judgement, Pair, answered, known_scale, mirrored
+
+__all__ = [
+    "DEFAULT_STEPS",
+    "SCALES",
+    "Judge",
+    "JudgeReport",
+    "JudgedPosterior",
+    "Judgement",
+    "Pair",
+    "answered",
+    "known_scale",
+    "mirrored",
+    "reported",
+]

@@ -1,0 +1,315 @@
+"""The belief that has also learned from judgements: each is a Gaussian pseudo-outcome beside what was read.
+
+What is known from readings is the prior here. Where there are enough readings to know the unit of f, or a kernel was
+given, the judgements teach f and what the judges are like; else also the kernel, and the first judge's noise is the
+unit. The sites are made consistent at each judgement while these are few, and later whenever there are a tenth more of
+them: in between a new answer gets the site that its own cavity suggests, at a cost quadratic in their number.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+
+from equipoise._typing import FloatArray
+from equipoise.belief import Belief, Posterior, Schedule
+from equipoise.belief.landscape import Landscape
+from equipoise.belief.observations import Observations
+from equipoise.data import Comparison
+from equipoise.judging.fitting import Fitted, KernelFit, fit_judges, thinned
+from equipoise.judging.judges import Judge, Panel
+from equipoise.judging.likelihood import choice_probability
+from equipoise.judging.pairing import Pairing, outcome
+from equipoise.judging.propagation import Sites, propagate
+from equipoise.judging.scale import Judgement
+from equipoise.offsets import Offset
+
+FEW = 64
+"""Up to so many judgements all sites are made consistent at each."""
+
+GROWTH = 1.1
+"""Then whenever there are so many times as many."""
+
+MOST_SWEEPS, LATER_SWEEPS = 50, 3
+"""How many sweeps that may take, while they are few and later: most sites have been consistent before."""
+
+ANSWERS_PER_PARAMETER = 15
+"""How many answers an estimate of what is left to gain needs, as many as readings."""
+
+LEAST_DEVIATION = 0.35
+"""Least standard deviation of f, in units of the range of values it was seen to take, as for readings."""
+
+
+class JudgedPosterior(Posterior):
+    """A posterior that learns from judgements beside whatever another one learns from.
+
+    Args:
+        base: Learns from readings and comparisons.
+
+    Example:
+        >>> import numpy as np, equipoise as eq
+        >>> belief = JudgedPosterior(eq.belief.AnywherePosterior(eq.RBF(0.5)))
+        >>> a, b = np.array([1.0]), np.array([0.0])
+        >>> for answer in ("first", "much first", "first", "equal"):
+        ...     belief = belief.judge(Judgement(a, b, answer))
+        >>> belief.comparisons, round(belief.preference(a, b), 2)
+        (4, 0.8)
+    """
+
+    _derived = ("exact", "_outcomes", "_supposed", "_rested")
+
+    def __init__(self, base: Posterior) -> None:
+        super().__init__(base.kernel, base.regularizer, base.confidence)
+        self.base, self.points, self.form = base, base.points, base.form
+        self.judgements: tuple[Judgement, ...] = ()
+        self.judges: tuple[Judge, ...] = ()
+        self.sites = Sites.none()
+        self.schedule = Schedule()
+        self._fitted: Fitted | None = None
+        self._next_fit, self._next_sweep = self.schedule.first, FEW
+        self._open = np.empty((0, 2, 0))
+        self._take_over()
+
+    @classmethod
+    def over(cls, posterior: Posterior) -> "JudgedPosterior":
+        """Return a posterior as one that learns from judgements, if it is not one already."""
+        return posterior if isinstance(posterior, cls) else cls(posterior)
+
+    def judge(self, judgement: Judgement) -> Self:
+        """Return the posterior that has also learned from a judgement."""
+        new = self._copy()
+        new.judgements = (*self.judgements, judgement)
+        n = len(new.judgements)
+        if n >= self._next_fit:
+            new._fit()
+        if n <= FEW or n >= self._next_sweep or n >= self._next_fit:
+            new._propagate()
+        else:
+            new._append(self.exact)
+        new._take_over()
+        return new
+
+    def condition(self, comparison: Comparison) -> Self:
+        """Return the posterior that has also learned from a reading or a comparison."""
+        return self._on(self.base.condition(comparison))
+
+    def resting_on(self, base: Posterior) -> "JudgedPosterior":
+        """Return the same judgements beside other readings; the last answer to that is kept."""
+        if base is self.base:
+            return self
+        kept: tuple[Posterior, JudgedPosterior] | None = self.__dict__.get("_rested")
+        if kept is None or kept[0] is not base:
+            kept = self.__dict__["_rested"] = base, self._on(base)
+        return kept[1]
+
+    def _on(self, base: Posterior) -> Self:
+        """Return it with another base: judges are learned anew where the unit of f is another."""
+        new = self._copy()
+        new.base = base
+        n, other = len(new.judgements), new._unit != self._unit
+        if other and n >= self.schedule.first:
+            new._fit()
+        if 0 < n <= FEW or (other and n):
+            new._propagate()
+        new._take_over()
+        return new
+
+    def anticipate(self, comparison: Comparison) -> Self:
+        """Return the posterior as if `comparison` came out as expected: surer."""
+        return self.anticipate_all([comparison])
+
+    def anticipate_all(self, comparisons: Sequence[Comparison]) -> Self:
+        """Return the posterior as if all comparisons came out as expected."""
+        new = self._copy()
+        new.base = self.base.anticipate_all(comparisons)
+        return new
+
+    def expecting(self, pairs: FloatArray) -> Self:
+        """Return the posterior as if pairs that are still to be judged, shape (k, 2, d), came out as expected."""
+        new = self._copy()
+        new._open = pairs
+        return new
+
+    @cached_property
+    def exact(self) -> Posterior:
+        """The posterior of all data, answers as pseudo-outcomes."""
+        posterior = self._supposed.active
+        if self._outcomes is not None:
+            posterior = posterior.beside(self._outcomes)
+        for first, second in self._open:
+            (mean,), _ = posterior.difference(first[None], second)
+            posterior = posterior.beside(outcome(first, second, float(mean), self.noise_variance))
+        return posterior
+
+    def at(self, points: FloatArray) -> Belief:
+        """Return the belief about f at the given points."""
+        return self.exact.at(points)
+
+    def mean(self, points: FloatArray) -> FloatArray:
+        """Return the posterior mean of f alone, shape (m,)."""
+        return self.exact.mean(points)
+
+    def landscape(self, leader: FloatArray) -> Landscape | None:
+        """Return the belief with gradients against a leader."""
+        return self.exact.landscape(leader)
+
+    def offsets(self, leader: FloatArray) -> tuple[FloatArray, FloatArray] | None:
+        """Return the time of each reading, and what the leader would have read then; `None` if not modeled."""
+        return self.base.offsets(leader)
+
+    def preference(self, first: FloatArray, second: FloatArray) -> float | None:
+        """Return how often the first point would be chosen over the second, neither having the better place.
+
+        The judge is the one who gave most answers.
+        """
+        (mean,), (variance,) = self.difference(first[None], second)
+        return choice_probability(float(mean), float(variance) + self.noise_variance)
+
+    @property
+    def noise_variance(self) -> float:
+        """The variance of what the judge who gave most answers feels, in the squared unit of f."""
+        if not self.judges:
+            return self._reference**2
+        said = [each.judge for each in self.judgements]
+        return max(self.judges, key=lambda judge: said.count(judge.name)).noise ** 2
+
+    @property
+    def support(self) -> FloatArray:
+        """The points of all data."""
+        return self.exact.support
+
+    @property
+    def law(self) -> Offset:
+        """What is assumed of the offset of readings."""
+        return self.base.law
+
+    @property
+    def active(self) -> Posterior:
+        """The posterior of all data."""
+        return self.exact
+
+    @property
+    def knows_unit(self) -> bool:
+        """Whether there were enough data to learn how large f is."""
+        return self.base.knows_unit or len(self.judgements) >= self.schedule.first
+
+    @property
+    def knows_enough(self) -> bool:
+        """Whether there were enough data for an estimate of what is left to gain."""
+        parameters = 1 if self.form is None else self.form.parameters
+        few = self.comparisons < ANSWERS_PER_PARAMETER * parameters
+        return self.knows_unit and (self.base.knows_enough if self.form is None or few else True)
+
+    @property
+    def proven(self) -> bool:
+        """Never: the judges were learned."""
+        return False
+
+    @property
+    def opinions(self) -> tuple[Posterior, ...]:
+        """Those of what was read, with the answers beside each."""
+        return tuple(self._beside(each) for each in self._supposed.opinions)
+
+    def rescaled(self, lengthscales: float, variance: float) -> Posterior:
+        """Return it under lengthscales and a variance of f multiplied by these, where it learns them."""
+        return self._beside(self._supposed.rescaled(lengthscales, variance))
+
+    def shortened(self, share: float) -> Posterior:
+        """Return it under lengthscales of at most this share of the prior's median, where it learns them."""
+        return self._beside(self._supposed.shortened(share))
+
+    @property
+    def pair_variance(self) -> float:
+        """The variance of the difference of two readings of a pair at one point; without readings, of the judge."""
+        return self.base.pair_variance if self.base.comparisons else self.noise_variance
+
+    @property
+    def spoiled(self) -> tuple[float, ...]:
+        """The times of the readings that are held for spoiled."""
+        return self.base.spoiled
+
+    @property
+    def estranged(self) -> frozenset[str]:
+        """The earlier campaigns whose readings contradict those of now."""
+        return self.base.estranged
+
+    def cautious(self, unit: float) -> Posterior:
+        """Return what to rely on where it must not be wrong: what is so for readings, with the answers beside."""
+        return self._beside(self._supposed.cautious(unit))
+
+    @property
+    def beta(self) -> float:
+        """The confidence coefficient."""
+        return self.exact.beta
+
+    @property
+    def _teaches_kernel(self) -> bool:
+        """Whether the kernel is to be learned from judgements."""
+        return self.form is not None and not self.base.knows_unit
+
+    @property
+    def _unit(self) -> float | None:
+        """The unit of f where a judge's noise is it; `None` where f has its own."""
+        return self._reference if self._teaches_kernel else None
+
+    @property
+    def _reference(self) -> float:
+        """The noise that a judge is expected to have: the unit of f where that has none."""
+        if self._teaches_kernel:
+            return self.base.typical_step
+        return float(np.sqrt(self.base.pair_variance))
+
+    @cached_property
+    def _supposed(self) -> Posterior:
+        """The base, under the kernel that judgements have taught where readings have not."""
+        if self.form is None or self._fitted is None or not self._teaches_kernel:
+            return self.base
+        return self.base.supposing(self._fitted.hyperparameters(self.form, self._reference))
+
+    @cached_property
+    def _outcomes(self) -> Observations | None:
+        """The answers as pseudo-outcomes, those of one pair of points together."""
+        return Pairing.of(self.judgements).outcomes(self.sites) if self.judgements else None
+
+    def _beside(self, posterior: Posterior) -> Posterior:
+        return posterior if self._outcomes is None else posterior.beside(self._outcomes)
+
+    def _panel(self, judgements: Sequence[Judgement]) -> Panel:
+        standard = self.judgements[0].judge if self._teaches_kernel else None
+        return Panel(judgements, self._reference, standard)
+
+    def _fit(self) -> None:
+        """Learn the judges, and the kernel where that is to be learned, in a copy that nobody has seen yet."""
+        some = [self.judgements[i] for i in thinned(len(self.judgements))]
+        panel = self._panel(some)
+        start = panel.theta(self.judges)
+        if self._teaches_kernel and self.form is not None:
+            self._fitted = KernelFit(some, self.form, panel, self._reference).best(self._fitted, start)
+            self.judges = panel.judges(self._fitted.theta)
+        else:
+            self.judges = panel.judges(fit_judges(panel, Pairing.of(some).prior(self._supposed.active), start))
+        self._next_fit = self.schedule.after(len(self.judgements))
+
+    def _propagate(self) -> None:
+        """Make all sites consistent, in a copy that nobody has seen yet."""
+        panel, pairing = self._panel(self.judgements), Pairing.of(self.judgements)
+        answers = panel.answers(panel.theta(self.judges))
+        most = MOST_SWEEPS if len(answers) <= FEW else LATER_SWEEPS
+        self.sites = propagate(pairing.prior(self._supposed.active), answers, self.sites, most).sites
+        self._next_sweep = int(GROWTH * len(self.judgements)) + 1
+
+    def _append(self, before: Posterior) -> None:
+        """Give the last judgement the site that what was believed before it suggests."""
+        last = self.judgements[-1]
+        panel = self._panel([last])
+        mu, v = before.difference(last.first[None], last.second)
+        self.sites = self.sites.and_of(panel.answers(panel.theta(self.judges)).tilt(mu, v), mu, v)
+        value, precision = float(self.sites.outcome[-1]), float(self.sites.precision[-1])
+        self.__dict__["exact"] = before.beside(outcome(last.first, last.second, value, 1.0 / precision))
+
+    def _take_over(self) -> None:
+        """Take up what is counted, in a copy that nobody has seen yet."""
+        self.kernel, self.regularizer = self._supposed.kernel, self._supposed.regularizer
+        self.comparisons = self.base.comparisons + len(self.judgements)
+        self.misfit, self.log_det = self.base.misfit, self.base.log_det

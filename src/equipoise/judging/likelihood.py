@@ -1,0 +1,147 @@
+"""How likely an answer is: an ordered probit with an advantage of the first place.
+
+    symbol   meaning                                                              shape
+    d        f(first) - f(second)                                                 (n,)
+    s        noise of the judge, in the unit of f                                 (n,)
+    b        advantage of the first place, in units of s                          (n,)
+    z        what the judge feels: d / s + b + e, e standard normal               (n,)
+    l, u     the answer is given where l < z <= u                                 (n,)
+    y, q     a number is q z: q is the judge's unit                               (n,)
+    mu, v    mean and variance of d before the answer (the cavity)                (n,)
+    Z        probability of the answer: E[P(answer | d)]                          (n,)
+
+With t = sqrt(s^2 + v), Z = Phi((s (u - b) - mu) / t) - Phi((s (l - b) - mu) / t). From the derivatives of log Z in mu
+follow mean and variance of d after the answer (Rasmussen and Williams 2006, section 3.6; Chu and Ghahramani 2005), and
+from those in s, b, l, u, q what is learned of the judge. -log Z is convex in mu, hence whatever follows converges.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise._typing import FloatArray
+
+LOG_ROOT_TAU = 0.5 * math.log(2 * math.pi)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answers:
+    """What was said, with what is known of those who said it.
+
+    Attributes:
+        low: l of each answer, shape (n,); minus infinity where there is none.
+        high: u of each answer, shape (n,).
+        value: y of each number, shape (n,).
+        unit: q of each number, shape (n,).
+        noise: s, shape (n,).
+        advantage: b, shape (n,).
+        number: Which answers are numbers, shape (n,).
+    """
+
+    low: FloatArray
+    high: FloatArray
+    value: FloatArray
+    unit: FloatArray
+    noise: FloatArray
+    advantage: FloatArray
+    number: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.noise)
+
+    def take(self, kept: NDArray[np.intp]) -> "Answers":
+        """Return some of them."""
+        return Answers(*(getattr(self, name)[kept] for name in self.__slots__))
+
+    def tilt(self, mu: FloatArray, v: FloatArray) -> "Tilt":
+        """Return log Z and its derivatives, for beliefs N(mu, v) about the differences."""
+        words, numbers = self._of_words(mu, v), self._of_numbers(mu, v)
+        spread = self.noise**2 + v
+        return Tilt(*(np.where(self.number, b, a) for a, b in zip((*words, spread), (*numbers, spread), strict=True)))
+
+    def _of_words(self, mu: FloatArray, v: FloatArray) -> tuple[FloatArray, ...]:
+        s, t = self.noise, np.sqrt(self.noise**2 + v)
+        lower, upper = (s * (edge - self.advantage) for edge in (self.low, self.high))
+        alpha, beta = (lower - mu) / t, (upper - mu) / t
+        log_z = log_interval(alpha, beta)
+        A, B = (_density(edge, log_z) for edge in (alpha, beta))  # phi(alpha) / Z, phi(beta) / Z
+        aA, bB = _product(alpha, A), _product(beta, B)
+        r = B - A
+        slope, curvature = -r / t, (bB - aA + r * r) / t**2
+        by_noise = s / t * (_product(self.high - self.advantage, B) - _product(self.low - self.advantage, A))
+        by_noise -= (s / t) ** 2 * (bB - aA)
+        zero = np.zeros_like(mu)
+        return log_z, slope, np.clip(curvature, 0.0, 1.0 / t**2), by_noise, -s / t * r, -s / t * A, s / t * B, zero
+
+    def _of_numbers(self, mu: FloatArray, v: FloatArray) -> tuple[FloatArray, ...]:
+        s, felt, w = self.noise, self.value / self.unit, 1.0 + v / self.noise**2
+        e = felt - self.advantage - mu / s
+        log_z = -LOG_ROOT_TAU - 0.5 * np.log(w) - 0.5 * e * e / w - np.log(self.unit)
+        by_noise = (w - 1.0) / w - e * mu / (s * w) - e * e * (w - 1.0) / w**2
+        zero = np.zeros_like(mu)
+        return log_z, e / (w * s), 1.0 / (w * s * s), by_noise, e / w, zero, zero, e / w * felt - 1.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tilt:
+    """log Z of each answer and its derivatives, all of shape (n,).
+
+    Attributes:
+        log_z: log Z.
+        slope: Its derivative in mu.
+        curvature: Minus its second derivative in mu.
+        by_noise: Its derivative in log s.
+        by_advantage: In b.
+        by_low: In l.
+        by_high: In u.
+        by_unit: In log q.
+        spread: s^2 + v, the variance of what is felt, in squared units of f.
+    """
+
+    log_z: FloatArray
+    slope: FloatArray
+    curvature: FloatArray
+    by_noise: FloatArray
+    by_advantage: FloatArray
+    by_low: FloatArray
+    by_high: FloatArray
+    by_unit: FloatArray
+    spread: FloatArray
+
+
+def log_interval(alpha: FloatArray, beta: FloatArray) -> FloatArray:
+    """Return log(Phi(beta) - Phi(alpha)) for alpha < beta, without cancellation far from zero.
+
+    Example:
+        >>> log_interval(np.array([-np.inf, 40.0]), np.array([0.0, np.inf])).round(3).tolist()
+        [-0.693, -804.608]
+    """
+    from scipy.special import log_ndtr
+
+    right = alpha + beta > 0  # there the upper tail has the digits
+    alpha, beta = np.where(right, -beta, alpha), np.where(right, -alpha, beta)
+    top, bottom = log_ndtr(beta), log_ndtr(alpha)
+    difference: FloatArray = top + np.log1p(-np.exp(np.minimum(bottom - top, -1e-15)))
+    return difference
+
+
+def _density(edge: FloatArray, log_z: FloatArray) -> FloatArray:
+    density: FloatArray = np.exp(-0.5 * edge * edge - LOG_ROOT_TAU - log_z)
+    return density
+
+
+def _product(edge: FloatArray, density: FloatArray) -> FloatArray:
+    """Return the product; zero at infinity, where the density vanishes faster."""
+    return np.where(np.isfinite(edge), edge, 0.0) * density
+
+
+def choice_probability(mean: float, variance: float) -> float:
+    """Return how often a difference that is felt, normal of given mean and variance, is above zero.
+
+    Example:
+        >>> choice_probability(1.0, 1.0)
+        0.8413447460685429
+    """
+    return 0.5 * math.erfc(-mean / math.sqrt(2.0 * variance))

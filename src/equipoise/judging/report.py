@@ -1,0 +1,73 @@
+"""What judges are like: how sure, how fair to the second place, how true to themselves."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from equipoise.judging.judges import Judge
+from equipoise.judging.scale import Judgement
+
+
+@dataclass(frozen=True)
+class JudgeReport:
+    """What is known of a judge.
+
+    Attributes:
+        name: Who it is.
+        answers: How many judgements were given.
+        skipped: How many pairs were skipped.
+        first: How often the first place was preferred, of the judgements that preferred one.
+        toss_up: How often the first of two equal settings is preferred, by estimate: 0.5 if the place plays no part.
+        noise: Standard deviation of what the judge feels, in the unit of f; `None` before that is learned.
+        repeats: How many pairs were asked in both orders.
+        consistent: How many of these were answered alike: the same one preferred, or neither.
+
+    Example:
+        >>> print(JudgeReport("anna", 40, 2, 0.6, 0.58, 1.0, 10, 9))
+        anna: 40 judgements, 2 skipped; first place preferred in 60 %, of equals in 58 %; 9 of 10 alike in both orders
+    """
+
+    name: str
+    answers: int
+    skipped: int
+    first: float
+    toss_up: float | None
+    noise: float | None
+    repeats: int
+    consistent: int
+
+    def __str__(self) -> str:
+        skipped = f", {self.skipped} skipped" if self.skipped else ""
+        equals = "" if self.toss_up is None else f", of equals in {100 * self.toss_up:.0f} %"
+        place = "" if math.isnan(self.first) else f"; first place preferred in {100 * self.first:.0f} %{equals}"
+        both = f"; {self.consistent} of {self.repeats} alike in both orders" if self.repeats else ""
+        count = f"{self.answers} judgement{'' if self.answers == 1 else 's'}"
+        return f"{self.name or 'the judge'}: {count}{skipped}{place}{both}"
+
+
+def reported(
+    name: str,
+    judgements: Sequence[Judgement],
+    skipped: int,
+    judge: Judge | None,
+    repeats: Sequence[tuple[Judgement, Judgement]],
+) -> JudgeReport:
+    """Return what is known of a judge.
+
+    Args:
+        name: Who it is.
+        judgements: What was said.
+        skipped: How many pairs were skipped.
+        judge: What was learned, if anything.
+        repeats: Judgements of one pair of settings in both orders.
+    """
+    decided = [each.level > 0 for each in judgements if each.level]
+    alike = sum(_sign(a) == -_sign(b) for a, b in repeats)
+    share = sum(decided) / len(decided) if decided else math.nan
+    toss_up = None if judge is None else judge.toss_up
+    noise = None if judge is None else judge.noise
+    return JudgeReport(name, len(judgements), skipped, share, toss_up, noise, len(repeats), alike)
+
+
+def _sign(judgement: Judgement) -> int:
+    return (judgement.level > 0) - (judgement.level < 0)

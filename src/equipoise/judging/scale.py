@@ -1,0 +1,132 @@
+"""Judgements: which of two settings is better, in words of an ordered scale or as a number.
+
+    steps   the answers, from the second being better to the first being better
+    2       second | first
+    3       second | equal | first
+    5       much second | second | equal | first | much first
+    7       much second | second | slightly second | equal | slightly first | first | much first
+
+A word means something only within its scale: "first" of two steps is also said where the two are nearly equal.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from equipoise import _validation as check
+from equipoise._typing import FloatArray
+
+_STRENGTHS = {2: ("",), 3: ("",), 5: ("", "much "), 7: ("slightly ", "", "much ")}
+
+SCALES: dict[int, tuple[str, ...]] = {
+    steps: (
+        *(f"{word}second" for word in reversed(words)),
+        *(["equal"] * (steps % 2)),
+        *(f"{word}first" for word in words),
+    )
+    for steps, words in _STRENGTHS.items()
+}
+"""The answers of each scale, by its number of steps, in their order."""
+
+LARGEST_NUMBER = 1e12
+"""Larger numbers are slips of the keyboard: no judge has such a unit."""
+
+DEFAULT_STEPS = 5
+"""The scale where none is named: who never says "much", or "equal", loses nothing, as the thresholds are learned."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judgement:
+    """What a judge said of two settings.
+
+    Attributes:
+        first: The setting shown first, encoded, shape (d,).
+        second: The other.
+        answer: A word of the scale; or how much better the first is, in the judge's own unit.
+        steps: The number of steps of the scale that was offered.
+        judge: Who said so.
+
+    Example:
+        >>> import numpy as np
+        >>> Judgement(np.array([0.2]), np.array([0.7]), "much first").level
+        2
+    """
+
+    first: FloatArray
+    second: FloatArray
+    answer: str | float
+    steps: int = DEFAULT_STEPS
+    judge: str = ""
+
+    @property
+    def level(self) -> int:
+        """How many steps from the middle the answer lies, positive where the first is better; of a number, its sign."""
+        if not isinstance(self.answer, str):
+            return (self.answer > 0) - (self.answer < 0)
+        words, half = SCALES[self.steps], self.steps // 2
+        place = words.index(self.answer)
+        return place - half + (self.steps % 2 == 0 and place >= half)
+
+
+def known_scale(steps: Any) -> int:
+    """Return the number of steps of a scale; refuse one that there is not."""
+    if check.count("steps", steps) not in SCALES:
+        raise ValueError(f"`steps` must be one of {', '.join(map(str, SCALES))}, got {steps}")
+    return int(steps)
+
+
+def answered(answer: Any, steps: int) -> str | float:
+    """Return an answer of a scale, or a number; refuse everything else.
+
+    Example:
+        >>> answered("equal", 3), answered(2, 3)
+        ('equal', 2.0)
+    """
+    if not isinstance(answer, str):
+        number = check.number("answer", answer)
+        if abs(number) > LARGEST_NUMBER:
+            raise ValueError(f"`answer` must be at most {LARGEST_NUMBER:g} in size, got {answer!r}")
+        return number
+    if answer not in SCALES[steps]:
+        words = ", ".join(f'"{word}"' for word in SCALES[steps])
+        raise ValueError(f"`answer` must be a number or one of {words}, got {answer!r}")
+    return answer
+
+
+def mirrored(answer: str | float) -> str | float:
+    """Return what is said of the same two settings in the other order.
+
+    Example:
+        >>> mirrored("much first"), mirrored("equal"), mirrored(0.5)
+        ('much second', 'equal', -0.5)
+    """
+    if not isinstance(answer, str):
+        return -answer
+    swapped = {"first": "second", "second": "first"}
+    return " ".join(swapped.get(word, word) for word in answer.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two settings to be judged: what the user holds between `ask_pair` and `judge`. Equal when the ids are.
+
+    Attributes:
+        id: The number by which it is judged.
+        first: The setting to be shown first.
+        second: The other. Which one is first was decided by a coin.
+        answers: What may be said of them; or a number.
+        judge: Whom it is for.
+        again: The id of the pair that it asks once more, in the other order; `None` for a new one.
+
+    Example:
+        >>> import equipoise as eq
+        >>> pair = eq.Optimizer(eq.Space(blur=eq.Float(0, 5)), rng=0).ask_pair(steps=3)
+        >>> pair.id, sorted(pair.first), pair.answers
+        (0, ['blur'], ('second', 'equal', 'first'))
+    """
+
+    id: int
+    first: Any = field(compare=False)
+    second: Any = field(compare=False)
+    answers: tuple[str, ...] = field(compare=False)
+    judge: str = field(default="", compare=False)
+    again: int | None = field(default=None, compare=False)

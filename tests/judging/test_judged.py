@@ -1,0 +1,122 @@
+"""The belief that learns from judgements: one belief in every form, and quick where there are many."""
+
+import numpy as np
+import pytest
+
+import equipoise as eq
+from equipoise.belief import AnywherePosterior, FinitePosterior, Form, GuardedPosterior, LearnedPosterior
+from equipoise.judging import SCALES, JudgedPosterior, Judgement
+from equipoise.judging.fitting import KernelFit
+from equipoise.judging.judges import Panel
+from equipoise.judging.pairing import Pairing
+from equipoise.judging.propagation import propagate
+
+POINTS = np.random.default_rng(7).random((12, 2))
+
+
+def said(n, seed=0, advantage=0.0, judge="", points=POINTS):
+    """Judgements of a peak at (0.6, 0.6), on five steps, by a judge of noise 1."""
+    rng = np.random.default_rng(seed)
+    f = 5 * np.exp(-6 * ((points - 0.6) ** 2).sum(axis=1))
+    for _ in range(n):
+        i, j = rng.choice(len(points), 2, replace=False)
+        z = f[i] - f[j] + advantage + rng.normal()
+        yield Judgement(
+            points[i], points[j], SCALES[5][2 + int(np.sign(z)) * int(abs(z) > 0.4) * (1 + int(abs(z) > 1.6))], 5, judge
+        )
+
+
+def learned(posterior, judgements):
+    posterior = JudgedPosterior.over(posterior)
+    for each in judgements:
+        posterior = posterior.judge(each)
+    return posterior
+
+
+def form(law=None):
+    return Form(np.ones(2), np.arange(2), eq.Tracked() if law is None else law)
+
+
+@pytest.mark.parametrize("n", [3, 20, 90])
+def test_listed_points_and_points_anywhere_agree(n):
+    kernel, judgements = 4.0 * eq.RBF(0.4), list(said(n))
+    one = learned(FinitePosterior(POINTS, kernel), judgements)
+    other = learned(AnywherePosterior(kernel), judgements)
+    a, b = one.at(POINTS), other.at(POINTS)
+    assert a.mean - a.mean[0] == pytest.approx(b.mean - b.mean[0], abs=1e-6)
+    assert a.psi(0) == pytest.approx(b.psi(0), abs=1e-6)
+    assert one.judges[0].advantage == pytest.approx(other.judges[0].advantage, abs=1e-6) if n > 5 else not one.judges
+
+
+def test_readings_first_or_judgements_first():
+    """What is learned does not depend on who came first, where nothing but f is to be learned."""
+    kernel, few = 4.0 * eq.RBF(0.4), list(said(5))
+    read = [eq.Comparison(POINTS[k], POINTS[k + 1], 0.3 * k) for k in range(4)]
+    first, then = JudgedPosterior(AnywherePosterior(kernel)), JudgedPosterior(AnywherePosterior(kernel))
+    for each in read:
+        first = first.condition(each)
+    first = learned(first, few)
+    then = learned(then, few)
+    for each in read:
+        then = then.condition(each)
+    assert first.mean(POINTS) == pytest.approx(then.mean(POINTS), abs=1e-4)
+    assert first.comparisons == then.comparisons == 9
+
+
+def test_many_answers_are_nearly_as_consistent_as_few():
+    """Beyond 64 answers a new one gets the site of its own cavity until the next sweep: hardly another belief."""
+    spread = np.random.default_rng(3).random((60, 2))
+    posterior = learned(GuardedPosterior(LearnedPosterior(form())), said(100, advantage=0.7, points=spread))
+    panel = Panel(posterior.judgements, 1.0, "")
+    prior = Pairing.of(posterior.judgements).prior(posterior._supposed.active)
+    exact = propagate(prior, panel.answers(panel.theta(posterior.judges)))
+    assert exact.converged
+    firsts, seconds = (np.array([getattr(each, side) for each in posterior.judgements]) for side in ("first", "second"))
+    ours = posterior.mean(firsts) - posterior.mean(seconds)
+    assert np.abs(ours - exact.marginals.mean).max() < 0.1 * np.sqrt(exact.marginals.variance).max()
+    (judge,) = posterior.judges
+    assert judge.advantage == pytest.approx(0.7, abs=0.4)
+    assert judge.thresholds[5] == pytest.approx((0.4, 1.6), rel=0.6)
+
+
+def test_the_better_judge_counts_more():
+    """Two who contradict each other: one who was right before, and one who throws coins."""
+    rng = np.random.default_rng(0)
+    good = list(said(60, judge="good"))
+    noise = [Judgement(e.first, e.second, str(rng.choice(SCALES[5])), 5, "coin") for e in said(60, seed=1)]
+    mixed = [each for both in zip(good, noise, strict=True) for each in both]
+    posterior = learned(LearnedPosterior(form(eq.Arbitrary())), mixed)
+    judges = {judge.name: judge for judge in posterior.judges}
+    assert judges["coin"].noise > 2 * judges["good"].noise
+    alone = learned(LearnedPosterior(form(eq.Arbitrary())), good)
+    assert np.corrcoef(posterior.mean(POINTS), alone.mean(POINTS))[0, 1] > 0.9
+
+
+def test_the_evidence_of_the_kernel_is_differentiated_rightly():
+    judgements = list(said(25, advantage=0.3))
+    panel = Panel(judgements, 1.0, "")
+    fit = KernelFit(judgements, form(), panel, 1.0)
+    x = np.append(np.log([0.4, 0.5, 3.0]), panel.guess + 0.1)
+
+    def settled(at):
+        """The value once the sites agree."""
+        return [fit(at) for _ in range(4)][-1]
+
+    tiny = 1e-4
+    numeric = [(settled(x + tiny * e)[0] - settled(x - tiny * e)[0]) / (2 * tiny) for e in np.eye(len(x))]
+    assert settled(x)[1] == pytest.approx(numeric, abs=1e-4)
+
+
+def test_a_point_against_itself_teaches_only_about_the_judge():
+    same = [Judgement(POINTS[0], POINTS[0], "first", 5)] * 12
+    posterior = learned(LearnedPosterior(form(eq.Arbitrary())), same)
+    assert posterior.mean(POINTS) == pytest.approx(np.zeros(12))
+    assert posterior.judges[0].advantage > 0.5
+
+
+def test_a_posterior_that_cannot_learn_from_judgements_says_so():
+    from equipoise.policies import SemiTSPosterior
+
+    posterior = JudgedPosterior(SemiTSPosterior(POINTS, eq.Linear()))
+    with pytest.raises((TypeError, ValueError)):
+        posterior.judge(Judgement(POINTS[0], POINTS[1], "first")).at(POINTS)
