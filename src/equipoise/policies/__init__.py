@@ -2,6 +2,7 @@
 
 from equipoise.policies.bose import BOSE
 from equipoise.policies.challenger import Challenger
+from equipoise.policies.eubo import EUBO
 from equipoise.policies.ids import IDS
 from equipoise.policies.max_info import MaxInfo
 from equipoise.policies.maxmin_lcb import MaxMinLCB
@@ -14,6 +15,7 @@ from equipoise.policies.ucb import UCB
 
 __all__ = [
     "BOSE",
+    "EUBO",
     "IDS",
     "UCB",
     "Challenger",
