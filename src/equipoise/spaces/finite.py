@@ -1,6 +1,6 @@
 """A finite set of points, without names."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -14,15 +14,17 @@ from equipoise.spaces.context import must_be_without
 
 
 class Finite:
-    """A finite set of points; their coordinates are used as they are.
+    """A finite set of points; their coordinates are used as they are. Or of names, of which nothing else is known.
 
     Args:
-        points: Shape (m, d).
+        points: Shape (m, d); or m different names: none is more like another than the rest, as in a league.
 
     Example:
         >>> import equipoise as eq
         >>> len(eq.Finite([[0.0, 0.0], [0.5, 1.0], [1.0, 0.0]]).points)
         3
+        >>> eq.Finite(["espresso", "filter", "press"]).encode("filter")
+        array([0., 1., 0.])
     """
 
     LARGE = 5_000
@@ -33,15 +35,19 @@ class Finite:
 
     contexts: tuple[str, ...] = ()
 
-    def __init__(self, points: ArrayLike) -> None:
-        self.points = check.frozen(check.array("points", points, (None, None)))
+    def __init__(self, points: ArrayLike | Sequence[str]) -> None:
+        self.names = _names(points)
+        places = points if self.names is None else np.eye(len(self.names))  # all equally far from each other
+        self.points = check.frozen(check.array("points", places, (None, None)))
         self.dimension = self.points.shape[1]
         self.free = np.zeros(self.dimension, dtype=np.bool_)
-        self.groups = np.arange(self.dimension)
+        self.groups = np.arange(self.dimension) if self.names is None else np.zeros(self.dimension, dtype=np.intp)
         extent = np.ptp(self.points, axis=0)
         self.extent = np.where(extent > 0, extent, 1.0)
 
     def __repr__(self) -> str:
+        if self.names is not None:
+            return f"Finite({len(self.names)} names)"
         return f"Finite({len(self.points)} points in {self.dimension} dimensions)"
 
     def at(self, context: Mapping[str, Any] | None) -> "Finite":
@@ -83,15 +89,20 @@ class Finite:
 
     def encode(self, x: Any) -> FloatArray:
         """Return x as an array."""
+        if self.names is not None:
+            if x not in self.names:
+                raise ValueError(f"`x` must be one of the {len(self.names)} names, got {x!r}")
+            place: FloatArray = self.points[self.names.index(x)]
+            return place
         return check.frozen(check.array("x", x, (self.dimension,)))
 
-    def decode(self, point: FloatArray) -> FloatArray:
-        """Return a copy, so that nobody changes the set."""
-        return point.copy()
+    def decode(self, point: FloatArray) -> Any:
+        """Return a copy, so that nobody changes the set; or the name."""
+        return point.copy() if self.names is None else self.names[int(point.argmax())]
 
     def to_dict(self) -> dict[str, Any]:
         """Return a description made of what JSON knows."""
-        return {"type": "finite", "points": self.points.tolist()}
+        return {"type": "finite", "points": self.points.tolist() if self.names is None else list(self.names)}
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any]) -> "Finite":
@@ -109,3 +120,12 @@ class Finite:
         result: FloatArray = np.einsum("ij,ij->i", steps, steps)
         result[result == 0] = np.inf
         return result
+
+
+def _names(points: ArrayLike | Sequence[str]) -> tuple[str, ...] | None:
+    """Return the names, where names were given; refuse one that is given twice."""
+    if not isinstance(points, (list, tuple)) or not any(isinstance(each, str) for each in points):
+        return None
+    if not all(isinstance(each, str) for each in points) or len(set(points)) < len(points):
+        raise ValueError(f"`points` must be different names, got {points!r}")
+    return tuple(map(str, points))
