@@ -16,6 +16,7 @@ from equipoise.answer import Difference, Recommendation
 from equipoise.answer.notebook import as_html
 from equipoise.belief import Confidence, Posterior
 from equipoise.data import Duel, Reading, Trial
+from equipoise.judging import DEFAULT_STEPS, JudgeReport, Pair
 from equipoise.kernels import Kernel
 from equipoise.log.codec import MAX_PLANNED
 from equipoise.log.events import Asked, Begun, Canceled, Event, Handed, Noted, Planned, Purpose
@@ -28,7 +29,7 @@ from equipoise.policies import Policy
 from equipoise.reductions import Reduction
 from equipoise.spaces import Domain
 from equipoise.spaces.constraints import Constraint
-from equipoise.study import Assembly, Claims, Note, Plan, Record, Streams
+from equipoise.study import Assembly, Claims, Hearing, Note, Plan, Rank, Record, Streams
 from equipoise.study.learning import calmly
 from equipoise.study.sheets import Sheet, columns
 from equipoise.study.streams import PROPOSE
@@ -122,6 +123,7 @@ class Optimizer:
         self._state = parts.state()
         self._proposer = parts.proposer(self._streams)
         self._claims = Claims(space, self._streams)
+        self._hearing = Hearing(self._proposer, self._streams)
         self._turns = Turns(self._mend, self._apply)
         if log is not None:
             self._write_to(log, parts.settings())
@@ -182,6 +184,16 @@ class Optimizer:
     def open_trials(self) -> tuple[int, ...]:
         """The trials handed out and not yet told."""
         return self._turns.look(lambda: self._state.open_trials)
+
+    @property
+    def judgements(self) -> int:
+        """How many judgements were told."""
+        return len(self._state.docket.judged)
+
+    @property
+    def open_pairs(self) -> tuple[Pair, ...]:
+        """The pairs handed out and not yet judged, oldest first."""
+        return self._turns.look(lambda: tuple(map(self._state.docket.pair, self._state.docket.open)))
 
     @property
     def log(self) -> Path | None:
@@ -382,31 +394,118 @@ class Optimizer:
         """The present block; `None` where none was named."""
         return self._turns.look(lambda: self._state.block) or None
 
-    def correct(
-        self, trial: Trial | int, value: Any, *, x: Any = None, time: float | None = None, error: float | None = None
-    ) -> None:
-        """Replace the reading of a trial by another: everything is as if it had been told in the first place.
+    def ask_pair(self, *, judge: str = "", steps: int = DEFAULT_STEPS, again: Pair | int | None = None) -> Pair:
+        """Return two settings to be judged against each other, in random order.
 
         Args:
-            trial: The trial, or its id.
-            value: The reading.
+            judge: Who will judge, where there are several.
+            steps: The scale of the answers: 2, 3, 5 or 7 steps; see `Pair.answers`.
+            again: A pair to be asked once more, in the other order: a check of the judge.
+
+        Example:
+            >>> import equipoise as eq
+            >>> opt = eq.Optimizer(eq.Space(blur=eq.Float(0, 5)), rng=0)
+            >>> for _ in range(30):
+            ...     pair = opt.ask_pair()
+            ...     worse = abs(pair.first["blur"] - 2) - abs(pair.second["blur"] - 2)  # who judges likes it at 2
+            ...     opt.judge(pair, "equal" if abs(worse) < 0.1 else "second" if worse > 0 else "first")
+            >>> abs(opt.recommend().x["blur"] - 2) < 0.5, opt.judgements
+            (True, 30)
+        """
+        i = None if again is None else _number(again)
+        return self._turns.change(
+            lambda: self._paired(self._calm(lambda: self._hearing.asking(self._state, judge, steps, i)))
+        )
+
+    def judge(self, pair: Pair | int, answer: Any = None, *, judge: str | None = None, skip: str | None = None) -> None:
+        """Report which setting of a pair is better.
+
+        Args:
+            pair: The pair, or its id.
+            answer: One of `pair.answers`; or a number, how much better the first is, in the judge's own unit.
+            judge: Who says so; as said to `ask_pair` by default.
+            skip: Instead of an answer: why there is none.
+        """
+        if (answer is None) == (skip is None):
+            raise ValueError(f"exactly one of `answer` and `skip` must be given, got {answer!r} and {skip!r}")
+        i = _number(pair)
+        self._turns.change(lambda: self._news(self._hearing.judging(self._state, i, answer, judge, skip)))
+
+    def run_pairs(
+        self,
+        decide: Callable[[Any, Any], Any],
+        judgements: int,
+        *,
+        judge: str = "",
+        steps: int = DEFAULT_STEPS,
+        check_every: int = 5,
+    ) -> Recommendation:
+        """Let a function judge until there are so many judgements in all; return the recommendation.
+
+        Ctrl-C, or an error of your function, loses nothing: its pair stays open, and `run_pairs` goes on with it.
+
+        Args:
+            decide: Takes the first and the second setting; returns an answer, or `None` if it cannot tell.
+            judgements: How many judgements the study is to have.
+            judge: The name of the judge.
+            steps: The scale of the answers.
+            check_every: Each time so many new pairs were judged, the last one is asked again in the other order; 0 for
+                never. What comes of it says `judges`.
+        """
+        check.count("judgements", judgements)
+        check.count("check_every", check_every, at_least=0)
+        while self.judgements < judgements:
+            pair = self._next_pair(judge, steps, check_every)
+            answer = decide(pair.first, pair.second)
+            self.judge(pair, answer, skip="can't tell" if answer is None else None)
+        return self.recommend()
+
+    def answers(self) -> list[tuple[Pair, str | float]]:
+        """Return the pairs that were judged, in the order of judging, and what was said of each."""
+        return self._turns.look(lambda: self._state.docket.answered())
+
+    def judges(self) -> list[JudgeReport]:
+        """Return what is known of each judge: answers, advantage of the first place, answers alike in both orders."""
+        return self._turns.look(lambda: self._following(lambda: self._hearing.reports(self._state)))
+
+    def league(self) -> list[Rank]:
+        """Return all settings of a finite space, or those that were measured or judged, from the best to the worst."""
+        return self._turns.look(lambda: self._following(lambda: self._claims.league(self._state)))
+
+    def correct(
+        self,
+        trial: Trial | Pair | int,
+        value: Any,
+        *,
+        x: Any = None,
+        time: float | None = None,
+        error: float | None = None,
+    ) -> None:
+        """Replace a reading, or a judgement, by another: everything is as if it had been told in the first place.
+
+        Args:
+            trial: The trial or pair, or its id.
+            value: The reading, or the answer.
             x: Where it was really measured; as told before by default.
             time: When it was measured; as told before by default.
             error: The reading's own standard error; as told before by default.
         """
+        i = _number(trial)
+        if i in self._state.docket:
+            self._turns.change(lambda: self._happen(self._state.docket.rejudging(i, value)))
+            return
         read = self._reading(value, x, time, 0.0 if error is None else error, NOTHING_TOLD)
         known = {"point": x, "time": time, "error": error}
         given = {name: getattr(read, name) for name, told in known.items() if told is not None}
-        i = _number(trial)
         self._turns.change(lambda: self._happen(self._state.door.correcting(i, value=read.value, **given)))
 
-    def retract(self, trial: Trial | int) -> None:
-        """Take back what was told of a trial, a reading or a failure, as if it had not been: it is open again."""
+    def retract(self, trial: Trial | Pair | int) -> None:
+        """Take back what was told of a trial or pair, as if it had not been: it is open again."""
         i = _number(trial)
         self._turns.change(lambda: self._happen(self._state.door.retracting(i)))
 
     def undo(self) -> int:
-        """Take back the last reading or failure that was told, and return its trial, which is open again."""
+        """Take back the last reading, failure or judgement that was told, and return its trial, which is open again."""
         return self._turns.change(self._undo)
 
     def expire(self, trial: Trial | int) -> None:
@@ -519,10 +618,10 @@ class Optimizer:
         return self._turns.look(lambda: self._following(lambda: self._claims.coin_test(self._state, draws)))
 
     def history(self, readings: Iterable[int], *, context: Mapping[str, Any] | None = None) -> list[Recommendation]:
-        """Return what `recommend` would have said after so many readings each; costs about as much as a replay.
+        """Return what `recommend` would have said after so many readings and judgements; costs as much as a replay.
 
         Args:
-            readings: Numbers of readings, ascending.
+            readings: Numbers of readings and judgements, ascending.
             context: As for `recommend`.
         """
         return self._turns.look(lambda: self._history(set(readings), self._latest(context)))
@@ -624,6 +723,18 @@ class Optimizer:
         last = self._state.latest if context is None else None
         return self.space.at(context) if last is None else self.space.through(last)
 
+    def _paired(self, event: Event) -> Pair:
+        self._happen(event)
+        return self._state.docket.pair(self._state.trials - 1)
+
+    def _next_pair(self, judge: str, steps: int, check_every: int) -> Pair:
+        """Return the pair that a judge has left open; else one that is due to be asked again; else a new one."""
+        for pair in self.open_pairs:
+            if pair.judge == judge:
+                return pair
+        last = self._state.docket.due_again(judge, check_every)
+        return self.ask_pair(judge=judge, steps=steps, again=last)
+
     def _undo(self) -> int:
         last = self._state.last_answered
         if last is None:
@@ -655,6 +766,10 @@ class Optimizer:
         with self._calmly():
             return self._proposer.at(part).duel(self._state, self._streams.at(self._state.duels, PROPOSE))
 
+    def _calm(self, act: Callable[[], T]) -> T:
+        with self._calmly():
+            return act()
+
     def _plan(
         self, purpose: Purpose, context: Mapping[str, Any] | None, planned: Callable[[Claims, int], Planned]
     ) -> Plan:
@@ -664,7 +779,7 @@ class Optimizer:
             left = f"{plan.duels - plan.told} of its {plan.duels} duels are still to be told"
             raise RuntimeError(f"a plan to {plan.purpose} is under way: {left}; see `cancel`")
         if plan is None:
-            if not self.readings:
+            if not self.readings and not (purpose == "audit" and self.judgements):
                 raise RuntimeError(f"there is nothing to {purpose} yet: nothing was told")
             with self._calmly():
                 event = planned(self._claims.at(part), len(self._state.plans))
@@ -765,5 +880,5 @@ def _duels(number: int) -> None:
         raise ValueError(f"`duels` must be at most {MAX_PLANNED}, got {number}")
 
 
-def _number(trial: Trial | int) -> int:
-    return trial.id if isinstance(trial, Trial) else check.count("trial", trial, at_least=0)
+def _number(trial: Trial | Pair | int) -> int:
+    return trial.id if isinstance(trial, (Trial, Pair)) else check.count("trial", trial, at_least=0)

@@ -57,6 +57,7 @@ class Difference:
         high: It is at most this, likewise.
         kind: On what ground this is said.
         duels: How many fresh duels of the two it rests on; 0 where it rests on a model of f.
+        chosen: In which share of cases a judge would prefer the first, by estimate; `None` where nobody judged.
 
     Example:
         >>> print(Difference(0.31, 0.2, 0.42, "verified", 24))
@@ -68,6 +69,7 @@ class Difference:
     high: float
     kind: Kind
     duels: int = 0
+    chosen: float | None = None
 
     @property
     def clear(self) -> bool:
@@ -80,4 +82,5 @@ class Difference:
     def __str__(self) -> str:
         phrase = PHRASES[self.kind][0].lower() + PHRASES[self.kind][1:]
         ground = f"verified by {self.duels} fresh duels" if self.kind == "verified" else phrase
-        return f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}], {ground}"
+        said = f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}], {ground}"
+        return said if self.chosen is None else f"{said}: chosen over the other in {100 * self.chosen:.0f} % of cases"

@@ -14,6 +14,7 @@ from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.belief.model import Milestone
 from equipoise.data import EVEN, Duel, Proposal, Reading, Side
+from equipoise.judging import known_scale
 from equipoise.log.events import (
     Added,
     Asked,
@@ -24,8 +25,11 @@ from equipoise.log.events import (
     Expired,
     Failed,
     Handed,
+    Judged,
     Noted,
+    Paired,
     Planned,
+    Rejudged,
     Retracted,
     Told,
 )
@@ -88,6 +92,12 @@ class Codec:
                 return {"retract": trial} | _fit(fit)
             case Noted(number, topic, text, point):
                 return {"note": number, "topic": topic, "text": text} | self._moved(point)
+            case Paired():
+                return self._pair(event)
+            case Judged(trial, answer, judge):
+                return {"judge": trial, "answer": answer} | _given(by=judge or None)
+            case Rejudged(trial, answer, judge):
+                return {"correct": trial, "answer": answer} | _given(by=judge or None)
 
     def from_json(self, content: Mapping[str, Any]) -> Event:
         """Return the event that a JSON object describes; what is unknown in it is passed over.
@@ -95,6 +105,12 @@ class Codec:
         Whatever it says is checked as `ask` and `tell` check what they are given: a log may come from anybody.
         """
         match content:
+            case {"pair": trial, "points": points, "steps": steps}:
+                return self._to_pair(_number("pair", trial), points, known_scale(steps), content)
+            case {"judge": trial, "answer": answer}:
+                return Judged(_number("judge", trial), _answer(answer), _name("by", content))
+            case {"correct": trial, "answer": answer}:
+                return Rejudged(_number("correct", trial), _answer(answer), _name("by", content))
             case {"ask": trial, "duel": number}:
                 duel, worker = self._to_duel(content), _worker(content)
                 plan = _number("plan", content["plan"]) if "plan" in content else None
@@ -175,6 +191,17 @@ class Codec:
         if len(points) < 2 or (points[1:] == points[0]).all(axis=1).any():
             raise ValueError("a verification must be of a point against others")
         return Planned(number, "verify", duels, points)
+
+    def _pair(self, event: Paired) -> dict[str, Any]:
+        points = [self._point(point) for point in (event.first, event.second)]
+        shown = [readable(self.space.decode(point)) for point in (event.first, event.second)]
+        said = {"pair": event.trial, "points": points, "steps": event.steps, "x": shown}
+        return said | _given(by=event.judge or None, plan=event.plan, again=event.again)
+
+    def _to_pair(self, trial: int, points: Any, steps: int, content: Mapping[str, Any]) -> Paired:
+        first, second = self._to_points(_listed("points", points, 2))
+        plan, again = (_number(key, content[key]) if key in content else None for key in ("plan", "again"))
+        return Paired(trial, first, second, steps, _name("by", content), plan, again)
 
     def _reading(self, reading: Reading) -> dict[str, Any]:
         given = {"time": reading.time, "error": reading.error or None} | reading.told.to_dict()
@@ -297,10 +324,21 @@ def _index(name: str, value: Any, points: FloatArray) -> int:
     return int(value)
 
 
-def _listed(name: str, value: Any) -> list[Any]:
-    if not isinstance(value, list) or not value:
-        raise TypeError(f"`{name}` must be a list, got {value!r}")
+def _listed(name: str, value: Any, length: int | None = None) -> list[Any]:
+    if not isinstance(value, list) or not value or length not in (None, len(value)):
+        raise TypeError(f"`{name}` must be a list{f' of {length}' if length else ''}, got {value!r}")
     return value
+
+
+def _answer(value: Any) -> str | float:
+    return value if isinstance(value, str) else check.number("answer", value)
+
+
+def _name(key: str, content: Mapping[str, Any]) -> str:
+    name = content.get(key, "")
+    if not isinstance(name, str):
+        raise TypeError(f"`{key}` must be a name, got {name!r}")
+    return name
 
 
 def _worker(content: Mapping[str, Any]) -> str | None:

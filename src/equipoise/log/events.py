@@ -11,8 +11,13 @@ Begun     what follows belongs to another block               {"begin": block}
 Failed    a trial has no reading                              {"fail": trial, "reason": text}
 Expired   a trial was taken back                              {"expire": trial}
 Corrected a reading was wrong, and is another                 {"correct": trial, "value": number, ...}
-Retracted a reading or failure never was                      {"retract": trial}
+Retracted a reading, failure or judgement never was           {"retract": trial}
 Noted     somebody said something of the study                {"note": number, "topic": text, "text": text, ...}
+Paired    two settings were handed out to be judged           {"pair": trial, "points": ..., "steps": how many}
+Judged    what a judge said of them                           {"judge": trial, "answer": word or number, ...}
+Rejudged  a judgement was wrong, and is another               {"correct": trial, "answer": word or number, ...}
+
+A pair has a number among the trials; one that is skipped has failed.
 
 `Told`, `Added`, `Corrected` and `Retracted` keep the last fit made when they happened, where one was: see `fits.py`.
 """
@@ -137,7 +142,55 @@ class Noted:
     point: FloatArray | None = None
 
 
-Event = Planned | Canceled | Begun | Added | Asked | Handed | Told | Failed | Expired | Corrected | Retracted | Noted
+@dataclass(frozen=True, slots=True, eq=False)
+class Paired:
+    """Two settings, encoded, in this order, were handed out to be judged on a scale, for a plan where one is served."""
+
+    trial: int
+    first: FloatArray
+    second: FloatArray
+    steps: int
+    judge: str = ""
+    plan: int | None = None
+    again: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a judge said of a pair."""
+
+    trial: int
+    answer: str | float
+    judge: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rejudged:
+    """What was said of a pair is another answer, at its place among the answers."""
+
+    trial: int
+    answer: str | float
+    judge: str = ""
+
+
+Judging = Paired | Judged | Rejudged
+"""What happens to pairs that are judged."""
+
+Event = (
+    Planned
+    | Canceled
+    | Begun
+    | Added
+    | Asked
+    | Handed
+    | Told
+    | Failed
+    | Expired
+    | Corrected
+    | Retracted
+    | Noted
+    | Judging
+)
 
 
 def unfitted(event: Event) -> Event:

@@ -2,6 +2,8 @@
 
 from equipoise.study.assembly import Assembly
 from equipoise.study.claiming import Claims, WrongUnit
+from equipoise.study.hearing import Hearing
+from equipoise.study.league import Rank
 from equipoise.study.ledger import DuelGivenUp, Estranged, GapUnknown
 from equipoise.study.plans import Plan
 from equipoise.study.proposing import Proposer
@@ -17,9 +19,11 @@ __all__ = [
     "DuelGivenUp",
     "Estranged",
     "GapUnknown",
+    "Hearing",
     "Note",
     "Plan",
     "Proposer",
+    "Rank",
     "Record",
     "Rules",
     "SetAside",

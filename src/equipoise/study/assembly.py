@@ -13,7 +13,14 @@ from equipoise.offsets import Offset
 from equipoise.policies import Policy
 from equipoise.reductions import Reduction
 from equipoise.spaces import Domain
-from equipoise.study.defaults import default_explorer, default_offset, default_policy, default_posterior, offset_of
+from equipoise.study.defaults import (
+    default_explorer,
+    default_offset,
+    default_policy,
+    default_posterior,
+    judging_policy,
+    offset_of,
+)
 from equipoise.study.limits import Limits
 from equipoise.study.proposing import Proposer
 from equipoise.study.rules import Rules
@@ -105,7 +112,7 @@ class Assembly:
         learned = self.kernel is None and not self.own
         explores = learned or bool(self.design)
         explorer = default_explorer(self.space, self.reduction, self.design, streams) if explores else None
-        return Proposer(self.space, self.policy, self.reduction, streams, explorer)
+        return Proposer(self.space, self.policy, self.reduction, streams, explorer, judging_policy(self.policy))
 
     def settings(self) -> dict[str, Any]:
         """Return what a log must know to make all of this again: no default is left to a later version."""

@@ -12,6 +12,7 @@ from equipoise.belief import Posterior
 from equipoise.belief.confidence import error_scale
 from equipoise.log.events import Asked, Planned
 from equipoise.spaces import Domain
+from equipoise.study.league import Rank, league
 from equipoise.study.state import State
 from equipoise.study.streams import COINS, RECOMMEND, Streams
 
@@ -45,12 +46,18 @@ class Claims:
     def recommend(self, state: State, readings: int) -> Recommendation:
         """Return the best setting as far as is known after so many readings, and what is claimed of it."""
         standing = _standing(state, self.space)
-        return recommended(self.space, state.posterior, standing, self.streams.at(readings, RECOMMEND))
+        best = recommended(self.space, state.posterior, standing, self.streams.at(readings, RECOMMEND))
+        return replace(best, judgements=len(state.docket.judged))
 
     def compare(self, state: State, first: FloatArray, second: FloatArray) -> Difference:
         """Return f(first) - f(second) for two encoded points, in the user's sign."""
         found = difference(state.posterior, _standing(state, self.space), first, second)
-        return -found if state.rules.minimize else found
+        found = -found if state.rules.minimize else found
+        return replace(found, chosen=state.posterior.preference(first, second))
+
+    def league(self, state: State) -> list[Rank]:
+        """Return all settings that something is known of, from the best to the worst."""
+        return league(self.space, state.posterior, state.rules.sign)
 
     def auditing(self, state: State, number: int, duels: int) -> Planned:
         """Return the event of an audit; in a part of the space it says by the leader which part that is."""

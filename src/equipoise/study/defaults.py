@@ -3,6 +3,8 @@
 part         default                 why
 design       8 + d points            spread over the space, then scouts: study/exploring.py; none with a kernel given
 policy       Challenger(scale=0.75)  greedy, since design and scouts explore; with a kernel given: Challenger()
+for judges   EUBO()                  ahead of Challenger and DoubleThompson (docs/judge.md); where a policy or a kernel
+                                     is given: the policy of the study
 reduction    the policy's own        Challenger proposes pairs: TwoPoint(), both in random order
 offset       the reduction's own     TwoPoint: Tracked(), which learns from each reading and is guarded by the duels;
                                      one reading a duel: Arbitrary(); Direct: Constant(); with a kernel: Arbitrary()
@@ -23,7 +25,7 @@ from equipoise.belief import (
 )
 from equipoise.kernels import Kernel
 from equipoise.offsets import Arbitrary, Constant, Offset
-from equipoise.policies import Challenger, Policy
+from equipoise.policies import EUBO, Challenger, Policy
 from equipoise.reductions import Reduction
 from equipoise.spaces import Domain
 from equipoise.study.exploring import Explorer, default_size
@@ -33,6 +35,11 @@ from equipoise.study.streams import Streams
 def default_policy(learned: bool = True) -> Policy:
     """Return the policy where the model is learned, and where it is given."""
     return Challenger(scale=0.75) if learned else Challenger()
+
+
+def judging_policy(policy: Policy) -> Policy:
+    """Return the policy that chooses pairs to be judged: that of the study, unless it is the default for readings."""
+    return EUBO() if policy == default_policy() else policy
 
 
 def default_explorer(space: Domain, reduction: Reduction, size: int | None, streams: Streams) -> Explorer | None:

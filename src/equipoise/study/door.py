@@ -6,6 +6,7 @@ from typing import Any
 from equipoise.data import Reading
 from equipoise.log.events import Added, Corrected, Expired, Failed, Handed, Retracted, Told
 from equipoise.spaces import Domain
+from equipoise.study.docket import Docket
 from equipoise.study.ledger import Ledger
 
 
@@ -19,11 +20,13 @@ class Door:
     Attributes:
         ledger: All trials.
         space: Where points lie.
+        docket: All pairs that were handed out to be judged.
         block: To which block what is told belongs.
     """
 
     ledger: Ledger
     space: Domain
+    docket: Docket
     block: str = ""
 
     def news(self, i: int, reading: Reading, x: Any = None) -> Told | None:
@@ -68,7 +71,10 @@ class Door:
         return Told(i, reading if reading.point is not None else replace(reading, point=entry.moved.get(i)))
 
     def failing(self, i: int, reason: str, x: Any = None) -> Failed | None:
-        """Return the event of a failure, or refuse it; `None` where that is no news."""
+        """Return the event of a failure, or of a pair that is skipped, or refuse it; `None` where that is no news."""
+        if i in self.docket:
+            self.docket.must_be_open(i)
+            return Failed(i, reason)
         if i in self.ledger.failed:
             return None
         if i in self.ledger.told:
@@ -94,7 +100,7 @@ class Door:
 
     def retracting(self, i: int) -> Retracted:
         """Return the event of an answer that is taken back, or refuse it."""
-        if i not in self.ledger.failed:
+        if i not in self.ledger.failed and not self.docket.answers(i):
             self.must_be_told(i)
         return Retracted(i)
 

@@ -13,6 +13,7 @@ from equipoise._typing import FloatArray
 from equipoise.answer import Verification
 from equipoise.log.events import Planned, Purpose
 from equipoise.spaces import Domain
+from equipoise.study.docket import Case
 from equipoise.study.ledger import Entry
 
 MOST_TRIES = 2
@@ -50,13 +51,13 @@ class Plan:
         return self.told >= self.duels
 
     @classmethod
-    def of(cls, planned: Planned, canceled: bool, entries: Sequence[Entry]) -> "Plan":
+    def of(cls, planned: Planned, canceled: bool, entries: Sequence[Entry | Case]) -> "Plan":
         """Return how far it is with a plan.
 
         Args:
             planned: What was planned.
             canceled: Whether it is not gone on with.
-            entries: The duels begun for it.
+            entries: The duels begun for it, and the pairs to be judged.
         """
         useful = [entry for entry in entries if not entry.void]
         told = sum(entry.complete for entry in useful)

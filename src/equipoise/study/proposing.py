@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+import numpy as np
 from numpy.random import Generator
 
 from equipoise._typing import FloatArray
@@ -9,7 +10,7 @@ from equipoise.answer.audit import audit_pair
 from equipoise.belief import Posterior
 from equipoise.data import Duel, Proposal
 from equipoise.policies import Policy
-from equipoise.policies.search import candidates
+from equipoise.policies.search import candidates, optimism
 from equipoise.reductions import Reduction, TwoPoint
 from equipoise.spaces import Domain
 from equipoise.study.exploring import Explorer, apart, sequence, unasked
@@ -20,13 +21,17 @@ from equipoise.study.streams import AUDIT, Streams
 
 @dataclass(frozen=True)
 class Proposer:
-    """Space, policy and reduction of a study, and what looks around: together they say what to measure next."""
+    """Space, policy and reduction of a study, and what looks around: together they say what to measure next.
+
+    `judging` chooses the pairs that are judged, where that is not the policy itself.
+    """
 
     space: Domain
     policy: Policy
     reduction: Reduction
     streams: Streams
     explorer: Explorer | None = None
+    judging: Policy | None = None
 
     def __post_init__(self) -> None:
         offered, needed = self.policy.proposal_size, self.reduction.proposal_size
@@ -63,13 +68,36 @@ class Proposer:
             return self._started(state.rules.start, proposal, rng)
         return self.reduction(proposal, rng, _forecast(state, proposal))
 
+    def pair(self, state: State, rng: Generator) -> FloatArray:
+        """Propose two points to be judged, in the order of a coin, shape (2, d); of an audit if one is under way."""
+        serves, posterior = state.serves(self.space), state.awaiting()
+        allowed = state.allowed(self.space, posterior)
+        if serves is not None and serves.purpose == "audit":
+            points = self._planned(state, serves, rng).points
+        else:
+            points = self._compared(state, posterior, allowed, rng).points
+        if len(points) != 2:
+            raise ValueError(f"`policy` must propose pairs to be judged, got {self.policy!r}")
+        if (points[0] == points[1]).all():
+            points = np.array([points[0], _rival(posterior, allowed, points[0], rng)])
+        return points[rng.permutation(2)]
+
+    def _compared(self, state: State, posterior: Posterior, space: Domain, rng: Generator) -> Proposal:
+        """Return what the explorer or the policy for judges wants compared; the start first, where there is one."""
+        begun, start, proposal = state.proposed + len(state.docket.cases), state.rules.start, None
+        if self.explorer is not None:
+            proposal = self.explorer(posterior, begun, space.valid, state.asked, rng, state.informed)
+        if proposal is None:
+            policy = self.policy if self.judging is None else self.judging
+            proposal = policy(posterior.at(candidates(space, posterior, policy.scores, rng)), rng)
+        return proposal if start is None or begun else Proposal.pair(start, _other(proposal.points, start))
+
     def _started(self, start: FloatArray, proposal: Proposal, rng: Generator) -> Duel:
         """Return the first duel: the start against another point of a proposal, both measured; or the start alone."""
         start = self.space.snap(start[None])[0]
         if len(proposal.points) == 1:
             return self.reduction(Proposal.single(start), rng)
-        others = proposal.points[(proposal.points != start).any(axis=1)]
-        return TwoPoint()(Proposal.pair(start, others[0] if len(others) else start), rng)
+        return TwoPoint()(Proposal.pair(start, _other(proposal.points, start)), rng)
 
     def _planned(self, state: State, plan: Plan, rng: Generator) -> Proposal:
         """Return the next pair of a plan: of an audit, or the leader to be verified and its rivals in turn."""
@@ -88,6 +116,24 @@ class Proposer:
         if suspect is not None and len(proposal.points) == 2 and bool(space.valid(suspect[None])[0]):
             return Proposal.pair(proposal.points[0], suspect)
         return proposal
+
+
+def _rival(posterior: Posterior, space: Domain, leader: FloatArray, rng: Generator) -> FloatArray:
+    """Return the most promising of the other points: a judge need not compare a setting with itself."""
+    found = candidates(space, posterior, (optimism,), rng)
+    found = found[(found != leader).any(axis=1)]
+    if not len(found):
+        raise RuntimeError("there is nothing to compare: the space has a single setting")
+    belief = posterior.at(np.concatenate((leader[None], found)))
+    best: FloatArray = belief.points[1 + int(belief.optimism(0)[1:].argmax())]
+    return best
+
+
+def _other(points: FloatArray, point: FloatArray) -> FloatArray:
+    """Return the first of some points that is another one than a given point; that one where there is none."""
+    others = points[(points != point).any(axis=1)]
+    other: FloatArray = others[0] if len(others) else point
+    return other
 
 
 def _forecast(state: State, proposal: Proposal) -> float:

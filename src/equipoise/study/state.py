@@ -14,6 +14,7 @@ from equipoise._typing import FloatArray
 from equipoise.answer import Standing
 from equipoise.belief import Feasibility, Posterior
 from equipoise.data import Comparison, Duel, Proposal, Reading, Trial, teaches, will_teach
+from equipoise.judging import JudgedPosterior, Judgement
 from equipoise.log.events import (
     Added,
     Asked,
@@ -24,8 +25,11 @@ from equipoise.log.events import (
     Expired,
     Failed,
     Handed,
+    Judged,
     Noted,
+    Paired,
     Planned,
+    Rejudged,
     Retracted,
     Told,
     unfitted,
@@ -33,13 +37,14 @@ from equipoise.log.events import (
 from equipoise.offsets import Circumstances
 from equipoise.reductions import Zero
 from equipoise.spaces import Domain
+from equipoise.study.docket import Case, Docket
 from equipoise.study.door import Door, labelled
 from equipoise.study.learning import Learning, calmly
 from equipoise.study.ledger import DuelGivenUp, Entry, Ledger
 from equipoise.study.notes import dead_note, estranged_note, gap_note
 from equipoise.study.outlook import feasibility, records, standing, suspect
 from equipoise.study.plans import Plan
-from equipoise.study.rewriting import corrected, last_answered, retracted
+from equipoise.study.rewriting import corrected, last_answered, rejudged, retracted
 from equipoise.study.rules import NOTHING, Change, Note, Record, Rules
 from equipoise.study.screen import LARGEST_PLAUSIBLE, SetAside, absurd
 
@@ -63,6 +68,8 @@ class State:
         self.baseline = rules.baseline
         self._learning = Learning(rules.prior)
         self._ledger = Ledger(rules.space.decode)
+        self.docket = Docket(rules.space.decode)
+        self._judged: JudgedPosterior | None = None  # the belief after the last judgement
         self._events: list[Event] = []
         self._plans: list[Planned] = []
         self._canceled: set[int] = set()
@@ -73,8 +80,9 @@ class State:
 
     @property
     def posterior(self) -> Posterior:
-        """The belief, given everything told; made when it is asked for."""
-        return self._learning.belief
+        """The belief, given everything told and judged; made when it is asked for."""
+        base = self._learning.belief
+        return base if self._judged is None else self._judged.resting_on(base)
 
     @property
     def readings(self) -> int:
@@ -113,11 +121,11 @@ class State:
     @property
     def door(self) -> Door:
         """What turns what is told of a trial into an event, or refuses it."""
-        return Door(self._ledger, self.rules.space, self.block)
+        return Door(self._ledger, self.rules.space, self.docket, self.block)
 
     @property
     def last_answered(self) -> int | None:
-        """The trial that was told or failed last and still is; `None` where there is none."""
+        """The trial or pair that was told, judged or failed last and still is; `None` where there is none."""
         return last_answered(self._events)
 
     def apply(self, event: Event) -> None:
@@ -176,9 +184,24 @@ class State:
                 if aside != self._aside and not event.withdrawn:
                     return self._setting_aside(event, aside, later)
                 return self._adding(event, later)
+            case Paired(trial, plan=plan):
+                if trial in self.docket:
+                    return NOTHING
+                self._must_be("pair", self.trials, trial)
+                self._must_be_planned(plan)
+                return self._change(event, lambda: self._enter(event))
+            case Judged(trial):
+                said = self.docket.judgement(event)
+                return NOTHING if said is None else self._judging(event, said)
+            case Rejudged(trial, answer, judge):
+                self.docket.rejudging(trial, answer)
+                again = self._replayed(rejudged(self._events, Judged(trial, answer, judge)))
+                return Change(lambda: self.__dict__.update(again.__dict__), None, event)
             case Failed(trial, reason):
                 if self.door.failing(trial, reason) is None:
                     return NOTHING
+                if trial in self.docket:
+                    return self._change(event, lambda: self.docket.skip(trial, reason))
                 entry = ledger.must_be_open(trial)
                 why = f"duel {entry.number} given up: trial {trial} failed ({reason})"
                 note = None if entry.void else DuelGivenUp(why)
@@ -189,7 +212,7 @@ class State:
                 self.door.must_be_told(trial)
                 return self._rewritten(event, corrected(self._events, trial, reading), later)
             case Retracted(trial):
-                answered = trial in ledger.told or trial in ledger.failed
+                answered = trial in ledger.told or trial in ledger.failed or self.docket.answers(trial)
                 return self._rewritten(event, retracted(self._events, trial), later) if answered else NOTHING
             case Noted(number):
                 self._must_be("note", len(self._notes), max(number, len(self._notes)))
@@ -205,8 +228,7 @@ class State:
     @property
     def plans(self) -> list[Plan]:
         """All plans, and how far it is with each."""
-        served = self._ledger.serving
-        return [Plan.of(plan, plan.number in self._canceled, served(plan.number)) for plan in self._plans]
+        return [Plan.of(plan, plan.number in self._canceled, self._serving(plan.number)) for plan in self._plans]
 
     @property
     def plan(self) -> Plan | None:
@@ -230,6 +252,11 @@ class State:
             lesson for entry in self._ledger.open_duels[-MOST_ANTICIPATED:] for lesson in self._awaited(entry, place)
         ]
         return self.posterior.anticipate_all(lessons) if lessons else self.posterior
+
+    def awaiting(self) -> Posterior:
+        """Return the belief as if what is open came out as expected, the pairs that wait for a judge too."""
+        posterior, waiting = self.anticipated(), self.docket.waiting[-MOST_ANTICIPATED:]
+        return JudgedPosterior.over(posterior).expecting(waiting) if len(waiting) else posterior
 
     @property
     def feasibility(self) -> Feasibility:
@@ -256,7 +283,7 @@ class State:
     @property
     def asked(self) -> FloatArray:
         """The points that were asked for, shape (n, d)."""
-        asked = [entry.duel.points for entry in self._ledger.entries]
+        asked = [*(entry.duel.points for entry in self._ledger.entries), *self.docket.pairs]
         return np.concatenate(asked) if asked else np.empty((0, self.rules.space.dimension))
 
     @property
@@ -279,11 +306,11 @@ class State:
         return records(self._ledger, self.posterior if judged else None, self.rules.space.decode)
 
     def history(self) -> "Iterator[State]":
-        """Yield a state as it was before any reading, then after each: one object, which goes on changing."""
+        """Yield a state as it was before any reading or judgement, then after each: one object, which changes on."""
         again = State(self.rules)
         yield again
         for past, event in self.replay():
-            if isinstance(event, Told):
+            if isinstance(event, (Told, Judged)):
                 past.apply(event)
                 yield past
 
@@ -309,6 +336,7 @@ class State:
         """Return a copy with a ledger of its own."""
         new = copy.copy(self)
         new._ledger, new._events = copy.deepcopy(self._ledger), list(self._events)
+        new.docket = self.docket.copied()
         new._plans, new._canceled, new._notes = list(self._plans), set(self._canceled), list(self._notes)
         new._learning = self._learning.copied()
         return new
@@ -391,6 +419,23 @@ class State:
             replace(event, fit=fit), learn, note or dead_note(self._ledger, reading.value, now.point(i))
         )
 
+    def _judging(self, event: Judged, said: Judgement) -> Change:
+        """Return the change that a judgement makes."""
+        judged = JudgedPosterior.over(self.posterior).judge(said)
+
+        def learn() -> None:
+            self.docket.judge(event.trial, said)
+            self._judged = judged
+
+        return self._change(event, learn)
+
+    def _enter(self, event: Paired) -> None:
+        self.docket.enter(event)
+        self._ledger.trials += 1  # pairs are numbered with the trials
+
+    def _serving(self, plan: int) -> list[Entry | Case]:
+        return [*self._ledger.serving(plan), *self.docket.serving(plan)]
+
     def _adding(self, event: Added, later: bool) -> Change:
         """Return the change that a reading makes which nobody asked for."""
         i, told = event.trial, event.reading
@@ -415,7 +460,7 @@ class State:
 
     def _estranged_note(self, belief: Posterior | None) -> Warning | None:
         """Return what is to be said of earlier campaigns once a reading is learned; it was, where that is not now."""
-        return None if belief is None else estranged_note(belief, self.posterior)
+        return None if belief is None else estranged_note(belief, self._learning.belief)
 
     def _placed(self, told: Reading) -> Reading:
         """Return a reading with its place in its campaign, and what was read before it."""

@@ -15,7 +15,7 @@ from optuna.trial import FrozenTrial, TrialState
 from equipoise.belief import GuardedPosterior, LearnedPosterior, Schedule
 from equipoise.belief.remembering import Fit, Learner, Lessons, keep_up, learn, remembered
 from equipoise.data import Proposal, Reading, teaches, will_teach
-from equipoise.integrations.optuna.records import FIT, Pair, fit_from_json, read
+from equipoise.integrations.optuna.records import FIT, TrialPair, fit_from_json, read
 from equipoise.integrations.optuna.translation import Translation
 from equipoise.offsets import Offset
 from equipoise.policies import Policy
@@ -50,8 +50,8 @@ class StudyModel:
         self.law, self._given, self._streams, self._sign = law, search_space, streams, 1.0
         self._explorer: Explorer | None = None
         self._settled: set[int] = set()
-        self._told: dict[int, tuple[Pair, list[Reading]]] = {}
-        self._pending: list[tuple[int, Pair]] = []
+        self._told: dict[int, tuple[TrialPair, list[Reading]]] = {}
+        self._pending: list[tuple[int, TrialPair]] = []
         self._names: set[str] | None = None
         self._latest: FrozenTrial | None = None
         self._fits: dict[int, Fit] = {}
@@ -66,7 +66,7 @@ class StudyModel:
         running = [t for t in trials[-STALE_TRIALS:] if t.state == TrialState.RUNNING]
         for trial in new:
             self._settle(trial)
-        self._pending = [(t.number, pair) for t in running if (pair := Pair.of(t)) is not None]
+        self._pending = [(t.number, pair) for t in running if (pair := TrialPair.of(t)) is not None]
         self._fits |= {t.number: fit for t in (*new, *running) if (fit := read(t, FIT, fit_from_json)) is not None}
 
     def search_space(self) -> dict[str, BaseDistribution]:
@@ -141,8 +141,8 @@ class StudyModel:
     def _settle(self, trial: FrozenTrial) -> None:
         """Take in a trial that has finished: what it read, and which parameters it had."""
         self._settled.add(trial.number)
-        pair = Pair.of(trial)
-        duel = Pair({}, sign=1.0) if pair is None else pair  # a trial that was not proposed may serve the forecast
+        pair = TrialPair.of(trial)
+        duel = TrialPair({}, sign=1.0) if pair is None else pair  # a trial that was not proposed may serve the forecast
         if readings := duel.told(trial):
             self._told[trial.number] = duel, readings
         if trial.state == TrialState.COMPLETE and trial.distributions:

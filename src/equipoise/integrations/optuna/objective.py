@@ -8,7 +8,7 @@ from typing import Any
 from optuna.distributions import BaseDistribution
 from optuna.trial import FixedTrial, Trial
 
-from equipoise.integrations.optuna.records import FIRST, PAIR, SECOND, Pair
+from equipoise.integrations.optuna.records import FIRST, PAIR, SECOND, TrialPair
 from equipoise.integrations.optuna.sampler import DuelSampler, sampler_of
 from equipoise.integrations.optuna.translation import internal
 
@@ -20,7 +20,7 @@ class Rival(FixedTrial):
     Where nothing was proposed yet, or the proposed value has left the range, it is drawn at random.
     """
 
-    def __init__(self, trial: Trial, pair: Pair | None, sampler: DuelSampler) -> None:
+    def __init__(self, trial: Trial, pair: TrialPair | None, sampler: DuelSampler) -> None:
         super().__init__({}, trial.number)
         self.study, self._trial, self._sampler = trial.study, trial, sampler
         self._proposed = None if pair is None else pair.member(1)
@@ -55,7 +55,7 @@ def paired(objective: Callable[[Any], float]) -> Callable[[Trial], float]:
         if sampler.reduction.baseline is not None:
             raise RuntimeError("paired(objective) measures two points a trial, got a sampler for one: drop `paired`")
         _ = trial.relative_params  # the pair is proposed now, where the space is known
-        pair = Pair.of(trial.storage.get_trial(trial._trial_id))
+        pair = TrialPair.of(trial.storage.get_trial(trial._trial_id))
         rival, swapped = Rival(trial, pair, sampler), sampler.coin(trial.number) if pair is None else pair.swapped
         readings = {member: _number(objective(member)) for member in ((rival, trial) if swapped else (trial, rival))}
         first, second = readings[trial], readings[rival]
@@ -73,7 +73,7 @@ def _record(trial: Trial, rival: Rival, swapped: bool, readings: tuple[float, fl
     both = [{name: internal(d, t.params[name]) for name, d in t.distributions.items()} for t in (trial, rival)]
     values = {name: [both[0][name], both[1][name]] for name in both[0] if name in both[1]}
     finite = [*readings] if math.isfinite(readings[0] - readings[1]) else None
-    pair = Pair(values, swapped, None if finite is None else trial.number, finite, block=block)
+    pair = TrialPair(values, swapped, None if finite is None else trial.number, finite, block=block)
     trial.storage.set_trial_system_attr(trial._trial_id, PAIR, pair.to_json())
 
 

@@ -1,7 +1,7 @@
 """What a study's storage keeps of a duel: short JSON in the attributes of its trial, and nothing anywhere else.
 
 attribute     of      what
-eq            system  the pair, see `Pair`; written when it is proposed, and again with both readings in one write
+eq            system  the pair, see `TrialPair`; written when it is proposed, and again with both readings in one write
 eq:fit        system  what was learned when this trial was proposed, see `fit_to_json`
 block         user    the block that its readings belong to, if you set it: a day, a batch, a host
 duel_first    user    the reading of the trial's own parameters, for people; version 0.1.0 has it here alone
@@ -46,7 +46,7 @@ def read(trial: FrozenTrial, key: str, parse: Callable[[Any], T]) -> T | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class TrialPair:
     """A duel as its trial keeps it; the trial's own parameters are the first member.
 
     Attributes:
@@ -74,7 +74,7 @@ class Pair:
         return {key: value for name, key in KEYS.items() if (value := getattr(self, name)) is not None}
 
     @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> "Pair":
+    def from_json(cls, content: Mapping[str, Any]) -> "TrialPair":
         """Undo `to_json`."""
         check.array("p", [(0, 0), *content["p"].values()], (None, 2))
         check.array("y", content.get("y", (0, 0)), (2,))
@@ -85,7 +85,7 @@ class Pair:
         return cls(**{name: content[key] for name, key in KEYS.items() if key in content})
 
     @classmethod
-    def of(cls, trial: FrozenTrial) -> "Pair | None":
+    def of(cls, trial: FrozenTrial) -> "TrialPair | None":
         """Return the pair of a trial, if it has one."""
         return read(trial, PAIR, cls.from_json)
 

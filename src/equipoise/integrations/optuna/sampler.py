@@ -16,7 +16,7 @@ from equipoise import _validation as check
 from equipoise._linalg import one_thread
 from equipoise.answer import Recommendation, Standing, recommended
 from equipoise.integrations.optuna.knowledge import MEMORY_DUELS, StudyModel
-from equipoise.integrations.optuna.records import FIT, PAIR, Pair, fit_to_json
+from equipoise.integrations.optuna.records import FIT, PAIR, TrialPair, fit_to_json
 from equipoise.integrations.optuna.translation import must_tell_apart
 from equipoise.offsets import Offset
 from equipoise.policies import Policy
@@ -112,7 +112,7 @@ class DuelSampler(BaseSampler):
         """Propose a pair, keep it with the trial, and return its first member or the one the coin picked."""
         if not search_space:
             return {}
-        pair = Pair.of(trial)  # a retried trial brings one along
+        pair = TrialPair.of(trial)  # a retried trial brings one along
         if pair is None or not search_space.keys() <= pair.values.keys():
             pair = self._propose(study, trial, search_space)
         return {name: d.to_external_repr(pair.picked[name]) for name, d in search_space.items()}
@@ -122,7 +122,7 @@ class DuelSampler(BaseSampler):
     ) -> Any:
         """Draw a parameter that is not optimized, and say so unless the space is not known yet."""
         must_tell_apart(param_name, param_distribution)
-        if param_name not in self._warned and Pair.of(trial) is not None:
+        if param_name not in self._warned and TrialPair.of(trial) is not None:
             self._warned.add(param_name)
             what = f"parameter {param_name!r} is drawn at random and not optimized in trial {trial.number}"
             why = "not every finished trial has it in this range. Suggest it always, or make a study for each branch"
@@ -138,7 +138,7 @@ class DuelSampler(BaseSampler):
         self.independent_sampler.after_trial(study, trial, state, values)
         if state != TrialState.COMPLETE or self.reduction.baseline is not None:
             return
-        pair = Pair.of(trial)
+        pair = TrialPair.of(trial)
         if pair is None or pair.measured != trial.number:
             advice = "wrap the objective, or give the sampler reduction=OnePoint(...)"
             got = f"got a value without a rival for trial {trial.number}"
@@ -161,7 +161,7 @@ class DuelSampler(BaseSampler):
         with self._lock:
             return bool(self._streams.at(number, PROPOSE).random() < 0.5)
 
-    def _propose(self, study: Study, trial: FrozenTrial, search_space: Mapping[str, BaseDistribution]) -> Pair:
+    def _propose(self, study: Study, trial: FrozenTrial, search_space: Mapping[str, BaseDistribution]) -> TrialPair:
         with self._lock, one_thread():
             model = self._model(study, trial.number)
             translation, rng = model.translation(search_space), self._streams.at(trial.number, PROPOSE)
@@ -173,7 +173,7 @@ class DuelSampler(BaseSampler):
             signs = self.reduction(proposal, rng, c or 0.0).signs
         fixed = trial.system_attrs.get("fixed_params", {}) if len(signs) == 2 else {}
         swapped = len(signs) == 2 and signs[0] < 0
-        pair = Pair(translation.members(proposal.points, fixed), swapped)
+        pair = TrialPair(translation.members(proposal.points, fixed), swapped)
         if len(signs) == 1:
             pair = replace(pair, sign=signs[0], block=self.block, baseline=c, predicted=float(means[int(signs[0] < 0)]))
         kept = ({} if fit is None else {FIT: fit_to_json(fit)}) | {PAIR: pair.to_json()}

@@ -1,0 +1,211 @@
+"""Judgements in a study: asked, told, taken back, resumed; alone and beside readings."""
+
+import copy
+
+import numpy as np
+import pytest
+
+import equipoise as eq
+from equipoise.judging import JudgedPosterior, Judgement, mirrored
+
+SPACE = {"blur": eq.Float(0, 5), "sharp": eq.Float(0, 1)}
+
+
+def merit(x):
+    return 6 * np.exp(-(((x["blur"] - 2) / 2) ** 2) - ((x["sharp"] - 0.7) / 0.5) ** 2)
+
+
+def said(pair, rng, advantage=0.0):
+    """What a judge of noise 1 says, on five steps."""
+    z = merit(pair.first) - merit(pair.second) + advantage + rng.normal()
+    return pair.answers[2 + int(np.sign(z)) * (int(abs(z) > 0.4) + int(abs(z) > 1.6))]
+
+
+def judged(n, **parts):
+    rng, opt = np.random.default_rng(0), eq.Optimizer(eq.Space(**SPACE), rng=0, **parts)
+    for _ in range(n):
+        pair = opt.ask_pair()
+        opt.judge(pair, said(pair, rng))
+    return opt
+
+
+def test_finds_the_best_by_judgements_alone(tmp_path):
+    path = tmp_path / "study.jsonl"
+    opt = judged(40, log=path)
+    best = opt.recommend()
+    assert merit(best.x) > 5
+    assert (best.readings, best.judgements, opt.readings, opt.judgements) == (0, 40, 0, 40)
+    assert best.kind == "estimate"
+    assert 0 < best.gap_bound < np.inf
+    found = opt.compare({"blur": 2, "sharp": 0.7}, {"blur": 4.5, "sharp": 0.1})
+    assert found.chosen > 0.9
+    assert "chosen over the other in" in str(found)
+    assert opt.compare({"blur": 4.5, "sharp": 0.1}, {"blur": 2, "sharp": 0.7}).chosen == pytest.approx(1 - found.chosen)
+    again = eq.resume(path)  # the same to the last bit, and the same next pair
+    assert again.recommend().x == best.x
+    mine, theirs = (copy.deepcopy(each).ask_pair() for each in (opt, again))
+    assert (mine.first, mine.second, again.judgements) == (theirs.first, theirs.second, 40)
+    assert [place.rank for place in opt.league()][:3] == [1, 2, 3]
+
+
+def test_an_answer_can_be_corrected_retracted_and_undone(tmp_path):
+    opt = judged(8, log=tmp_path / "study.jsonl")
+    X = opt.space.candidates(np.random.default_rng(0))[:20]
+    before = opt.posterior.mean(X)
+    pair = opt.ask_pair()
+    opt.judge(pair, "much first")
+    opt.judge(pair, "much first")  # no news
+    with pytest.raises(ValueError, match="must stay 'much first'"):
+        opt.judge(pair, "second")
+    opt.correct(pair, "second")
+    corrected = opt.posterior.mean(X)
+    assert opt.undo() == pair.id
+    assert opt.posterior.mean(X).tobytes() == before.tobytes()
+    opt.judge(pair.id, "second")
+    assert opt.posterior.mean(X).tobytes() == corrected.tobytes()
+    opt.retract(pair)
+    assert opt.open_pairs == (pair,)
+    opt.judge(pair, skip="can't tell")
+    assert not opt.open_pairs
+    assert opt.posterior.mean(X).tobytes() == before.tobytes()
+    again = eq.resume(opt.log)
+    assert again.posterior.mean(X).tobytes() == before.tobytes()
+    assert again.judges()[0].skipped == opt.judges()[0].skipped == 1
+
+
+def test_what_makes_no_sense_is_refused():
+    opt = eq.Optimizer(eq.Space(**SPACE), rng=0)
+    pair = opt.ask_pair(steps=3)
+    assert pair.answers == ("second", "equal", "first")
+    with pytest.raises(ValueError, match="`answer` must be a number or one of"):
+        opt.judge(pair, "much first")
+    with pytest.raises(ValueError, match="`answer` must be finite"):
+        opt.judge(pair, np.nan)
+    with pytest.raises(ValueError, match="exactly one of `answer` and `skip`"):
+        opt.judge(pair)
+    with pytest.raises(ValueError, match="`pair` must be one that was asked for, got 5"):
+        opt.judge(5, "first")
+    with pytest.raises(ValueError, match="`steps` must be one of 2, 3, 5, 7, got 4"):
+        opt.ask_pair(steps=4)
+    with pytest.raises(TypeError, match="`judge` must be a name"):
+        opt.ask_pair(judge=3)
+    with pytest.raises(ValueError, match="one that was asked for and is still open"):
+        opt.tell(pair.id, 1.0)
+    with pytest.raises(ValueError, match="must propose pairs"):
+        eq.Optimizer(eq.Box([(0, 1)]), policy=eq.UCB(), rng=0).ask_pair()
+    opt.judge(pair, "first")
+    assert opt.judgements == 1
+
+
+def test_order_is_blind_and_open_pairs_differ():
+    opt = eq.Optimizer(eq.Space(**SPACE), rng=1)
+    pairs = [opt.ask_pair() for _ in range(12)]
+    settings = {tuple(x.values()) for pair in pairs for x in (pair.first, pair.second)}
+    assert len(settings) > 16
+    assert [pair.id for pair in opt.open_pairs] == list(range(12))
+
+
+def test_mixed_with_readings():
+    """Readings in units of 1,000, and judgements: the judge's noise is learned in the unit of the readings."""
+    rng, opt = np.random.default_rng(0), eq.Optimizer(eq.Space(**SPACE), rng=0)
+    for k in range(12):
+        for trial in (opt.ask(), opt.ask()):
+            opt.tell(trial, 1000 * merit(trial.x) + 100 * rng.normal() + 50 * k)
+        pair = opt.ask_pair()
+        opt.judge(pair, said(pair, rng))
+    best = opt.recommend()
+    assert (best.readings, best.judgements) == (24, 12)
+    assert merit(best.x) > 5
+    assert 100 < opt.judges()[0].noise < 10_000
+    difference = opt.compare({"blur": 2, "sharp": 0.7}, {"blur": 4.5, "sharp": 0.1})
+    assert 3000 < difference.value < 9000
+    assert difference.chosen > 0.8
+
+
+def test_a_biased_judge_is_seen_through():
+    """One who says the first place when in doubt; half of the pairs are asked in both orders."""
+    rng, opt = np.random.default_rng(0), eq.Optimizer(eq.Space(**SPACE), rng=0)
+    pairs = []
+
+    def decide(first, second):
+        pairs.append((first, second))
+        z = merit(first) - merit(second) + 1.0 + rng.normal()
+        return "first" if z > 0 else "second"
+
+    best = opt.run_pairs(decide, 60, judge="model", steps=2, check_every=4)
+    (report,) = opt.judges()
+    assert merit(best.x) > 4.5
+    assert report.name == "model"
+    assert report.answers == 60
+    assert report.repeats == 12
+    assert report.first > 0.55
+    assert 0.65 < report.toss_up < 0.97
+    assert report.consistent < report.repeats
+    assert sum(pairs[k] == pairs[k - 1][::-1] for k in range(1, 60)) >= 12
+
+
+def test_a_league_of_names():
+    """No features, so nothing is shared: the table is that of the strengths, and ranks that are sure are right."""
+    strength = dict(zip("abcdef", (2.0, 1.2, 0.6, 0.0, -0.8, -1.6), strict=True))
+    rng, opt = np.random.default_rng(0), eq.Optimizer(eq.Finite(list(strength)), rng=0)
+    for _ in range(90):
+        pair = opt.ask_pair(steps=3)
+        z = strength[pair.first] - strength[pair.second] + rng.normal()
+        opt.judge(pair, "equal" if abs(z) < 0.4 else "first" if z > 0 else "second")
+    table = opt.league()
+    assert table[0].x in "ab"
+    true = {name: rank for rank, name in enumerate("abcdef", 1)}
+    assert all(place.ranks[0] - 1 <= true[place.x] <= place.ranks[1] + 1 for place in table)
+    assert all(place.low < place.value < place.high for place in table)
+    assert opt.recommend().x == table[0].x
+    with pytest.raises(ValueError, match="one of the 6 names"):
+        opt.compare("a", "z")
+
+
+def test_a_kernel_that_is_given(tmp_path):
+    points = np.linspace(0, 1, 30)[:, None]
+    opt = eq.Optimizer(eq.Finite(points), kernel=4.0 * eq.RBF(0.2), rng=0, log=tmp_path / "study.jsonl")
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        pair = opt.ask_pair(steps=2)
+        z = -30 * (pair.first[0] - 0.6) ** 2 + 30 * (pair.second[0] - 0.6) ** 2 + rng.normal()
+        opt.judge(pair, "first" if z > 0 else "second")
+    assert opt.recommend().x[0] == pytest.approx(0.6, abs=0.15)
+    assert eq.resume(opt.log).recommend().x == opt.recommend().x
+
+
+def test_an_audit_by_judges():
+    opt = judged(12)
+    plan = opt.audit(duels=4)
+    rng = np.random.default_rng(1)
+    assert (plan.left, plan.told) == (4, 0)
+    for _ in range(4):
+        pair = opt.ask_pair()
+        opt.judge(pair, said(pair, rng))
+    assert opt.plan is None
+    with pytest.raises(RuntimeError, match="nothing to verify"):
+        opt.verify()
+
+
+def test_numbers_have_the_unit_of_the_judge():
+    """Numbers of two judges, one of whom calls 100 what the other calls 1, teach the same f."""
+    rng, opt = np.random.default_rng(0), eq.Optimizer(eq.Space(**SPACE), rng=0)
+    for k in range(40):
+        pair = opt.ask_pair(judge="ab"[k % 2])
+        felt = merit(pair.first) - merit(pair.second) + rng.normal()
+        opt.judge(pair, felt * (100 if k % 2 else 1))
+    assert merit(opt.recommend().x) > 5
+    units = {judge.name: judge.unit for judge in opt.posterior.judges}
+    assert 30 < units["b"] / units["a"] < 300
+
+
+def test_mirrored_answers_teach_the_mirror_image():
+    """The same pairs shown in the other order, with the other answers: the same belief, but for the first place."""
+    opt = judged(12)
+    belief = opt.posterior
+    swapped = JudgedPosterior(belief.base)
+    for each in belief.judgements:
+        swapped = swapped.judge(Judgement(each.second, each.first, mirrored(each.answer), each.steps, each.judge))
+    X = opt.space.candidates(np.random.default_rng(0))[:20]
+    assert swapped.mean(X) - swapped.mean(X)[0] == pytest.approx(belief.mean(X) - belief.mean(X)[0], abs=1e-3)
+    assert swapped.judges[0].advantage == pytest.approx(-belief.judges[0].advantage, abs=1e-3)
