@@ -49,6 +49,11 @@ def beside_it(text: str) -> tuple[str, float]:
     return name.strip(), number(value)
 
 
+def told(text: str) -> float | str:
+    """Return a reading, or the answer of a judge."""
+    return number(text) if NUMBER.fullmatch(text.strip()) else text
+
+
 TRIAL = click.argument("trial", type=count)
 SIGNED = {"ignore_unknown_options": True}  # -0.5 is a number, not an option
 
@@ -146,21 +151,23 @@ def expire(study: Path, trial: int, as_json: bool) -> None:
 
 @command(
     "correct",
-    "equipoise correct study.jsonl 3 0.84\nequipoise correct study.jsonl 3 0.84 --error 0.05",
-    short_help="Replace a reading that was wrong.",
+    "equipoise correct study.jsonl 3 0.84\nequipoise correct study.jsonl 3 0.84 --error 0.05\n"
+    "equipoise correct study.jsonl 7 second",
+    short_help="Replace a reading or judgement that was wrong.",
     context_settings=SIGNED,
 )
 @STUDY
 @TRIAL
-@click.argument("value", type=number)
+@click.argument("value", type=told)
 @click.option("--x", metavar="JSON", help="Where it was really measured.  [default: as told before]")
 @click.option("--time", type=number, help="When it was measured.  [default: as told before]")
 @click.option("--error", type=number, help="The reading's own standard error.  [default: as told before]")
 @AS_JSON
-def correct(study: Path, trial: int, value: float, x: str | None, as_json: bool, **more: Any) -> None:
-    """Replace the reading of a TRIAL by VALUE: everything is as if that had been told. The log keeps both."""
+def correct(study: Path, trial: int, value: float | str, x: str | None, as_json: bool, **more: Any) -> None:
+    """Replace the reading of a TRIAL, or the answer to a pair, by VALUE, as if it had been told. The log keeps both."""
     opened(study).correct(trial, value, x=None if x is None else setting("--x", x), **more)
-    say(as_json, {"id": trial, "value": value}, f"Trial {trial} is corrected to {value:g}.")
+    shown = value if isinstance(value, str) else f"{value:g}"
+    say(as_json, {"id": trial, "value": value}, f"Trial {trial} is corrected to {shown}.")
 
 
 @command("retract", "equipoise retract study.jsonl 3", short_help="Take a reading or a failure back.")

@@ -169,9 +169,18 @@ def setting(option: str, text: str) -> Any:
         raise ValueError(f"{option} must be JSON, such as '{{\"q1\": 1.98}}', got {text!r}") from error
 
 
-def counted(readings: int) -> str:
-    """Return how many readings there are, in words."""
-    return f"{readings} reading{'' if readings == 1 else 's'}"
+def counted(readings: int, judgements: int = 0) -> str:
+    """Return how many readings and judgements there are, in words.
+
+    Example:
+        >>> counted(1), counted(0, 40), counted(2, 1)
+        ('1 reading', '40 judgements', '2 readings and 1 judgement')
+    """
+    told = {"reading": readings, "judgement": judgements}
+    words = [
+        f"{n} {word}{'' if n == 1 else 's'}" for word, n in told.items() if n or (word == "reading" and not judgements)
+    ]
+    return " and ".join(words)
 
 
 def best_data(best: Recommendation, eps: float | None = None, audit: bool = True) -> dict[str, Any]:
@@ -184,7 +193,7 @@ def best_data(best: Recommendation, eps: float | None = None, audit: bool = True
         else {"value": start.value, "low": _finite(start.low), "high": _finite(start.high), "kind": start.kind}
     )
     said = {"x": best.x, "gap_bound": _finite(best.gap_bound), "kind": best.kind, "readings": best.readings}
-    said |= {"against_start": against, "claims": claims}
+    said |= {"against_start": against, "claims": claims} | ({"judgements": best.judgements} if best.judgements else {})
     return said if eps is None else said | {"certified": best.certifies(eps, audit=audit)}
 
 
@@ -198,7 +207,8 @@ def best_text(best: Recommendation) -> str:
     start = best.against_start
     if start is not None and math.isfinite(start.low):
         lines.append("This is where the study started." if start.low == start.high else _against_start(start))
-    return "\n".join([*lines, f"After {counted(best.readings)}."])
+    unit = " What is better by 1 is chosen in 84 % of cases." if best.judgements and not best.readings else ""
+    return "\n".join([*lines, f"After {counted(best.readings, best.judgements)}.{unit}"])
 
 
 def _against_start(start: Difference) -> str:

@@ -33,6 +33,7 @@ SECTIONS = {
         **dict.fromkeys(("ask", "tell", "fail", "expire", "correct", "retract", "undo", "note"), "answering"),
         "best": "working",
         **dict.fromkeys(("audit", "verify", "cancel"), "proving"),
+        "judge": "preferring",
         "status": "replaying",
         "plot": "working",
         "import": "importing",

@@ -23,8 +23,11 @@ from equipoise.log.events import (
     Expired,
     Failed,
     Handed,
+    Judged,
     Noted,
+    Paired,
     Planned,
+    Rejudged,
     Retracted,
     Told,
     unfitted,
@@ -53,6 +56,7 @@ def status(study: Path, as_json: bool) -> None:
         "study": str(study),
         "created": header.content["at"],
         "readings": opt.readings,
+        "judgements": opt.judgements,
         "failed": sum(record.failed is not None for record in records),
         "last": max(ended.values(), default=None),
         "plan": None if opt.plan is None else plan_data(opt.plan),
@@ -68,8 +72,11 @@ def _status_text(opt: Optimizer, data: dict[str, Any]) -> str:
         f"{data['study']}, begun {data['created']}: {'minimize' if opt.minimize else 'maximize'} over {opt.space!r}"
     ]
     last = "" if data["last"] is None else f", the last one {_age(data['last']):.0f} s ago"
-    text.append(f"{counted(data['readings'])}{last}; {data['failed']} failed; {len(data['open'])} open")
+    text.append(
+        f"{counted(data['readings'], data['judgements'])}{last}; {data['failed']} failed; {len(data['open'])} open"
+    )
     text += [] if opt.plan is None else [plan_text(opt.plan)]
+    text += [f"  {judge}" for judge in opt.judges()]
     for trial in data["open"]:
         who = "" if trial["worker"] is None else f" with {trial['worker']}"
         text.append(f"  trial {trial['id']}{who} for {trial['seconds']:.0f} s: {assignments(trial['x'])}")
@@ -170,3 +177,9 @@ def _told(event: Event, where: dict[int, str], space: Domain) -> str:
         case Noted(number, topic, text, point):
             moved = "" if point is None else f" at {assignments(space.decode(point))}"
             return f"note   {number:5}  {topic}{': ' * bool(text)}{text}{moved}"
+        case Paired(trial, first, second):
+            return f"pair   {trial:5}  " + " | ".join(assignments(space.decode(point)) for point in (first, second))
+        case Judged(trial, answer, judge):
+            return f"judge  {trial:5}  {answer}{f' [{judge}]' if judge else ''}"
+        case Rejudged(trial, answer):
+            return f"correct{trial:5}  {answer}"

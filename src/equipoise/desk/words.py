@@ -32,10 +32,12 @@ def _plain(value: Any) -> Any:
 
 
 def settings(x: Any) -> dict[str, Any]:
-    """Return a point by name; the coordinates of a point without names are called x[0], x[1] and so on.
+    """Return a point by name; the coordinates of a point without names are called x[0], x[1] and so on, a name x.
 
     Example:
         >>> settings(np.array([0.5, 1.0]))
         {'x[0]': 0.5, 'x[1]': 1.0}
     """
+    if isinstance(x, str):
+        return {"x": x}
     return dict(x) if isinstance(x, Mapping) else {f"x[{i}]": value for i, value in enumerate(x.tolist())}

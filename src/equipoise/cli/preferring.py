@@ -1,0 +1,166 @@
+"""`equipoise judge`: which of two settings is better, asked in the terminal or answered by a script."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+
+from equipoise.cli.common import AS_JSON, INTERRUPTED, STUDY, assignments, command, opened, printable, say
+from equipoise.judging import DEFAULT_STEPS, SCALES, Pair
+from equipoise.optimizer import Optimizer
+
+KEYS = {"slightly ": "s", "": "", "much ": "m"}
+"""What is typed before A or B for each strength."""
+
+
+@command(
+    "judge",
+    """equipoise judge study.jsonl
+equipoise judge study.jsonl --judge anna --steps 7 --show './show.sh'
+equipoise judge study.jsonl --json
+equipoise judge study.jsonl 7 'much first'""",
+    short_help="Say which of two settings is better.",
+)
+@STUDY
+@click.argument("pair", type=click.IntRange(min=0), required=False)
+@click.argument("answer", required=False)
+@click.option("--judge", "name", default="", help="Who judges, where there are several.")
+@click.option(
+    "--steps",
+    type=click.Choice([str(steps) for steps in SCALES]),
+    default=str(DEFAULT_STEPS),
+    show_default=True,
+    help="How many answers there are to choose from.",
+)
+@click.option("--show", metavar="COMMAND", help="A program that shows both: it reads them as JSON; nothing is printed.")
+@AS_JSON
+def judge(
+    study: Path, pair: int | None, answer: str | None, name: str, steps: str, show: str | None, as_json: bool
+) -> None:
+    """Ask which of two settings is better, one pair after the other, in random order, until you quit.
+
+    Every answer is on the disk before the next question; Ctrl-C loses nothing. With --json the next pair is printed and
+    nothing is asked; with PAIR and ANSWER that pair is answered: a word of its scale, a number, or `skip`.
+    """
+    opt = opened(study)
+    if pair is not None:
+        if answer is None:
+            raise click.UsageError("ANSWER is missing: " + ", ".join(SCALES[int(steps)]))
+        _tell(opt, pair, answer, name or None)
+        say(as_json, {"id": pair, "answer": answer, "judgements": opt.judgements}, f"Pair {pair} is judged: {answer}.")
+    elif as_json:
+        say(True, _data(_next(opt, name, int(steps))), "")
+    else:
+        _ask_on(opt, name, int(steps), show)
+
+
+def _ask_on(opt: Optimizer, name: str, steps: int, show: str | None) -> None:
+    """Ask until the user quits."""
+    click.echo(_legend(steps))
+    try:
+        pair: Pair | None = _next(opt, name, steps)
+        while pair is not None:
+            answered = _asked(opt, pair, show)
+            pair = _next(opt, name, steps) if answered is True else answered
+    except (KeyboardInterrupt, click.Abort):  # click makes Ctrl-C and the end of the input an Abort
+        click.echo(_farewell(opt))
+        if sys.stdin.isatty():
+            sys.exit(INTERRUPTED)
+        return
+    click.echo(_farewell(opt))
+
+
+def _asked(opt: Optimizer, pair: Pair, show: str | None) -> Pair | Literal[True] | None:
+    """Ask for one pair; return `True` when it is answered, the pair to ask instead after an undo, nothing to quit."""
+    _show(pair, show)
+    keys = typed(pair.answers)
+    while True:
+        said = click.prompt(f"{opt.judgements + 1}. A or B", prompt_suffix="? ").strip().lower()
+        if said in ("q", "quit"):
+            return None
+        if said in ("u", "undo"):
+            return _undone(opt, pair)
+        try:
+            _tell(opt, pair.id, "skip" if said in ("k", "skip") else keys.get(said, said), None)
+        except (TypeError, ValueError):
+            click.echo("Please type one of: " + " ".join([*keys, "k", "u", "q"]) + ", or a number")
+        else:
+            return True
+
+
+def _undone(opt: Optimizer, pair: Pair) -> Pair:
+    """Take the last answer back; return its pair, or the one that was asked where there is none."""
+    try:
+        taken = opt.undo()
+    except RuntimeError as nothing:
+        click.echo(str(nothing))
+        return pair
+    click.echo(f"The answer to pair {taken} is taken back.")
+    return next((other for other in opt.open_pairs if other.id == taken), pair)
+
+
+def _tell(opt: Optimizer, pair: int, answer: str, name: str | None) -> None:
+    if answer == "skip":
+        opt.judge(pair, skip="can't tell")
+        return
+    try:
+        said: Any = float(answer)
+    except ValueError:
+        said = answer
+    opt.judge(pair, said, judge=name)
+
+
+def _next(opt: Optimizer, name: str, steps: int) -> Pair:
+    """Return the pair that waits for a judge; else a new one."""
+    waiting = (pair for pair in opt.open_pairs if pair.judge == name)
+    return next(waiting, None) or opt.ask_pair(judge=name, steps=steps)
+
+
+def _show(pair: Pair, show: str | None) -> None:
+    """Print both settings, or let a program show them."""
+    if show is None:
+        click.echo(printable(f"\n  A: {assignments(pair.first)}\n  B: {assignments(pair.second)}"))
+        return
+    shown = {"A": _plain(pair.first), "B": _plain(pair.second)}
+    subprocess.run(show, shell=True, check=False, text=True, input=json.dumps(shown))
+
+
+def typed(answers: tuple[str, ...]) -> dict[str, str]:
+    """Return what is typed for each answer.
+
+    Example:
+        >>> typed(("second", "equal", "first"))
+        {'b': 'second', '=': 'equal', 'a': 'first'}
+    """
+    keys = {}
+    for answer in answers:
+        strength, place = answer[: -len(answer.split()[-1])], answer.split()[-1]
+        keys["=" if place == "equal" else KEYS[strength] + {"first": "a", "second": "b"}[place]] = answer
+    return keys
+
+
+def _legend(steps: int) -> str:
+    words = [f"{key}: {_in_words(answer)}" for key, answer in typed(SCALES[steps]).items()]
+    return ", ".join(words) + "; a number: how much better A is; k: skip, u: undo, q: quit"
+
+
+def _in_words(answer: str) -> str:
+    strength, _, place = answer.rpartition(" ")
+    name = {"first": "A", "second": "B"}.get(place)
+    return "equal" if name is None else " ".join(filter(None, (name, "is", strength, "better")))
+
+
+def _farewell(opt: Optimizer) -> str:
+    plural = "" if opt.judgements == 1 else "s"
+    return f"\n{opt.judgements} judgement{plural} so far; the same command continues, `equipoise best` says the best."
+
+
+def _data(pair: Pair) -> dict[str, Any]:
+    return {"id": pair.id, "first": pair.first, "second": pair.second, "answers": pair.answers}
+
+
+def _plain(x: Any) -> Any:
+    return x.tolist() if hasattr(x, "tolist") else x
