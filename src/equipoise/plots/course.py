@@ -95,6 +95,41 @@ def _blocks(names: list[str | None], ax: Any) -> None:
             ax.text(i + 0.7, 0.02, names[i], transform=at, fontsize="x-small", color=GRAY, rotation=90, va="bottom")
 
 
+def answers(opt: Optimizer, ax: Any = None) -> Any:
+    """Draw what judges said of each pair over what is now believed of it: words in their order, or numbers.
+
+    Args:
+        opt: The study.
+        ax: Axes to draw on.
+
+    Returns:
+        The Axes.
+    """
+    ax = axes(ax)
+    ax.set(xlabel="f(first) - f(second), estimated", title="What was said")
+    said = opt.answers()
+    if not said:
+        return ax
+    words = max((pair.answers for pair, _ in said), key=len)
+    points = np.array([opt.space.encode(x) for pair, _ in said for x in (pair.first, pair.second)])
+    mean = opt.posterior.mean(points).reshape(-1, 2)
+    for k, name in enumerate(dict.fromkeys(pair.judge for pair, _ in said)):
+        mine = [i for i, (pair, _) in enumerate(said) if pair.judge == name]
+        heights = [_height(said[i][1], words) for i in mine]
+        ax.plot(mean[mine, 0] - mean[mine, 1], heights, "o", color=WORKERS[k % len(WORKERS)], alpha=0.5, label=name)
+    if any(isinstance(answer, str) for _, answer in said):
+        ax.set_yticks([_height(word, words) for word in words], words)
+    ax.axvline(0.0, color=LIGHT, linewidth=1.0, zorder=0)
+    if ax.get_legend_handles_labels()[1] != [""]:
+        ax.legend(frameon=False, fontsize="small")
+    return ax
+
+
+def _height(answer: str | float, words: tuple[str, ...]) -> float:
+    """Return where an answer is drawn: a number at itself, a word by its place in the scale."""
+    return words.index(answer) - 0.5 * (len(words) - 1) if isinstance(answer, str) else answer
+
+
 def certificate(opt: Optimizer, ax: Any = None, points: int = 40, *, context: Mapping[str, Any] | None = None) -> Any:
     """Draw how the bound on what is left to gain, over all settings, fell reading by reading.
 
@@ -110,15 +145,18 @@ def certificate(opt: Optimizer, ax: Any = None, points: int = 40, *, context: Ma
         The Axes.
     """
     ax = axes(ax)
-    at = np.unique(np.linspace(min(1, opt.readings), opt.readings, points).round().astype(int)).tolist()
+    told = opt.readings + opt.judgements
+    at = np.unique(np.linspace(min(1, told), told, points).round().astype(int)).tolist()
     known = [best for best in opt.history(at, context=context) if math.isfinite(best.overall.bound)]
     bounds = [best.overall.bound for best in known]
-    ax.set(xlabel="readings", ylabel="bound on what is left to gain", title="No bound yet")
+    words = [word for word, n in (("readings", opt.readings), ("judgements", opt.judgements)) if n]
+    ax.set(xlabel=" and ".join(words) or "readings", ylabel="bound on what is left to gain", title="No bound yet")
     whole(ax.xaxis)
     if not known:
         return ax
-    ax.plot([best.readings for best in known], bounds, color=BLUE, linewidth=1.8)
-    ax.plot([known[-1].readings], bounds[-1:], "o", color=ORANGE, markersize=6)
+    numbers = [best.readings + best.judgements for best in known]
+    ax.plot(numbers, bounds, color=BLUE, linewidth=1.8)
+    ax.plot(numbers[-1:], bounds[-1:], "o", color=ORANGE, markersize=6)
     ax.set_title(f"{PHRASES[known[-1].overall.kind]}, at most {shown(bounds[-1])} is left to gain")
     if min(bounds) > 0:
         logarithmic(ax, "y")

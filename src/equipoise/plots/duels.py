@@ -15,7 +15,7 @@ Duel = list[Record]
 
 
 def duels(opt: Optimizer, *along: str, ax: Any = None, context: Mapping[str, Any] | None = None) -> Any:
-    """Draw every duel as a line between its two settings, with a dot at the one that read better.
+    """Draw every duel, and every pair that was judged, as a line between its two settings, with a dot at the winner.
 
     With one parameter the second axis is the number of the duel; with more, the picture is the plane of two of them.
     A setting measured alone is a dot.
@@ -50,7 +50,19 @@ def _fought(opt: Optimizer) -> list[Duel]:
         if record.value is not None and not record.void:
             by_number.setdefault(record.duel, []).append(record)
     whole = max(map(len, by_number.values()), default=0)
-    return [by_number[number] for number in sorted(by_number) if len(by_number[number]) == whole]
+    return [by_number[number] for number in sorted(by_number) if len(by_number[number]) == whole] + _judged(opt)
+
+
+def _judged(opt: Optimizer) -> list[Duel]:
+    """Return what was judged as if it had been read: 1 for what was preferred, 0 for the other; no ties."""
+    sign, found = -1.0 if opt.minimize else 1.0, []
+    for number, (pair, answer) in enumerate(opt.answers()):
+        level = answer if isinstance(answer, float) else answer.endswith("first") - answer.endswith("second")
+        if level:
+            better = (sign * (level > 0), sign * (level < 0))
+            sides = zip((pair.first, pair.second), better, strict=True)
+            found.append([Record(pair.id, number, pair.judge, x, float(value)) for x, value in sides])
+    return found
 
 
 def _draw(opt: Optimizer, fought: list[Duel], plane: list[Knob], ax: Any) -> None:

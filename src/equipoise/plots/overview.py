@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from equipoise.optimizer import Optimizer
-from equipoise.plots.course import certificate, readings
+from equipoise.plots.course import answers, certificate, readings
 from equipoise.plots.duels import duels
 from equipoise.plots.estimate import estimate, foremost
 from equipoise.plots.style import pyplot
 
 
 def overview(opt: Optimizer, *, context: Mapping[str, Any] | None = None) -> Any:
-    """Draw the estimate, the readings, the duels and the certificate side by side.
+    """Draw the estimate, the readings (or what judges said), the duels and the certificate side by side.
 
     Args:
         opt: The study.
@@ -24,7 +24,10 @@ def overview(opt: Optimizer, *, context: Mapping[str, Any] | None = None) -> Any
     along = foremost(opt, opt.recommend(context=context))
     canvas.get_layout_engine().set(w_pad=0.1, h_pad=0.1)
     estimate(opt, *along, ax=grid[0, 0], context=context)
-    readings(opt, ax=grid[0, 1], context=context)
+    if opt.judgements > opt.readings:
+        answers(opt, ax=grid[0, 1])
+    else:
+        readings(opt, ax=grid[0, 1], context=context)
     duels(opt, *along, ax=grid[1, 0], context=context)
     certificate(opt, ax=grid[1, 1], context=context)
     return grid
