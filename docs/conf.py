@@ -132,7 +132,13 @@ def list_all_pages(app: object, page: str, source: list[str]) -> None:
         source[0] = source[0].replace("% further pages", "\n".join(further))
 
 
+def read_start_page_again(*_: object) -> list[str]:
+    """Read the start page at every build, as there may be new pages to list."""
+    return ["index"]
+
+
 def setup(app: object) -> None:
-    """Hook both into Sphinx."""
+    """Hook them into Sphinx."""
+    app.connect("env-get-outdated", read_start_page_again)  # type: ignore[attr-defined]
     app.connect("builder-inited", write_reference)  # type: ignore[attr-defined]
     app.connect("source-read", list_all_pages)  # type: ignore[attr-defined]
