@@ -5,7 +5,6 @@
   const live = document.getElementById("live");
   if (live && window.EventSource && window.htmx) {
     const lost = document.getElementById("line");
-    const source = new EventSource(live.dataset.events);
     const version = (part, page) => page.getElementById(part).dataset.version;
     let posting = 0; // the answer to a form brings the new part itself
     document.body.addEventListener("htmx:beforeRequest", () => { posting += 1; });
@@ -20,12 +19,19 @@
         window.htmx.swap("#" + part, text, { swapStyle: "outerHTML" });
       }
     };
-    for (const part of ["now", "known"]) {
-      source.addEventListener(part, (event) => refresh(part, event.data));
-    }
-    source.addEventListener("open", () => { lost.hidden = true; });
-    source.addEventListener("error", () => { lost.hidden = false; });
-    window.addEventListener("pagehide", () => source.close());
+    const connect = () => {
+      const source = new EventSource(live.dataset.events);
+      for (const part of ["now", "known"]) {
+        source.addEventListener(part, (event) => refresh(part, event.data));
+      }
+      source.addEventListener("open", () => { lost.hidden = true; });
+      source.addEventListener("error", () => {
+        lost.hidden = false;
+        if (source.readyState === EventSource.CLOSED) { setTimeout(connect, 2000); } // refused: the browser gives up, we do not
+      });
+      window.addEventListener("pagehide", () => source.close());
+    };
+    connect();
 
     // A list that somebody has scrolled stays where it was.
     const places = {};
