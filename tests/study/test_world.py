@@ -200,3 +200,11 @@ def test_nothing_told_leaves_everything_as_it_was():
             return run(opt, 30, lambda x, t: {"value": f(x) + 0.3 * t, **told}).recommend().x
 
     assert trace() == trace(covariates={}) == trace(covariates={"t": None})
+
+
+@pytest.mark.parametrize("worker", ["a\u202e", "w" * 500, " ", "line\nbreak"])
+def test_a_worker_of_any_name_leaves_a_log_that_can_be_read(tmp_path, worker):
+    opt = eq.Optimizer(eq.Space(q=eq.Int(0, 3)), kernel=eq.RBF(0.5), log=tmp_path / "study.jsonl", rng=0)
+    for value in (0.5, 0.7):
+        opt.tell(opt.ask(worker=worker), value)
+    assert eq.resume(opt.log).readings == 2

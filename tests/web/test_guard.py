@@ -317,9 +317,9 @@ def test_names_notes_and_reasons_are_text_and_nothing_else(tmp_path):
     opt.note("unit", EVIL)
     opt.note(EVIL, EVIL + "\u202e")
     opt.note("pause", EVIL + "\u202e")
-    opt.tell(opt.ask(worker=EVIL + "\u202e"), 0.5)
+    opt.tell(opt.ask(worker=EVIL), 0.5)
     with pytest.warns(eq.DuelGivenUp):
-        opt.tell(opt.ask(worker=EVIL + "\u202e"), failed=EVIL)
+        opt.tell(opt.ask(worker=EVIL), failed=EVIL)
     opt.ask(worker="page")
     server = Served(tmp_path)
     try:

@@ -1,8 +1,10 @@
 """The door of a study: what may be told of a trial, as an event; everything else is refused before it is written."""
 
+import zlib
 from dataclasses import dataclass, replace
 from typing import Any
 
+from equipoise import _validation as check
 from equipoise.data import Reading
 from equipoise.log.events import Added, Corrected, Expired, Failed, Handed, Retracted, Told
 from equipoise.spaces import Domain
@@ -134,4 +136,9 @@ def labelled(block: str, worker: str | None) -> str:
         >>> labelled("monday", "w1"), labelled("", "w1"), labelled("monday", None)
         ('monday, w1', 'w1', 'monday')
     """
-    return ", ".join(name for name in (block, worker) if name)
+    label = ", ".join(name for name in (block, worker) if name and name.strip())
+    # A worker may be called anything; a block must have a name that can be read again from the log.
+    plain = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in label)
+    if len(plain) <= check.MAX_NAME:
+        return plain
+    return plain[: check.MAX_NAME - 9] + f"-{zlib.crc32(plain.encode()):08x}"

@@ -11,8 +11,8 @@
     document.body.addEventListener("htmx:afterRequest", () => { posting -= 1; });
     const refresh = async (part, newest) => {
       if (version(part, document) === newest || (posting && part === "now")) { return; }
-      const answer = await fetch(part);
-      if (!answer.ok) { return; }
+      const answer = await fetch(part).catch(() => null); // a server that is gone: the line says so
+      if (answer === null || !answer.ok) { return; }
       const text = await answer.text();
       const fresh = version(part, new DOMParser().parseFromString(text, "text/html"));
       if (fresh !== version(part, document) && !(posting && part === "now")) {
