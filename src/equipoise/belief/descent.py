@@ -25,6 +25,9 @@ Loss = Callable[[FloatArray], tuple[float, FloatArray]]
 ENOUGH = 1e-4
 """The share of the promised decrease that a step must keep (Nocedal and Wright 2006, Eq. (3.4))."""
 
+AT_BOUND = 1e-9
+"""How close to a bound, as a share of the range, counts as on it: whether rounding says so must not decide."""
+
 MOST_CUTS = 20
 """How often a step is shortened before the search gives up: rounding is all that is left then."""
 
@@ -54,11 +57,12 @@ def descend(
         (array([0.5, 0.5]), 0.5)
     """
     low, high = bounds
+    margin = AT_BOUND * (np.asarray(high) - low)
     x = np.minimum(np.maximum(start, low), high)
     value, g = loss(x)
     H: FloatArray | None = None
     for _ in range(steps):
-        free = ((x > low) | (g < 0)) & ((x < high) | (g > 0))
+        free = ((x > low + margin) | (g < 0)) & ((x < high - margin) | (g > 0))
         slope = np.where(free, g, 0.0)
         if np.abs(slope).max(initial=0.0) <= gtol:
             break
