@@ -76,7 +76,7 @@ def _status_text(opt: Optimizer, data: dict[str, Any]) -> str:
         f"{counted(data['readings'], data['judgements'])}{last}; {data['failed']} failed; {len(data['open'])} open"
     )
     text += [] if opt.plan is None else [plan_text(opt.plan)]
-    text += [f"  {judge}" for judge in opt.judges()]
+    text += [f"  {judge}" for judge in (opt.judges() if data["judgements"] else ())]  # these need the belief
     for trial in data["open"]:
         who = "" if trial["worker"] is None else f" with {trial['worker']}"
         text.append(f"  trial {trial['id']}{who} for {trial['seconds']:.0f} s: {assignments(trial['x'])}")
