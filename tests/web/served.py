@@ -87,7 +87,7 @@ class Served:
                 connection.putheader("Content-Length", str(len(body)))
             connection.endheaders(body)
             answer = connection.getresponse()
-            return Answer(answer.status, answer.headers, answer.read().decode())
+            return Answer(answer.status, answer.headers, answer.read().decode(errors="replace"))
         finally:
             connection.close()
 

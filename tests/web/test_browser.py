@@ -1,41 +1,16 @@
-"""The page in a real browser: Chromium, driven by Playwright.
+"""The page in a real browser: by clicks, by keyboard, on a phone, in two tabs, without script, killed in the middle."""
 
-Debian's chromium is used, or any that is found by name; EQUIPOISE_CHROMIUM names another one. Without a browser these
-tests are skipped, and say so; in CI `.ci/run` makes sure that there is one.
-"""
-
-import os
 import re
-import shutil
 import signal
-from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
+from seen import NEEDS_BROWSER, PHONE, expect, screen, violations
 from served import Served, begun, home, value_at
 
 import equipoise as eq
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="these tests need playwright: pip install playwright")
-expect = sync_api.expect
-expect.set_options(timeout=20_000)
-
-FOUND = [os.environ.get("EQUIPOISE_CHROMIUM"), *map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))]
-CHROMIUM = next(filter(None, FOUND), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="these tests need a browser: apt-get install chromium")
-QUIET = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
-ARGUMENTS = [*QUIET.split(), "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"]
-AXE = Path(__file__).parent / "axe" / "axe.min.js"
-DESK, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield browser
-        browser.close()
+pytestmark = NEEDS_BROWSER
 
 
 @pytest.fixture(scope="module")
@@ -56,28 +31,6 @@ def study(folder, request):
     path = folder / f"{request.node.name}.jsonl"
     begun(path)
     return path
-
-
-@contextmanager
-def screen(browser, server, study="", role="operator", size=DESK, **options):
-    """A window of its own on a study; nothing may go wrong in it, and nobody else be asked for anything."""
-    context = browser.new_context(viewport=size, **options)
-    context.set_default_timeout(20_000)
-    page, wrong, asked = context.new_page(), [], set()
-    page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.on("dialog", lambda dialog: wrong.append("a dialog") or dialog.dismiss())
-    page.on("request", lambda request: asked.add(urlsplit(request.url).netloc))
-    page.goto(getattr(server, role))
-    page.wait_for_url(lambda address: "token" not in address)
-    if study:
-        page.goto(f"http://{server.host}{home(study)}")
-    try:
-        yield page
-    finally:
-        context.close()
-    assert asked == {server.host}
-    assert [text for text in wrong if "409" not in text and "ERR_" not in text] == []
 
 
 def trial_of(page):
@@ -311,13 +264,6 @@ def test_a_new_study_in_a_folder_and_one_that_only_watches(browser, server, fold
     opt = eq.resume(folder / "fresh.jsonl")
     assert opt.space.parameters["QF1"].unit == "A"
     assert [note.text for note in opt.notes] == ["mW"]
-
-
-def violations(page):
-    """What axe-core finds wrong with a page: labels, contrast, order of headings, names of controls and so on."""
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run().then(result => result.violations)")
-    return [f"{each['id']}: {node['html'][:120]}" for each in found for node in each["nodes"]]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

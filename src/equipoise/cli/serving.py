@@ -28,6 +28,12 @@ equipoise serve --demo                              a simulated instrument that 
 @click.option("--unit", help="Unit of a reading; written into the study.")
 @click.option("--worker", default="page", show_default=True, help="Who measures here; another name for each machine.")
 @CONTEXT
+@click.option("--judge", metavar="NAME", help="Judge pairs instead of entering readings, as NAME.")
+@click.option(
+    "--steps", type=click.Choice(["2", "3", "5", "7"]), default="5", show_default=True, help="Answers to choose from."
+)
+@click.option("--blind", is_flag=True, help="Hide the settings of a pair.")
+@click.option("--show", metavar="TEMPLATE", help="The file that shows a setting, such as 'pictures/{gain}.png'.")
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds a reading of PROGRAM may take.")
 @click.option("--stdin", is_flag=True, help="Settings for PROGRAM as JSON on standard input, not as arguments.")
 def serve(study: Path | None, program: tuple[str, ...], demo: bool, token_file: Path | None, **options: Any) -> None:
@@ -59,10 +65,15 @@ def _serve(
     timeout: float | None,
     stdin: bool,
     context: tuple[str, ...],
+    judge: str | None,
+    steps: str,
+    blind: bool,
+    show: str | None,
 ) -> None:
     try:
         from equipoise.web.server import Binding, Server
         from equipoise.web.shelf import Shelf
+        from equipoise.web.sides import Sitting
         from equipoise.web.simulator import Simulator, begin
         from equipoise.web.tokens import Tokens
     except ImportError as error:
@@ -75,7 +86,12 @@ def _serve(
         begin(study)
     measure = Simulator() if demo else Program(program, stdin, timeout).measure if program else None
     present = context_of(opened(study), context) if context else None
-    shelf = Shelf(study, worker, machine=measure is not None, context=present)
+    if judge is not None and measure is not None:
+        raise click.UsageError("--judge is for people; a PROGRAM measures")
+    if judge is None and (blind or show is not None):
+        raise click.UsageError("--blind and --show are for --judge")
+    sitting = None if judge is None else Sitting(judge, int(steps), blind, show)
+    shelf = Shelf(study, worker, machine=measure is not None, context=present, sitting=sitting)
     station = None if shelf.only is None else shelf.station(shelf.only)
     if unit is not None and station is not None:
         station.note(unit, "unit")

@@ -9,6 +9,7 @@ deeds         what people do with it beside measuring
 chronicle     when things happened, followed line by line
 now, known    what the screen shows, as plain records
 surroundings  contexts, which people fill in before a setting is handed out
+sides         two settings to be judged
 svg, traces   charts
 pages         the routes; `confirming` and `downloads` have those beside the screen
 streaming     changes, sent to every screen

@@ -73,13 +73,13 @@ class Chronicle:
             case {"add": int(trial), "duel": int(duel)}:  # a reading that nobody asked for
                 self.halves[trial] = Half(duel, 1, 1, None)
                 self.asked[trial] = self.ended[trial] = at
-            case {"hand": int(trial)}:
+            case {"pair": int(trial)} | {"hand": int(trial)}:
                 self.asked[trial] = at
             case {"tell": int(trial)}:
                 self.ended[trial] = at
                 if trial in self.halves:
                     self._read[self.halves[trial].worker] = ("tell", trial)
-            case {"fail": int(trial)}:
+            case {"fail": int(trial)} | {"judge": int(trial)}:
                 self.ended[trial] = at
             case {"retract": int(trial)}:
                 self.ended.pop(trial, None)

@@ -9,10 +9,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from equipoise.desk.words import printable
+from equipoise.judging import Pair
 from equipoise.web.deeds import told_of
 from equipoise.web.dials import Dial, dials
 from equipoise.web.known import described
 from equipoise.web.pages import MissingError, Pages, page
+from equipoise.web.sides import on_button
 from equipoise.web.station import RefusedError, Station
 
 
@@ -81,7 +83,7 @@ def entry(station: Station) -> str:
     best = ", ".join(map(str, known.best))
     said = [f"{at} {text}" for at, text in known.notes]
     lines = [
-        f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S %Z}, study {station.path.name}, {known.readings} readings",
+        f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S %Z}, study {station.path.name}, {known.told}",
         f"Best setting: {best}",
         *known.claims,
         known.against_start,
@@ -89,6 +91,15 @@ def entry(station: Station) -> str:
         *(["Notes:", *(f"  {line}" for line in said)] if said else []),
     ]
     return "\n".join(lines)
+
+
+def _judged(station: Station, pair: Pair, answer: str | float) -> dict[str, Any]:
+    """Return what is shown of a pair that was judged."""
+    space = station.opt.space
+    both = ("A", dials(space, pair.first, pair.second)), ("B", dials(space, pair.second, pair.first))
+    words = [(word, on_button(word)) for word in reversed(pair.answers)]
+    said = {"pair": pair.id, "said": on_button(answer), "judge": printable(pair.judge, "")}
+    return said | {"both": both, "answers": words, "was": told_of(answer)}
 
 
 class Beside:
@@ -116,6 +127,9 @@ class Beside:
         station, number = await self._pages.found(request), request.path_params["trial"]
         records = await run_in_threadpool(station.opt.records)
         record = next((record for record in records if record.trial == number), None)
+        judged = next(((pair, answer) for pair, answer in station.opt.answers() if pair.id == number), None)
+        if judged is not None:
+            return page("judged.html", request, name=station.path.name, **_judged(station, *judged))
         if record is None:
             raise MissingError("There is no such trial.")
         state, who = (printable(text, "") for text in (described(record), record.worker or ""))

@@ -31,6 +31,13 @@ def correct(station: Station, trial: int, value: float, was: str) -> None:
         station.opt.correct(trial, value)
 
 
+def rejudge(station: Station, pair: int, answer: str, was: str) -> None:
+    """Replace what was said of a pair, if it still is what it was."""
+    with station.turn():
+        _must_be_as_shown(station, pair, was)
+        station.opt.correct(pair, answer)
+
+
 def retract(station: Station, trial: int, was: str) -> None:
     """Take back what was told of a trial, if it still is what it was."""
     with station.turn():
@@ -70,6 +77,7 @@ def cancel(station: Station) -> None:
 
 def _must_be_as_shown(station: Station, trial: int, was: str) -> None:
     """Refuse to change an answer that is not what its page showed."""
-    record = next((record for record in station.opt.records() if record.trial == trial), None)
-    if record is not None and was != told_of(record.value):
+    told: dict[int, Any] = {record.trial: record.value for record in station.opt.records()}
+    told |= {pair.id: answer for pair, answer in station.opt.answers()}
+    if trial in told and was != told_of(told[trial]):
         raise RefusedError(f"What was told of trial {trial} has changed meanwhile: look again.")

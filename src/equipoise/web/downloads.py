@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 
 from equipoise import plots
 from equipoise.desk.table import as_csv, rows
 from equipoise.desk.times import times
 from equipoise.web.pages import MissingError, Pages
+from equipoise.web.sides import open_pair
 from equipoise.web.station import Station
 
 _drawing = threading.Lock()
@@ -54,6 +55,19 @@ class Downloads:
 
     def __init__(self, pages: Pages) -> None:
         self._pages = pages
+
+    async def exhibit(self, request: Request) -> Response:
+        """Return the file that shows a side of the pair that is open here."""
+        station, letter = await self._pages.found(request), request.path_params["letter"]
+        sitting = station.sitting
+        pair = None if sitting is None else open_pair(station.opt, sitting)
+        if sitting is None or pair is None or pair.id != request.path_params["pair"] or letter not in ("A", "B"):
+            raise MissingError("There is nothing to be shown of this pair any more.")
+        x = pair.first if letter == "A" else pair.second
+        path = sitting.file(x)
+        if path is None or not sitting.kind(x):
+            raise MissingError("There is nothing to be shown of this setting.")
+        return FileResponse(path)
 
     async def get(self, request: Request) -> Response:
         """Return a file."""

@@ -86,8 +86,13 @@ CHANGES: dict[str, Callable[[Station, Fields], list[str] | None]] = {
     "tell": _tell,
     "fail": _fail,
     "skip": lambda station, given: station.fail(count(given, "trial"), ""),
+    "judge": lambda station, given: station.judge(count(given, "pair"), given.get("answer", "")),
+    "pass": lambda station, given: station.judge(count(given, "pair"), None),
     "undo": lambda station, given: deeds.undo(station, count(given, "trial")),
     "correct": _correct,
+    "rejudge": lambda station, given: deeds.rejudge(
+        station, count(given, "trial"), given.get("answer", ""), given.get("was", "")
+    ),
     "retract": lambda station, given: deeds.retract(station, count(given, "trial"), given.get("was", "")),
     "expire": lambda station, given: deeds.expire(station, count(given, "trial")),
     "pause": lambda station, given: station.switch("pause", words(given, "reason")),

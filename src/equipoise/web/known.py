@@ -8,13 +8,15 @@ from typing import Any
 from equipoise.answer import Claim, Difference, Recommendation
 from equipoise.answer.claims import PHRASES
 from equipoise.desk.words import printable
+from equipoise.judging import Pair
 from equipoise.optimizer import Optimizer
 from equipoise.study import Note, Plan
 from equipoise.study.rules import Record
 from equipoise.web.chronicle import Chronicle, clock
 from equipoise.web.dials import Dial, dials
 from equipoise.web.now import MODES, UNIT, unit_of
-from equipoise.web.traces import certificate_chart, estimate_charts, readings_chart
+from equipoise.web.sides import in_words
+from equipoise.web.traces import answers_chart, certificate_chart, estimate_charts, readings_chart
 
 MOST_ROWS = 80
 """Trials in the list of the screen, the newest; the CSV has all."""
@@ -68,6 +70,7 @@ class Known:
         estimate_charts: The estimate of f.
         certificate_chart: The bound over time.
         remarks: What the library warns of.
+        judgements: How many judgements there are.
     """
 
     version: str
@@ -85,6 +88,14 @@ class Known:
     estimate_charts: tuple[str, ...]
     certificate_chart: str
     remarks: tuple[str, ...] = ()
+    judgements: int = 0
+
+    @property
+    def told(self) -> str:
+        """After how much this is known, in words."""
+        counts = {"reading": self.readings, "judgement": self.judgements}
+        said = [f"{n} {word}{'' if n == 1 else 's'}" for word, n in counts.items() if n]
+        return " and ".join(said) or "0 readings"
 
 
 def known(
@@ -102,6 +113,7 @@ def known(
     """
     notes, records, last = opt.notes, opt.records(), opt.last_answered
     unit, rows = unit_of(notes), [_row(opt, record, chronicle) for record in records]
+    rows += [_judged(pair, answer, chronicle) for pair, answer in opt.answers()]
     newest = sorted(rows, key=lambda row: -row.trial)
     return Known(
         version,
@@ -115,9 +127,10 @@ def known(
         next((row for row in rows if row.trial == last), None),
         tuple(newest[:MOST_ROWS]),
         tuple(_noted(notes, chronicle))[:MOST_NOTES],
-        readings_chart(opt, best, unit),
-        tuple(estimate_charts(opt, best, unit)) if best.readings else (),
-        certificate_chart(bounds, best.readings, unit),
+        readings_chart(opt, best, unit) if best.readings or not best.judgements else answers_chart(opt),
+        tuple(estimate_charts(opt, best, unit)) if best.readings + best.judgements else (),
+        certificate_chart(bounds, best.readings + best.judgements, unit),
+        judgements=best.judgements,
     )
 
 
@@ -179,6 +192,12 @@ def _row(opt: Optimizer, record: Record, chronicle: Chronicle) -> Row:
     return Row(
         i, record.duel, when, where, value, state, answered, record.failed is not None or record.aside is not None
     )
+
+
+def _judged(pair: Pair, answer: str | float, chronicle: Chronicle) -> Row:
+    """Return a judgement as a line of the list."""
+    when, said = clock(chronicle.ended.get(pair.id, "")), printable(in_words(pair, answer), "")
+    return Row(pair.id, pair.id, when, (), "", said, answered=True, strange=False)
 
 
 def _noted(notes: Sequence[Note], chronicle: Chronicle) -> Sequence[tuple[str, str]]:

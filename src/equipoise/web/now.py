@@ -11,6 +11,7 @@ from equipoise.study import Note
 from equipoise.study.rules import Record
 from equipoise.web.chronicle import Chronicle, clock
 from equipoise.web.dials import Dial, dials
+from equipoise.web.sides import Sides, Sitting, sides
 from equipoise.web.surroundings import Surrounding, surroundings
 
 Mode = Literal["by hand", "automatic", "pause"]
@@ -38,6 +39,8 @@ class Now:
         machine: Whether there is a program to measure by itself.
         trouble: What keeps it from measuring.
         needs: What must be said before the next setting can be handed out.
+        sides: The pair to be judged, where pairs are judged here.
+        judging: Whether pairs are judged here.
     """
 
     mode: Mode
@@ -52,15 +55,24 @@ class Now:
     machine: bool = False
     trouble: str = ""
     needs: tuple[Surrounding, ...] = ()
+    sides: Sides | None = None
+    judging: bool = False
 
     @property
     def version(self) -> str:
         """A text that differs where the form does: a screen that shows another one is out of date."""
-        said = repr((self.mode, self.trial, self.asked, self.busy, self.paused, self.unit, self.trouble))
+        said = repr((self.mode, self.trial, self.asked, self.busy, self.paused, self.unit, self.trouble, self.sides))
         return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
-def now(opt: Optimizer, chronicle: Chronicle, worker: str | None, machine: bool = False, busy: bool = False) -> Now:
+def now(
+    opt: Optimizer,
+    chronicle: Chronicle,
+    worker: str | None,
+    machine: bool = False,
+    busy: bool = False,
+    sitting: Sitting | None = None,
+) -> Now:
     """Return what is to be done now.
 
     Args:
@@ -69,11 +81,14 @@ def now(opt: Optimizer, chronicle: Chronicle, worker: str | None, machine: bool 
         worker: For whom.
         machine: Whether there is a program to measure by itself.
         busy: Whether it measures.
+        sitting: How pairs are judged here, if they are.
     """
     notes = opt.notes
     mode, said = mode_of(notes, machine), opt.readings
     paused = _paused(notes, chronicle) if mode == "pause" else ""
     general: dict[str, Any] = {"unit": unit_of(notes), "busy": busy, "paused": paused, "machine": machine}
+    if sitting is not None:
+        return Now(mode, said, **general, sides=sides(opt, sitting), judging=True)
     trial = current(opt, chronicle, worker)
     if trial is None:
         return Now(mode, said, needs=surroundings(opt), **general)

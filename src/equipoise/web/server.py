@@ -124,6 +124,7 @@ def application(shelf: Shelf, ending: Callable[[], bool] = lambda: False) -> Sta
         Route(f"{study}/trial/{{trial:int}}", beside.trial),
         Route(f"{study}/logbook", beside.logbook),
         Route(f"{study}/download/{{kind}}", downloads.get),
+        Route(f"{study}/exhibit/{{pair:int}}/{{letter}}", downloads.exhibit),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
     return Starlette(routes=routes, exception_handlers={MissingError: missing, LogError: missing})

@@ -10,6 +10,7 @@ from typing import Any
 from equipoise.desk.words import printable
 from equipoise.log.header import Header
 from equipoise.log.jsonl import LogError
+from equipoise.web.sides import Sitting
 from equipoise.web.station import RefusedError, Station
 
 SUFFIX = ".jsonl"
@@ -40,6 +41,7 @@ class Shelf:
         worker: Under which name studies are measured here.
         machine: Whether a program measures by itself.
         context: What settings are asked for at, where a study has contexts.
+        sitting: How pairs are judged here, if they are.
     """
 
     def __init__(
@@ -48,8 +50,9 @@ class Shelf:
         worker: str | None = "page",
         machine: bool = False,
         context: Mapping[str, Any] | None = None,
+        sitting: Sitting | None = None,
     ) -> None:
-        self.path, self.worker, self.machine, self.context = path, worker, machine, context
+        self.path, self.worker, self.machine, self.context, self.sitting = path, worker, machine, context, sitting
         self.folder = path.is_dir()
         self._stations: dict[str, Station] = {}
         self._lock = threading.Lock()
@@ -73,7 +76,7 @@ class Shelf:
             return None
         with self._lock:
             if name not in self._stations:
-                self._stations[name] = Station(path, self.worker, self.machine, self.context)
+                self._stations[name] = Station(path, self.worker, self.machine, self.context, self.sitting)
             return self._stations[name]
 
     def spines(self) -> list[Spine]:

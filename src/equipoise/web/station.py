@@ -24,6 +24,7 @@ from equipoise.web.chronicle import Chronicle, clock
 from equipoise.web.known import Known, described, known
 from equipoise.web.now import UNIT, Mode, Now, current, mode_of, now, stands, unit_of
 from equipoise.web.remarks import remarks
+from equipoise.web.sides import Sitting, on_button, open_pair
 from equipoise.web.surroundings import contexts
 
 PAST_BOUNDS = 12
@@ -44,6 +45,7 @@ class Station:
         worker: Under which name it is measured here; both halves of a pair go to one worker.
         machine: Whether a program measures by itself.
         context: What all settings are asked for at, where the study has contexts; else people are asked each time.
+        sitting: How pairs are judged here, if they are.
 
     Attributes:
         opt: The study.
@@ -57,7 +59,9 @@ class Station:
         worker: str | None = "page",
         machine: bool = False,
         context: Mapping[str, Any] | None = None,
+        sitting: Sitting | None = None,
     ) -> None:
+        self.sitting = sitting
         self.path, self.worker, self.machine, self.context = path, worker, machine, context
         self.busy = False
         self.trouble = ""
@@ -89,7 +93,7 @@ class Station:
         with self.turn():
             key = (self._chronicle.bytes, self.busy, self.trouble)
             if self._now is None or self._now[0] != key:
-                found = now(self.opt, self._chronicle, self.worker, self.machine, self.busy)
+                found = now(self.opt, self._chronicle, self.worker, self.machine, self.busy, self.sitting)
                 self._now = key, replace(found, trouble=printable(self.trouble, ""))
             return self._now[1]
 
@@ -100,7 +104,7 @@ class Station:
                 with remarks() as said:
                     best = self.opt.recommend()
                     self._chronicle.follow()  # what came meanwhile is in the recommendation too
-                    self._bounds[best.readings] = best.overall.bound
+                    self._bounds[best.readings + best.judgements] = best.overall.bound
                     found = known(
                         self.opt,
                         self._chronicle,
@@ -140,8 +144,14 @@ class Station:
         with self.turn():
             if self.mode == "pause":
                 raise RefusedError("The study is paused: let it go on first.")
-            if current(self.opt, self._chronicle, self.worker) is None:
-                self.opt.ask(worker=self.worker, context=context or self.context)
+            self._hand_out(context or self.context)
+
+    def judge(self, pair: int, answer: str | None) -> None:
+        """Report what was said of the pair that is open here, or that nothing can be; then hand out the next."""
+        with self.turn():
+            self._must_be_open(pair)
+            self.opt.judge(pair, answer, skip="can't tell" if answer is None else None)
+            self._go_on()
 
     def tell(self, trial: int, value: float, error: float = 0.0) -> list[str]:
         """Report a reading of the trial that is open here, then hand out the next; return what is to be said."""
@@ -209,12 +219,28 @@ class Station:
 
     def _go_on(self) -> None:
         """Hand out the next trial where somebody measures by hand, and none is open."""
-        by_hand = mode_of(self.opt.notes, self.machine) == "by hand"
-        if not by_hand or current(self.opt, self._chronicle, self.worker) is not None:
+        if mode_of(self.opt.notes, self.machine) != "by hand":
             return
-        unsaid = contexts(self.opt) and self.context is None
+        unsaid = self.sitting is None and contexts(self.opt) and self.context is None
         with suppress(TypeError, ValueError) if unsaid else nullcontext():  # a half that waits needs no context
-            self.opt.ask(worker=self.worker, context=self.context)
+            self._hand_out(self.context)
+
+    def _hand_out(self, context: Mapping[str, Any] | None) -> None:
+        """Hand out the next trial, or pair, if none is open here."""
+        if self.sitting is not None:
+            if open_pair(self.opt, self.sitting) is None:
+                self.opt.ask_pair(judge=self.sitting.judge, steps=self.sitting.steps)
+        elif current(self.opt, self._chronicle, self.worker) is None:
+            self.opt.ask(worker=self.worker, context=context)
+
+    def _must_be_open(self, pair: int) -> None:
+        """Refuse a form that is about another pair than the one that is open here."""
+        here = None if self.sitting is None else open_pair(self.opt, self.sitting)
+        if here is not None and here.id == pair:
+            return
+        said = next((on_button(answer) for judged, answer in self.opt.answers() if judged.id == pair), None)
+        became = "is not open here" if said is None else f"was judged: {said}"
+        raise RefusedError(f"This form is out of date: pair {pair} {became}. Nothing was changed.")
 
     def _told_before(self, trial: int, value: float) -> bool:
         """Return whether the very same was told: a button that was pressed twice."""
@@ -237,11 +263,11 @@ class Station:
 
     def _look_back(self) -> None:
         """Compute the certificate as it was at some times before: with an optimizer of its own, off the way."""
-        readings = self.opt.readings
-        if readings < 2:
+        told = self.opt.readings + self.opt.judgements
+        if told < 2:
             return
-        at = np.unique(np.linspace(1, readings, PAST_BOUNDS).round().astype(int)).tolist()
-        past = {best.readings: best.overall.bound for best in resume(self.path).history(at)}
+        at = np.unique(np.linspace(1, told, PAST_BOUNDS).round().astype(int)).tolist()
+        past = {best.readings + best.judgements: best.overall.bound for best in resume(self.path).history(at)}
         with self._lock:
             self._bounds = past | self._bounds
             self._revision += 1

@@ -8,6 +8,7 @@ import numpy as np
 from equipoise._typing import FloatArray
 from equipoise.answer import Recommendation
 from equipoise.desk.words import printable
+from equipoise.judging import Pair
 from equipoise.optimizer import Optimizer
 from equipoise.plots.course import offsets
 from equipoise.plots.estimate import against, foremost
@@ -43,6 +44,26 @@ def readings_chart(opt: Optimizer, best: Recommendation, unit: str) -> str:
 
 def _values(told: Sequence[Record]) -> list[float]:
     return [record.value for record in told if record.value is not None]
+
+
+def answers_chart(opt: Optimizer) -> str:
+    """Return what judges said of each pair over what is now believed of it, numbers by their sign."""
+    said = opt.answers()
+    points = np.array([opt.space.encode(x) for pair, _ in said for x in (pair.first, pair.second)])
+    mean = opt.posterior.mean(points).reshape(-1, 2)
+    across = (mean[:, 0] - mean[:, 1]).tolist()
+    heights = [_height(pair, answer) for pair, answer in said]
+    chart = Chart.of(around([*across, 0.0]), (-3.5, 3.5), TALL)
+    parts = [chart.level(0.0, "axis"), chart.dots(list(zip(across, heights, strict=True)), "reading", 3.0)]
+    says = f"{len(said)} judgements: what was said, over what is believed."
+    return chart.drawn(parts, "f(A) - f(B), estimated", "B better, A better", says)
+
+
+def _height(pair: Pair, answer: str | float) -> float:
+    """Return where an answer is drawn: by its place in the scale; a number by its sign."""
+    if isinstance(answer, str):
+        return pair.answers.index(answer) - 0.5 * (len(pair.answers) - 1)
+    return float(np.sign(answer))
 
 
 def certificate_chart(bounds: Mapping[int, float], readings: int, unit: str) -> str:
