@@ -36,7 +36,7 @@ from equipoise.integrations.optuna import (  # noqa: E402
     recommend,
 )
 from equipoise.integrations.optuna.knowledge import STALE_TRIALS, StudyModel  # noqa: E402
-from equipoise.integrations.optuna.records import FIT, PAIR, Pair, fit_from_json, fit_to_json  # noqa: E402
+from equipoise.integrations.optuna.records import FIT, PAIR, TrialPair, fit_from_json, fit_to_json  # noqa: E402
 from equipoise.integrations.optuna.translation import Translation, internal  # noqa: E402
 from equipoise.log.events import Asked, Handed, Told  # noqa: E402
 from equipoise.offsets import Law  # noqa: E402
@@ -195,7 +195,7 @@ def test_one_point_duels_need_no_wrapping():
     signs = Counter(t.system_attrs[PAIR]["s"] for t in study.trials[1:])
     assert min(signs[2.0], signs[-2.0]) >= 35
     for trial in study.trials[1:]:
-        record = Pair.of(trial)
+        record = TrialPair.of(trial)
         assert record.picked == trial.params
     assert any(t.system_attrs[PAIR]["c"] for t in study.trials[2:])
 
@@ -501,7 +501,7 @@ def told_the_same(study, law):
     )
     yield optimizer
     for number, trial in enumerate(study.trials):
-        pair = Pair.of(trial)
+        pair = TrialPair.of(trial)
         duel, readings = pair.duel(translation.encode), pair.told(trial)
         first = number * len(readings)
         optimizer.replay(Asked(first, number, duel))

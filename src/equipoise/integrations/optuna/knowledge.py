@@ -5,6 +5,7 @@ begins there (`belief/remembering.py`).
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.random import Generator
@@ -87,11 +88,21 @@ class StudyModel:
     def taught(self, translation: Translation) -> dict[int, Lessons]:
         """Return what the finished duels within the space teach, by number."""
         for number in self._told.keys() - self._taught.keys():
-            pair, told = self._told[number]
+            pair, told = self._told[number][0], self._following(number)
             duel, options = pair.duel(translation.encode), {"number": float(number), "sign": self._sign}
             known = pair.sign is None or pair.baseline is not None
             self._taught[number] = () if duel is None else teaches(duel, told, self.law, comparable=known, **options)
         return {number: self._taught[number] for number in sorted(self._taught) if self._taught[number]}
+
+    def _following(self, number: int) -> list[Reading]:
+        """Return the readings of a trial, each with the one before it: an instrument may answer to that."""
+        before = max((n for n in self._told if n < number), default=None)
+        last = None if before is None else self._told[before][1][-1].value
+        told = []
+        for reading in self._told[number][1]:
+            told.append(replace(reading, told=reading.told.after(last)))
+            last = reading.value
+        return told
 
     def readings(self, translation: Translation) -> int:
         """Return how many readings these were."""
