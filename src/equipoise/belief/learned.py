@@ -3,23 +3,24 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Self
+from typing import Self, cast
 
 import numpy as np
 
 from equipoise._typing import FloatArray
 from equipoise.belief.anywhere import AnywherePosterior
 from equipoise.belief.confidence import Confidence, CredibleConfidence
-from equipoise.belief.disturbances import answers, outliers, overlooked, sudden
-from equipoise.belief.evidence import MAX_FITTED_DATA, Evidence, fit, typical_step
+from equipoise.belief.disturbances import sudden
+from equipoise.belief.evidence import typical_step
 from equipoise.belief.landscape import Landscape
 from equipoise.belief.model import Form, Hyperparameters, Learned, Schedule
 from equipoise.belief.observations import Observations
 from equipoise.belief.posterior import Belief, Posterior, direction, says_nothing
+from equipoise.belief.refitting import refit
 from equipoise.data import Comparison
 from equipoise.offsets import Moments, Offset, unaccounted
 from equipoise.offsets.accounted import accounts_for
-from equipoise.offsets.terms import Disturbance, blip_covariance, jump_covariance
+from equipoise.offsets.terms import Disturbance
 
 READINGS_PER_PARAMETER = 15
 """How many readings an estimate of what is left to gain needs: with fewer it holds far too seldom (docs/claims.md)."""
@@ -27,18 +28,8 @@ READINGS_PER_PARAMETER = 15
 BOLD_LENGTHSCALES = 0.7
 """The lengthscales of a second opinion, in units of those that were learned, which are too long at times."""
 
-MIN_DOUBT = 5.0
-"""Logarithm of the odds at which an earlier campaign is of another f. Measured up to 100 new readings on camel2 and
-hartmann6: at most 2.4 where it is of the same one, 6 to 8 where one coordinate is seen in a mirror."""
-
-MIN_TO_CONTRADICT = 8
-"""Fewer readings of now than this do not contradict an earlier campaign."""
-
 CAUTIOUS_LENGTHSCALE = 0.5
 """Longest lengthscale of the model that must not be wrong, in units of the prior's median."""
-
-LEAST_DEVIATION = 0.35
-"""Least standard deviation of f, in units of the range of values it was seen to take."""
 
 
 class LearnedPosterior(Posterior):
@@ -109,7 +100,7 @@ class LearnedPosterior(Posterior):
         """What was learned, but for the data."""
         origin = self._origins.get("", 0.0)
         law = None if self.form.law is self.law else self.form.law
-        return Learned(self.hyperparameters, self._jumps, origin, self._blips, law, tuple(sorted(self.estranged)))
+        return Learned(self.hyperparameters, self.jumps, origin, self.blips, law, tuple(sorted(self.estranged)))
 
     @property
     def due(self) -> int:
@@ -135,7 +126,7 @@ class LearnedPosterior(Posterior):
             new._nulls = np.append(self._nulls, comparison.outcome)
         new = new._answering(self.exact.condition(centered))
         if not accounts_for(self.form.law, told):
-            new = new._accounting(self.form.feedback)
+            new = new.accounting(self.form.feedback)
         n = len(new.exact.observations or ())
         if n < self.schedule.first:
             return new._rescaled() if n else new
@@ -203,7 +194,7 @@ class LearnedPosterior(Posterior):
         data = Observations.of(kept) if kept else None
         new = new._answering(self.exact.given(data, len(understood), model))
         known = all(accounts_for(new.form.law, each.told) for each in kept)
-        return new if known else new._accounting(new.form.feedback)
+        return new if known else new.accounting(new.form.feedback)
 
     def must_understand(self, learned: Learned) -> None:
         """Refuse what cannot have been fitted by it."""
@@ -212,25 +203,11 @@ class LearnedPosterior(Posterior):
     def watching(self) -> Self:
         """Return the posterior that allows for a disturbance wherever the last readings insist on one."""
         found = sudden(self.exact, self.hyperparameters.step, self.jump)
-        return self if found is None else self._with(self.hyperparameters, found.jumps, found.blips)
+        return self if found is None else self.having(self.hyperparameters, found.jumps, found.blips)
 
     def refitted(self) -> Self:
         """Fit the hyperparameters; with the jumps that were overlooked, where these explain the readings better."""
-        if self.exact.observations is None:
-            return self
-        now = self._accounting(self.form.feedback)
-        fitted = now._fitted(now.hyperparameters, now._estimate())
-        found = overlooked(fitted[0].exact, now.form, fitted[0].hyperparameters, self.jump)
-        if found is not None:
-            fitted = now._better(fitted, found.jumps, found.blips)
-        blips = outliers(self._data, self.form.extent) if self.law.jumps else ()
-        if {time for time, _ in blips} - set(fitted[0].spoiled):
-            fitted = now._better(fitted, fitted[0]._jumps, blips)
-        if answers(fitted[0].exact, self.jump) and not now.form.feedback:
-            fitted = now._accounting(feedback=True)._better(fitted, (), ())
-        new = fitted[0]._reconciled(fitted[1])._lively()
-        new._next_fit = self.schedule.after(len(self._data))
-        return new
+        return self if self.exact.observations is None else cast(Self, refit(self))
 
     @property
     def pair_variance(self) -> float:
@@ -259,21 +236,21 @@ class LearnedPosterior(Posterior):
 
     def supposing(self, hyperparameters: Hyperparameters) -> Self:
         """Return it under given hyperparameters."""
-        return self._with(hyperparameters, self._jumps, self._blips)
+        return self.having(hyperparameters, self.jumps, self.blips)
 
     def rescaled(self, lengthscales: float, variance: float) -> AnywherePosterior:
         """Return it under lengthscales and a variance of f multiplied by these."""
         learned = self.hyperparameters
         scaled = tuple(lengthscales * each for each in learned.lengthscales)
         other = replace(learned, lengthscales=scaled, variance=variance * learned.variance)
-        return self.exact.under(self.form.model(other, self._jumps, self._blips))
+        return self.exact.under(self.form.model(other, self.jumps, self.blips))
 
     def shortened(self, share: float) -> AnywherePosterior:
         """Return it under lengthscales of at most this share of the prior's median."""
         longest = share * math.exp(self.form.table[0].mean)
         learned = self.hyperparameters
         lengthscales = tuple(min(each, longest) for each in learned.lengthscales)
-        short = self.form.model(replace(learned, lengthscales=lengthscales), self._jumps, self._blips)
+        short = self.form.model(replace(learned, lengthscales=lengthscales), self.jumps, self.blips)
         return self.exact.under(short)
 
     def cautious(self, unit: float) -> AnywherePosterior:
@@ -286,35 +263,37 @@ class LearnedPosterior(Posterior):
         lengthscales = tuple(min(BOLD_LENGTHSCALES * each, longest) for each in learned.lengthscales)
         variance = max(learned.variance, (unit / learned.step) ** 2)
         other = replace(learned, lengthscales=lengthscales, variance=variance)
-        return self.exact.under(self.form.model(other, self._jumps, self._blips))
+        return self.exact.under(self.form.model(other, self.jumps, self.blips))
 
     @property
     def spoiled(self) -> tuple[float, ...]:
         """The times of the readings found to be spoiled."""
-        return tuple(time for time, _ in self._blips)
+        return tuple(time for time, _ in self.blips)
 
-    def _estimate(self) -> Hyperparameters:
+    def glance(self) -> Hyperparameters:
         """Return what the readings suggest at a glance, as a start of the fit."""
-        data = self._unspoiled.in_units_of(self._step)
+        data = self._unspoiled.in_units_of(self.step)
         return replace(self.form.guess(), offset=self.form.law.estimate(data.moments, data.outcomes))
 
     @property
-    def _jumps(self) -> tuple[Disturbance, ...]:
+    def step(self) -> float:
+        """The typical step of the readings that are not spoiled, at a glance."""
+        return typical_step(self._unspoiled, self.form.law)
+
+    @property
+    def jumps(self) -> tuple[Disturbance, ...]:
+        """Time and variance of each jump of the offset."""
         return () if self.exact.offset is None else self.exact.offset.jumps
 
     @property
-    def _blips(self) -> tuple[Disturbance, ...]:
+    def blips(self) -> tuple[Disturbance, ...]:
+        """Time and variance of each reading found to be spoiled."""
         return () if self.exact.offset is None else self.exact.offset.blips
-
-    @property
-    def _step(self) -> float:
-        """The typical step of the readings that are not spoiled."""
-        return typical_step(self._unspoiled, self.form.law)
 
     @property
     def _unspoiled(self) -> Observations:
         """The readings that are not spoiled; all of them where all are."""
-        data = self._data
+        data = self.data
         kept = np.flatnonzero(~np.isin(data.moments.time, self.spoiled) | (data.moments.campaign != ""))
         return data.take(kept) if 0 < len(kept) < len(data) else data
 
@@ -324,51 +303,17 @@ class LearnedPosterior(Posterior):
 
     def _rescaled(self) -> Self:
         """Take the unit of the outcomes from the few there are; too few to fit more."""
-        now = self._accounting(self.form.feedback)
-        return now._with(now.form.guess(now._step), self._jumps, self._blips)
+        now = self.accounting(self.form.feedback)
+        return now.having(now.form.guess(now.step), self.jumps, self.blips)
 
-    def _accounting(self, feedback: bool) -> Self:
+    def accounting(self, feedback: bool) -> Self:
         """Return the same data in a form that accounts for what was told of them."""
-        form = self.form.accounting(self._data.moments, feedback)
+        form = self.form.accounting(self.data.moments, feedback)
         if form is self.form:
             return self
         new = self._copy()
         new.form = form
-        return new._with(form.carried(self.hyperparameters, self.form), self._jumps, self._blips)
-
-    def _fitted(self, *starts: Hyperparameters) -> tuple[Self, float]:
-        """Fit the hyperparameters from the given starts; return the logarithm of the data's density too."""
-        step, some = self._step, self._data.thinned(MAX_FITTED_DATA)
-        known: FloatArray | float = 0.0
-        if self._jumps or self._blips:
-            t = some.moments
-            known = (jump_covariance(self._jumps, t, t) + blip_covariance(self._blips, t, t)) / step**2
-        evidence = Evidence(some.in_units_of(step), self.form, known, self._nulls / step)
-        fitted, density = fit(evidence, starts, step)
-        return self._with(fitted, self._jumps, self._blips), density - len(some) * math.log(step)
-
-    def _better(
-        self, fitted: tuple[Self, float], jumps: tuple[Disturbance, ...], blips: tuple[Disturbance, ...]
-    ) -> tuple[Self, float]:
-        """Return a fit, or the one with other disturbances where each of these earns what it must explain."""
-        best, density = fitted
-        rival = self._with(self.form.guess(), jumps, blips)._recentered()
-        rival, rival_density = rival._fitted(rival._estimate())
-        more = len(jumps) - len(best._jumps) + len(blips) - len(best._blips)
-        more = max(more, int(self.form.feedback and not best.form.feedback))
-        return (rival, rival_density) if rival_density - density > more * self.jump**2 / 2 else fitted
-
-    def _recentered(self) -> Self:
-        """Return the same with a first reading that is not spoiled as the origin, if that of now is."""
-        data = self._data
-        own, good = data.moments.campaign == "", ~np.isin(data.moments.time, self.spoiled)
-        if not (own & good).any() or good[own.argmax()]:
-            return self
-        new, shift = self._copy(), float(data.outcomes[(own & good).argmax()])
-        new._origins = self._origins | {"": self._origins[""] + shift}
-        moved = replace(data, outcomes=data.outcomes - shift * own)
-        model = self.form.model(self.hyperparameters, self._jumps, self._blips)
-        return new._answering(self.exact.given(moved, self.comparisons, model))
+        return new.having(form.carried(self.hyperparameters, self.form), self.jumps, self.blips)
 
     def _forgetting(self, comparison: Comparison) -> Self:
         """Keep a reading of a campaign that is of another f, in a copy that nobody has seen yet."""
@@ -377,48 +322,7 @@ class LearnedPosterior(Posterior):
         self._forgotten = self._forgotten | {name: news if known is None else known.joined(news)}
         return self
 
-    def _reconciled(self, density: float) -> Self:
-        """Return it without the campaigns that are of another f, and with those that no longer seem to be.
-
-        A campaign is of another f where its readings and the others are likelier by themselves than together. It comes
-        back where they are likelier together.
-
-        Args:
-            density: Logarithm of the density of its data.
-        """
-        new, names = self, set(self._data.moments.campaign.tolist()) - {""}
-        for name in sorted(names | self.estranged):
-            known = new._forgotten.get(name)
-            together = new._data if known is None else new._data.joined(known)
-            belongs = together.moments.campaign == name
-            if len(together) > MAX_FITTED_DATA or (~belongs).sum() < MIN_TO_CONTRADICT:
-                continue
-            rest, old = (together.take(np.flatnonzero(kept)) for kept in (~belongs, belongs))
-            alone = new._on(old)
-            apart, by_itself = new._on(rest)._fitted(new.hyperparameters), alone._fitted(alone._estimate())[1]
-            joint = new._on(together)._fitted(new.hyperparameters) if known is not None else (new, density)
-            doubt = apart[1] + by_itself - joint[1]
-            estranged = doubt > (0.0 if known is not None else MIN_DOUBT)
-            new, density = apart if estranged else joint
-            new._forgotten = {each: data for each, data in new._forgotten.items() if each != name}
-            new._forgotten |= {name: old} if estranged else {}
-        return new
-
-    def _on(self, data: Observations) -> Self:
-        """Return it with other data under the same hyperparameters."""
-        model = self.form.model(self.hyperparameters, self._jumps, self._blips)
-        return self._copy()._answering(self.exact.given(data, self.comparisons, model))
-
-    def _lively(self) -> Self:
-        """Let f vary at least as much as it was seen to: after a climb most data lie on top and say otherwise."""
-        learned = self.hyperparameters
-        seen = float(np.ptp(self.exact.mean(self._data.points)))
-        least = (LEAST_DEVIATION * seen / learned.step) ** 2
-        if learned.variance >= least:
-            return self
-        return self._with(replace(learned, variance=least), self._jumps, self._blips)
-
-    def _with(
+    def having(
         self, hyperparameters: Hyperparameters, jumps: tuple[Disturbance, ...], blips: tuple[Disturbance, ...]
     ) -> Self:
         """Return the posterior of the same data under other hyperparameters and disturbances."""
@@ -434,7 +338,8 @@ class LearnedPosterior(Posterior):
         return self
 
     @property
-    def _data(self) -> Observations:
+    def data(self) -> Observations:
+        """What it has learned from, origins subtracted."""
         if self.exact.observations is None:
             raise RuntimeError("there are no data to fit")
         return self.exact.observations
