@@ -3,7 +3,6 @@
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
 from html import escape
 from pathlib import Path
 from typing import Any, TypeVar, overload
@@ -19,20 +18,17 @@ from equipoise.data import Duel, Reading, Trial
 from equipoise.judging import DEFAULT_STEPS, JudgeReport, Pair
 from equipoise.kernels import Kernel
 from equipoise.log.codec import MAX_PLANNED
-from equipoise.log.events import Asked, Begun, Canceled, Event, Handed, Noted, Planned, Purpose
+from equipoise.log.events import Begun, Event, Noted, Planned
 from equipoise.log.header import Header
 from equipoise.log.journal import Journal, Log
-from equipoise.log.turns import Turns
 from equipoise.offsets import Circumstances, Offset
 from equipoise.offsets.moments import NOTHING_TOLD
 from equipoise.policies import Policy
 from equipoise.reductions import Reduction
 from equipoise.spaces import Domain
 from equipoise.spaces.constraints import Constraint
-from equipoise.study import Assembly, Claims, Hearing, Note, Plan, Rank, Record, Streams
-from equipoise.study.learning import calmly
+from equipoise.study import Assembly, Claims, Keeper, Note, Plan, Rank, Record, Streams
 from equipoise.study.sheets import Sheet, columns
-from equipoise.study.streams import PROPOSE
 
 T = TypeVar("T")
 
@@ -119,14 +115,9 @@ class Optimizer:
         )
         self.space, self.policy, self.reduction, self.offset = space, parts.policy, parts.reduction, parts.offset
         self.minimize, self.max_gap, self.design = parts.minimize, parts.max_gap, parts.design
-        self._streams = rng if isinstance(rng, Streams) else Streams(rng)
-        self._state = parts.state()
-        self._proposer = parts.proposer(self._streams)
-        self._claims = Claims(space, self._streams)
-        self._hearing = Hearing(self._proposer, self._streams)
-        self._turns = Turns(self._mend, self._apply)
+        self._study = Keeper(parts, rng if isinstance(rng, Streams) else Streams(rng))
         if log is not None:
-            self._write_to(log, parts.settings())
+            self._study.write_to(log, parts.settings())
         if block is not None:
             self.begin_block(block)
 
@@ -162,7 +153,7 @@ class Optimizer:
             return cls(space, rng=rng, log=path, block=block, **parts)
         start = parts.pop("start", None)
         opt = resume(path, space=space, **parts)
-        known = opt._state.rules.start
+        known = opt._study.state.rules.start
         if start is not None and (known is None or not np.array_equal(known, space.encode(start))):
             begun = None if known is None else space.decode(known)
             raise ValueError(f"`start` must stay what the log says, {begun!r}, got {start!r}")
@@ -173,32 +164,32 @@ class Optimizer:
     @property
     def posterior(self) -> Posterior:
         """The belief, given everything told; immutable."""
-        return self._state.posterior
+        return self._study.state.posterior
 
     @property
     def readings(self) -> int:
         """How many readings were told."""
-        return self._state.readings
+        return self._study.state.readings
 
     @property
     def open_trials(self) -> tuple[int, ...]:
         """The trials handed out and not yet told."""
-        return self._turns.look(lambda: self._state.open_trials)
+        return self._study.look(lambda s: s.state.open_trials)
 
     @property
     def judgements(self) -> int:
         """How many judgements were told."""
-        return len(self._state.docket.judged)
+        return len(self._study.state.docket.judged)
 
     @property
     def open_pairs(self) -> tuple[Pair, ...]:
         """The pairs handed out and not yet judged, oldest first."""
-        return self._turns.look(lambda: tuple(map(self._state.docket.pair, self._state.docket.open)))
+        return self._study.look(lambda s: tuple(map(s.state.docket.pair, s.state.docket.open)))
 
     @property
     def log(self) -> Path | None:
         """The file in which every event is written; `None` where the study is in memory only."""
-        return None if self._turns.journal is None else self._turns.journal.path
+        return None if self._study.turns.journal is None else self._study.turns.journal.path
 
     def records(self, *, judged: bool = True) -> list[Record]:
         """Return what became of every trial handed out: those told, in the order of telling, then the others.
@@ -206,17 +197,17 @@ class Optimizer:
         Args:
             judged: Whether to say which readings are held for spoiled. If not, nothing has to be computed.
         """
-        return self._turns.look(lambda: self._state.records(judged))
+        return self._study.look(lambda s: s.state.records(judged))
 
     @property
     def last_answered(self) -> int | None:
         """The trial that was told or failed last, which `undo` would open again; `None` where there is none."""
-        return self._turns.look(lambda: self._state.last_answered)
+        return self._study.look(lambda s: s.state.last_answered)
 
     @property
     def notes(self) -> list[Note]:
         """What was said of the study, in this order."""
-        return self._turns.look(lambda: self._state.notes)
+        return self._study.look(lambda s: s.state.notes)
 
     def note(self, topic: str, text: str = "", *, x: Any = None) -> None:
         """Write down what somebody should know of the study; nothing is learned from it.
@@ -237,11 +228,11 @@ class Optimizer:
             if not isinstance(value, str):
                 raise TypeError(f"`{name}` must be a text, got {value!r}")
         point = None if x is None else self.space.encode(x)
-        self._turns.change(lambda: self._happen(Noted(len(self._state.notes), topic, text, point)))
+        self._study.change(lambda s: s.happen(Noted(len(s.state.notes), topic, text, point)))
 
     def follow(self) -> None:
         """Learn what other processes have written to the log since; `ask`, `tell` and `recommend` do so themselves."""
-        self._turns.look(lambda: self._following(lambda: None))
+        self._study.following(lambda s: None)
 
     @overload
     def ask(self, *, worker: str | None = None, context: Mapping[str, Any] | None = None) -> Trial: ...
@@ -263,9 +254,9 @@ class Optimizer:
         if worker is not None and not isinstance(worker, str):
             raise TypeError(f"`worker` must be a name, got {worker!r}")
         if n is None:
-            return self._turns.change(lambda: self._ask(worker, context))
+            return self._study.change(lambda s: s.ask(worker, context))
         times = range(check.count("n", n))
-        return self._turns.change(lambda: [self._ask(worker, context) for _ in times])
+        return self._study.change(lambda s: [s.ask(worker, context) for _ in times])
 
     def tell(
         self,
@@ -297,9 +288,9 @@ class Optimizer:
         i, planned = _number(trial), trial.x if isinstance(trial, Trial) else None
         if failed is None:
             reading = self._reading(value, x, time, error, Circumstances.of(block, None, covariates))
-            note = self._turns.change(lambda: self._news(self._state.door.news(i, reading, planned)))
+            note = self._study.change(lambda s: s.news(s.state.door.news(i, reading, planned)))
         else:
-            note = self._turns.change(lambda: self._news(self._state.door.failing(i, str(failed), planned)))
+            note = self._study.change(lambda s: s.news(s.state.door.failing(i, str(failed), planned)))
         if note is not None:
             warnings.warn(note, stacklevel=2)
 
@@ -334,7 +325,7 @@ class Optimizer:
         """
         told = Circumstances.of(block, None, covariates)
         reading = self._reading(value, x, time, error, told)
-        number, note = self._turns.change(lambda: self._added(reading))
+        number, note = self._study.change(lambda s: s.added(reading))
         if note is not None:
             warnings.warn(note, stacklevel=2)
         return number
@@ -387,12 +378,12 @@ class Optimizer:
             name: The block. The present one goes on where it is that.
         """
         check.name("block", name)
-        self._turns.change(lambda: None if name == self._state.block else self._happen(Begun(name)))
+        self._study.change(lambda s: None if name == s.state.block else s.happen(Begun(name)))
 
     @property
     def block(self) -> str | None:
         """The present block; `None` where none was named."""
-        return self._turns.look(lambda: self._state.block) or None
+        return self._study.look(lambda s: s.state.block) or None
 
     def ask_pair(self, *, judge: str = "", steps: int = DEFAULT_STEPS, again: Pair | int | None = None) -> Pair:
         """Return two settings to be judged against each other, in random order.
@@ -413,9 +404,7 @@ class Optimizer:
             (True, 30)
         """
         i = None if again is None else _number(again)
-        return self._turns.change(
-            lambda: self._paired(self._calm(lambda: self._hearing.asking(self._state, judge, steps, i)))
-        )
+        return self._study.change(lambda s: s.paired(s.calm(lambda: s.hearing.asking(s.state, judge, steps, i))))
 
     def judge(self, pair: Pair | int, answer: Any = None, *, judge: str | None = None, skip: str | None = None) -> None:
         """Report which setting of a pair is better.
@@ -429,7 +418,7 @@ class Optimizer:
         if (answer is None) == (skip is None):
             raise ValueError(f"exactly one of `answer` and `skip` must be given, got {answer!r} and {skip!r}")
         i = _number(pair)
-        self._turns.change(lambda: self._news(self._hearing.judging(self._state, i, answer, judge, skip)))
+        self._study.change(lambda s: s.news(s.hearing.judging(s.state, i, answer, judge, skip)))
 
     def run_pairs(
         self,
@@ -462,15 +451,15 @@ class Optimizer:
 
     def answers(self) -> list[tuple[Pair, str | float]]:
         """Return the pairs that were judged, in the order of judging, and what was said of each."""
-        return self._turns.look(lambda: self._state.docket.answered())
+        return self._study.look(lambda s: s.state.docket.answered())
 
     def judges(self) -> list[JudgeReport]:
         """Return what is known of each judge: answers, advantage of the first place, answers alike in both orders."""
-        return self._turns.look(lambda: self._following(lambda: self._hearing.reports(self._state)))
+        return self._study.following(lambda s: s.hearing.reports(s.state))
 
     def league(self) -> list[Rank]:
         """Return all settings of a finite space, or those that were measured or judged, from the best to the worst."""
-        return self._turns.look(lambda: self._following(lambda: self._claims.league(self._state)))
+        return self._study.following(lambda s: s.claims.league(s.state))
 
     def correct(
         self,
@@ -491,27 +480,27 @@ class Optimizer:
             error: The reading's own standard error; as told before by default.
         """
         i = _number(trial)
-        if i in self._state.docket:
-            self._turns.change(lambda: self._happen(self._state.docket.rejudging(i, value)))
+        if i in self._study.state.docket:
+            self._study.change(lambda s: s.happen(s.state.docket.rejudging(i, value)))
             return
         read = self._reading(value, x, time, 0.0 if error is None else error, NOTHING_TOLD)
         known = {"point": x, "time": time, "error": error}
         given = {name: getattr(read, name) for name, told in known.items() if told is not None}
-        self._turns.change(lambda: self._happen(self._state.door.correcting(i, value=read.value, **given)))
+        self._study.change(lambda s: s.happen(s.state.door.correcting(i, value=read.value, **given)))
 
     def retract(self, trial: Trial | Pair | int) -> None:
         """Take back what was told of a trial or pair, as if it had not been: it is open again."""
         i = _number(trial)
-        self._turns.change(lambda: self._happen(self._state.door.retracting(i)))
+        self._study.change(lambda s: s.happen(s.state.door.retracting(i)))
 
     def undo(self) -> int:
         """Take back the last reading, failure or judgement that was told, and return its trial, which is open again."""
-        return self._turns.change(self._undo)
+        return self._study.change(lambda s: s.undo())
 
     def expire(self, trial: Trial | int) -> None:
         """Take back a trial whose worker is lost: the next `ask` of that worker hands it out again."""
         i, planned = _number(trial), trial.x if isinstance(trial, Trial) else None
-        self._turns.change(lambda: self._happen(self._state.door.expiring(i, planned)))
+        self._study.change(lambda s: s.happen(s.state.door.expiring(i, planned)))
 
     def propose(self, *, context: Mapping[str, Any] | None = None) -> Duel:
         """Return the duel that the next `ask` would begin if no trial were waiting; nothing happens.
@@ -519,11 +508,11 @@ class Optimizer:
         Args:
             context: The value of each `Context` of the space.
         """
-        return self._turns.look(lambda: self._proposed(self._present(context)))
+        return self._study.look(lambda s: s.proposed(s.present(context)))
 
     def replay(self, event: Event) -> None:
         """Let an event happen that is written elsewhere; nothing is written."""
-        self._turns.look(lambda: self._apply(event))
+        self._study.look(lambda s: s.apply(event))
 
     def recommend(self, *, context: Mapping[str, Any] | None = None) -> Recommendation:
         """Return the best setting as far as is known, and what is claimed of it, on which ground.
@@ -532,7 +521,7 @@ class Optimizer:
             context: The value of each `Context` of the space: the setting that is best there, and the claims are about
                 all settings there. By default the context asked for last; `x` names it.
         """
-        return self._turns.look(lambda: self._following(lambda: self._recommend(self._latest(context))))
+        return self._study.following(lambda s: s.recommend(s.latest(context)))
 
     def compare(self, first: Any, second: Any, *, context: Mapping[str, Any] | None = None) -> Difference:
         """Return f(first) - f(second) for two settings, free of the offset, with an interval and its ground.
@@ -544,8 +533,8 @@ class Optimizer:
         """
         space = self.space if context is None else self.space.at(context)
         points = space.encode(first), space.encode(second)
-        claims = self._claims.at(self.space.through(points[0]))
-        return self._turns.look(lambda: self._following(lambda: claims.compare(self._state, *points)))
+        claims = self._study.claims.at(self.space.through(points[0]))
+        return self._study.following(lambda s: claims.compare(s.state, *points))
 
     def audit(self, duels: int = 24, *, context: Mapping[str, Any] | None = None) -> Plan:
         """Plan an audit: duels that the leader could lose, which the next asks serve.
@@ -559,10 +548,10 @@ class Optimizer:
                 are at this one. The context asked for last by default.
         """
         _duels(duels)
-        if self._state.limited:
+        if self._study.state.limited:
             raise RuntimeError("an audit looks everywhere, which `drop` and `max_step` forbid: see `verify`")
-        return self._turns.change(
-            lambda: self._plan("audit", context, lambda claims, n: claims.auditing(self._state, n, duels))
+        return self._study.change(
+            lambda s: s.plan("audit", context, lambda claims, n: claims.auditing(s.state, n, duels))
         )
 
     def verify(
@@ -592,18 +581,18 @@ class Optimizer:
 
         def planned(claims: Claims, number: int) -> Planned:
             rivals = None if given is None else np.array([claims.space.encode(x) for x in given])
-            return claims.verifying(self._state, number, duels, runners_up, rivals)
+            return claims.verifying(self._study.state, number, duels, runners_up, rivals)
 
-        return self._turns.change(lambda: self._plan("verify", context, planned))
+        return self._study.change(lambda s: s.plan("verify", context, planned))
 
     @property
     def plan(self) -> Plan | None:
         """The audit or verification that is under way, and how far it is; `None` where there is none."""
-        return self._turns.look(lambda: self._state.plan)
+        return self._study.look(lambda s: s.state.plan)
 
     def cancel(self) -> None:
         """Do not go on with the audit or verification that is under way; what was told for it stays."""
-        self._turns.change(self._cancel)
+        self._study.change(lambda s: s.cancel())
 
     def coin_test(self, draws: int = 9999) -> float:
         """Return the p-value of "no two settings differ": an exact test of a study, with no model at all.
@@ -615,7 +604,7 @@ class Optimizer:
             draws: How often the coins are thrown again.
         """
         check.count("draws", draws, at_least=1)
-        return self._turns.look(lambda: self._following(lambda: self._claims.coin_test(self._state, draws)))
+        return self._study.following(lambda s: s.claims.coin_test(s.state, draws))
 
     def history(self, readings: Iterable[int], *, context: Mapping[str, Any] | None = None) -> list[Recommendation]:
         """Return what `recommend` would have said after so many readings and judgements; costs as much as a replay.
@@ -624,7 +613,7 @@ class Optimizer:
             readings: Numbers of readings and judgements, ascending.
             context: As for `recommend`.
         """
-        return self._turns.look(lambda: self._history(set(readings), self._latest(context)))
+        return self._study.look(lambda s: s.history(set(readings), s.latest(context)))
 
     def done(self, eps: float, *, audit: bool = True, context: Mapping[str, Any] | None = None) -> bool:
         """Return whether no setting is better than the recommended one by more than `eps`: the certificate.
@@ -677,18 +666,8 @@ class Optimizer:
         return f"<Optimizer of {self.space!r} by {self.policy!r}: {counted}>"
 
     def _repr_html_(self) -> str:
-        unknown = self._turns.look(lambda: self._state.latest is None) and bool(self.space.contexts)
+        unknown = self._study.look(lambda s: s.state.latest is None) and bool(self.space.contexts)
         return f"<p>{escape(repr(self))}</p>{'' if unknown else as_html(self.recommend())}"
-
-    def __getstate__(self) -> dict[str, Any]:
-        # What other threads may change while this one writes is copied while they cannot. One history, one writer.
-        state = self.__dict__ | {"_state": self._turns.look(lambda: self._state.copied())}
-        del state["_turns"]
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._turns = Turns(self._mend, self._apply)
 
     def _measured(self, trial: Trial, measure: Callable[[Any], float], failures: tuple[type[Exception], ...]) -> None:
         """Measure a trial and tell it; where that ends otherwise, let the trial wait again."""
@@ -702,121 +681,13 @@ class Optimizer:
         else:
             self.tell(trial, value)
 
-    def _ask(self, worker: str | None, context: Mapping[str, Any] | None) -> Trial:
-        state = self._state
-        with self._calmly():
-            event: Handed | Asked | None = state.handing(worker, None if context is None else self.space.at(context))
-        if event is None:
-            part = self._present(context)
-            plan = None if state.serves(part) is None else len(state.plans) - 1
-            event = Asked(state.trials, state.duels, self._proposed(part), worker, plan)
-        self._happen(event)
-        return state.handed(event.trial)
-
-    def _present(self, context: Mapping[str, Any] | None) -> Domain:
-        """Return the part of the space to ask in: at a context; where none is said, at that of a plan."""
-        plan = self._state.plan if context is None else None
-        return self.space.at(context) if plan is None or plan.points is None else self.space.through(plan.points[0])
-
-    def _latest(self, context: Mapping[str, Any] | None) -> Domain:
-        """Return the part of the space to speak of: at a context; where none is said, at the one asked for last."""
-        last = self._state.latest if context is None else None
-        return self.space.at(context) if last is None else self.space.through(last)
-
-    def _paired(self, event: Event) -> Pair:
-        self._happen(event)
-        return self._state.docket.pair(self._state.trials - 1)
-
     def _next_pair(self, judge: str, steps: int, check_every: int) -> Pair:
         """Return the pair that a judge has left open; else one that is due to be asked again; else a new one."""
         for pair in self.open_pairs:
             if pair.judge == judge:
                 return pair
-        last = self._state.docket.due_again(judge, check_every)
+        last = self._study.state.docket.due_again(judge, check_every)
         return self.ask_pair(judge=judge, steps=steps, again=last)
-
-    def _undo(self) -> int:
-        last = self._state.last_answered
-        if last is None:
-            raise RuntimeError("there is nothing to undo: nothing was told yet")
-        self._happen(self._state.door.retracting(last))
-        return last
-
-    def _news(self, event: Event | None) -> Warning | None:
-        return None if event is None else self._happen(event)
-
-    def _happen(self, event: Event) -> Warning | None:
-        """Prepare an event, write it, make its change; return what the user should know of it."""
-        change = self._state.prepare(event)
-        if self._turns.journal is not None:
-            self._turns.journal.write(event if change.event is None else change.event)
-        change.make()
-        return change.note
-
-    def _mend(self) -> None:
-        """Make the memory anew where an interrupt came in the middle of a change: from the events that happened."""
-        if not self._state.whole:
-            self._state = self._state.rebuilt()
-
-    def _apply(self, event: Event) -> None:
-        """Make the change of an event that is written; what it teaches is learned when the belief is asked for."""
-        self._state.apply(event)
-
-    def _proposed(self, part: Domain) -> Duel:
-        with self._calmly():
-            return self._proposer.at(part).duel(self._state, self._streams.at(self._state.duels, PROPOSE))
-
-    def _calm(self, act: Callable[[], T]) -> T:
-        with self._calmly():
-            return act()
-
-    def _plan(
-        self, purpose: Purpose, context: Mapping[str, Any] | None, planned: Callable[[Claims, int], Planned]
-    ) -> Plan:
-        """Plan something, unless that is under way."""
-        plan, part = self._state.plan, self._latest(context)
-        if plan is not None and not (plan.purpose == purpose and plan.concerns(part)):
-            left = f"{plan.duels - plan.told} of its {plan.duels} duels are still to be told"
-            raise RuntimeError(f"a plan to {plan.purpose} is under way: {left}; see `cancel`")
-        if plan is None:
-            if not self.readings and not (purpose == "audit" and self.judgements):
-                raise RuntimeError(f"there is nothing to {purpose} yet: nothing was told")
-            with self._calmly():
-                event = planned(self._claims.at(part), len(self._state.plans))
-            self._happen(event)
-            plan = self._state.plan
-        assert plan is not None
-        return plan
-
-    def _cancel(self) -> None:
-        if self._state.plan is None:
-            raise RuntimeError("there is no plan under way to cancel")
-        self._happen(Canceled(len(self._state.plans) - 1))
-
-    def _following(self, act: Callable[[], T]) -> T:
-        """Do something that looks at the state, having followed what others have done to it."""
-        journal = self._turns.journal
-        if journal is not None and (journal.path is None or journal.path.exists()):  # else what is in memory must do
-            journal.follow(self._apply)
-        with self._calmly():
-            return act()
-
-    def _recommend(self, part: Domain) -> Recommendation:
-        return self._claims.at(part).recommend(self._state, self.readings)
-
-    def _history(self, wanted: set[int], part: Domain) -> list[Recommendation]:
-        claims = self._claims.at(part)
-        with self._calmly():
-            past = zip(range(max(wanted, default=-1) + 1), self._state.history(), strict=False)
-            return [claims.recommend(state, n) for n, state in past if n in wanted]
-
-    def _calmly(self) -> AbstractContextManager[None]:
-        """Return what keeps BLAS to one thread, where there is enough to compute for more."""
-        return calmly(self._state.rules.prior)
-
-    def _added(self, reading: Reading) -> tuple[int, Warning | None]:
-        event = self._state.door.adding(reading)
-        return event.trial, self._happen(event)
 
     def _reading(self, value: Any, x: Any, time: float | None, error: float, told: Circumstances) -> Reading:
         return Reading(
@@ -826,14 +697,6 @@ class Optimizer:
             check.nonnegative("error", error),
             told=told,
         )
-
-    def _write_to(self, log: str | os.PathLike[str] | Journal, parts: dict[str, Any]) -> None:
-        """Begin a log, or take up a journal where it ends and go on writing it."""
-        if isinstance(log, (str, os.PathLike)):
-            self._turns.journal = Log.create(log, self.space, parts, self._streams.key.tolist())
-            return
-        log.take_up(self._apply)
-        self._turns.journal = log
 
 
 def resume(
@@ -871,7 +734,7 @@ def resume(
     where = header.space(space, constraint)
     settings = header.parts(parts) | header.start(where)
     opt = header.made(lambda: Optimizer(where, **settings, rng=Streams(key=header.key)), given=bool(parts))
-    opt._write_to(Log.of(header, where), {})
+    opt._study.write_to(Log.of(header, where), {})
     return opt
 
 

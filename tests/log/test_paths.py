@@ -92,8 +92,8 @@ def test_a_copy_put_in_its_place_is_the_same_log(path, tmp_path):
 def test_a_file_that_grew_otherwise_is_noticed(path):
     opt = new(path)
     trial = opt.ask()
-    journal = opt._turns.journal
-    journal.begin(opt._apply)
+    journal = opt._study.turns.journal
+    journal.begin(opt._study.apply)
     with path.open("ab") as file:  # somebody who does not lock
         file.write(b"x")
     with pytest.raises(eq.LogError, match="was changed by something that did not lock it"):

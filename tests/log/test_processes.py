@@ -40,7 +40,7 @@ def test_a_child_forked_while_another_thread_asks_can_ask(path, logged):
     child = os.fork()
     if child == 0:
         signal.alarm(20)  # ends the child should it hang
-        journal = opt._turns.journal
+        journal = opt._study.turns.journal
         if journal is not None:
             journal._lines._lock.timeout = 0.1
         try:

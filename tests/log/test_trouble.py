@@ -117,6 +117,7 @@ def test_a_vanished_directory_changes_nothing(tmp_path):
 
 READ_ONLY = """
 import os, sys, equipoise as eq
+eq._linalg.lapack()  # whoever is nobody may not read where it is installed
 if os.getuid() == 0:
     os.setuid(65534)  # root may write what is read-only
 opt = eq.resume(sys.argv[1])
@@ -161,7 +162,7 @@ def test_two_optimizers_on_one_log_take_turns(path):
 
 def test_a_stuck_process_is_named_and_a_dead_one_is_no_obstacle(path):
     opt = eq.Optimizer(FINITE, kernel=KERNEL, log=path, rng=0)
-    opt._turns.journal._lines._lock.timeout = 0.2
+    opt._study.turns.journal._lines._lock.timeout = 0.2
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLD, str(path) + ".lock"], stdout=subprocess.PIPE, stdin=subprocess.PIPE
     )
@@ -242,7 +243,7 @@ def test_an_interrupt_after_the_writing_is_made_good(path, monkeypatch):
 
 def test_an_interrupt_after_the_change_is_made_good(path, monkeypatch):
     opt = eq.Optimizer(FINITE, kernel=KERNEL, log=path, rng=0)
-    real = opt._turns.journal.end
+    real = opt._study.turns.journal.end
 
     def interrupted(well):
         real(well=False)
@@ -250,7 +251,7 @@ def test_an_interrupt_after_the_change_is_made_good(path, monkeypatch):
 
     for call in (lambda: opt.ask(), lambda: opt.tell(0, 0.5), lambda: opt.ask(), lambda: opt.expire(1)):
         with monkeypatch.context() as patched:
-            patched.setattr(opt._turns.journal, "end", interrupted)
+            patched.setattr(opt._study.turns.journal, "end", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 call()
     assert opt.ask().id == 1

@@ -26,9 +26,9 @@ def begun(make, readings=20):
 def crowded(make, duels):
     """A study with so many open duels, of points anywhere: their proposals are not made, which takes long."""
     opt, rng = begun(make), np.random.default_rng(1)
-    for i in range(opt._state.duels, opt._state.duels + duels):
+    for i in range(opt._study.state.duels, opt._study.state.duels + duels):
         duel = eq.TwoPoint()(eq.Proposal.pair(*rng.random((2, len(BOX.extent)))), rng)
-        opt.replay(Asked(opt._state.trials, i, duel, f"w{i}"))
+        opt.replay(Asked(opt._study.state.trials, i, duel, f"w{i}"))
     return opt
 
 
@@ -57,15 +57,15 @@ def test_up_to_the_limit_every_open_duel_counts(make, monkeypatch):
     monkeypatch.setattr(state, "MOST_ANTICIPATED", 10**6)
     assert opt.propose().points.tobytes() == limited.points.tobytes()  # to the last bit
     crowd = crowded(make, MOST_ANTICIPATED)
-    every = crowd._state.anticipated().comparisons
+    every = crowd._study.state.anticipated().comparisons
     monkeypatch.undo()
-    assert crowd._state.anticipated().comparisons == every
+    assert crowd._study.state.anticipated().comparisons == every
 
 
 def test_beyond_it_the_newest_count():
     opt = crowded(MAKERS["given"], MOST_ANTICIPATED + 30)
-    newest = [entry.duel.points for entry in opt._state._ledger.open_duels[-MOST_ANTICIPATED:]]
-    believed = opt._state.anticipated().observations.points[-2 * MOST_ANTICIPATED :]
+    newest = [entry.duel.points for entry in opt._study.state._ledger.open_duels[-MOST_ANTICIPATED:]]
+    believed = opt._study.state.anticipated().observations.points[-2 * MOST_ANTICIPATED :]
     assert {point.tobytes() for point in believed} == {point.tobytes() for pair in newest for point in pair}
 
 
@@ -75,7 +75,7 @@ def places(limit, monkeypatch):
     opt = begun(MAKERS["given"])
     for i in range(100):
         opt.ask(worker=f"w{i}")
-    points = np.concatenate([entry.duel.points for entry in opt._state._ledger.open_duels])
+    points = np.concatenate([entry.duel.points for entry in opt._study.state._ledger.open_duels])
     return len(np.unique(points, axis=0)), len(np.unique(np.floor(10 * points), axis=0))
 
 

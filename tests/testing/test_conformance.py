@@ -21,6 +21,7 @@ POLICIES = {
     eq.Challenger(): (),
     eq.Challenger(boldness=0.0, climb=True): (),
     eq.DoubleThompson(): (),
+    policies.EUBO(): (),
     policies.MaxInfo(): (),
     policies.MaxMinLCB(): (),
     policies.PairIDS(): (),

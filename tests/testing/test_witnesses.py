@@ -245,6 +245,7 @@ BOX = eq.Box([(0, 1), (0, 2)], candidates=16)
 SPACES = {
     "describes_its_coordinates": Broken(BOX, extent=np.zeros(2)),
     "offers_valid_points": Broken(BOX, candidates=lambda rng: BOX.candidates(rng) + 2),
+    "has_parts": Broken(BOX, through=lambda point: Broken(BOX, dimension=3)),
     "lies_in_the_unit_cube": Broken(BOX, snap=lambda points: points),
     "depends_on_its_stream_alone": Broken(
         BOX, candidates=lambda rng: BOX.candidates(np.random.default_rng(next(count)))

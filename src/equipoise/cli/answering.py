@@ -20,6 +20,7 @@ from equipoise.cli.common import (
     setting,
 )
 from equipoise.desk.cells import NUMBER
+from equipoise.judging.scale import SCALES
 
 
 def number(text: str | float) -> float:
@@ -50,8 +51,8 @@ def beside_it(text: str) -> tuple[str, float]:
 
 
 def told(text: str) -> float | str:
-    """Return a reading, or the answer of a judge."""
-    return number(text) if NUMBER.fullmatch(text.strip()) else text
+    """Return a reading, or the answer of a judge, in words."""
+    return text if any(text in words for words in SCALES.values()) else number(text)
 
 
 TRIAL = click.argument("trial", type=count)

@@ -3,6 +3,7 @@
 from equipoise.study.assembly import Assembly
 from equipoise.study.claiming import Claims, WrongUnit
 from equipoise.study.hearing import Hearing
+from equipoise.study.keeper import Keeper
 from equipoise.study.league import Rank
 from equipoise.study.ledger import DuelGivenUp, Estranged, GapUnknown
 from equipoise.study.plans import Plan
@@ -20,6 +21,7 @@ __all__ = [
     "Estranged",
     "GapUnknown",
     "Hearing",
+    "Keeper",
     "Note",
     "Plan",
     "Proposer",

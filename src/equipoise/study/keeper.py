@@ -1,0 +1,194 @@
+"""A study under way: what happened, what happens next, who takes turns at it, and what is written of it.
+
+Whatever changes it is prepared, written and made, in this order; what cannot be written did not happen.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from typing import Any, Self, TypeVar
+
+from equipoise.answer import Recommendation
+from equipoise.data import Duel, Reading, Trial
+from equipoise.judging import Pair
+from equipoise.log.events import Asked, Canceled, Event, Handed, Planned, Purpose
+from equipoise.log.journal import Journal, Log
+from equipoise.log.turns import Turns
+from equipoise.spaces import Domain
+from equipoise.study.assembly import Assembly
+from equipoise.study.claiming import Claims
+from equipoise.study.hearing import Hearing
+from equipoise.study.learning import calmly
+from equipoise.study.plans import Plan
+from equipoise.study.streams import PROPOSE, Streams
+
+T = TypeVar("T")
+
+
+class Keeper:
+    """Keeps a study that is under way.
+
+    Args:
+        parts: What it is made of.
+        streams: Its random numbers.
+
+    Attributes:
+        space: Where points lie.
+        state: What happened.
+        claims: Says what is claimed.
+        hearing: Turns questions to judges, and their answers, into events.
+        turns: Who works on it at once.
+    """
+
+    def __init__(self, parts: Assembly, streams: Streams) -> None:
+        self.space, self.state = parts.space, parts.state()
+        self._streams, self._proposer = streams, parts.proposer(streams)
+        self.claims = Claims(parts.space, streams)
+        self.hearing = Hearing(self._proposer, streams)
+        self.turns = Turns(self._mend, self.apply)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What other threads may change while this one writes is copied while they cannot. One history, one writer.
+        state = self.__dict__ | {"state": self.turns.look(lambda: self.state.copied())}
+        del state["turns"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.turns = Turns(self._mend, self.apply)
+
+    def look(self, act: Callable[[Self], T]) -> T:
+        """Do something while no other thread changes the study."""
+        return self.turns.look(lambda: act(self))
+
+    def change(self, act: Callable[[Self], T]) -> T:
+        """Do something that changes the study, while nobody else does: no thread and no process."""
+        return self.turns.change(lambda: act(self))
+
+    def following(self, act: Callable[[Self], T]) -> T:
+        """Do something that looks at the state, having followed what others have done to it."""
+        return self.turns.look(lambda: self._followed(act))
+
+    def calm(self, act: Callable[[], T]) -> T:
+        """Do something with BLAS kept to one thread, where there is enough to compute for more."""
+        with self._calmly():
+            return act()
+
+    def happen(self, event: Event) -> Warning | None:
+        """Prepare an event, write it, make its change; return what the user should know of it."""
+        change = self.state.prepare(event)
+        if self.turns.journal is not None:
+            self.turns.journal.write(event if change.event is None else change.event)
+        change.make()
+        return change.note
+
+    def news(self, event: Event | None) -> Warning | None:
+        """Let an event happen where there is one."""
+        return None if event is None else self.happen(event)
+
+    def apply(self, event: Event) -> None:
+        """Make the change of an event that is written; what it teaches is learned when the belief is asked for."""
+        self.state.apply(event)
+
+    def ask(self, worker: str | None, context: Mapping[str, Any] | None) -> Trial:
+        """Hand out the next trial: one that waits, or the first of a new duel."""
+        state = self.state
+        with self._calmly():
+            event: Handed | Asked | None = state.handing(worker, None if context is None else self.space.at(context))
+        if event is None:
+            part = self.present(context)
+            plan = None if state.serves(part) is None else len(state.plans) - 1
+            event = Asked(state.trials, state.duels, self.proposed(part), worker, plan)
+        self.happen(event)
+        return state.handed(event.trial)
+
+    def proposed(self, part: Domain) -> Duel:
+        """Return the duel that is proposed next in a part of the space."""
+        with self._calmly():
+            return self._proposer.at(part).duel(self.state, self._streams.at(self.state.duels, PROPOSE))
+
+    def paired(self, event: Event) -> Pair:
+        """Let the event happen by which a pair is handed out to a judge, and return the pair."""
+        self.happen(event)
+        return self.state.docket.pair(self.state.trials - 1)
+
+    def added(self, reading: Reading) -> tuple[int, Warning | None]:
+        """Take in a reading that nobody asked for; return its number and what the user should know of it."""
+        event = self.state.door.adding(reading)
+        return event.trial, self.happen(event)
+
+    def undo(self) -> int:
+        """Take back the last answer, and return its trial."""
+        last = self.state.last_answered
+        if last is None:
+            raise RuntimeError("there is nothing to undo: nothing was told yet")
+        self.happen(self.state.door.retracting(last))
+        return last
+
+    def plan(
+        self, purpose: Purpose, context: Mapping[str, Any] | None, planned: Callable[[Claims, int], Planned]
+    ) -> Plan:
+        """Plan something, unless that is under way."""
+        plan, part = self.state.plan, self.latest(context)
+        if plan is not None and not (plan.purpose == purpose and plan.concerns(part)):
+            left = f"{plan.duels - plan.told} of its {plan.duels} duels are still to be told"
+            raise RuntimeError(f"a plan to {plan.purpose} is under way: {left}; see `cancel`")
+        if plan is None:
+            if not self.state.readings and not (purpose == "audit" and self.state.docket.judged):
+                raise RuntimeError(f"there is nothing to {purpose} yet: nothing was told")
+            with self._calmly():
+                event = planned(self.claims.at(part), len(self.state.plans))
+            self.happen(event)
+            plan = self.state.plan
+        assert plan is not None
+        return plan
+
+    def cancel(self) -> None:
+        """Do not go on with the plan that is under way."""
+        if self.state.plan is None:
+            raise RuntimeError("there is no plan under way to cancel")
+        self.happen(Canceled(len(self.state.plans) - 1))
+
+    def recommend(self, part: Domain) -> Recommendation:
+        """Return the best setting in a part of the space."""
+        return self.claims.at(part).recommend(self.state, self.state.readings)
+
+    def history(self, wanted: set[int], part: Domain) -> list[Recommendation]:
+        """Return what was recommended after so many readings each."""
+        claims = self.claims.at(part)
+        with self._calmly():
+            past = zip(range(max(wanted, default=-1) + 1), self.state.history(), strict=False)
+            return [claims.recommend(state, n) for n, state in past if n in wanted]
+
+    def present(self, context: Mapping[str, Any] | None) -> Domain:
+        """Return the part of the space to ask in: at a context; where none is said, at that of a plan."""
+        plan = self.state.plan if context is None else None
+        return self.space.at(context) if plan is None or plan.points is None else self.space.through(plan.points[0])
+
+    def latest(self, context: Mapping[str, Any] | None) -> Domain:
+        """Return the part of the space to speak of: at a context; where none is said, at the one asked for last."""
+        last = self.state.latest if context is None else None
+        return self.space.at(context) if last is None else self.space.through(last)
+
+    def write_to(self, log: str | os.PathLike[str] | Journal, parts: dict[str, Any]) -> None:
+        """Begin a log, or take up a journal where it ends and go on writing it."""
+        if isinstance(log, (str, os.PathLike)):
+            self.turns.journal = Log.create(log, self.space, parts, self._streams.key.tolist())
+            return
+        log.take_up(self.apply)
+        self.turns.journal = log
+
+    def _followed(self, act: Callable[[Self], T]) -> T:
+        journal = self.turns.journal
+        if journal is not None and (journal.path is None or journal.path.exists()):  # else what is in memory must do
+            journal.follow(self.apply)
+        with self._calmly():
+            return act(self)
+
+    def _mend(self) -> None:
+        """Make the memory anew where an interrupt came in the middle of a change: from the events that happened."""
+        if not self.state.whole:
+            self.state = self.state.rebuilt()
+
+    def _calmly(self) -> AbstractContextManager[None]:
+        return calmly(self.state.rules.prior)
