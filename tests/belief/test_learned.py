@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import minimize
 
 import equipoise as eq
-from equipoise.belief import LearnedPosterior, Schedule, learned
+from equipoise.belief import LearnedPosterior, Schedule, refitting
 from equipoise.belief.evidence import Evidence, typical_step
 from equipoise.belief.model import Form, Priors
 
@@ -88,13 +88,13 @@ def test_the_schedule_grows(schedule):
 @over_laws
 @pytest.mark.parametrize("schedule", [None, Schedule(first=10, growth=1.5)])
 def test_it_is_fitted_when_the_schedule_says_so_and_at_no_other_time(monkeypatch, law, schedule):
-    fitted, fit = [], learned.fit
+    fitted, fit = [], refitting.fit
 
     def counting(evidence, *rest):
         fitted.append(len(evidence.data.outcomes))
         return fit(evidence, *rest)
 
-    monkeypatch.setattr(learned, "fit", counting)
+    monkeypatch.setattr(refitting, "fit", counting)
     posterior = after(fresh(law, schedule=schedule), told(law))
     schedule = posterior.schedule
     expected = [schedule.first]
@@ -165,8 +165,8 @@ def test_f_is_let_vary_as_much_as_it_was_seen_to(monkeypatch):
         deviation = math.sqrt(posterior.hyperparameters.variance) * posterior.hyperparameters.step
         return deviation / np.ptp(posterior.mean(posterior.support))
 
-    assert liveliness() == pytest.approx(learned.LEAST_DEVIATION, rel=0.05)  # the range is that before f was let vary
-    monkeypatch.setattr(learned, "LEAST_DEVIATION", 0.0)
+    assert liveliness() == pytest.approx(refitting.LEAST_DEVIATION, rel=0.05)  # the range is that before f was let vary
+    monkeypatch.setattr(refitting, "LEAST_DEVIATION", 0.0)
     assert liveliness() < 0.3
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.belief import learned
+from equipoise.belief import refitting
 from equipoise.log import jsonl as lines
 from equipoise.log.events import unfitted
 from equipoise.study.learning import Learning
@@ -59,7 +59,7 @@ def no_fits(monkeypatch):
     def fail(*arguments):
         raise AssertionError("fitted again")
 
-    return lambda: monkeypatch.setattr(learned, "fit", fail)
+    return lambda: monkeypatch.setattr(refitting, "fit", fail)
 
 
 @pytest.mark.parametrize("parts", STUDIES.values(), ids=STUDIES)

@@ -103,6 +103,18 @@ def test_an_audit_would_break_the_limit():
     opt.tell(opt.ask(), 1.0)
     with pytest.raises(RuntimeError, match="`drop` and `max_step` forbid"):
         opt.audit()
+    slow = eq.Optimizer(SPACE, start=START, max_step={"a": 1.0}, rng=6)
+    run(slow, 8)
+    with pytest.raises(RuntimeError, match="to and fro between settings, which `max_step` forbids"):
+        slow.verify()
+
+
+def test_a_verification_keeps_the_limit():
+    opt = eq.Optimizer(SPACE, start=START, drop=0.5, rng=7)
+    opt.add({"a": 0.0, "b": 1.0}, 90.0, block="2025")  # an old reading of a place that is far too low
+    run(opt, 30)
+    opt.verify(6)
+    assert min(map(f, run(opt, 12))) > f(START) - 0.5
 
 
 def test_what_is_not_kept_is_drawn_towards_an_anchor():

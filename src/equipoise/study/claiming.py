@@ -76,10 +76,12 @@ class Claims:
             runners_up: How many of the best other points are rivals, beside the start.
             against: Rivals that are given, encoded, shape (k, d), instead.
         """
+        if state.rules.limits.max_step is not None:
+            raise RuntimeError("a verification goes to and fro between settings, which `max_step` forbids")
         best = self.space.encode(self.recommend(state, state.readings).x)
         if against is None:
             start = state.standing(self.space).start
-            points = finalists(self.space, state.posterior, best, start, runners_up)
+            points = finalists(state.allowed(self.space, state.posterior), state.posterior, best, start, runners_up)
         else:
             points = np.unique(np.concatenate((best[None], against)), axis=0)
             points = np.concatenate((best[None], points[(points != best).any(axis=1)]))
