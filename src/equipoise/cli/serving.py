@@ -92,7 +92,10 @@ def _serve(
         raise click.UsageError("--blind and --show are for --judge")
     sitting = None if judge is None else Sitting(judge, int(steps), blind, show)
     shelf = Shelf(study, worker, machine=measure is not None, context=present, sitting=sitting)
-    station = None if shelf.only is None else shelf.station(shelf.only)
+    try:
+        station = None if shelf.only is None else shelf.station(shelf.only)
+    except ValueError as error:
+        raise click.ClickException(str(error)) from error
     if unit is not None and station is not None:
         station.note(unit, "unit")
     tokens = Tokens.fresh() if token_file is None else Tokens.kept(token_file)

@@ -37,6 +37,7 @@ class Chronicle:
         asked: When each trial was last handed out.
         ended: When it was told or failed.
         noted: When each note was written.
+        skipped: Why nothing was said of a pair that was to be judged.
     """
 
     def __init__(self, path: Path) -> None:
@@ -45,6 +46,7 @@ class Chronicle:
         self.asked: dict[int, str] = {}
         self.ended: dict[int, str] = {}
         self.noted: list[str] = []
+        self.skipped: dict[int, str] = {}
         self._read: dict[str | None, tuple[str, int]] = {}
         self._moved: tuple[str, int] | None = None
 
@@ -81,8 +83,11 @@ class Chronicle:
                     self._read[self.halves[trial].worker] = ("tell", trial)
             case {"fail": int(trial)} | {"judge": int(trial)}:
                 self.ended[trial] = at
+                if "fail" in content and trial not in self.halves:  # it is a pair
+                    self.skipped[trial] = str(content.get("reason", ""))
             case {"retract": int(trial)}:
                 self.ended.pop(trial, None)
+                self.skipped.pop(trial, None)
             case {"note": int(number)}:
                 self.noted.append(at)
                 if "point" in content:

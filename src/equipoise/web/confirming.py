@@ -84,7 +84,7 @@ def entry(station: Station) -> str:
     said = [f"{at} {text}" for at, text in known.notes]
     lines = [
         f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S %Z}, study {station.path.name}, {known.told}",
-        f"Best setting: {best}",
+        f"Best setting: {'hidden' if known.blind else best}",
         *known.claims,
         known.against_start,
         *([known.plan] if known.plan else []),
@@ -99,7 +99,8 @@ def _judged(station: Station, pair: Pair, answer: str | float) -> dict[str, Any]
     both = ("A", dials(space, pair.first, pair.second)), ("B", dials(space, pair.second, pair.first))
     words = [(word, on_button(word)) for word in reversed(pair.answers)]
     said = {"pair": pair.id, "said": on_button(answer), "judge": printable(pair.judge, "")}
-    return said | {"both": both, "answers": words, "was": told_of(answer)}
+    hidden = station.sitting is not None and station.sitting.blind
+    return said | {"both": () if hidden else both, "answers": words, "was": told_of(answer)}
 
 
 class Beside:

@@ -87,7 +87,7 @@ CHANGES: dict[str, Callable[[Station, Fields], list[str] | None]] = {
     "fail": _fail,
     "skip": lambda station, given: station.fail(count(given, "trial"), ""),
     "judge": lambda station, given: station.judge(count(given, "pair"), given.get("answer", "")),
-    "pass": lambda station, given: station.judge(count(given, "pair"), None),
+    "pass": lambda station, given: station.judge(count(given, "pair"), None, words(given, "reason")),
     "undo": lambda station, given: deeds.undo(station, count(given, "trial")),
     "correct": _correct,
     "rejudge": lambda station, given: deeds.rejudge(

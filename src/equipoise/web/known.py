@@ -8,7 +8,6 @@ from typing import Any
 from equipoise.answer import Claim, Difference, Recommendation
 from equipoise.answer.claims import PHRASES
 from equipoise.desk.words import printable
-from equipoise.judging import Pair
 from equipoise.optimizer import Optimizer
 from equipoise.study import Note, Plan
 from equipoise.study.rules import Record
@@ -20,6 +19,9 @@ from equipoise.web.traces import answers_chart, certificate_chart, estimate_char
 
 MOST_ROWS = 80
 """Trials in the list of the screen, the newest; the CSV has all."""
+
+JUDGED_UNIT = "noises of the judge"
+"""The unit of f where there are judgements only."""
 
 MOST_NOTES = 8
 """Notes on the screen, the newest."""
@@ -71,6 +73,7 @@ class Known:
         certificate_chart: The bound over time.
         remarks: What the library warns of.
         judgements: How many judgements there are.
+        blind: Whether settings are hidden.
     """
 
     version: str
@@ -89,6 +92,7 @@ class Known:
     certificate_chart: str
     remarks: tuple[str, ...] = ()
     judgements: int = 0
+    blind: bool = False
 
     @property
     def told(self) -> str:
@@ -99,7 +103,13 @@ class Known:
 
 
 def known(
-    opt: Optimizer, chronicle: Chronicle, best: Recommendation, start: Any, bounds: Mapping[int, float], version: str
+    opt: Optimizer,
+    chronicle: Chronicle,
+    best: Recommendation,
+    start: Any,
+    bounds: Mapping[int, float],
+    version: str,
+    blind: bool = False,
 ) -> Known:
     """Return what is known of a study.
 
@@ -110,27 +120,32 @@ def known(
         start: The setting where it started.
         bounds: The certificate over time, by number of readings.
         version: Of what is known.
+        blind: Whether settings are hidden from whoever judges.
     """
     notes, records, last = opt.notes, opt.records(), opt.last_answered
-    unit, rows = unit_of(notes), [_row(opt, record, chronicle) for record in records]
-    rows += [_judged(pair, answer, chronicle) for pair, answer in opt.answers()]
+    only_judged = best.judgements > 0 and not best.readings
+    unit, short = (JUDGED_UNIT, JUDGED_UNIT.split()[0]) if only_judged else (unit_of(notes),) * 2
+    rows = [_row(opt, record, chronicle, blind) for record in records]
+    rows += [_judged(pair.id, in_words(pair, answer, blind), chronicle) for pair, answer in opt.answers()]
+    rows += [_judged(i, f"skipped: {why}", chronicle) for i, why in chronicle.skipped.items()]
     newest = sorted(rows, key=lambda row: -row.trial)
     return Known(
         version,
         best.readings,
-        dials(opt.space, best.x, start),
+        () if blind else dials(opt.space, best.x, start),
         best.overall.kind if len(best.claims) == 1 else best.kind,
         tuple(claimed(claim, unit) for claim in best.claims),
-        compared(best.against_start, unit),
+        against_start(opt, best, start, unit),
         best.against_start is not None and best.against_start.clear,
         "" if opt.plan is None else planned(opt.plan),
         next((row for row in rows if row.trial == last), None),
         tuple(newest[:MOST_ROWS]),
         tuple(_noted(notes, chronicle))[:MOST_NOTES],
-        readings_chart(opt, best, unit) if best.readings or not best.judgements else answers_chart(opt),
-        tuple(estimate_charts(opt, best, unit)) if best.readings + best.judgements else (),
-        certificate_chart(bounds, best.readings + best.judgements, unit),
+        readings_chart(opt, best, short) if best.readings or not best.judgements else answers_chart(opt),
+        tuple(estimate_charts(opt, best, short)) if best.readings + best.judgements and not blind else (),
+        certificate_chart(bounds, best.readings + best.judgements, short, "judgements" if only_judged else "readings"),
         judgements=best.judgements,
+        blind=blind,
     )
 
 
@@ -165,6 +180,19 @@ def compared(start: Difference | None, unit: str) -> str:
     return f"{word} {said}" if word else f"No better than the start, as far as can be told: {said}"
 
 
+def against_start(opt: Optimizer, best: Recommendation, start: Any, unit: str) -> str:
+    """Return how the best setting compares with the start, in words; where people judged, how often it is chosen."""
+    found, said = best.against_start, compared(best.against_start, unit)
+    if not best.judgements or start is None or found is None or found.low == found.high:
+        return said
+    chosen = opt.compare(best.x, start).chosen
+    if chosen is None:
+        return said
+    if math.isinf(found.low):
+        return f"By a first estimate, chosen over the start in {100 * chosen:.0f} % of cases."
+    return f"{said} Chosen over the start in {100 * chosen:.0f} % of cases."
+
+
 def planned(plan: Plan) -> str:
     """Return how far it is with an audit or a verification."""
     name = {"audit": "Audit", "verify": "Verification"}[plan.purpose]
@@ -182,10 +210,10 @@ def described(record: Record) -> str:
     return "its pair was given up" if record.void else "told"
 
 
-def _row(opt: Optimizer, record: Record, chronicle: Chronicle) -> Row:
+def _row(opt: Optimizer, record: Record, chronicle: Chronicle, blind: bool) -> Row:
     i = record.trial
     when = clock(chronicle.ended.get(i) or chronicle.asked.get(i, ""))
-    where = tuple(dial.value for dial in dials(opt.space, record.x))
+    where = () if blind else tuple(dial.value for dial in dials(opt.space, record.x))
     value = "" if record.value is None else f"{record.value:.6g}"
     answered = record.value is not None or record.failed is not None
     state = printable(described(record), "")
@@ -194,10 +222,10 @@ def _row(opt: Optimizer, record: Record, chronicle: Chronicle) -> Row:
     )
 
 
-def _judged(pair: Pair, answer: str | float, chronicle: Chronicle) -> Row:
-    """Return a judgement as a line of the list."""
-    when, said = clock(chronicle.ended.get(pair.id, "")), printable(in_words(pair, answer), "")
-    return Row(pair.id, pair.id, when, (), "", said, answered=True, strange=False)
+def _judged(pair: int, said: str, chronicle: Chronicle) -> Row:
+    """Return what became of a pair as a line of the list."""
+    when, skipped = clock(chronicle.ended.get(pair, "")), pair in chronicle.skipped
+    return Row(pair, pair, when, (), "", printable(said, ""), answered=True, strange=skipped)
 
 
 def _noted(notes: Sequence[Note], chronicle: Chronicle) -> Sequence[tuple[str, str]]:

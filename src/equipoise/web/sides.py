@@ -2,19 +2,30 @@
 
 import mimetypes
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from string import Formatter
 from typing import Any
 
-from equipoise.desk.words import settings
+import numpy as np
+
+from equipoise.desk.words import printable, settings
 from equipoise.judging import DEFAULT_STEPS, Pair
 from equipoise.optimizer import Optimizer
+from equipoise.spaces import Domain
 from equipoise.web.dials import Dial, dials
 
 LETTERS = {"first": "A", "second": "B"}
 KINDS = ("image", "audio", "video")
 """What can be shown in a page."""
+
+
+class _Filler(Formatter):
+    """Fills in values by name; a name is taken as it is, so that nothing of a value can be reached by it."""
+
+    def get_field(self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        return kwargs[field_name], field_name
 
 
 @dataclass(frozen=True)
@@ -25,7 +36,8 @@ class Sitting:
         judge: Who judges.
         steps: How many answers there are to choose from.
         blind: Whether the settings are hidden.
-        show: A template of the file that shows a setting, such as "pictures/{gain}-{filter}.png".
+        show: A template of the file that shows a setting, such as "pictures/{gain:.2f}-{filter}.png"; all files lie in
+            the folder that is named before the first brace.
 
     Example:
         >>> Sitting(show="/data/{gain}-{filter}.png").file({"gain": 3, "filter": "../x"})
@@ -38,19 +50,35 @@ class Sitting:
     show: str | None = None
 
     def file(self, x: Any) -> Path | None:
-        """Return the file that shows a setting; no value of a setting leads out of its folder."""
+        """Return the file that shows a setting, there or not; text of a setting is one name, never a path."""
         if self.show is None:
             return None
-        plain = {name: str(value).replace(os.sep, "_").replace("/", "_") for name, value in settings(x).items()}
-        return Path(self.show.format_map(plain))
+        known = {name: _one_name(value) for name, value in settings(x).items()}
+        try:
+            return Path(_Filler().format(self.show, **known))
+        except KeyError as error:
+            raise ValueError(
+                f"`show` must name knobs of the study ({', '.join(known)}), got {error.args[0]!r}"
+            ) from error
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"`show` must be a template such as 'pictures/{{gain:.2f}}.png': {error}") from error
+
+    def must_fit(self, space: Domain) -> None:
+        """Refuse a template that cannot be filled in with the settings of a space."""
+        self.file(space.decode(space.candidates(np.random.default_rng(0))[0]))
 
     def kind(self, x: Any) -> str:
         """Return what the file of a setting is: an image, audio or video; nothing where there is none to be shown."""
         path = self.file(x)
-        if path is None or not path.is_file():
+        if path is None or not os.path.isfile(path) or not self._holds(path):  # a name that cannot be is no file
             return ""
         kind = (mimetypes.guess_type(path.name)[0] or "").partition("/")[0]
         return kind if kind in KINDS else ""
+
+    def _holds(self, path: Path) -> bool:
+        """Return whether a file lies in the folder of all files, wherever links lead."""
+        folder = (self.show or "").partition("{")[0].rpartition("/")
+        return path.resolve().is_relative_to(Path(folder[0] + folder[1] or ".").resolve())
 
 
 @dataclass(frozen=True)
@@ -64,6 +92,7 @@ class Sides:
         answers: What may be said: the word of the scale, and how it stands on the button, from A to B.
         shown: What the files of both are; empty where there are none.
         blind: Whether the settings are hidden.
+        lacks: What is to be said of a file that should be there, and is not.
     """
 
     pair: int
@@ -72,6 +101,12 @@ class Sides:
     answers: tuple[tuple[str, str], ...]
     shown: tuple[str, str]
     blind: bool
+    lacks: tuple[str, str] = ("", "")
+
+
+def seated(opt: Optimizer) -> Sitting | None:
+    """Return how a study is judged that has more pairs to be judged than readings; `None` where it has not."""
+    return Sitting() if opt.judgements + len(opt.open_pairs) > opt.readings else None
 
 
 def open_pair(opt: Optimizer, sitting: Sitting) -> Pair | None:
@@ -88,7 +123,8 @@ def sides(opt: Optimizer, sitting: Sitting) -> Sides | None:
     shown = sitting.kind(first), sitting.kind(second)
     words = tuple((word, on_button(word)) for word in reversed(pair.answers))
     a, b = dials(opt.space, first, second), dials(opt.space, second, first)
-    return Sides(pair.id, a, b, words, shown, sitting.blind)
+    lacks = _lacking(sitting, "A", first), _lacking(sitting, "B", second)
+    return Sides(pair.id, a, b, words, shown, sitting.blind, lacks)
 
 
 def on_button(answer: str | float) -> str:
@@ -105,11 +141,24 @@ def on_button(answer: str | float) -> str:
     return f"{letter}, {strength}" if strength else letter
 
 
-def in_words(pair: Pair, answer: str | float) -> str:
-    """Return what was said of a pair, in words."""
+def in_words(pair: Pair, answer: str | float, blind: bool = False) -> str:
+    """Return what was said of a pair, in words; with its settings, unless these are hidden."""
+    if blind:
+        return on_button(answer)
     differ = _different(settings(pair.first), settings(pair.second))
     said = ", ".join(f"{name} {_short(a)} | {_short(b)}" for name, (a, b) in differ.items())
     return f"{on_button(answer)}  ({said})" if said else on_button(answer)
+
+
+def _lacking(sitting: Sitting, letter: str, x: Any) -> str:
+    """Return what is to be said where nothing can be shown of a setting though it should; its name would tell."""
+    if sitting.show is None or sitting.kind(x):
+        return ""
+    return f"There is no file of {letter}" + ("." if sitting.blind else f": {printable(str(sitting.file(x)), '')}.")
+
+
+def _one_name(value: Any) -> Any:
+    return value.replace(os.sep, "_").replace("/", "_") if isinstance(value, str) else value
 
 
 def _different(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:

@@ -24,7 +24,7 @@ from equipoise.web.chronicle import Chronicle, clock
 from equipoise.web.known import Known, described, known
 from equipoise.web.now import UNIT, Mode, Now, current, mode_of, now, stands, unit_of
 from equipoise.web.remarks import remarks
-from equipoise.web.sides import Sitting, on_button, open_pair
+from equipoise.web.sides import Sitting, on_button, open_pair, seated
 from equipoise.web.surroundings import contexts
 
 PAST_BOUNDS = 12
@@ -61,11 +61,13 @@ class Station:
         context: Mapping[str, Any] | None = None,
         sitting: Sitting | None = None,
     ) -> None:
-        self.sitting = sitting
         self.path, self.worker, self.machine, self.context = path, worker, machine, context
         self.busy = False
         self.trouble = ""
         self.opt = resume(path)
+        self.sitting = sitting if sitting is not None or machine else seated(self.opt)
+        if self.sitting is not None:
+            self.sitting.must_fit(self.opt.space)
         self._started = Header.read(path).start(self.opt.space).get("start")
         self._chronicle = Chronicle(path)
         self._lock = threading.RLock()
@@ -112,6 +114,7 @@ class Station:
                         self.start,
                         self._bounds,
                         f"{self._chronicle.bytes}.{self._revision}",
+                        self.sitting is not None and self.sitting.blind,
                     )
                 self._known = _with(found, said)
             return self._known
@@ -146,12 +149,15 @@ class Station:
                 raise RefusedError("The study is paused: let it go on first.")
             self._hand_out(context or self.context)
 
-    def judge(self, pair: int, answer: str | None) -> None:
-        """Report what was said of the pair that is open here, or that nothing can be; then hand out the next."""
-        with self.turn():
+    def judge(self, pair: int, answer: str | None, reason: str = "") -> list[str]:
+        """Report what was said of the pair that is open here, or why nothing can be; then hand out the next."""
+        with self.turn(), remarks() as said:
+            if answer is not None and (pair, answer) in ((judged.id, was) for judged, was in self.opt.answers()):
+                return [f"Pair {pair} was judged so already: {on_button(answer)}."]
             self._must_be_open(pair)
-            self.opt.judge(pair, answer, skip="can't tell" if answer is None else None)
+            self.opt.judge(pair, answer, skip=reason or "can't tell" if answer is None else None)
             self._go_on()
+        return said
 
     def tell(self, trial: int, value: float, error: float = 0.0) -> list[str]:
         """Report a reading of the trial that is open here, then hand out the next; return what is to be said."""
@@ -240,7 +246,13 @@ class Station:
             return
         said = next((on_button(answer) for judged, answer in self.opt.answers() if judged.id == pair), None)
         became = "is not open here" if said is None else f"was judged: {said}"
-        raise RefusedError(f"This form is out of date: pair {pair} {became}. Nothing was changed.")
+        became = "was skipped" if pair in self._chronicle.skipped else became
+        at = clock(self._chronicle.ended.get(pair, ""))
+        now_open = "no pair is" if here is None else f"pair {here.id} is"
+        raise RefusedError(
+            f"This form is out of date: pair {pair} {became}{f' at {at}' if at else ''}, and {now_open} open here now. "
+            "Nothing was changed."
+        )
 
     def _told_before(self, trial: int, value: float) -> bool:
         """Return whether the very same was told: a button that was pressed twice."""

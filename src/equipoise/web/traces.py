@@ -66,17 +66,17 @@ def _height(pair: Pair, answer: str | float) -> float:
     return float(np.sign(answer))
 
 
-def certificate_chart(bounds: Mapping[int, float], readings: int, unit: str) -> str:
-    """Return how the bound on what is left to gain fell, by the number of readings."""
-    known = [(float(n), bound) for n, bound in sorted(bounds.items()) if math.isfinite(bound) and n <= readings]
+def certificate_chart(bounds: Mapping[int, float], told: int, unit: str, counted: str = "readings") -> str:
+    """Return how the bound on what is left to gain fell, by the number of readings or judgements."""
+    known = [(float(n), bound) for n, bound in sorted(bounds.items()) if math.isfinite(bound) and n <= told]
     log = bool(known) and min(bound for _, bound in known) > 0
     up = _ratio([bound for _, bound in known]) if log else (0.0, 1.0)
-    chart = Chart.of((0.5, max(readings, 2) + 0.5), up, WIDE, log_y=log)
+    chart = Chart.of((0.5, max(told, 2) + 0.5), up, WIDE, log_y=log)
     says = f"At most {known[-1][1]:.3g} is left to gain." if known else "There is no bound yet."
     if not known:
         return f'<p class="none">{says}</p>'
     return chart.drawn(
-        [chart.line(known, "bound"), chart.dots(known, "bound", 1.6)], "readings", _with("bound", unit), says
+        [chart.line(known, "bound"), chart.dots(known, "bound", 1.6)], counted, _with("bound", unit), says
     )
 
 

@@ -1,0 +1,256 @@
+"""Pairs judged on the page: what is refused, what blind judges see, which files are served, and by which keys."""
+
+import asyncio
+import wave
+
+import numpy as np
+import pytest
+from seen import NEEDS_BROWSER, PHONE, expect, screen, violations
+from served import Served, begun, home
+
+import equipoise as eq
+from equipoise.web.forms import change
+from equipoise.web.server import application
+from equipoise.web.shelf import Shelf
+from equipoise.web.sides import Sitting
+from equipoise.web.station import RefusedError, Station
+from studies import events
+
+
+@pytest.fixture
+def path(tmp_path):
+    begun(tmp_path / "study.jsonl")
+    return tmp_path / "study.jsonl"
+
+
+def do(station, **given):
+    return change(station, {name: str(value) for name, value in given.items()})
+
+
+def said(path):
+    return [(pair.id, pair.judge, answer) for pair, answer in eq.resume(path).answers()]
+
+
+def test_a_stale_form_is_refused_and_told_why(path):
+    station = Station(path, sitting=Sitting("anna"))
+    do(station, do="ask")
+    eq.resume(path).judge(0, "second")
+    with pytest.raises(RefusedError, match=r"pair 0 was judged: B at \d\d:.*, and no pair is open here now"):
+        do(station, do="judge", pair=0, answer="first")
+    assert do(station, do="judge", pair=0, answer="second") == ["Pair 0 was judged so already: B."]
+    do(station, do="ask")
+    do(station, do="pass", pair=1, reason="the sound\nbroke")
+    with pytest.raises(RefusedError, match=r"pair 1 was skipped at .*, and pair 2 is open here now"):
+        do(station, do="pass", pair=1)
+    with pytest.raises(RefusedError, match="pair 9 is not open here"):
+        do(station, do="judge", pair=9, answer="first")
+    before = path.read_bytes()
+    for wrong in ("best", "", "first "):
+        with pytest.raises(RefusedError, match="`answer` must be"):
+            do(station, do="judge", pair=2, answer=wrong)
+    assert path.read_bytes() == before
+
+
+def test_a_skipped_pair_has_its_reason_and_can_be_undone(path):
+    station = Station(path, sitting=Sitting())
+    do(station, do="ask")
+    do(station, do="pass", pair=0, reason="the sound\nbroke")
+    do(station, do="pass", pair=1)
+    assert [event["reason"] for event in events(path) if "fail" in event] == ["the sound broke", "can't tell"]
+    assert station.known().undo.state == "skipped: can't tell"
+    do(station, do="undo", trial=1)
+    assert station.now().sides.pair == 1
+    assert [row.state for row in station.known().rows] == ["skipped: the sound broke"]
+
+
+def test_what_is_known_by_judgements_alone(path):
+    station = Station(path, sitting=Sitting())
+    do(station, do="ask")
+    for _ in range(12):
+        (pair,) = station.opt.open_pairs
+        gain = pair.first["focus"] - pair.second["focus"]
+        do(station, do="judge", pair=pair.id, answer="equal" if gain == 0 else "first" if gain > 0 else "second")
+    known = station.known()
+    assert "noises of the judge" in known.claims[0]  # the unit of readings plays no part
+    chosen = station.opt.compare(station.opt.recommend().x, station.start).chosen
+    assert chosen > 0.5
+    assert f"hosen over the start in {100 * chosen:.0f} % of cases." in known.against_start
+    assert all("nan" not in chart for chart in (known.readings_chart, *known.estimate_charts))
+
+
+def test_a_study_that_was_judged_opens_to_be_judged(path):
+    assert Station(path).sitting is None
+    opt = eq.resume(path)
+    opt.judge(opt.ask_pair(), "first")
+    assert Station(path).sitting == Sitting()
+    assert Station(path, machine=True).sitting is None
+    for value in (0.1, 0.2):
+        opt.tell(opt.ask(), value)
+    assert Station(path).sitting is None
+
+
+def got(app, path):
+    """What the pages answer an operator, without a guard and a server."""
+    scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": []}
+    sent = []
+
+    async def receive():
+        return {"type": "http.request"}
+
+    async def send(message):
+        sent.append(message.get("body", b"").decode())
+
+    asyncio.run(app(scope | {"equipoise.role": "operator"}, receive, send))
+    return "".join(sent)
+
+
+def test_blind_judges_see_no_setting_anywhere_on_the_page(path):
+    opt = eq.resume(path)
+    opt.judge(opt.ask_pair(), "first")
+    opt.tell(opt.ask(), 0.5)
+    opt.ask_pair()
+    app = application(Shelf(path, sitting=Sitting(blind=True, show=f"{path.parent}/{{focus}}.png")))
+    seen = "".join(got(app, f"{home(path)}{part}") for part in ("", "now", "known", "trial/0", "logbook"))
+    assert "Which is better?" in seen
+    assert "There is no file of A." in seen
+    for word in (">focus", "focus ", "angle", ">thin", "mrad", str(path.parent)):
+        assert word not in seen
+
+
+# Files.
+
+
+def test_a_template_is_formatted_and_leads_to_files_of_its_folder_only(tmp_path):
+    (tmp_path / "img").mkdir()
+    (tmp_path / "img" / "0.33.svg").write_text("<svg/>")
+    (tmp_path / "secret.svg").write_text("secret")
+    (tmp_path / "img" / "link.svg").symlink_to(tmp_path / "secret.svg")
+    assert Sitting(show=f"{tmp_path}/img/{{blur:.2f}}.svg").kind({"blur": 1 / 3}) == "image"
+    loose = Sitting(show=f"{tmp_path}/img/{{name}}.svg")
+    assert loose.kind({"name": "0.33"}) == "image"
+    for name in ("../secret", f"{tmp_path}/secret", "link", "a\0b", "x" * 5000):
+        assert loose.kind({"name": name}) == "", name
+    assert Sitting(show=f"{tmp_path}/img/{{up}}/{{name}}.svg").kind({"up": "..", "name": "secret"}) == ""
+    assert str(Sitting(show="{x[0]:g}-{x[1]:g}.wav").file(np.array([0.5, 0.25]))) == "0.5-0.25.wav"
+    with pytest.raises(ValueError, match=r"`show` must name knobs of the study \(focus\), got 'focus.real'"):
+        Sitting(show="{focus.real}.png").file({"focus": 3})
+    with pytest.raises(ValueError, match="`show` must be a template"):
+        Sitting(show="{filter:.2f}.png").file({"filter": "open"})
+
+
+def test_a_template_that_does_not_fit_the_study_is_refused_at_the_start(path):
+    with pytest.raises(ValueError, match="must name knobs of the study"):
+        Station(path, sitting=Sitting(show="img/{blur}.png"))
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """A folder of studies that are judged by sounds."""
+    folder = tmp_path_factory.mktemp("judged")
+    for focus in range(7):
+        with wave.open(str(folder / f"{focus}.wav"), "wb") as file:
+            file.setparams((1, 1, 8000, 0, "NONE", ""))
+            file.writeframes(bytes(range(100)))
+    (folder / "secret.wav").write_text("secret")
+    server = Served(folder, "--judge", "anna", "--show", f"{folder}/{{focus}}.wav")
+    server.folder = folder
+    yield server
+    server.stop()
+
+
+def test_files_need_a_token_and_watchers_do_not_judge(server):
+    path = server.folder / "guard.jsonl"
+    begun(path).ask_pair(judge="anna")
+    place = f"{home(path)}exhibit/0/A"
+    answer = server.request("HEAD", place)
+    assert (answer.status, answer.headers["content-type"].partition("/")[0]) == (200, "audio")
+    assert "media-src 'self'" in answer.headers["content-security-policy"]
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert server.request("HEAD", place, cookie="watcher").status == 200
+    assert server.request("HEAD", place, cookie=None).status == 401
+    for end in (
+        "..",
+        "%2e%2e%2fsecret.wav",
+        "A/../../../secret.wav",
+        "a",
+        "%2Fetc%2Fpasswd",
+        "A%00",
+        "..%5csecret.wav",
+    ):
+        answer = server.get(f"{home(path)}exhibit/0/{end}")
+        assert answer.status == 404, end
+        assert answer.text != "secret"
+    before, form = path.read_bytes(), {"do": "judge", "pair": 0, "answer": "first"}
+    assert server.post(home(path), form, cookie="watcher").status == 403
+    assert server.post(home(path), form, cookie=None).status == 401
+    assert server.post(home(path), form, Origin="http://evil.example").status == 403
+    assert server.post(home(path), form | {"answer": "<script>"}).status == 409
+    assert path.read_bytes() == before
+
+
+# In a browser.
+
+
+def access(page, key):
+    """Press an access key, as the system sends it: Playwright's own Alt+b is not taken for one."""
+    pressed = {"type": "char", "text": key, "unmodifiedText": key, "key": key, "modifiers": 1, "isSystemKey": True}
+    page.context.new_cdp_session(page).send("Input.dispatchKeyEvent", pressed)
+
+
+@NEEDS_BROWSER
+def test_ten_judgements_by_clicks_and_by_keyboard(browser, server):
+    path = server.folder / "ten.jsonl"
+    begun(path)
+    with screen(browser, server, path) as page:
+        page.get_by_role("button", name="Next pair").click()
+        for k in range(4):
+            expect(page.locator("audio")).to_have_count(2)
+            page.get_by_role("button", name="A", exact=True).click()
+            expect(page.locator("#now small")).to_have_text(f"pair {k + 1}")
+        height, inner = page.evaluate("[document.documentElement.scrollHeight, innerHeight]")
+        assert height <= inner  # no scrolling at 1280 x 800
+        expect(page.locator("fieldset")).to_be_focused()  # before the answers: Enter alone says nothing
+        order = []
+        for _ in range(6):
+            page.keyboard.press("Tab")
+            order.append(page.evaluate("document.activeElement.value || document.activeElement.name"))
+        assert order == ["much first", "first", "equal", "second", "much second", "reason"]
+        for k in range(4, 10):
+            if k % 2:
+                expect(page.locator("fieldset")).to_be_focused()
+                for _ in range(3):
+                    page.keyboard.press("Tab")
+                page.keyboard.press("Enter")
+            else:
+                access(page, "b")
+            expect(page.locator("#now small")).to_have_text(f"pair {k + 1}")
+        expect(page.locator("#best-title")).to_contain_text("after 10 judgements")
+        expect(page.locator(".best")).to_contain_text("hosen over the start in")
+        assert violations(page) == []
+    words = ["first"] * 4 + ["much second", "equal"] * 3
+    assert said(path) == [(k, "anna", word) for k, word in enumerate(words)]
+
+
+@NEEDS_BROWSER
+def test_judgements_on_a_phone_and_without_script(browser, server):
+    path = server.folder / "phone.jsonl"
+    begun(path)
+    with screen(browser, server, path, size=PHONE, has_touch=True, is_mobile=True) as page:
+        page.get_by_role("button", name="Next pair").tap()
+        page.get_by_role("button", name="B", exact=True).tap()
+        expect(page.locator("#now small")).to_have_text("pair 1")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        for element in page.locator("button, a.button, input:not([type=hidden])").all():
+            assert element.bounding_box()["height"] >= 24
+    plain = {"java_script_enabled": False}
+    with screen(browser, server, path, **plain) as first, screen(browser, server, path, **plain) as late:
+        first.get_by_role("button", name="A, much", exact=True).click()
+        expect(first.locator("#now small")).to_have_text("pair 2")
+        late.get_by_role("button", name="equal", exact=True).click()
+        expect(late.get_by_role("alert")).to_contain_text("out of date: pair 1 was judged: A, much at")
+        first.locator("#reason").fill("same")
+        first.get_by_role("button", name="Cannot tell").click()
+        expect(first.locator("#now small")).to_have_text("pair 3")
+        first.get_by_role("button", name="Undo").click()
+        expect(first.locator("#now small")).to_have_text("pair 2")
+    assert said(path) == [(0, "anna", "second"), (1, "anna", "much first")]
