@@ -1,5 +1,6 @@
 """The ask/tell shell around policy, reduction and belief: the only mutable object, and it does no mathematics."""
 
+import copy
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -664,6 +665,9 @@ class Optimizer:
     def __repr__(self) -> str:
         counted = f"{self.readings} reading{'' if self.readings == 1 else 's'}, {len(self.open_trials)} open"
         return f"<Optimizer of {self.space!r} by {self.policy!r}: {counted}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_study": copy.copy(self._study)}  # one history, one writer: a copy has its own
 
     def _repr_html_(self) -> str:
         unknown = self._study.look(lambda s: s.state.latest is None) and bool(self.space.contexts)

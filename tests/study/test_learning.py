@@ -89,7 +89,7 @@ def test_also_where_blocks_covariates_and_earlier_campaigns_were_told(path, no_f
         value = -(trial.x["q1"] ** 2) + heat + 0.1 * float(rng.standard_normal())
         opt.tell(trial, value, block=f"day {t // 8}", **({"covariates": {"heat": heat}} if t > 4 else {}))
     fits = [event for event in events(path) if "fit" in event]
-    assert fits[-1]["fit"]["law"]["covariates"][0]["name"] == "heat"
+    assert fits[-1]["fit"]["accounts"]["covariates"][0]["name"] == "heat"
     assert any("add" in event for event in fits)
     seen = state(opt)
     no_fits()
@@ -181,12 +181,11 @@ def rewritten(path, change):
         ({"jumps": [[3.0, -1.0]]}, "`jumps` must be positive"),
         ({"jumps": [[3.0]]}, "`jumps` must be a list of pairs"),
         ({"blips": [[3.0, 1e300]]}, "its fit must have numbers below 1e"),
-        ({"law": {"type": "Tracked", "guard": 3.0}}, "the law of its fit must be Tracked"),
-        ({"law": {"type": "Accounted", "law": {"type": "Constant"}}}, "the law of its fit must be Tracked"),
-        ({"law": {"type": "Accounted", "law": TRACKED, "blocks": True}}, "and 10 numbers in all"),
-        ({"law": {"type": "Accounted", "law": TRACKED, "covariates": ["heat"]}}, "must have a center and a scale"),
-        ({"law": {"type": "Accounted", "law": TRACKED, "covariates": [HEAT]}}, "must have a center and a scale"),
-        ({"law": "Tracked"}, "the law of its fit must be Tracked"),
+        ({"accounts": {"type": "Tracked", "guard": 3.0}}, "`accounts` must be what a law accounts for"),
+        ({"accounts": {"type": "Accounts", "blocks": True}}, "and 10 numbers in all"),
+        ({"accounts": {"type": "Accounts", "covariates": ["heat"]}}, "must have a center and a scale"),
+        ({"accounts": {"type": "Accounts", "covariates": [HEAT]}}, "must have a center and a scale"),
+        ({"accounts": "Tracked"}, "`accounts` must be what a law accounts for"),
         ({"estranged": "2025"}, "`estranged` must be a list"),
         ({"estranged": [2025]}, "`estranged` must be a name"),
     ],

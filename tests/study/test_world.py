@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -208,3 +209,18 @@ def test_a_worker_of_any_name_leaves_a_log_that_can_be_read(tmp_path, worker):
     for value in (0.5, 0.7):
         opt.tell(opt.ask(worker=worker), value)
     assert eq.resume(opt.log).readings == 2
+
+
+@dataclass(frozen=True)
+class Still(eq.offsets.Law):
+    """A law of somebody else: the log can only note it."""
+
+    guard: float | None = 3.0
+
+
+def test_blocks_beside_a_law_of_your_own_are_resumed(tmp_path):
+    path = tmp_path / "study.jsonl"
+    opt = eq.Optimizer(SPACE, offset=Still(), log=path, block="monday", rng=12)
+    run(opt, 9, lambda x, t: {"value": f(x)})
+    again = eq.resume(path, offset=Still())
+    assert again.propose().points.tobytes() == opt.propose().points.tobytes()

@@ -78,7 +78,7 @@ SPACES = [
 ]
 
 
-OF_READINGS = {"LAST_READING", "Accounted", "Circumstances", "Covariate", "accounted", "unaccounted"}
+OF_READINGS = {"LAST_READING", "Accounted", "Accounts", "Circumstances", "Covariate", "accounted", "unaccounted"}
 """What the belief makes of a law by what was told of the readings; tests/offsets/test_accounted.py."""
 
 

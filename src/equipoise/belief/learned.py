@@ -19,7 +19,7 @@ from equipoise.belief.posterior import Belief, Posterior, direction, says_nothin
 from equipoise.belief.refitting import refit
 from equipoise.data import Comparison
 from equipoise.offsets import Moments, Offset, unaccounted
-from equipoise.offsets.accounted import accounts_for
+from equipoise.offsets.accounted import accounting, accounts_for, accounts_of
 from equipoise.offsets.terms import Disturbance
 
 READINGS_PER_PARAMETER = 15
@@ -99,8 +99,8 @@ class LearnedPosterior(Posterior):
     def fitted(self) -> Learned:
         """What was learned, but for the data."""
         origin = self._origins.get("", 0.0)
-        law = None if self.form.law is self.law else self.form.law
-        return Learned(self.hyperparameters, self.jumps, origin, self.blips, law, tuple(sorted(self.estranged)))
+        accounts, estranged = accounts_of(self.form.law), tuple(sorted(self.estranged))
+        return Learned(self.hyperparameters, self.jumps, origin, self.blips, accounts, estranged)
 
     @property
     def due(self) -> int:
@@ -182,7 +182,7 @@ class LearnedPosterior(Posterior):
         kept = [each for each in centered if each.told.campaign not in learned.estranged]
         new = self._copy()
         new.hyperparameters, new._origins = learned.hyperparameters, origins
-        new.form = self.form.under(self.law if learned.law is None else learned.law)
+        new.form = self.form.under(accounting(self.law, learned.accounts))
         new._forgotten = {}
         for each in centered:
             if each.told.campaign in learned.estranged:

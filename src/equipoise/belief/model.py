@@ -20,7 +20,7 @@ from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.kernels import RBF, Kernel, Matern52, Scaled
 from equipoise.offsets import LAST_READING, Hyperparameter, Moments, Offset, OffsetModel, accounted, unaccounted
-from equipoise.offsets.accounted import must_account
+from equipoise.offsets.accounted import Accounts, accounting
 from equipoise.offsets.offset import LEVEL_VARIANCE
 from equipoise.offsets.terms import Disturbance
 
@@ -136,9 +136,7 @@ class Form:
         Only the variance of f may lie above its range: f varies at least as much as it was seen to.
         """
         h, law = learned.hyperparameters, unaccounted(self.law)
-        if learned.law is not None:
-            must_account(learned.law, law)
-            law = learned.law
+        law = accounting(law, learned.accounts)
         table, values = self.under(law).table, [*h.lengthscales, h.variance, h.noise, *h.offset]
         if len(h.lengthscales) != self.parameters or len(values) != len(table):
             raise ValueError(f"its fit must have {self.parameters} lengthscales and {len(table)} numbers in all")
@@ -212,7 +210,7 @@ class Learned:
         jumps: Time and variance of each jump of the offset.
         origin: What is subtracted from every reading.
         blips: Time and variance of each reading found to be spoiled.
-        law: The law of the offset that the hyperparameters are of; that of the form where nothing was told.
+        accounts: What the law of the offset accounts for, where something was told of the readings.
         estranged: The campaigns whose readings are of another f.
     """
 
@@ -220,7 +218,7 @@ class Learned:
     jumps: tuple[Disturbance, ...] = ()
     origin: float = 0.0
     blips: tuple[Disturbance, ...] = ()
-    law: Offset | None = None
+    accounts: Accounts | None = None
     estranged: tuple[str, ...] = ()
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from equipoise import _validation as check
 from equipoise.belief.model import Hyperparameters, Learned, Milestone
 from equipoise.log.parts import described, restored
+from equipoise.offsets import Accounts
 from equipoise.offsets.terms import Disturbance
 
 
@@ -24,7 +25,7 @@ def fit_to_json(fit: Milestone) -> dict[str, Any]:
     said |= {"offset": list(h.offset), "step": h.step, "origin": learned.origin}
     found = {"jumps": learned.jumps, "blips": learned.blips}
     said |= {name: [list(each) for each in some] for name, some in found.items() if some}
-    said |= {} if learned.law is None else {"law": described(learned.law)}
+    said |= {} if learned.accounts is None else {"accounts": described(learned.accounts)}
     return said | ({"estranged": list(learned.estranged)} if learned.estranged else {})
 
 
@@ -40,7 +41,7 @@ def fit_from_json(content: Any) -> Milestone:
         jumps,
         check.number("origin", content["origin"]),
         blips,
-        restored("law", content["law"]) if "law" in content else None,
+        _accounts(restored("accounts", content["accounts"])) if "accounts" in content else None,
         _names(content.get("estranged", [])),
     )
     return Milestone(check.count("lessons", content["lessons"]), learned)
@@ -50,6 +51,12 @@ def _numbers(name: str, values: Any) -> tuple[float, ...]:
     if not isinstance(values, list):
         raise TypeError(f"`{name}` must be a list, got {values!r}")
     return tuple(check.positive(name, value) for value in values)
+
+
+def _accounts(restored: Any) -> Accounts:
+    if not isinstance(restored, Accounts):
+        raise TypeError(f"`accounts` must be what a law accounts for, got {restored!r}")
+    return restored
 
 
 def _names(values: Any) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """Offsets: what is assumed of the bias, and hence what a reading teaches. To add one: one file, one line here."""
 
-from equipoise.offsets.accounted import Accounted, Covariate, accounted, unaccounted
+from equipoise.offsets.accounted import Accounted, Accounts, Covariate, accounted, unaccounted
 from equipoise.offsets.blocks import Blocks
 from equipoise.offsets.moments import LAST_READING, Circumstances, Moments
 from equipoise.offsets.offset import Arbitrary, Constant, Law, Offset
@@ -10,6 +10,7 @@ from equipoise.offsets.tracked import Tracked
 __all__ = [
     "LAST_READING",
     "Accounted",
+    "Accounts",
     "Arbitrary",
     "Blocks",
     "Circumstances",

@@ -17,7 +17,6 @@ and v_q is added to the variance of that reading alone.
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -75,6 +74,24 @@ class Covariate:
 
 
 @dataclass(frozen=True)
+class Accounts:
+    """What a law accounts for beside what it says itself.
+
+    Attributes:
+        blocks: Whether blocks have levels, and effects on the settings.
+        covariates: What else the offset depends on.
+    """
+
+    blocks: bool = False
+    covariates: tuple[Covariate, ...] = ()
+
+    def __post_init__(self) -> None:
+        for each in self.covariates:  # a log may come from anybody
+            if not isinstance(each, Covariate) or not (math.isfinite(each.center) and 0 < each.scale < math.inf):
+                raise ValueError(f"`covariates` must have a center and a scale above 0, got {each!r}")
+
+
+@dataclass(frozen=True)
 class Accounted:
     """A law of the offset, and what was told of the readings.
 
@@ -95,6 +112,11 @@ class Accounted:
     law: Offset
     blocks: bool = False
     covariates: tuple[Covariate, ...] = ()
+
+    @property
+    def accounts(self) -> Accounts:
+        """What it accounts for."""
+        return Accounts(self.blocks, self.covariates)
 
     @property
     def learns_readings(self) -> bool:
@@ -217,13 +239,14 @@ def accounts_for(law: Offset, told: Circumstances) -> bool:
     return not strange and (known.blocks or not told.block) and names >= told.covariates.keys()
 
 
-def must_account(law: Any, base: Offset) -> None:
-    """Refuse what does not account for anything beside a law: a log may come from anybody."""
-    if not isinstance(law, Accounted) or law.law != base:
-        raise ValueError(f"the law of its fit must be {base!r}, accounting for what was told, got {law!r}")
-    for each in law.covariates:
-        if not isinstance(each, Covariate) or not (math.isfinite(each.center) and 0 < each.scale < math.inf):
-            raise ValueError(f"the covariates of its fit must have a center and a scale above 0, got {each!r}")
+def accounts_of(law: Offset) -> Accounts | None:
+    """Return what a law accounts for; `None` where it is a law alone."""
+    return law.accounts if isinstance(law, Accounted) else None
+
+
+def accounting(law: Offset, accounts: Accounts | None) -> Offset:
+    """Return a law that accounts for given things; itself for `None`."""
+    return law if accounts is None else Accounted(law, accounts.blocks, accounts.covariates)
 
 
 class _AtReadings:

@@ -22,7 +22,7 @@ from equipoise.belief.remembering import Fit
 from equipoise.data import Duel, Proposal, Reading
 from equipoise.integrations.optuna.translation import internal
 from equipoise.log.parts import described, restored
-from equipoise.offsets import Circumstances, unaccounted
+from equipoise.offsets import Circumstances
 
 PAIR, FIT = "eq", "eq:fit"
 FIRST, SECOND, BLOCK = "duel_first", "duel_second", "block"
@@ -137,8 +137,8 @@ def fit_from_json(content: Mapping[str, Any]) -> Fit | None:
     h, disturbances = learned.hyperparameters, (*learned.jumps, *learned.blips)
     for value in (*h.lengthscales, h.variance, h.noise, *h.offset, h.step, *(size for _, size in disturbances)):
         check.positive("l", value)
-    told = () if learned.law is None else learned.law.hyperparameters[len(unaccounted(learned.law).hyperparameters) :]
-    if not content["g"].endswith(f" {len(h.theta) - len(told)}"):
+    told = 0 if learned.accounts is None else 2 * learned.accounts.blocks + len(learned.accounts.covariates)
+    if not content["g"].endswith(f" {len(h.theta) - told}"):
         raise ValueError(f"`l` must be of the model {content['g']!r}, got {learned!r}")
     duels, lessons = (check.count(key, content[key], at_least=0) for key in "nk")
     return Fit(content["g"], duels, lessons, learned)
