@@ -430,7 +430,7 @@ class Optimizer:
         steps: int = DEFAULT_STEPS,
         check_every: int = 5,
     ) -> Recommendation:
-        """Let a function judge until there are so many judgements in all; return the recommendation.
+        """Let a function judge until the study has a given number of judgements; return the recommendation.
 
         Ctrl-C, or an error of your function, loses nothing: its pair stays open, and `run_pairs` goes on with it.
 
@@ -439,7 +439,7 @@ class Optimizer:
             judgements: How many judgements the study is to have.
             judge: The name of the judge.
             steps: The scale of the answers.
-            check_every: Each time so many new pairs were judged, the last one is asked again in the other order; 0 for
+            check_every: Each time this number of new pairs was judged, the last one is asked again in the other order; 0 for
                 never. What comes of it says `judges`.
         """
         check.count("judgements", judgements)
@@ -608,7 +608,7 @@ class Optimizer:
         return self._study.following(lambda s: s.claims.coin_test(s.state, draws))
 
     def history(self, readings: Iterable[int], *, context: Mapping[str, Any] | None = None) -> list[Recommendation]:
-        """Return what `recommend` would have said after so many readings and judgements; costs as much as a replay.
+        """Return what `recommend` would have said after fewer readings and judgements; costs as much as a replay.
 
         Args:
             readings: Numbers of readings and judgements, ascending.
@@ -634,7 +634,7 @@ class Optimizer:
         failures: tuple[type[Exception], ...] = (),
         context: Mapping[str, Any] | Callable[[], Mapping[str, Any]] | None = None,
     ) -> Recommendation:
-        """Measure until there are so many readings in all; return the recommendation.
+        """Measure until the study has a given number of readings; return the recommendation.
 
         Ctrl-C, or an error of your function, loses nothing: its trial waits again, and `run` goes on from there.
 

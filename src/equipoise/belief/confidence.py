@@ -136,7 +136,7 @@ class FixedConfidence:
 
 @dataclass(frozen=True)
 class CredibleConfidence:
-    """The posterior read as a Bayesian would: so many standard deviations.
+    """The posterior read as a Bayesian would: a number of standard deviations.
 
     A statement about the model, not a guarantee against the world: right on average over functions that look like the
     prior, and as good as the hyperparameters.
@@ -156,5 +156,5 @@ class CredibleConfidence:
         check.positive("deviations", self.deviations)
 
     def __call__(self, log_det: float, regularizer: float) -> float:
-        """Return the coefficient that makes sqrt(beta psi / lambda) so many standard deviations."""
+        """Return the coefficient that makes sqrt(beta psi / lambda) that number of standard deviations."""
         return self.deviations**2 * regularizer

@@ -116,7 +116,7 @@ def tell(
     as_json: bool,
     **more: Any,
 ) -> None:
-    """Report the reading VALUE of a TRIAL. Telling the same twice is no news; another value is refused."""
+    """Report the reading VALUE of a TRIAL. Telling the same twice changes nothing; another value is refused."""
     opt = opened(study)
     if block is not None:
         opt.begin_block(block)

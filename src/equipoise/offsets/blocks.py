@@ -1,4 +1,4 @@
-"""The offset that changes only between runs of so many readings."""
+"""The offset that changes only between runs of equally many readings."""
 
 import math
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from equipoise.offsets.terms import Hyperparameter
 
 @dataclass(frozen=True)
 class Blocks(Law):
-    """A level of its own for every run of so many readings: a cartridge, a plate, a fill of the machine.
+    """A level of its own for every run of `length` readings: a cartridge, a plate, a fill of the machine.
 
     Args:
         length: How many readings a run has.

@@ -38,7 +38,7 @@ def expected_best(mean: FloatArray, psi: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class EUBO:
-    """Duel the two candidates of which the better one is expected to be best: for judges, who need not like both.
+    """Duel the two candidates whose better one is expected to be best: for judges, who need not like both.
 
     Of more than 200 candidates, the leader and those of largest optimistic value, `mean + width(leader, .)`, count.
 

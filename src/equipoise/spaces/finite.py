@@ -14,7 +14,7 @@ from equipoise.spaces.context import must_be_without
 
 
 class Finite:
-    """A finite set of points; their coordinates are used as they are. Or of names, of which nothing else is known.
+    """A finite set of points; their coordinates are used as they are. Or names, about which nothing else is known.
 
     Args:
         points: Shape (m, d); or m different names: none is more like another than the rest, as in a league.
@@ -28,7 +28,7 @@ class Finite:
     """
 
     LARGE = 5_000
-    """Above so many points, `candidates` are some of them: the time of an `ask` must not grow with the set."""
+    """Above this number of points, `candidates` are some of them: the time of an `ask` must not grow with the set."""
 
     SAMPLE = 4_096
     """How many candidates a large set offers."""
