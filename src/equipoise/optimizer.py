@@ -439,8 +439,8 @@ class Optimizer:
             judgements: How many judgements the study is to have.
             judge: The name of the judge.
             steps: The scale of the answers.
-            check_every: Each time this number of new pairs was judged, the last one is asked again in the other order; 0 for
-                never. What comes of it says `judges`.
+            check_every: Each time this number of new pairs was judged, the last one is asked again in the other order;
+                0 for never. `judges` says what comes of it.
         """
         check.count("judgements", judgements)
         check.count("check_every", check_every, at_least=0)

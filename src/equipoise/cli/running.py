@@ -55,7 +55,11 @@ equipoise run study.jsonl --context temp=21 -- ./measure.sh""",
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds a reading may take.")
 @click.option("--stdin", is_flag=True, help="Settings as JSON on standard input, not as arguments.")
 @click.option(
-    "--max-failures", type=click.IntRange(min=1), default=10, show_default=True, help="Give up after this number in a row."
+    "--max-failures",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="Give up after this number in a row.",
 )
 @WORKER
 @BLOCK

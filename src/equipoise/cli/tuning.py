@@ -91,7 +91,9 @@ class Goal:
 )
 @click.option("--metric", type=click.Choice(list(KINDS)), default="wall", show_default=True, help="What counts.")
 @click.option("--higher", is_flag=True, help="Higher is better.")
-@click.option("--readings", type=click.IntRange(min=1), help="Stop the search when the study has this number of readings.")
+@click.option(
+    "--readings", type=click.IntRange(min=1), help="Stop the search when the study has this number of readings."
+)
 @click.option("--timeout", callback=duration, help="A run that takes longer has failed.  [default: 20 times the start]")
 @click.option("-S", "--shell", default="default", show_default=True, help="none, default (sh), or another shell.")
 @click.option("-N", "no_shell", is_flag=True, help="The same as --shell none.")
