@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 HARNESS = Path(__file__).with_name("kill_harness.py")
-KILLS = int(os.environ.get("EQUIPOISE_KILLS", "160"))
+KILLS = int(os.environ.get("EQUIPOISE_KILLS", "80"))
 
 
 @pytest.mark.parametrize("seed", [0, 1])
