@@ -347,13 +347,12 @@ class Optimizer:
             >>> import equipoise as eq, pandas as pd  # doctest: +SKIP
             >>> opt.add_frame(pd.read_csv("old.csv"), value="yield", block="2025")  # doctest: +SKIP
         """
-        sheet = Sheet(self.space, value, covariates=tuple(covariates))
+        sheet = Sheet(self.space, value, covariates=tuple(covariates), otherwise=block)
         sheet.must_have([str(name) for name in frame.columns])
         rows = [sheet.reading({str(name): cell for name, cell in row.items()}) for row in frame.to_dict("records")]
-        named = [row if block is None or "block" in row else row | {"block": block} for row in rows]
-        for row in named:
+        for row in rows:
             self.space.encode(row["x"])  # all or none
-        return [self.add(**row) for row in named]
+        return [self.add(**row) for row in rows]
 
     def to_frame(self) -> Any:
         """Return what became of every trial as a pandas DataFrame; `add_frame` of another study reads it.

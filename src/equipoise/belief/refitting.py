@@ -45,7 +45,7 @@ def refit(posterior: "LearnedPosterior") -> "LearnedPosterior":
     blips = outliers(posterior.data, posterior.form.extent) if posterior.law.jumps else ()
     if {time for time, _ in blips} - set(fitted[0].spoiled):
         fitted = _better(now, fitted, fitted[0].jumps, blips)
-    if answers(fitted[0].exact, posterior.jump) and not now.form.feedback:
+    if not now.form.feedback and answers(fitted[0].exact, posterior.jump):
         fitted = _better(now.accounting(feedback=True), fitted, (), ())
     new = _lively(_reconciled(*fitted))
     new._next_fit = posterior.schedule.after(len(posterior.data))
@@ -82,11 +82,10 @@ def _recentered(posterior: "LearnedPosterior") -> "LearnedPosterior":
     own, good = data.moments.campaign == "", ~np.isin(data.moments.time, posterior.spoiled)
     if not (own & good).any() or good[own.argmax()]:
         return posterior
-    new, shift = posterior._copy(), float(data.outcomes[(own & good).argmax()])
+    shift = float(data.outcomes[(own & good).argmax()])
+    new = _on(posterior, replace(data, outcomes=data.outcomes - shift * own))
     new._origins = posterior._origins | {"": posterior._origins[""] + shift}
-    moved = replace(data, outcomes=data.outcomes - shift * own)
-    model = posterior.form.model(posterior.hyperparameters, posterior.jumps, posterior.blips)
-    return new._answering(posterior.exact.given(moved, posterior.comparisons, model))
+    return new
 
 
 def _reconciled(posterior: "LearnedPosterior", density: float) -> "LearnedPosterior":

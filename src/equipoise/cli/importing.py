@@ -38,7 +38,7 @@ def import_(study: Path, table: Path, block: str | None, dry_run: bool, as_json:
     Rows that are no readings are listed with the reason and left out; the exit code is 1 where there were any.
     """
     opt = opened(study)
-    sheet = Sheet(opt.space, how["value"], covariates=how["covariates"])
+    sheet = Sheet(opt.space, how["value"], covariates=how["covariates"], otherwise=block)
     refused, good = [], []
     for line, cells in _rows(table, sheet):
         try:
@@ -47,7 +47,7 @@ def import_(study: Path, table: Path, block: str | None, dry_run: bool, as_json:
         except (TypeError, ValueError) as error:
             refused.append({"line": line, "why": str(error)})
         else:
-            good.append(told if block is None or "block" in told else told | {"block": block})
+            good.append(told)
     for told in tqdm(good, unit="reading", disable=None) if not dry_run else ():
         opt.add(**told)
     data = {"taken": len(good), "refused": refused, "dry_run": dry_run}

@@ -33,6 +33,7 @@ class Sheet:
         value: The column of the readings.
         block: The column of the blocks; a table need not have it.
         covariates: The columns of what was measured beside.
+        otherwise: The block of the rows that do not say theirs.
 
     Example:
         >>> import equipoise as eq
@@ -45,6 +46,7 @@ class Sheet:
     value: str = "value"
     block: str = "block"
     covariates: tuple[str, ...] = ()
+    otherwise: str | None = None
 
     def must_have(self, columns: Sequence[str]) -> None:
         """Refuse a table that lacks a column."""
@@ -58,8 +60,8 @@ class Sheet:
         for name in ("time", "error"):
             if not _empty(cells.get(name)) and name != self.value:
                 told[name] = _number(name, cells[name])
-        if not _empty(cells.get(self.block)):
-            told["block"] = str(cells[self.block])
+        block = self.otherwise if _empty(cells.get(self.block)) else str(cells[self.block])
+        told |= {} if block is None else {"block": block}
         beside = {name: _number(name, cells[name]) for name in self.covariates if not _empty(cells.get(name))}
         return told | ({"covariates": beside} if beside else {})
 
