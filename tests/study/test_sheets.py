@@ -69,3 +69,9 @@ def test_a_frame_is_taken_in_whole_or_not_at_all():
 
 def test_the_table_of_an_empty_study_is_empty():
     assert columns(eq.Optimizer(SPACE, rng=0).records()) == {}
+
+
+def test_names_without_features_have_a_column_too():
+    opt = eq.Optimizer(eq.Finite(["espresso", "filter", "press"]), rng=0)
+    opt.tell(opt.ask(), 1.0)
+    assert columns(opt.records())["x"][0] in ("espresso", "filter", "press")

@@ -17,10 +17,10 @@ import click
 from equipoise.answer import Difference, Recommendation
 from equipoise.desk.words import json_line as json_line
 from equipoise.desk.words import printable as printable
-from equipoise.desk.words import settings as settings
 from equipoise.log.jsonl import LogError
 from equipoise.optimizer import Optimizer, resume
 from equipoise.study.ledger import DuelGivenUp
+from equipoise.study.sheets import settings as settings
 
 REFUSED, NOT_YET, FAILING, INTERRUPTED = 1, 3, 4, 130
 EXIT_CODES = """\b

@@ -16,7 +16,8 @@ from typing import Any
 
 from equipoise.data import Trial
 from equipoise.desk.cells import NUMBER
-from equipoise.desk.words import json_line, settings
+from equipoise.desk.words import json_line
+from equipoise.study.sheets import settings
 
 PATIENCE = 2.0
 """Seconds a program has to end after it is asked to, before it is killed."""

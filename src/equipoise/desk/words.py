@@ -1,7 +1,6 @@
 """Words for people and for scripts: what a study, which may come from a stranger, says of itself."""
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -29,15 +28,3 @@ def json_line(data: Any) -> str:
 
 def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else repr(value)
-
-
-def settings(x: Any) -> dict[str, Any]:
-    """Return a point by name; the coordinates of a point without names are called x[0], x[1] and so on, a name x.
-
-    Example:
-        >>> settings(np.array([0.5, 1.0]))
-        {'x[0]': 0.5, 'x[1]': 1.0}
-    """
-    if isinstance(x, str):
-        return {"x": x}
-    return dict(x) if isinstance(x, Mapping) else {f"x[{i}]": value for i, value in enumerate(x.tolist())}

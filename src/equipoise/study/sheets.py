@@ -78,6 +78,18 @@ class Sheet:
         return {f"x.{name}" if name in taken or f"x.{name}" in columns else name: name for name in names}
 
 
+def settings(x: Any) -> dict[str, Any]:
+    """Return a point by name; the coordinates of a point without names are called x[0], x[1] and so on, a name x.
+
+    Example:
+        >>> settings(np.array([0.5, 1.0]))
+        {'x[0]': 0.5, 'x[1]': 1.0}
+    """
+    if isinstance(x, str):
+        return {"x": x}
+    return dict(x) if isinstance(x, Mapping) else {f"x[{i}]": value for i, value in enumerate(x.tolist())}
+
+
 def tuned(space: Domain) -> list[str]:
     """Return the names of what is tuned."""
     parameters = getattr(space, "parameters", None)
@@ -103,8 +115,7 @@ def row(record: Record, **more: Any) -> dict[str, Any]:
     who = {"trial": record.trial, "duel": record.duel, "worker": record.worker, "block": record.block}
     told = {"value": record.value, "error": record.error or None, "time": record.time, "failed": record.failed}
     kept = who | told | {"given up": record.void, "set aside": record.aside} | more
-    x = record.x if isinstance(record.x, Mapping) else {f"x[{i}]": each for i, each in enumerate(record.x.tolist())}
-    where = {f"x.{name}" if name in kept else name: value for name, value in x.items()}
+    where = {f"x.{name}" if name in kept else name: value for name, value in settings(record.x).items()}
     return who | where | kept | {name: value for name, value in record.covariates.items() if name not in where | kept}
 
 

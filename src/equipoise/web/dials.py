@@ -4,11 +4,12 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from equipoise.desk.words import printable, settings
+from equipoise.desk.words import printable
 from equipoise.spaces.box import Box
 from equipoise.spaces.domain import Domain
 from equipoise.spaces.named import Space
 from equipoise.spaces.numbers import Float
+from equipoise.study.sheets import settings
 
 DIGITS = 4
 """A knob is shown to a ten-thousandth of its range."""

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.desk.words import printable, settings
+from equipoise.desk.words import printable
 from equipoise.judging import DEFAULT_STEPS, Pair
 from equipoise.optimizer import Optimizer
 from equipoise.spaces import Domain
+from equipoise.study.sheets import settings
 from equipoise.web.dials import Dial, dials
 
 LETTERS = {"first": "A", "second": "B"}
