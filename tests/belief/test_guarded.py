@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.belief.guarded import GuardedPosterior
+from equipoise.belief.guarded import GuardedPosterior, jackknife
 from equipoise.belief.learned import LearnedPosterior
 from equipoise.belief.model import Form
 
@@ -77,7 +77,7 @@ def test_what_the_duels_contradict_is_not_believed():
 def test_the_guard_says_how_much_it_takes():
     comparisons = pairs(12, lie=True)
     posterior = after(fresh(), comparisons)
-    mean, variance = posterior.active.jackknife(np.array(RIGHT), np.array(LEFT))
+    mean, variance = jackknife(posterior.active, np.array(RIGHT), np.array(LEFT))
     deviations = float((mean / np.sqrt(variance)).min())
     assert after(fresh(0.99 * deviations), comparisons).contradicted
     assert not after(fresh(1.01 * deviations), comparisons).contradicted
@@ -95,7 +95,7 @@ def test_leaving_one_out_is_leaving_it_out():
     rng = np.random.default_rng(0)
     comparisons = [eq.Comparison(a, b, rng.normal()) for a, b in rng.random((9, 2, 1))]
     posterior = after(eq.belief.AnywherePosterior(eq.RBF(0.3), 0.2), comparisons)
-    mean, variance = posterior.jackknife(np.array(LEFT), np.array(RIGHT))
+    mean, variance = jackknife(posterior, np.array(LEFT), np.array(RIGHT))
     for i in range(9):
         rest = after(eq.belief.AnywherePosterior(eq.RBF(0.3), 0.2), comparisons[:i] + comparisons[i + 1 :])
         expected = rest.difference(np.array([LEFT]), np.array(RIGHT))

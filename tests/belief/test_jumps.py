@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import equipoise as eq
+from equipoise.belief.guarded import jackknife
 
 NOISE = 0.1
 
@@ -87,6 +88,6 @@ def test_without_each_datum_in_turn():
 
     without = [posterior(data[:i] + data[i + 1 :]).difference(x[None], z) for i in range(9)]
     expected_mean, expected_variance = np.array(without)[:, :, 0].T
-    mean, variance = posterior(data).jackknife(x, z)
+    mean, variance = jackknife(posterior(data), x, z)
     np.testing.assert_allclose(mean, expected_mean, rtol=1e-10)
     np.testing.assert_allclose(variance, expected_variance, rtol=1e-10)

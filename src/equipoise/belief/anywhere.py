@@ -18,6 +18,8 @@ import numpy as np
 from equipoise import _linalg
 from equipoise._typing import FloatArray
 from equipoise.belief.confidence import Confidence
+from equipoise.belief.digest import Data, Digest, prior_covariance
+from equipoise.belief.folding import Folding, fold, folded_offsets
 from equipoise.belief.landscape import Landscape
 from equipoise.belief.model import Model
 from equipoise.belief.observations import Observations
@@ -36,6 +38,7 @@ class AnywherePosterior(Posterior):
         confidence: Gives the confidence coefficient; a fixed 1 by default.
         offset: The law of the offset with its hyperparameters, as from `Tracked().known(walk=0.1)`. With one it learns
             from absolute readings, else from comparisons.
+        folding: How many data are kept as they are when very many are learned at once; all of them by default.
 
     Example:
         >>> import equipoise as eq
@@ -52,12 +55,14 @@ class AnywherePosterior(Posterior):
         regularizer: float = 1.0,
         confidence: Confidence | None = None,
         offset: OffsetModel | None = None,
+        folding: Folding | None = None,
     ) -> None:
         super().__init__(kernel, regularizer, confidence)
-        self.offset = offset
+        self.offset, self.folding = offset, folding
+        self.digest: Digest | None = None
         self.observations: Observations | None = None
         self._L = np.empty((0, 0))
-        self._whitened = np.empty(0)  # L^-1 outcomes
+        self.whitened = np.empty(0)  # L^-1 outcomes
 
     @property
     def law(self) -> Offset:
@@ -92,7 +97,7 @@ class AnywherePosterior(Posterior):
         def full() -> FloatArray:
             return self.kernel(points, points) - V.T @ V
 
-        mean = self._whitened @ V
+        mean = self.whitened @ V
         return Belief(points, mean, variance, column, full, self.regularizer, self.beta, self.comparisons)
 
     def mean(self, points: FloatArray) -> FloatArray:
@@ -101,19 +106,31 @@ class AnywherePosterior(Posterior):
 
     def landscape(self, leader: FloatArray) -> Landscape:
         """Return gap and variance against a leader, with their gradients."""
-        cross, data = self.cross(leader[None])[0], self.observations
-        return Landscape(self.kernel, leader, data, cross, self.coefficients(), self._inverse)
+        cross = self.cross(leader[None])[0]
+        return Landscape(self.kernel, leader, self._parts, cross, self.coefficients(), self.inverse)
 
     def offsets(self, leader: FloatArray) -> tuple[FloatArray, FloatArray] | None:
         """Return the times, and the posterior mean of f(leader) plus the offset: K_o (K + lambda I)^-1 y."""
         if self.offset is None or self.observations is None:
             return None
-        moments = self.observations.moments
-        lasting = replace(self.offset, blips=())  # what spoils one reading is no offset of the instrument
-        F = np.broadcast_to(self.cross(leader[None]), (len(moments), len(moments)))
-        found = lasting(moments, moments, F) @ self.coefficients() + float(self.mean(leader[None])[0])
-        own = moments.campaign == ""  # earlier campaigns had offsets of their own
-        return moments.time[own], found[own]
+        moments, r = self.observations.moments, self._folded
+        F = np.broadcast_to(self.cross(leader[None])[:, r:], (len(moments), len(moments)))
+        recent = self.lasting(moments, moments, F) @ self.coefficients()[r:]
+        found = np.concatenate((folded_offsets(self), recent)) + float(self.mean(leader[None])[0])
+        when = moments if self.digest is None else self.digest.source.moments.add(moments)
+        own = when.campaign == ""  # earlier campaigns had offsets of their own
+        return when.time[own], found[own]
+
+    @property
+    def lasting(self) -> OffsetModel:
+        """The offset of the instrument: without what spoils single readings."""
+        assert self.offset is not None
+        return replace(self.offset, blips=())
+
+    @property
+    def model(self) -> Model:
+        """What explains the data."""
+        return Model(self.kernel, self.regularizer, self.offset)
 
     def under(self, model: Model) -> Self:
         """Return the posterior of the same data under another model."""
@@ -121,21 +138,35 @@ class AnywherePosterior(Posterior):
         new.kernel, new.regularizer, new.offset = model.kernel, model.noise, model.offset
         if data is None:
             return new
-        K = data.combine(data.combine(model.kernel(data.points, data.points)).T)
+        r = self._folded
+        K = prior_covariance(model.kernel, self._parts)
         if model.offset is not None:
-            K += model.offset(data.moments, data.moments, K)
-        noise = new.noises(data.variances)
+            K[r:, r:] += model.offset(data.moments, data.moments, K[r:, r:])
+        noise = np.concatenate(([] if self.digest is None else self.digest.variances, new.noises(data.variances)))
         K.flat[:: len(K) + 1] += noise
         new._L = _linalg.safe_cholesky(K)
-        new._whitened = new.solve(data.outcomes)
+        new.whitened = new.solve(np.concatenate([part.outcomes for part in self._parts]))
         new.log_det = 2.0 * float(np.log(new._L.diagonal()).sum()) - float(np.log(noise).sum())
         return new
 
     def given(self, data: Observations | None, comparisons: int, model: Model) -> Self:
-        """Return the posterior of other data, learned at once, under a model."""
-        new = self._copy()
-        new.observations, new.comparisons = data, comparisons
+        """Return the posterior of other data, learned at once, under a model; of very many the old ones are folded."""
+        digest = None if data is None else fold(self, data, model)
+        kept = data if data is None or digest is None else data.since(len(digest.source))
+        new = self.holding(digest, kept)
+        new.comparisons, new.misfit = comparisons, 0.0
         return new.under(model)
+
+    def folded(self) -> Self:
+        """Return the posterior of the same data, the old ones folded where they are many."""
+        few = self.folding is None or not self.folding.folded(self.size)
+        return self if few else self.given(self.source, self.comparisons, self.model)
+
+    def holding(self, digest: Digest | None, data: Observations | None) -> Self:
+        """Return the same with other data; nothing is learned from them before a model explains them."""
+        new = self._copy()
+        new.digest, new.observations = digest, data
+        return new
 
     def beside(self, outcomes: Observations) -> Self:
         """Return the posterior with outcomes of differences in which there is no offset, of given variances."""
@@ -149,44 +180,34 @@ class AnywherePosterior(Posterior):
 
     def residuals(self) -> FloatArray:
         """Return the outcomes less what the posterior mean says they should have been, shape (n,)."""
-        data = self.observations
+        data = self.source
         return np.empty(0) if data is None else data.outcomes - data.combine(self.mean(data.points))
-
-    def jackknife(self, x: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance of f(x) - f(z) without each datum in turn, shapes (n,).
-
-        Without datum i they are m - w_i r_i and v + w_i^2 / P_ii, with P = (K + lambda I)^-1, w = P cov(data, f(x) -
-        f(z)) and r_i = (P y)_i / P_ii, by how much datum i surprises the others.
-        """
-        (mean,), (variance,) = self.difference(x[None], z)
-        inverse = self.solve(np.eye(len(self._L)))
-        precision = np.einsum("ni,ni->i", inverse, inverse)
-        k = self.cross(np.array([x, z]))
-        w = self._inverse(k[0] - k[1])
-        return mean - w * self.coefficients() / precision, variance + w**2 / precision
 
     @property
     def support(self) -> FloatArray:
-        """The points of all data, each once."""
-        if self.observations is None:
+        """The points of all data, each once; of folded ones those that stand for them."""
+        if not self._parts:
             return np.empty((0, 0))
-        points = self.observations.points
+        points = np.concatenate([part.points for part in self._parts])
         distinct: FloatArray = points[_linalg.firsts(points)]
         return distinct
 
     def cross(self, points: FloatArray) -> FloatArray:
         """Return k_t(x) of each point, shape (m, n)."""
-        if self.observations is None:
-            return np.empty((len(points), 0))
-        return self.observations.combine(self.kernel(points, self.observations.points))
+        columns = [part.combine(self.kernel(points, part.points)) for part in self._parts]
+        return columns[0] if len(columns) == 1 else np.concatenate((np.empty((len(points), 0)), *columns), axis=1)
 
     def coefficients(self) -> FloatArray:
         """Return (K + lambda I)^-1 outcomes, shape (n,)."""
-        return self.solve(self._whitened, transposed=True)
+        return self.solve(self.whitened, transposed=True)
 
     def solve(self, b: FloatArray, transposed: bool = False, overwrite: bool = False) -> FloatArray:
         """Return L^-1 b, or L'^-1 b; in the memory of b where that may be overwritten."""
         return _linalg.solve_lower(self._L, b, transposed, overwrite) if len(self._L) else b
+
+    def inverse(self, b: FloatArray) -> FloatArray:
+        """Return (K + lambda I)^-1 b."""
+        return self.solve(self.solve(b), transposed=True)
 
     def surprise(self, directions: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return a = h'P h and b = h'P y for each direction h among the data, P = (K + lambda I)^-1, shapes (j,).
@@ -195,10 +216,10 @@ class AnywherePosterior(Posterior):
         chi-squared of one degree of freedom where there is no such effect.
 
         Args:
-            directions: One h a column, shape (n, j).
+            directions: One h a column, over the data that are not folded, shape (n, j).
         """
-        solved = self.solve(directions)
-        return np.einsum("nj,nj->j", solved, solved), self._whitened @ solved
+        solved = self.solve(np.concatenate((np.zeros((self._folded, directions.shape[1])), directions)))
+        return np.einsum("nj,nj->j", solved, solved), self.whitened @ solved
 
     def _extended(self, comparison: Comparison, outcome: float | None) -> Self:
         if self.offset is not None and comparison.second is not None:  # its readings have said it all
@@ -210,16 +231,16 @@ class AnywherePosterior(Posterior):
         k, prior = u @ self.cross(points), float(u @ self.kernel(points, points) @ u)
         now = Moments.at(comparison.time, comparison.pair, comparison.told)
         if self.offset is not None:
-            k = k + self.offset(now, data.moments, k[None])[0]
+            k = self._biased(k[:, None], data.moments, now)[:, 0]
             prior += float(self.offset(now, now, np.array([[prior]]))[0, 0])
         row = self.solve(k)
         noise = self.noise(comparison.variance)
         s = noise + max(prior - float(row @ row), 0.0)
-        expected = float(row @ self._whitened)
+        expected = float(row @ self.whitened)
         outcome = expected if outcome is None else outcome
         new = self._next(s / noise, squared_surprise(comparison, outcome - expected, s))
         new._L = extended(self._L, row, math.sqrt(s))
-        new._whitened = np.append(self._whitened, (outcome - expected) / math.sqrt(s))
+        new.whitened = np.append(self.whitened, (outcome - expected) / math.sqrt(s))
         new.observations = data.add(points, u, now, outcome, comparison.variance)
         return new
 
@@ -229,10 +250,10 @@ class AnywherePosterior(Posterior):
         k = news.combine(self.cross(news.points).T)  # shape (n, news)
         K = news.combine(news.combine(self.kernel(news.points, news.points)).T)
         if self.offset is not None:
-            k = k + self.offset(data.moments, news.moments, k)
+            k = self._biased(k, data.moments, news.moments)
             K = K + self.offset(news.moments, news.moments, K)
         rows = self.solve(k)
-        return self._joined(replace(news, outcomes=self._whitened @ rows), rows, K, self.noises(news.variances))
+        return self._joined(replace(news, outcomes=self.whitened @ rows), rows, K, self.noises(news.variances))
 
     def _joined(self, news: Observations, rows: FloatArray, K: FloatArray, noise: FloatArray) -> Self:
         """Return the posterior with more data, given L^-1 k of these, their prior covariance and their noise."""
@@ -240,15 +261,39 @@ class AnywherePosterior(Posterior):
         corner = _linalg.safe_cholesky(K - rows.T @ rows + np.diag(noise))
         new._L = np.zeros((n + len(news), n + len(news)))
         new._L[:n, :n], new._L[n:, :n], new._L[n:, n:] = self._L, rows.T, corner
-        surprise = _linalg.solve_lower(corner, news.outcomes - self._whitened @ rows)
-        new._whitened = np.append(self._whitened, surprise)
+        surprise = _linalg.solve_lower(corner, news.outcomes - self.whitened @ rows)
+        new.whitened = np.append(self.whitened, surprise)
         new.log_det = self.log_det + float(2 * np.log(corner.diagonal()).sum() - np.log(noise).sum())
         new.observations = news if data is None else data.joined(news)
         return new
 
-    def _inverse(self, b: FloatArray) -> FloatArray:
-        """Return (K + lambda I)^-1 b."""
-        return self.solve(self.solve(b), transposed=True)
+    def _biased(self, k: FloatArray, known: Moments, news: Moments) -> FloatArray:
+        """Return the covariance of known data with new ones, the offset added: there is none in what is folded."""
+        assert self.offset is not None
+        r = self._folded
+        return np.concatenate((k[:r], k[r:] + self.offset(known, news, k[r:])))
+
+    @property
+    def size(self) -> int:
+        """How many data there are, those that are folded too."""
+        folded = 0 if self.digest is None else len(self.digest.source)
+        return folded + (0 if self.observations is None else len(self.observations))
+
+    @property
+    def source(self) -> Observations | None:
+        """All data, those that are folded too."""
+        data = self.observations
+        return data if self.digest is None or data is None else self.digest.source.joined(data)
+
+    @property
+    def _parts(self) -> tuple[Data, ...]:
+        """What there is to learn from, in the order of the rows of L."""
+        return tuple(part for part in (self.digest, self.observations) if part is not None)
+
+    @property
+    def _folded(self) -> int:
+        """How many rows of L are of the digest."""
+        return 0 if self.digest is None else len(self.digest)
 
 
 def extended(L: FloatArray, row: FloatArray, corner: float) -> FloatArray:

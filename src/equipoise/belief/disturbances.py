@@ -92,7 +92,7 @@ def overlooked(exact: AnywherePosterior, form: Form, learned: Hyperparameters, t
     Returns:
         `None` where there are none, or so many jumps that the offset does not jump but wander.
     """
-    n, known = len(exact.observations or ()), exact.offset
+    n, known = exact.size, exact.offset
     if not form.law.jumps or known is None or n > MAX_FITTED_DATA or len(_own(exact)) < 2:
         return None
     guess, found = form.guess(), known

@@ -44,7 +44,9 @@ class GuardedPosterior(Posterior):
     def __init__(self, modeled: LearnedPosterior, guard: float = 3.0) -> None:
         super().__init__(modeled.kernel, modeled.regularizer, modeled.confidence)
         self.guard, self.modeled, self.form = guard, modeled, modeled.form
-        self.duels = AnywherePosterior(modeled.kernel, 2 * modeled.regularizer, modeled.confidence)
+        noise, folding = 2 * modeled.regularizer, modeled.exact.folding
+        folding = None if folding is None else folding.of_pairs
+        self.duels = AnywherePosterior(modeled.kernel, noise, modeled.confidence, folding=folding)
 
     @property
     def law(self) -> Offset:
@@ -221,8 +223,23 @@ def contradicts(duels: AnywherePosterior, modeled: Posterior, guard: float) -> b
     mean, variance = duels.difference(ours[None], theirs)
     if mean[0] <= guard * np.sqrt(variance[0]):
         return False
-    mean, variance = duels.jackknife(ours, theirs)
+    mean, variance = jackknife(duels, ours, theirs)
     return bool((mean > guard * np.sqrt(variance)).all())
+
+
+def jackknife(posterior: AnywherePosterior, x: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return mean and variance of f(x) - f(z) without each datum in turn that is not folded, shapes (n,).
+
+    Without datum i they are m - w_i r_i and v + w_i^2 / P_ii, with P = (K + lambda I)^-1, w = P cov(data, f(x) -
+    f(z)) and r_i = (P y)_i / P_ii, by how much datum i surprises the others.
+    """
+    (mean,), (variance,) = posterior.difference(x[None], z)
+    k = posterior.cross(np.array([x, z]))
+    w, kept = posterior.inverse(k[0] - k[1]), len(posterior.observations or ())
+    inverse = posterior.solve(np.eye(len(w)))
+    precision = np.einsum("ni,ni->i", inverse, inverse)
+    means, variances = mean - w * posterior.coefficients() / precision, variance + w**2 / precision
+    return means[-kept:], variances[-kept:]
 
 
 def _under(duels: AnywherePosterior, kernel: Kernel, noise: float) -> AnywherePosterior:
@@ -230,4 +247,4 @@ def _under(duels: AnywherePosterior, kernel: Kernel, noise: float) -> AnywherePo
     new = duels.under(Model(kernel, noise))
     residuals = new.residuals()
     seen = float(residuals @ residuals) / max(len(residuals), 1)
-    return new if seen <= noise else duels.under(Model(kernel, seen))
+    return new if seen <= noise else duels.given(duels.source, duels.comparisons, Model(kernel, seen))

@@ -1,11 +1,11 @@
 """The belief as a landscape: gap and variance of every point against a fixed one, with their gradients."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from equipoise._typing import FloatArray
-from equipoise.belief.observations import Observations
+from equipoise.belief.digest import Data
 from equipoise.belief.posterior import difference_variance
 from equipoise.kernels import Kernel
 
@@ -16,7 +16,7 @@ class Landscape:
     Args:
         kernel: Prior covariance of f.
         leader: The fixed point z, shape (d,).
-        data: What was observed.
+        data: What was observed, in parts.
         cross: Prior covariance of f(z) with each datum, shape (n,).
         coefficients: (K + lambda I)^-1 outcomes, shape (n,).
         inverse: Multiplies by (K + lambda I)^-1.
@@ -26,7 +26,7 @@ class Landscape:
         self,
         kernel: Kernel,
         leader: FloatArray,
-        data: Observations | None,
+        data: Sequence[Data],
         cross: FloatArray,
         coefficients: FloatArray,
         inverse: Callable[[FloatArray], FloatArray],
@@ -56,7 +56,9 @@ class Landscape:
 
     def _cross_gradient(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return k_t(x), shape (n,), and its gradient, shape (d, n)."""
-        if self._data is None:
-            return np.empty(0), np.empty((X.shape[1], 0))
-        K, dK = self._kernel.with_gradient(X, self._data.points)
-        return self._data.combine(K[0]), self._data.combine(dK[0].T)
+        k, dk = [np.empty(0)], [np.empty((X.shape[1], 0))]
+        for part in self._data:
+            K, dK = self._kernel.with_gradient(X, part.points)
+            k.append(part.combine(K[0]))
+            dk.append(part.combine(dK[0].T))
+        return (k[1], dk[1]) if len(k) == 2 else (np.concatenate(k), np.concatenate(dk, axis=1))

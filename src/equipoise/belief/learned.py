@@ -12,6 +12,7 @@ from equipoise.belief.anywhere import AnywherePosterior
 from equipoise.belief.confidence import Confidence, CredibleConfidence
 from equipoise.belief.disturbances import sudden
 from equipoise.belief.evidence import typical_step
+from equipoise.belief.folding import Folding
 from equipoise.belief.landscape import Landscape
 from equipoise.belief.model import Form, Hyperparameters, Learned, Schedule
 from equipoise.belief.observations import Observations
@@ -24,6 +25,8 @@ from equipoise.offsets.terms import Disturbance
 
 READINGS_PER_PARAMETER = 15
 """How many readings an estimate of what is left to gain needs: with fewer it holds far too seldom (docs/claims.md)."""
+
+FOLDING = Folding()
 
 BOLD_LENGTHSCALES = 0.7
 """The lengthscales of a second opinion, in units of those that were learned, which are too long at times."""
@@ -40,6 +43,7 @@ class LearnedPosterior(Posterior):
         confidence: Gives the confidence coefficient; two standard deviations by default.
         schedule: When to refit.
         jump: The offset is allowed to jump where that explains the readings by this many standard deviations.
+        folding: How many of very many readings are kept as they are; all of them with `None`.
 
     Example:
         >>> import numpy as np, equipoise as eq
@@ -61,15 +65,16 @@ class LearnedPosterior(Posterior):
         confidence: Confidence | None = None,
         schedule: Schedule | None = None,
         jump: float = 4.5,
+        folding: Folding | None = FOLDING,
     ) -> None:
         model = form.model(form.guess())
         confidence = CredibleConfidence() if confidence is None else confidence
         super().__init__(model.kernel, model.noise, confidence)
         self.form, self.jump = form, jump
         self.schedule = Schedule() if schedule is None else schedule
-        self.exact = AnywherePosterior(model.kernel, model.noise, confidence, model.offset)
+        self.exact = AnywherePosterior(model.kernel, model.noise, confidence, model.offset, folding)
         self.hyperparameters = form.guess()
-        self._next_fit = self.schedule.first
+        self._learned_at = 0  # how many data there were when all were learned at once
         self._nulls = np.empty(0)
         self._origins: dict[str, float] = {}  # what is subtracted from the readings of each campaign
         self._forgotten: dict[str, Observations] = {}  # the readings of campaigns that are of another f
@@ -104,8 +109,10 @@ class LearnedPosterior(Posterior):
 
     @property
     def due(self) -> int:
-        """How many data there will be when it fits next."""
-        return self._next_fit
+        """How many data there will be when it fits, or folds some of them, next."""
+        fold = self.exact.folding
+        next_fit = self.schedule.after(self._learned_at)
+        return next_fit if fold is None else min(next_fit, fold.after(self._learned_at))
 
     @property
     def estranged(self) -> frozenset[str]:
@@ -127,11 +134,13 @@ class LearnedPosterior(Posterior):
         new = new._answering(self.exact.condition(centered))
         if not accounts_for(self.form.law, told):
             new = new.accounting(self.form.feedback)
-        n = len(new.exact.observations or ())
+        n = new.exact.size
         if n < self.schedule.first:
             return new._rescaled() if n else new
         new = new.watching()
-        return new.refitted() if n >= new._next_fit else new
+        if n < new.due:
+            return new
+        return new.refitted() if n >= self.schedule.after(self._learned_at) else new.folded()
 
     def anticipate(self, comparison: Comparison) -> Self:
         """Return the posterior as if `comparison` came out as expected: surer, never refitted."""
@@ -188,8 +197,7 @@ class LearnedPosterior(Posterior):
             if each.told.campaign in learned.estranged:
                 new = new._forgetting(each)
         new._nulls = np.array([each.outcome for each, noise in zip(understood, null, strict=True) if noise])
-        enough = len(kept) >= self.schedule.first
-        new._next_fit = self.schedule.after(len(kept)) if enough else self.schedule.first
+        new._learned_at = len(kept)
         model = new.form.model(learned.hyperparameters, learned.jumps, learned.blips)
         data = Observations.of(kept) if kept else None
         new = new._answering(self.exact.given(data, len(understood), model))
@@ -207,7 +215,13 @@ class LearnedPosterior(Posterior):
 
     def refitted(self) -> Self:
         """Fit the hyperparameters; with the jumps that were overlooked, where these explain the readings better."""
-        return self if self.exact.observations is None else cast(Self, refit(self))
+        return self if self.exact.observations is None else cast(Self, refit(self)).folded()
+
+    def folded(self) -> Self:
+        """Return it with those data folded that are many and old."""
+        new = self._copy()
+        new._learned_at = self.exact.size
+        return new._answering(self.exact.folded())
 
     @property
     def pair_variance(self) -> float:
@@ -340,6 +354,6 @@ class LearnedPosterior(Posterior):
     @property
     def data(self) -> Observations:
         """What it has learned from, origins subtracted."""
-        if self.exact.observations is None:
+        if self.exact.source is None:
             raise RuntimeError("there are no data to fit")
-        return self.exact.observations
+        return self.exact.source

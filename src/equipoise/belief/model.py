@@ -62,6 +62,10 @@ class Model:
     noise: float
     offset: OffsetModel | None = None
 
+    def until(self, time: float) -> "Model":
+        """Return the same without the disturbances after some time."""
+        return self if self.offset is None else replace(self, offset=self.offset.until(time))
+
 
 @dataclass(frozen=True, eq=False)
 class Form:
@@ -191,14 +195,21 @@ class Schedule:
     """When to refit: after `first` data, then whenever their number has grown by `growth`.
 
     So the cost of all refits together grows like that of the last one.
+
+    Example:
+        >>> [Schedule().after(n) for n in (0, 6, 7, 100)]
+        [6, 8, 8, 118]
     """
 
     first: int = 6
     growth: float = 1.2
 
     def after(self, data: int) -> int:
-        """Return the number of data at which to fit next."""
-        return max(self.first, data + 2, math.ceil(self.growth * data))
+        """Return the number of data at which to fit next, by their number alone."""
+        due = self.first
+        while due <= data:
+            due = max(due + 2, math.ceil(self.growth * due))
+        return due
 
 
 @dataclass(frozen=True)

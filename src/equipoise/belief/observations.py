@@ -75,10 +75,28 @@ class Observations:
             np.concatenate((self.variances, others.variances)),
         )
 
-    def thinned(self, most: int) -> "Observations":
-        """Return at most so many data, spread evenly over time."""
+    def thinned(self, most: int, run: int = 20) -> "Observations":
+        """Return at most so many data, in runs spread evenly over time.
+
+        Noise and offset are told apart by how successive readings differ: in every tenth one all would be offset.
+
+        Args:
+            most: How many.
+            run: How many successive ones are kept together.
+        """
         n = len(self)
-        return self if n <= most else self.take(np.linspace(0, n - 1, most).astype(np.intp))
+        if n <= most:
+            return self
+        first = np.linspace(0, n - run, most // run).astype(np.intp)
+        return self.take(np.unique(first[:, None] + np.arange(run)))
+
+    def since(self, first: int, end: int | None = None) -> "Observations":
+        """Return the data from one on, up to another."""
+        bounds = np.append(self.starts, len(self.weights))
+        some, rows = slice(first, end), slice(bounds[first], None if end is None else bounds[end])
+        moments, outcomes, variances = self.moments.take(some), self.outcomes[some], self.variances[some]
+        starts = self.starts[some] - bounds[first]
+        return Observations(self.points[rows], self.weights[rows], starts, moments, outcomes, variances)
 
     def take(self, kept: NDArray[np.intp]) -> "Observations":
         """Return some of the data."""

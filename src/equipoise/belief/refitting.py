@@ -47,9 +47,7 @@ def refit(posterior: "LearnedPosterior") -> "LearnedPosterior":
         fitted = _better(now, fitted, fitted[0].jumps, blips)
     if not now.form.feedback and answers(fitted[0].exact, posterior.jump):
         fitted = _better(now.accounting(feedback=True), fitted, (), ())
-    new = _lively(_reconciled(*fitted))
-    new._next_fit = posterior.schedule.after(len(posterior.data))
-    return new
+    return _lively(_reconciled(*fitted))
 
 
 def _fitted(posterior: "LearnedPosterior", *starts: Hyperparameters) -> Fitted:

@@ -120,6 +120,12 @@ class Moments:
     def __len__(self) -> int:
         return len(self.time)
 
+    @property
+    def last(self) -> float:
+        """The time of the last reading of the study itself; 0 where there is none."""
+        own = self.time[self.campaign == ""]
+        return float(own[-1]) if len(own) else 0.0
+
     def add(self, other: "Moments") -> "Moments":
         """Return these and others behind them."""
         names = {**self.covariates, **other.covariates}
@@ -131,7 +137,7 @@ class Moments:
             {name: np.concatenate((self.covariate(name), other.covariate(name))) for name in names},
         )
 
-    def take(self, kept: NDArray[np.intp] | NDArray[np.bool_]) -> "Moments":
+    def take(self, kept: NDArray[np.intp] | NDArray[np.bool_] | slice) -> "Moments":
         """Return some of them."""
         beside = {name: values[kept] for name, values in self.covariates.items()}
         return Moments(self.time[kept], self.pair[kept], self.block[kept], self.campaign[kept], beside)

@@ -111,6 +111,17 @@ class OffsetModel:
             smooth = smooth + jump_covariance(self.jumps, a, b)
         return smooth + blip_covariance(self.blips, a, b) if self.blips else smooth
 
+    def until(self, time: float) -> Self:
+        """Return the same without the disturbances after some time."""
+        jumps, blips = (tuple(each for each in found if each[0] <= time) for found in (self.jumps, self.blips))
+        return replace(self, jumps=jumps, blips=blips) if (jumps, blips) != (self.jumps, self.blips) else self
+
+    @property
+    def echoes(self) -> bool:
+        """Whether the offset repeats some of f."""
+        one = Moments.at(1.0, 0.0)
+        return self.law.echo(np.array(self.values), one, one) is not None
+
     def jumping(self, *jumps: Disturbance) -> Self:
         """Return the same with more jumps."""
         return replace(self, jumps=(*self.jumps, *jumps))

@@ -53,7 +53,7 @@ class Learning:
             last = max((n for n in self._fits if known < n <= count), default=None)
             with calmly(self._prior):
                 if last is not None:
-                    belief, known = self._at(self._fits[last], ()), last
+                    belief, known = self._at(self._fits[last], (), belief), last
                 belief, fits = self._learned(belief, known, self._lessons[known:count])
             self._fits.update({fit.lessons: fit for fit in fits})
             self._made = belief, count
@@ -129,9 +129,9 @@ class Learning:
             if belief.due != due:
                 assert belief.fitted is not None
                 fits.append(Milestone(known + k, belief.fitted))
-                belief = self._at(fits[-1], lessons[:k])
+                belief = self._at(fits[-1], lessons[:k], belief)
         return belief, fits
 
-    def _at(self, fit: Milestone, more: Sequence[Comparison]) -> Posterior:
-        """Return the belief when a fit was just made."""
-        return self._prior.told([*self._lessons, *more][: fit.lessons], fit.learned)
+    def _at(self, fit: Milestone, more: Sequence[Comparison], belief: Posterior) -> Posterior:
+        """Return the belief when a fit was just made; one from about that time has done some of the work."""
+        return belief.told([*self._lessons, *more][: fit.lessons], fit.learned)
