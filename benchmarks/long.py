@@ -1,6 +1,6 @@
 """Long studies: what ten thousand readings cost, and what folding the old ones costs in regret.
 
-    python benchmarks/long.py                                        # 10,000 readings of the default: about 5 minutes each
+    python benchmarks/long.py                                        # 10,000 readings each: about ten minutes
     python benchmarks/long.py --regret --seeds 8 --out out/long.csv  # folded beside exact, 2,000 readings: an hour
     python benchmarks/long.py --table out/long.csv
 

@@ -27,6 +27,7 @@ READINGS_PER_PARAMETER = 15
 """How many readings an estimate of what is left to gain needs: with fewer it holds far too seldom (docs/claims.md)."""
 
 FOLDING = Folding()
+"""Which of very many readings are kept as they are."""
 
 BOLD_LENGTHSCALES = 0.7
 """The lengthscales of a second opinion, in units of those that were learned, which are too long at times."""

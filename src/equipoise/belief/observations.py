@@ -75,7 +75,7 @@ class Observations:
             np.concatenate((self.variances, others.variances)),
         )
 
-    def thinned(self, most: int, run: int = 20) -> "Observations":
+    def thinned(self, most: int, run: int = 50) -> "Observations":
         """Return at most so many data, in runs spread evenly over time.
 
         Noise and offset are told apart by how successive readings differ: in every tenth one all would be offset.
