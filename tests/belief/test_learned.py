@@ -4,6 +4,7 @@ import copy
 import itertools
 import math
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -223,6 +224,24 @@ def test_the_noise_is_learned_from_points_dueled_with_themselves(size):
     assert with_nulls.comparisons == 208
     fewer = after(fresh(ARBITRARY), duels(8, noise=size / math.sqrt(2)))
     np.testing.assert_array_equal(with_nulls.support, fewer.support)  # they are no data about f
+
+
+def test_a_number_looked_up_twice_does_not_show_that_there_is_no_noise():
+    """Half of the readings are the one before again, to the last digit."""
+    several = readings(30, noise=0.4)
+    twice = [replace(c, time=2 * c.time + k) for c in several for k in (0, 1)]
+    posterior = after(fresh(TRACKED), twice)
+    learned, once = posterior.hyperparameters, after(fresh(TRACKED), several).hyperparameters
+    assert learned.step == pytest.approx(once.step, rel=0.05)
+    assert 1 / 3 < learned.noise / once.noise < 3
+    assert posterior.comparisons == 60  # they are readings like others
+
+
+def test_duels_of_a_point_with_itself_that_end_equal_are_no_noise_either():
+    nulls = [eq.Comparison([0.3], [0.3], 0.0)] * 50
+    several = duels(20, noise=0.3)
+    learned = after(fresh(ARBITRARY), [*nulls, *several]).hyperparameters
+    assert learned.noise == pytest.approx(after(fresh(ARBITRARY), several).hyperparameters.noise, rel=1e-6)
 
 
 # --- the same in any unit -----------------------------------------------------------------------------------------

@@ -307,8 +307,8 @@ class LearnedPosterior(Posterior):
 
     @property
     def _unspoiled(self) -> Observations:
-        """The readings that are not spoiled; all of them where all are."""
-        data = self.data
+        """The readings that are not spoiled, nor copies; all of them where all are spoiled."""
+        data = self.data.without_copies()
         kept = np.flatnonzero(~np.isin(data.moments.time, self.spoiled) | (data.moments.campaign != ""))
         return data.take(kept) if 0 < len(kept) < len(data) else data
 

@@ -75,6 +75,17 @@ class Observations:
             np.concatenate((self.variances, others.variances)),
         )
 
+    def without_copies(self) -> "Observations":
+        """Return the readings but for those that repeat the one before to the last digit, at the same point.
+
+        Somebody looked the number up again, or the instrument had not updated it: that does not show a lack of noise.
+        """
+        if len(self.starts) < len(self.weights):
+            return self
+        kept = np.ones(len(self), dtype=np.bool_)
+        kept[1:] = (self.points[1:] != self.points[:-1]).any(axis=1) | (self.outcomes[1:] != self.outcomes[:-1])
+        return self if kept.all() else self.take(np.flatnonzero(kept))
+
     def thinned(self, most: int, run: int = 50) -> "Observations":
         """Return at most so many data, in runs spread evenly over time.
 

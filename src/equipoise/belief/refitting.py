@@ -52,12 +52,13 @@ def refit(posterior: "LearnedPosterior") -> "LearnedPosterior":
 
 def _fitted(posterior: "LearnedPosterior", *starts: Hyperparameters) -> Fitted:
     """Fit the hyperparameters from the given starts; return the logarithm of the data's density too."""
-    step, some = posterior.step, posterior.data.thinned(MAX_FITTED_DATA)
+    step, some = posterior.step, posterior.data.without_copies().thinned(MAX_FITTED_DATA)
     known: FloatArray | float = 0.0
     if posterior.jumps or posterior.blips:
         t = some.moments
         known = (jump_covariance(posterior.jumps, t, t) + blip_covariance(posterior.blips, t, t)) / step**2
-    evidence = Evidence(some.in_units_of(step), posterior.form, known, posterior._nulls / step)
+    nulls = posterior._nulls[posterior._nulls != 0.0]  # a copy does not show that there is no noise
+    evidence = Evidence(some.in_units_of(step), posterior.form, known, nulls / step)
     fitted, density = fit(evidence, starts, step)
     return posterior.having(fitted, posterior.jumps, posterior.blips), density - len(some) * math.log(step)
 
