@@ -88,6 +88,19 @@ def test_few_are_kept_and_of_many_the_last(folding):
     assert min(changes) > 0
 
 
+@pytest.mark.parametrize("numbers", [(-1, 0, 1), (10, 20, 5), (10, 5, 0), (10, 5.5, 1)])
+def test_it_must_keep_the_window_and_fold_something(numbers):
+    with pytest.raises((TypeError, ValueError), match=r"`(exact|window|chunk)` must"):
+        Folding(*numbers)
+
+
+def test_it_is_logged_with_the_posterior(tmp_path):
+    form = Form(np.ones(1), np.arange(1), eq.Tracked())
+    prior = LearnedPosterior(form, folding=Folding(8, 2, 4))
+    eq.Optimizer(eq.Box([(0, 1)]), posterior=prior, log=tmp_path / "study.jsonl", rng=0)
+    assert eq.resume(tmp_path / "study.jsonl").posterior.folding == Folding(8, 2, 4)
+
+
 # --- what they come to --------------------------------------------------------------------------------------------
 
 

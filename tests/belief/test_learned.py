@@ -78,9 +78,9 @@ over_laws = pytest.mark.parametrize("law", [ARBITRARY, CONSTANT, TRACKED, BLOCKS
 
 @pytest.mark.parametrize("schedule", [Schedule(), Schedule(first=9, growth=1.5), Schedule(first=1, growth=1.0)])
 def test_the_schedule_grows(schedule):
-    data = [schedule.after(0)]
+    data = [schedule.above(0)]
     while data[-1] < 500:
-        data.append(schedule.after(data[-1]))
+        data.append(schedule.above(data[-1]))
     assert data[0] == schedule.first
     for now, then in itertools.pairwise(data):
         assert then == max(now + 2, math.ceil(schedule.growth * now))

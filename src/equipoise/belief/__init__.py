@@ -9,6 +9,7 @@ from equipoise.belief.confidence import (
     TightConfidence,
 )
 from equipoise.belief.feasibility import Feasibility
+from equipoise.belief.folding import Folding
 from equipoise.belief.guarded import GuardedPosterior
 from equipoise.belief.learned import LearnedPosterior
 from equipoise.belief.listed import FinitePosterior
@@ -23,6 +24,7 @@ __all__ = [
     "Feasibility",
     "FinitePosterior",
     "FixedConfidence",
+    "Folding",
     "Form",
     "GuardedPosterior",
     "Hyperparameters",

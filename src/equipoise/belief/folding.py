@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.belief.digest import Digest, digest
 from equipoise.belief.model import Model
@@ -36,10 +37,17 @@ class Folding:
     window: int = 100
     chunk: int = 200
 
+    def __post_init__(self) -> None:
+        check.count("exact", self.exact, 0)
+        check.count("window", self.window, 0)
+        check.count("chunk", self.chunk, 1)
+        if self.window > self.exact:
+            raise ValueError(f"`window` must be at most `exact`, {self.exact}, got {self.window}")
+
     @property
     def of_pairs(self) -> "Folding":
         """The same for the differences of so many data."""
-        return Folding(self.exact // 2, self.window // 2, self.chunk // 2)
+        return Folding(self.exact // 2, self.window // 2, max(self.chunk // 2, 1))
 
     def folded(self, data: int) -> int:
         """Return how many of so many data are folded: a multiple of a chunk."""

@@ -44,7 +44,7 @@ class GuardedPosterior(Posterior):
     def __init__(self, modeled: LearnedPosterior, guard: float = 3.0) -> None:
         super().__init__(modeled.kernel, modeled.regularizer, modeled.confidence)
         self.guard, self.modeled, self.form = guard, modeled, modeled.form
-        noise, folding = 2 * modeled.regularizer, modeled.exact.folding
+        noise, folding = 2 * modeled.regularizer, modeled.folding
         folding = None if folding is None else folding.of_pairs
         self.duels = AnywherePosterior(modeled.kernel, noise, modeled.confidence, folding=folding)
 

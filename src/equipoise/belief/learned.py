@@ -71,7 +71,7 @@ class LearnedPosterior(Posterior):
         model = form.model(form.guess())
         confidence = CredibleConfidence() if confidence is None else confidence
         super().__init__(model.kernel, model.noise, confidence)
-        self.form, self.jump = form, jump
+        self.form, self.jump, self.folding = form, jump, folding
         self.schedule = Schedule() if schedule is None else schedule
         self.exact = AnywherePosterior(model.kernel, model.noise, confidence, model.offset, folding)
         self.hyperparameters = form.guess()
@@ -111,8 +111,8 @@ class LearnedPosterior(Posterior):
     @property
     def due(self) -> int:
         """How many data there will be when it fits, or folds some of them, next."""
-        fold = self.exact.folding
-        next_fit = self.schedule.after(self._learned_at)
+        fold = self.folding
+        next_fit = self.schedule.above(self._learned_at)
         return next_fit if fold is None else min(next_fit, fold.after(self._learned_at))
 
     @property
@@ -141,7 +141,7 @@ class LearnedPosterior(Posterior):
         new = new.watching()
         if n < new.due:
             return new
-        return new.refitted() if n >= self.schedule.after(self._learned_at) else new.folded()
+        return new.refitted() if n >= self.schedule.above(self._learned_at) else new.folded()
 
     def anticipate(self, comparison: Comparison) -> Self:
         """Return the posterior as if `comparison` came out as expected: surer, never refitted."""

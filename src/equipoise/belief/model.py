@@ -197,7 +197,7 @@ class Schedule:
     So the cost of all refits together grows like that of the last one.
 
     Example:
-        >>> [Schedule().after(n) for n in (0, 6, 7, 100)]
+        >>> [Schedule().above(n) for n in (0, 6, 7, 100)]
         [6, 8, 8, 118]
     """
 
@@ -205,10 +205,14 @@ class Schedule:
     growth: float = 1.2
 
     def after(self, data: int) -> int:
-        """Return the number of data at which to fit next, by their number alone."""
+        """Return the number of data at which to fit next, after a fit to so many."""
+        return max(self.first, data + 2, math.ceil(self.growth * data))
+
+    def above(self, data: int) -> int:
+        """Return the number of data at which to fit next, whenever the last fit was."""
         due = self.first
         while due <= data:
-            due = max(due + 2, math.ceil(self.growth * due))
+            due = self.after(due)
         return due
 
 

@@ -93,7 +93,7 @@ def chosen(name: str, description: Any, given: Any) -> Any:
     if given is None:
         return restored(name, description)
     noted_only = isinstance(description, Mapping) and "repr" in description
-    if not noted_only and described(given) != description:
+    if not noted_only and described(given) != described(restored(name, description)):
         raise ValueError(f"`{name}` must stay what the log says, {restored(name, description)!r}, got {given!r}")
     return given
 
