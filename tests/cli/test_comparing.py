@@ -38,11 +38,13 @@ def _here(tmp_path, monkeypatch):
 
 def test_wall_time_until_it_is_decided():
     said = invoke("compare", "sleep 0.01", "sleep 0.1", "-N", "--seed", 1).stdout.splitlines()
-    assert re.fullmatch(r"sleep 0.01: wall \S+ ms \(median of 10 runs, 1\S* ms to \S+ ms\)", said[0])
+    found = re.fullmatch(r"sleep 0.01: wall (\S+) ms \(median of (\d+) runs, (\S+) ms to \S+ ms\)", said[0])
+    assert 10 <= float(found[3]) <= float(found[1]) < 100
     assert re.match(
         r"sleep 0.1 takes \d+\.\d\d times \[.*\] what sleep 0.01 takes \(.* ms \[.*\] of .* ms\) in this", said[2]
     )
-    assert said[2].endswith("after 10 rounds.")
+    assert said[2].endswith(f"after {found[2]} rounds.")
+    assert int(found[2]) >= 10
 
 
 def test_readings_and_their_sense():
@@ -199,14 +201,14 @@ def test_a_command_that_fails_ends_it_unless_ignored():
 
 def test_a_command_that_hangs_is_ended_with_all_it_started(tmp_path):
     start = time.monotonic()
-    hang = f"sleep 60 & echo $! > {tmp_path}/pid; wait"
+    hang = f"sleep 600 & echo $! > {tmp_path}/pid; wait"
     said = invoke("compare", hang, hang + ";", "--timeout", "300ms", code=4).stderr
     assert "failed, no end after 0.3 s" in said
-    assert time.monotonic() - start < 30
+    assert time.monotonic() - start < 300
     gone(int((tmp_path / "pid").read_text()))
 
 
-def gone(pid, patience=10.0):
+def gone(pid, patience=60.0):
     """Wait until a process has ended; a zombie has."""
     until = time.monotonic() + patience
     while time.monotonic() < until:
@@ -242,7 +244,7 @@ def test_budgets(tmp_path):
     assert len(data["results"][0]["times"]) == 4
     start = time.monotonic()
     data = invoke("compare", *noisy, "--metric", "reading", "--time", "500ms", "--alpha", 1e-9, "--json", "-").data
-    assert time.monotonic() - start < 20
+    assert time.monotonic() - start < 60
     assert not data["equipoise"]["decided"]
     data = invoke("compare", "echo 1", "echo 2", *READ, "--min-runs", 20, "--json", "-").data
     assert len(data["results"][0]["times"]) == 20
@@ -393,7 +395,7 @@ def started(*arguments, **options):
 
 
 def wait_for_rounds(path, rounds=8):
-    until = time.monotonic() + 60
+    until = time.monotonic() + 120
     while not (path.exists() and path.read_text().count('"round"') >= rounds):
         assert time.monotonic() < until
         time.sleep(0.02)
@@ -406,7 +408,7 @@ def test_an_interrupt_ends_with_the_verdict_so_far(tmp_path, how):
     process = started("-n", "a", arms[0], "-n", "b", arms[1], *options, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     wait_for_rounds(tmp_path / "log.jsonl")
     process.send_signal(how)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=120)
     assert process.returncode == 130
     assert "Interrupted: this is the verdict so far." in err
     assert "Traceback" not in err
@@ -421,7 +423,7 @@ def test_an_interrupt_with_a_limit_has_the_exit_status_of_the_verdict(tmp_path):
     process = started(*arms, "--fail-above", 1, "--log", "log.jsonl", **silent)
     wait_for_rounds(tmp_path / "log.jsonl", 2)
     process.send_signal(signal.SIGINT)
-    assert process.wait(60) == 2
+    assert process.wait(120) == 2
 
 
 def test_a_terminal_shows_how_it_goes():
@@ -436,7 +438,7 @@ def test_a_terminal_shows_how_it_goes():
         pass
     finally:
         os.close(ours)
-    assert process.wait(60) == 0
+    assert process.wait(120) == 0
     text = seen.decode()
     assert re.search(r"sleep 0.02; : sleep 0.02  \S+ % \[\S+, \S+\]  open", text)
     assert re.search(r"round \d+, 0:\d\d, at most 0:\d\d left; Ctrl-C ends", text)

@@ -140,8 +140,8 @@ def test_times_are_compared_by_their_ratio():
 
 def test_failures_and_timeouts_are_learned_from():
     """From 6 on it fails, at 5 it hangs: the best of the rest is found."""
-    script = "n={n=1..9}; test $n -lt 6 || exit 1; test $n -ne 5 || sleep 30; echo $n"
-    options = ["--metric", "reading", "--higher", "--readings", 16, "--timeout", "1s", "--seed", 0, "--start", "n=1"]
+    script = "n={n=1..9}; test $n -lt 6 || exit 1; test $n -ne 5 || sleep 600; echo $n"
+    options = ["--metric", "reading", "--higher", "--readings", 16, "--timeout", "2s", "--seed", 0, "--start", "n=1"]
     data = invoke("tune", script, *options, "--log", "study.jsonl", "--json").data
     assert data["x"] == {"n": 4}
     failed = {record.x["n"]: record.failed for record in eq.resume("study.jsonl").records() if record.failed}
@@ -190,12 +190,12 @@ def test_an_interrupt_keeps_the_study(tmp_path):
         text=True,
         preexec_fn=interruptible,
     )
-    log, until = tmp_path / "study.jsonl", time.monotonic() + 60
+    log, until = tmp_path / "study.jsonl", time.monotonic() + 120
     while not (log.exists() and log.read_text().count('"tell"') >= 3):
         assert time.monotonic() < until
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=120)
     assert process.returncode == 130
     assert "Interrupted; with --log the same command continues." in err
     assert "Traceback" not in err

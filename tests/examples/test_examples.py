@@ -31,7 +31,7 @@ def script(name, *arguments):
     """Run an example as a user does, and return what it prints."""
     command = [sys.executable, str(EXAMPLES / f"{name}.py"), *map(str, arguments)]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

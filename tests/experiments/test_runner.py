@@ -124,7 +124,7 @@ def test_workers_do_not_outlive_the_process_that_started_them(tmp_path, number):
     try:
         wait_until(lambda: any(tmp_path.glob("*/repetition-*.json")))  # a worker is up
         os.kill(process.pid, number)
-        _, shown = process.communicate(timeout=60)  # until whoever could write to its standard error has ended
+        _, shown = process.communicate(timeout=120)  # until whoever could write to its standard error has ended
     finally:
         kill_all(process)
     assert process.returncode == (-signal.SIGKILL if number == signal.SIGKILL else 130)
@@ -140,7 +140,7 @@ def test_workers_that_are_starting_say_nothing_of_ctrl_c(tmp_path):
             assert said
         time.sleep(0.3)  # which takes longer: they import NumPy, and more
         os.killpg(process.pid, signal.SIGINT)
-        _, shown = process.communicate(timeout=60)
+        _, shown = process.communicate(timeout=120)
     finally:
         kill_all(process)
     assert process.returncode == 130

@@ -172,7 +172,7 @@ def test_ctrl_c_keeps_what_is_done_and_exits_with_130(tmp_path):
     while len(list(tmp_path.glob("*/repetition-*.json"))) < 40 and time.monotonic() < deadline:  # both workers are up
         time.sleep(0.1)
     os.killpg(process.pid, signal.SIGINT)
-    _, shown = process.communicate(timeout=60)
+    _, shown = process.communicate(timeout=120)
     assert process.returncode == 130
     assert "Interrupted; finished runs are kept" in shown
     assert "Traceback" not in shown

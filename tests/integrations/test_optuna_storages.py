@@ -38,7 +38,7 @@ def objective(trial):
     trial.set_user_attr("pid", os.getpid())
     x, mode = trial.suggest_float("x", 1e-3, 1.0, log=True), trial.suggest_categorical("mode", CHOICES)
     value = -((x - 0.1) ** 2) + (mode == "high")
-    return value + 100.0 * (os.getpid() % 7) + 0.01 * (time.time() % 1000)
+    return value + 100.0 * (os.getpid() % 7) + 0.01 * time.monotonic()
 
 
 def work(url, seed, folder, hangs):
@@ -72,7 +72,7 @@ def play(url, folder, workers):
             time.sleep(0.05)
         processes[0].kill()
         for process in processes:
-            process.join(300)
+            process.join(600)
         assert [process.exitcode for process in processes] == [-9] + [0] * (workers - 1)
     finally:
         for process in processes:

@@ -3,13 +3,14 @@
     python kill_harness.py LOG KILLS SEED
 
 Each life is a forked process that takes the study up, hands back what its predecessor died with, then asks and tells
-until it is killed by SIGKILL. What `tell` has returned for goes through a pipe, which survives the process.
+until it is killed by SIGKILL: a random instant after a random number of tells, so that lives get something done on a
+machine of any speed. What `tell` has returned for goes through a pipe, which survives the process.
 """
 
+import itertools
 import json
 import os
 import random
-import select
 import signal
 import sys
 import time
@@ -44,8 +45,8 @@ def live(path, pipe):
         os.write(pipe, b"%d\n" % trial.id)
 
 
-def life(path, patience, from_birth):
-    """Run one life and end it; return what it acknowledged."""
+def life(path, lines, patience):
+    """Run one life and end it some seconds after it has written some lines; return what it acknowledged."""
     out, into = os.pipe()
     child = os.fork()
     if child == 0:
@@ -54,14 +55,13 @@ def life(path, patience, from_birth):
         finally:
             os._exit(3)
     os.close(into)
-    if not from_birth:
-        select.select([out], [], [], 60)
-    time.sleep(patience)
-    os.kill(child, signal.SIGKILL)
-    _, status = os.waitpid(child, 0)
-    assert os.WIFSIGNALED(status), f"died by itself, with status {os.waitstatus_to_exitcode(status)}"
     with os.fdopen(out) as pipe:
-        return [int(line) for line in pipe.read().split() if line != "ready"]
+        said = list(itertools.islice(pipe, lines))  # ends early where the child does
+        time.sleep(patience)
+        os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+        assert os.WIFSIGNALED(status), f"died by itself, with status {os.waitstatus_to_exitcode(status)}"
+        return [int(line) for line in (*said, *pipe) if line != "ready\n"]
 
 
 def seen(opt):
@@ -88,7 +88,8 @@ def main(path, kills, seed):
     """Print what was lost, what was doubled, and what differs from an undisturbed run."""
     rng, told = random.Random(seed), []
     for n in range(kills):
-        told += life(path, rng.uniform(0.0, 0.06), from_birth=n % 4 == 0)
+        lines = rng.randint(1, 6) if n % 4 else 0  # none: killed from birth on, while it reads the log
+        told += life(path, lines, rng.uniform(0.0, 0.02 if lines else 0.06))
     warnings.simplefilter("ignore", eq.log.TornLine)
     opt = eq.resume(path)
     in_log = [event["tell"] for event in map(json.loads, path.read_text().splitlines()) if "tell" in event]

@@ -126,7 +126,7 @@ def other_thread_asks(opt):
     got = []
     thread = threading.Thread(target=lambda: got.append(opt.ask(worker="c")), daemon=True)
     thread.start()
-    thread.join(5)
+    thread.join(60)
     return bool(got)
 
 

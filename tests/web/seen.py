@@ -15,7 +15,10 @@ from served import home
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="these tests need playwright: pip install playwright")
 expect = sync_api.expect
-expect.set_options(timeout=20_000)
+PATIENCE = 120_000
+"""Milliseconds: a machine with much else to do takes long; whoever waits ends as soon as there is what it waits for."""
+
+expect.set_options(timeout=PATIENCE)
 
 FOUND = [os.environ.get("EQUIPOISE_CHROMIUM"), *map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))]
 CHROMIUM = next(filter(None, FOUND), None)
@@ -30,7 +33,7 @@ DESK, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 def screen(browser, server, study="", role="operator", size=DESK, **options):
     """A window of its own on a study; nothing may go wrong in it, and nobody else be asked for anything."""
     context = browser.new_context(viewport=size, **options)
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(PATIENCE)
     page, wrong, asked = context.new_page(), [], set()
     page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
     page.on("pageerror", lambda error: wrong.append(str(error)))
@@ -46,6 +49,14 @@ def screen(browser, server, study="", role="operator", size=DESK, **options):
         context.close()
     assert asked == {server.host}
     assert [text for text in wrong if "409" not in text and "ERR_" not in text] == []
+
+
+def exhibits(page, kind):
+    """Wait until both sides of the pair can be looked at or listened to: whoever judged it before would get nothing."""
+    sides, shown = page.locator(f"#now {kind}"), {"img": "naturalWidth", "audio": "readyState"}[kind]
+    expect(sides).to_have_count(2)
+    for side in sides.all():
+        expect(side).not_to_have_js_property(shown, 0)
 
 
 def violations(page):

@@ -14,7 +14,7 @@ from invoking import interruptible
 
 IMPATIENT = """
 import equipoise.web.guard as guard, equipoise.web.server as server
-guard.FAILURE_SECONDS, guard.BODY_SECONDS, server.HEAD_SECONDS = 0.2, 0.6, 0.6
+guard.FAILURE_SECONDS, guard.BODY_SECONDS, server.HEAD_SECONDS = 0.4, 2.0, 2.0
 guard.MOST_WAITING = 3
 from equipoise.cli.main import main
 main()
@@ -77,7 +77,7 @@ class Served:
     def request(self, method, path, body=None, headers=None, cookie="operator"):
         """Send a request as it is given; headers that are `None` are left out."""
         known = {"Host": self.host} | ({"Cookie": self.cookie[cookie]} if cookie else {}) | (headers or {})
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         try:
             connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
             for name, value in known.items():
@@ -105,7 +105,7 @@ class Served:
         """End the server; return what it said on standard error."""
         if self.process.poll() is None:
             self.process.send_signal(how)
-        said = self.process.communicate(timeout=60)[1]
+        said = self.process.communicate(timeout=120)[1]
         assert "Traceback" not in said, said
         return said
 

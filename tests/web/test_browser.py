@@ -207,7 +207,7 @@ def test_a_server_killed_in_the_middle_loses_nothing(browser, tmp_path):
             expect(page.locator("#line")).to_be_visible()
             assert told(study) == entered
             server = Served(study, "--token-file", tokens, port=server.port)
-            expect(page.locator("#line")).to_be_hidden(timeout=30_000)
+            expect(page.locator("#line")).to_be_hidden()
             for k in range(5, 8):
                 entered[tell(page, k)] = float(k)
     finally:

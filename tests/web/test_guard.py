@@ -3,6 +3,7 @@
 import socket
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from served import Served, begun, home
@@ -35,9 +36,9 @@ def unchanged(study):
     assert study.read_bytes() == before
 
 
-def raw(server, data, wait=8.0, then=b""):
+def raw(server, data, then=b""):
     """Send bytes; return all that comes back until the server closes, or `None` where it does not in time."""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=wait) as line:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=120) as line:
         line.sendall(data)
         found = line.recv(65536) if then else b""
         line.sendall(then)
@@ -83,7 +84,7 @@ def test_a_wrong_token_opens_nothing_and_has_to_wait(server):
         answer = server.get(f"/?token={wrong}", cookie=None)
         assert answer.status == 401
         assert "set-cookie" not in answer.headers
-    assert time.monotonic() - begun > 5 * 0.2
+    assert time.monotonic() - begun > 5 * 0.4
     assert server.post("/enter", {"token": "x" * 32}, cookie=None).status == 401
     assert server.post("/enter", {"token": token}, cookie=None).status == 200
 
@@ -278,13 +279,14 @@ def test_a_form_that_makes_no_sense_is_refused_with_a_reason(server, body, uncha
 
 def test_whoever_sends_too_slowly_is_cut_off(server):
     """A head without its end, a dribble, a body that does not come, a second request that stops in its middle."""
-    assert raw(server, b"GET / HTTP/1.1\r\nHost: x") is not None
-    assert raw(server, b"") is not None
     head = f"GET / HTTP/1.1\r\nHost: {server.host}\r\n".encode()
-    assert raw(server, head + b"\r\n", then=head) is not None
     promised = "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 50\r\n\r\ndo=no"
     body = f"POST / HTTP/1.1\r\nHost: {server.host}\r\nOrigin: http://{server.host}\r\n{promised}"
-    assert raw(server, body.encode()).startswith(b"HTTP/1.1 408")
+    sent = [(b"GET / HTTP/1.1\r\nHost: x",), (b"",), (head + b"\r\n", head), (body.encode(),)]
+    with ThreadPoolExecutor() as pool:
+        answers = list(pool.map(lambda parts: raw(server, *parts), sent))
+    assert None not in answers
+    assert answers[-1].startswith(b"HTTP/1.1 408")
 
 
 def test_what_is_not_http_does_no_harm(server):

@@ -5,7 +5,7 @@ import wave
 
 import numpy as np
 import pytest
-from seen import NEEDS_BROWSER, PHONE, expect, screen, violations
+from seen import NEEDS_BROWSER, PHONE, exhibits, expect, screen, violations
 from served import Served, begun, home
 
 import equipoise as eq
@@ -204,7 +204,7 @@ def test_ten_judgements_by_clicks_and_by_keyboard(browser, server):
     with screen(browser, server, path) as page:
         page.get_by_role("button", name="Next pair").click()
         for k in range(4):
-            expect(page.locator("audio")).to_have_count(2)
+            exhibits(page, "audio")
             page.get_by_role("button", name="A", exact=True).click()
             expect(page.locator("#now small")).to_have_text(f"pair {k + 1}")
         height, inner = page.evaluate("[document.documentElement.scrollHeight, innerHeight]")
@@ -216,6 +216,7 @@ def test_ten_judgements_by_clicks_and_by_keyboard(browser, server):
             order.append(page.evaluate("document.activeElement.value || document.activeElement.name"))
         assert order == ["much first", "first", "equal", "second", "much second", "reason"]
         for k in range(4, 10):
+            exhibits(page, "audio")
             if k % 2:
                 expect(page.locator("fieldset")).to_be_focused()
                 for _ in range(3):
@@ -237,6 +238,7 @@ def test_judgements_on_a_phone_and_without_script(browser, server):
     begun(path)
     with screen(browser, server, path, size=PHONE, has_touch=True, is_mobile=True) as page:
         page.get_by_role("button", name="Next pair").tap()
+        exhibits(page, "audio")
         page.get_by_role("button", name="B", exact=True).tap()
         expect(page.locator("#now small")).to_have_text("pair 1")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -244,8 +246,11 @@ def test_judgements_on_a_phone_and_without_script(browser, server):
             assert element.bounding_box()["height"] >= 24
     plain = {"java_script_enabled": False}
     with screen(browser, server, path, **plain) as first, screen(browser, server, path, **plain) as late:
+        exhibits(first, "audio")
+        exhibits(late, "audio")
         first.get_by_role("button", name="A, much", exact=True).click()
         expect(first.locator("#now small")).to_have_text("pair 2")
+        exhibits(first, "audio")
         late.get_by_role("button", name="equal", exact=True).click()
         expect(late.get_by_role("alert")).to_contain_text("out of date: pair 1 was judged: A, much at")
         first.locator("#reason").fill("same")

@@ -86,14 +86,14 @@ eq.web.serve({str(tmp_path / "study.jsonl")!r}, value_at, place=eq.web.Binding(p
     try:
         assert "?token=" in process.stdout.readline()
         opt = eq.resume(tmp_path / "study.jsonl")
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while opt.readings < 4:
             assert time.monotonic() < deadline
             time.sleep(0.1)
             opt.follow()
     finally:
         process.terminate()
-        process.communicate(timeout=60)
+        process.communicate(timeout=120)
     assert all(record.value == value_at(record.x) for record in opt.records() if record.value is not None)
 
 

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from seen import NEEDS_BROWSER, expect, screen, violations
+from seen import NEEDS_BROWSER, exhibits, expect, screen, violations
 from served import Served, begun, home
 
 import equipoise as eq
@@ -76,13 +76,14 @@ def test_judging_blind_by_clicks_with_pictures(browser, tmp_path):
     try:
         with screen(browser, server, study) as page:
             page.get_by_role("button", name="Next pair").click()
-            expect(page.locator(".choice img")).to_have_count(2)
+            exhibits(page, "img")
             assert "focus" not in page.locator("#now").inner_text()
             assert page.locator(".choice img").first.evaluate("image => image.naturalWidth") == 1
             assert violations(page) == []
             for k, label in enumerate(("A, much", "B", "equal")):
                 page.get_by_role("button", name=label, exact=True).click()
                 expect(page.locator("#now-title")).to_contain_text(f"pair {k + 1}")
+                exhibits(page, "img")
             page.get_by_role("button", name="Cannot tell").click()
             expect(page.locator("#now-title")).to_contain_text("pair 4")
             expect(page.locator("#best-title")).to_contain_text("after 3 judgements")

@@ -190,7 +190,7 @@ def test_times_followed_line_by_line_are_those_of_the_log(tmp_path):
 # By itself.
 
 
-def until(true, seconds=30.0):
+def until(true, seconds=120.0):
     """Wait until something is true."""
     deadline = time.monotonic() + seconds
     while not true():
