@@ -265,7 +265,7 @@ def test_a_run_is_the_same_to_the_last_bit_in_units_that_a_computer_converts_exa
 
     def asked(range_, unit):
         opt, points = eq.Optimizer(eq.Box([(0, range_)]), rng=1, **setting), []
-        for t in range(24):
+        for t in range(16):
             trial = opt.ask()
             points.append(float(trial.x[0]) / range_)
             opt.tell(trial, (round(1024 * float(hill(points[-1]))) / 1024 + t / 8) * unit)
@@ -279,12 +279,12 @@ def test_a_run_is_the_same_to_the_last_bit_in_units_that_a_computer_converts_exa
 
 @over_laws
 def test_conditioning_leaves_what_was_there_as_it_was(law):
-    comparisons = told(law, 30)
+    comparisons = told(law, 24)
     posterior, seen = fresh(law), []
     chain = [posterior := posterior.condition(c) for c in comparisons]
     seen = [belief(p) for p in chain]
     for p in chain:
-        after(p, told(law, 10, seed=5))
+        after(p, told(law, 6, seed=5))
         p.anticipate(comparisons[0])
     assert [belief(p) for p in chain] == seen
 

@@ -55,7 +55,7 @@ def test_demo_without_matplotlib_still_prints(invoke, tmp_path, monkeypatch):
 
 def test_paper(invoke, tmp_path):
     pytest.importorskip("matplotlib")
-    command = ("paper", "camelback", "--repetitions", 2, "--readings", 30, "--jobs", 1, "--out", tmp_path)
+    command = ("paper", "camelback", "--repetitions", 2, "--readings", 12, "--jobs", 1, "--out", tmp_path)
     result = invoke(*command)
     assert result.exit_code == 0
     assert "| Periodic drift" in result.stdout
@@ -64,7 +64,7 @@ def test_paper(invoke, tmp_path):
         "runs",
         *(f"camelback.{e}" for e in ("png", "pdf", "csv", "md")),
     }
-    assert invoke(*command, "--strict").exit_code == 1  # thirty readings cannot bear the paper out
+    assert invoke(*command, "--strict").exit_code == 1  # twelve readings cannot bear the paper out
 
 
 def test_paper_without_matplotlib_still_writes_tables(invoke, tmp_path, monkeypatch):

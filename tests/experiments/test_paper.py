@@ -11,7 +11,7 @@ from equipoise.experiments.figures import FIGURES
 from equipoise.experiments.paper import reproduce, save
 from equipoise.experiments.tables import markdown, references
 
-READINGS = {"linear": 120, "camelback": 60}
+READINGS = {"linear": 60, "camelback": 30}
 
 
 @pytest.fixture(scope="module", params=list(FIGURES))

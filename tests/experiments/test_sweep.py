@@ -157,7 +157,7 @@ def test_ctrl_c_keeps_what_is_done_and_exits_with_130(tmp_path):
         "--function",
         "linear",
     ]
-    settings = ["--readings", "400", "--repetitions", "5000"]
+    settings = ["--readings", "100", "--repetitions", "5000"]
     paths = os.pathsep.join([str(Path(eq.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     process = subprocess.Popen(
         [*command, *settings],
@@ -177,7 +177,7 @@ def test_ctrl_c_keeps_what_is_done_and_exits_with_130(tmp_path):
     assert "Interrupted; finished runs are kept" in shown
     assert "Traceback" not in shown
     found = [
-        Store(tmp_path).load(e, 0) for e in (Experiment(name, "linear", readings=400) for name in ("UCB", "IDS-two"))
+        Store(tmp_path).load(e, 0) for e in (Experiment(name, "linear", readings=100) for name in ("UCB", "IDS-two"))
     ]
     assert any(found)
     assert not list(tmp_path.glob("*/.*"))

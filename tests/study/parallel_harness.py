@@ -47,9 +47,9 @@ class World:
         """A reading of a worker at time t."""
         return self.value(x) + float(self.offsets[worker]) + 0.05 * t + NOISE * rng.gauss(0, 1)
 
-    def regret(self, opt, first=None):
-        """Mean regret of the first readings told, or of all."""
-        told = [record for record in opt.records() if record.value is not None][:first]
+    def regret(self, opt):
+        """Mean regret of the readings told."""
+        told = [record for record in opt.records() if record.value is not None]
         return float(self.values.max()) - sum(self.value(record.x) for record in told) / len(told)
 
 
