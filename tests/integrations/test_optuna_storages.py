@@ -18,7 +18,7 @@ from equipoise.integrations.optuna import DuelSampler, best_params, paired, reco
 from equipoise.integrations.optuna.records import PAIR  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
-NAME, DUELS = "shared", 30
+NAME, DUELS = "shared", 20
 CHOICES = ("low", "high")
 
 

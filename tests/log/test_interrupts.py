@@ -47,6 +47,8 @@ CALLS = {
     "audit": lambda opt: opt.audit(2),
     "verify": lambda opt: opt.verify(2),
 }
+THROUGHOUT = ("ask", "complete", "correct")
+"""Calls that are interrupted at all of their lines."""
 
 
 def begun(**log):
@@ -108,6 +110,12 @@ def every_line(call, opt):
     return [(n, lines[n]) for n in sorted({*first.values(), *last.values()})]
 
 
+def in_turn(lines, call, each):
+    """All lines of some calls; of the others, which share most of them, one in so many, each call other ones."""
+    first = 0 if call in THROUGHOUT else [*CALLS].index(call) % each
+    return lines[first :: 1 if call in THROUGHOUT else each]
+
+
 def of_interest(line):
     """Whether a line may matter where there is a log: all that write do, of those that compute every third will do."""
     at, where = line
@@ -130,12 +138,12 @@ def other_thread_asks(opt):
     return bool(got)
 
 
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_an_interrupt_at_any_line_in_memory(call):
-    before, after = begun(), begun()
+@pytest.mark.parametrize("name", CALLS)
+def test_an_interrupt_at_any_line_in_memory(name):
+    before, after, call = begun(), begun(), CALLS[name]
     lines = every_line(call, after)
     allowed = seen(before), seen(after)
-    for at, where in lines:
+    for at, where in in_turn(lines, name, 2):
         opt = begun()
         traced(call, opt, at)
         assert opt.readings == len([record for record in opt.records() if record.value is not None]), where
@@ -143,15 +151,15 @@ def test_an_interrupt_at_any_line_in_memory(call):
         assert other_thread_asks(opt), where
 
 
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_an_interrupt_at_any_line_with_a_log(tmp_path, monkeypatch, call):
+@pytest.mark.parametrize("name", CALLS)
+def test_an_interrupt_at_any_line_with_a_log(tmp_path, monkeypatch, name):
     monkeypatch.setattr(os, "fsync", lambda handle: None)  # a power cut is for other tests
-    stored, path = tmp_path / "stored.jsonl", tmp_path / "study.jsonl"
+    stored, path, call = tmp_path / "stored.jsonl", tmp_path / "study.jsonl", CALLS[name]
     before = seen(begun(log=stored))
     after = eq.resume(shutil.copy(stored, path))
     lines = every_line(call, after)
     allowed = before, seen(after)
-    for at, where in filter(of_interest, lines):
+    for at, where in in_turn([*filter(of_interest, lines)], name, 3):
         opt = eq.resume(shutil.copy(stored, path))
         traced(call, opt, at)
         assert _free(path), where

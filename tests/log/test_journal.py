@@ -58,12 +58,12 @@ def test_a_study_taken_up_is_the_study_that_was_left(path, space, parts):
     with_log, without = eq.Optimizer(space, log=path, rng=3, **parts), eq.Optimizer(space, rng=3, **parts)
     assert with_log.log == path
     for opt in (with_log, without):
-        act(opt, 30)
+        act(opt, 20)
     assert state(with_log) == state(without)  # the log changes nothing
     again = eq.resume(path)
     assert state(again) == state(with_log)
-    act(again, 12, seed=1)  # and it goes on the same way
-    act(without, 12, seed=1)
+    act(again, 8, seed=1)  # and it goes on the same way
+    act(without, 8, seed=1)
     assert state(eq.resume(path)) == state(again) == state(without)
     act(with_log, 1, seed=2)  # the first one has followed
     act(without, 1, seed=2)
