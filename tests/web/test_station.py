@@ -147,6 +147,28 @@ def test_what_others_write_is_followed_and_computed_once(station):
     assert station.now().trial is None  # it was the shell's
 
 
+@pytest.mark.parametrize("between", ["recommend", "follow"])
+def test_what_is_written_while_it_is_computed_is_shown_by_the_next_look(station, between):
+    """Else a screen would be old for as long as nothing else is written."""
+    shell = eq.resume(station.path)
+    owner = station.opt if between == "recommend" else station._chronicle
+    real = getattr(owner, between)
+
+    def late():  # after the study was followed, and before the chronicle is
+        found = real() if between == "recommend" else None
+        setattr(owner, between, real)
+        shell.tell(shell.ask(worker="page"), 0.5)
+        shell.ask(worker="page")
+        return found if between == "recommend" else real()
+
+    shell.note("pause")
+    setattr(owner, between, late)
+    (station.known if between == "recommend" else station.now)()
+    assert station.now().trial == 1
+    assert station.known().readings == 1
+    assert station.known().version == station.edition
+
+
 def test_two_stations_and_a_shell_lose_nothing(tmp_path):
     path = tmp_path / "study.jsonl"
     begun(path)

@@ -71,6 +71,7 @@ class Station:
         self._started = Header.read(path).start(self.opt.space).get("start")
         self._chronicle = Chronicle(path)
         self._lock = threading.RLock()
+        self._followed = 0  # bytes of the log that the study surely knows: it and the chronicle may know more
         self._now: tuple[tuple[int, bool, str], Now] | None = None
         self._known: Known | None = None
         self._bounds: dict[int, float] = {}
@@ -93,7 +94,7 @@ class Station:
     def now(self) -> Now:
         """Return what is to be done now."""
         with self.turn():
-            key = (self._chronicle.bytes, self.busy, self.trouble)
+            key = (self._followed, self.busy, self.trouble)
             if self._now is None or self._now[0] != key:
                 found = now(self.opt, self._chronicle, self.worker, self.machine, self.busy, self.sitting)
                 self._now = key, replace(found, trouble=printable(self.trouble, ""))
@@ -102,10 +103,11 @@ class Station:
     def known(self) -> Known:
         """Return what is known; computed once after each change."""
         with self.turn():
-            if self._known is None or self._known.version != self.edition:
+            version = f"{self._followed}.{self._revision}"  # what comes while it is computed makes it old
+            if self._known is None or self._known.version != version:
                 with remarks() as said:
                     best = self.opt.recommend()
-                    self._chronicle.follow()  # what came meanwhile is in the recommendation too
+                    self._chronicle.follow()  # it must know all trials that the study knows by now
                     self._bounds[best.readings + best.judgements] = best.overall.bound
                     found = known(
                         self.opt,
@@ -113,7 +115,7 @@ class Station:
                         best,
                         self.start,
                         self._bounds,
-                        f"{self._chronicle.bytes}.{self._revision}",
+                        version,
                         self.sitting is not None and self.sitting.blind,
                     )
                 self._known = _with(found, said)
@@ -218,9 +220,11 @@ class Station:
     def turn(self) -> Iterator[None]:
         """Let one thread in at a time, having followed what others wrote."""
         with self._lock:
-            if self.size != self._chronicle.bytes:
+            size = self.size
+            if size != self._followed:
                 self.opt.follow()
                 self._chronicle.follow()
+                self._followed = size
             yield
 
     def _go_on(self) -> None:

@@ -6,11 +6,12 @@
   if (live && window.EventSource && window.htmx) {
     const lost = document.getElementById("line");
     const version = (part, page) => page.getElementById(part).dataset.version;
+    const newest = {}, fetching = {}; // by part: what the server has said, and whether it is on its way
     let posting = 0; // the answer to a form brings the new part itself
     document.body.addEventListener("htmx:beforeRequest", () => { posting += 1; });
-    document.body.addEventListener("htmx:afterRequest", () => { posting -= 1; });
-    const refresh = async (part, newest) => {
-      if (version(part, document) === newest || (posting && part === "now")) { return; }
+    document.body.addEventListener("htmx:afterRequest", () => { posting -= 1; refresh("now"); });
+    const old = (part) => part in newest && version(part, document) !== newest[part] && !(posting && part === "now");
+    const take = async (part) => {
       const answer = await fetch(part).catch(() => null); // a server that is gone: the line says so
       if (answer === null || !answer.ok) { return; }
       const text = await answer.text();
@@ -19,10 +20,19 @@
         window.htmx.swap("#" + part, text, { swapStyle: "outerHTML" });
       }
     };
+    const refresh = async (part) => { // one at a time, so that no older answer comes last
+      if (fetching[part]) { return; }
+      fetching[part] = true;
+      for (let said = null; said !== newest[part] && old(part);) { // something new was said meanwhile
+        said = newest[part];
+        await take(part);
+      }
+      fetching[part] = false;
+    };
     const connect = () => {
       const source = new EventSource(live.dataset.events);
       for (const part of ["now", "known"]) {
-        source.addEventListener(part, (event) => refresh(part, event.data));
+        source.addEventListener(part, (event) => { newest[part] = event.data; refresh(part); });
       }
       source.addEventListener("open", () => { lost.hidden = true; });
       source.addEventListener("error", () => {
