@@ -21,7 +21,7 @@ def closed():
     plt.close("all")
 
 
-@pytest.fixture(params=SPACES.values(), ids=SPACES)
+@pytest.fixture(scope="module", params=SPACES.values(), ids=SPACES)
 def opt(request):
     return made(request.param)
 
@@ -38,10 +38,13 @@ def test_every_picture_of_every_space(opt, tmp_path):
     style.figure(grid).savefig(tmp_path / "study.png")
 
 
-@pytest.mark.parametrize("space", SPACES.values(), ids=SPACES)
-@pytest.mark.parametrize("options", [{}, {"kernel": None, "regularizer": None}], ids=["given", "learned"])
-def test_a_study_without_readings_can_be_drawn(space, options, tmp_path):
-    opt = made(space, 0, **options)
+UNKNOWN = {"kernel": None, "regularizer": None}
+EMPTY = [*((name, {}) for name in SPACES), *((name, UNKNOWN) for name in ("line", "mixed", "grid"))]
+
+
+@pytest.mark.parametrize(("name", "options"), EMPTY, ids=str)
+def test_a_study_without_readings_can_be_drawn(name, options, tmp_path):
+    opt = made(SPACES[name], 0, **options)
     style.figure(eq.plots.overview(opt)).savefig(tmp_path / "study.png")
     assert eq.plots.certificate(opt).get_title() == "No bound yet" or "kernel" not in options
 

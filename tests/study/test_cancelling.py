@@ -91,7 +91,7 @@ def test_no_reading_ends_a_study(reading, parts):
     with warnings.catch_warnings():
         for expected in (eq.study.SetAside, eq.study.DeadSensor, eq.study.WrongUnit):
             warnings.simplefilter("ignore", expected)
-        for t in range(24):
+        for t in range(18):
             trial = opt.ask()
             opt.tell(trial, float(reading(t, trial)))
         best = opt.recommend()
