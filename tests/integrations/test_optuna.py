@@ -542,7 +542,7 @@ def test_the_same_duels_lead_an_optimizer_and_a_sampler_to_the_same_belief(law, 
             jump = 30.0 if 24 <= self.readings < 40 else 0.0
             return super().__call__(trial) + jump + 0.05 * math.sin(1e4 * self.readings)
 
-    run(study, 26, Restless())
+    run(study, 23, Restless())
     history, grid = told_the_same(study, law), np.random.default_rng(0).random((12, 2))
     optimizer = next(history)
     for number in history:
@@ -710,10 +710,10 @@ def test_an_attribute_that_makes_no_sense_is_passed_over_with_a_warning(eight_du
         run(study, 1, instrument)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Unreadable)
-        run(study, 3, instrument)
+        run(study, 1, instrument)
         model, translation = model_of(study)
         assert set(best_params(study)) == {"x", "y"}
-    assert [*model.taught(translation)] == [*range(8), *range(9, 13)]
+    assert [*model.taught(translation)] == [*range(8), 9, 10]
 
 
 @pytest.mark.parametrize(

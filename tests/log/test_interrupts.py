@@ -143,7 +143,7 @@ def test_an_interrupt_at_any_line_in_memory(name):
     before, after, call = begun(), begun(), CALLS[name]
     lines = every_line(call, after)
     allowed = seen(before), seen(after)
-    for at, where in in_turn(lines, name, 2):
+    for at, where in in_turn(lines, name, 3):
         opt = begun()
         traced(call, opt, at)
         assert opt.readings == len([record for record in opt.records() if record.value is not None]), where
@@ -159,7 +159,7 @@ def test_an_interrupt_at_any_line_with_a_log(tmp_path, monkeypatch, name):
     after = eq.resume(shutil.copy(stored, path))
     lines = every_line(call, after)
     allowed = before, seen(after)
-    for at, where in in_turn([*filter(of_interest, lines)], name, 3):
+    for at, where in in_turn([*filter(of_interest, lines)], name, 4):
         opt = eq.resume(shutil.copy(stored, path))
         traced(call, opt, at)
         assert _free(path), where

@@ -29,9 +29,13 @@ def opt(request):
 # Everything draws, on every space, before and after the first reading.
 
 
-def test_every_picture_of_every_space(opt, tmp_path):
-    axs = [eq.plots.estimate(opt), eq.plots.duels(opt), eq.plots.readings(opt), eq.plots.certificate(opt)]
-    assert all(isinstance(ax, plt.Axes) for ax in axs)
+DRAW = (eq.plots.estimate, eq.plots.duels, eq.plots.readings, eq.plots.certificate)
+
+
+def test_every_picture_of_every_space_on_the_axes_that_are_given(opt, tmp_path):
+    _, axs = plt.subplots(1, 4)
+    for draw, ax in zip(DRAW, axs, strict=True):
+        assert draw(opt, ax=ax) is ax
     grid = eq.plots.overview(opt)
     assert grid.shape == (2, 2)
     assert [ax.get_title() for ax in grid.flat] == [ax.get_title() for ax in (axs[0], axs[2], axs[1], axs[3])]
@@ -49,10 +53,11 @@ def test_a_study_without_readings_can_be_drawn(name, options, tmp_path):
     assert eq.plots.certificate(opt).get_title() == "No bound yet" or "kernel" not in options
 
 
-def test_given_axes_are_drawn_on(opt):
-    _, axs = plt.subplots(1, 4)
-    for draw, ax in zip((eq.plots.estimate, eq.plots.duels, eq.plots.readings, eq.plots.certificate), axs, strict=True):
-        assert draw(opt, ax=ax) is ax
+def test_without_axes_a_picture_has_its_own():
+    opt = made(SPACES["line"])
+    axs = [draw(opt) for draw in DRAW]
+    assert all(isinstance(ax, plt.Axes) for ax in axs)
+    assert len({ax.figure for ax in axs}) == 4
 
 
 # The estimate.
