@@ -53,7 +53,7 @@ def world_of(problem: str, seed: int) -> env.Environment:
 def one(belief: str, problem: str, seed: int) -> dict[str, Any]:
     """Return the row of a run whose belief is folded, or exact."""
     world = world_of(problem, seed)
-    space, law = eq.Box(world.function.bounds), eq.Tracked()
+    space, law = eq.Box(np.asarray(world.function.bounds)), eq.Tracked()
     form = Form(space.extent, space.groups, law)
     learned = LearnedPosterior(form) if belief == "folded" else LearnedPosterior(form, folding=None)
     opt = eq.Optimizer(space, posterior=GuardedPosterior(learned), rng=seed + 10_000)
@@ -69,7 +69,7 @@ def cost(problem: str, readings: int) -> None:
     world = world_of(problem, 0)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "study.jsonl"
-        opt = eq.Optimizer(eq.Box(world.function.bounds), rng=10_000, log=path)
+        opt = eq.Optimizer(eq.Box(np.asarray(world.function.bounds)), rng=10_000, log=path)
         rounds = tqdm(run(opt, world, readings), total=readings, leave=False)
         spent = 1000 * np.array([seconds for seconds, _ in rounds])
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
