@@ -27,6 +27,14 @@ def numbers(curves):
     return [(result.repetition, result.regret, result.recommended) for each in curves for result in each.results]
 
 
+def batch(experiment, repetitions):
+    return Batch(tuple((experiment.plan, i) for i in repetitions))
+
+
+def repetitions_of(batches):
+    return [tuple(i for _, i in batch.runs) for batch in batches]
+
+
 def final(results):
     return np.array([result.regret[-1] for _, result in results])
 
@@ -50,23 +58,23 @@ def test_other_coins_cost_the_same(learner):
     """Both meet the same worlds, so their difference is that of the coins alone; five deviations: chance 1e-6."""
     repetitions = tuple(range(20))
     settings = {"learner": learner, "function": "linear", "readings": 50}
-    fast, slow = (
-        final(Batch(Experiment(**settings, engine=e).plan, repetitions).run()) for e in ("fleet", "one-by-one")
-    )
+    fast, slow = (final(batch(Experiment(**settings, engine=e), repetitions).run()) for e in ("fleet", "one-by-one"))
     difference = fast - slow
     assert np.any(difference != 0)
     assert abs(difference.mean()) <= 5 * difference.std(ddof=1) / math.sqrt(len(repetitions))
 
 
-@pytest.mark.parametrize("learner", ["UCB", "IDS-one", "IDS-two", "BOSE"])
+@pytest.mark.parametrize("learner", ["UCB", "IDS-one", "IDS-two", "BOSE", "SemiTS"])
 def test_a_repetition_does_not_depend_on_those_it_is_run_with(learner):
-    plan = fleet(learner).plan
-    together, alone = final(Batch(plan, (0, 1, 2)).run()), final(Batch(plan, (2,)).run())
-    assert alone == pytest.approx(together[2:], rel=1e-7)
+    drift, none = fleet(learner), fleet(learner, bias="none")
+    together = Batch(batch(drift, (0, 1, 2)).runs + batch(none, (1, 2)).runs).run()
+    alone = batch(drift, (2,)).run() + batch(none, (2,)).run()
+    assert [(experiment, result.repetition) for experiment, result in alone] == [(drift, 2), (none, 2)]
+    assert final(alone) == pytest.approx(final(together)[[2, 4]], rel=1e-7)
 
 
 def test_a_batch_is_a_function_of_its_settings():
-    first, second = (final(Batch(fleet("SemiTS").plan, (0, 1)).run()) for _ in range(2))
+    first, second = (final(batch(fleet("SemiTS"), (0, 1)).run()) for _ in range(2))
     np.testing.assert_array_equal(first, second)
     assert first[0] != first[1]
 
@@ -79,7 +87,7 @@ def test_processes_give_what_one_process_gives():
 def test_what_is_there_is_not_run_again(tmp_path, monkeypatch):
     (before,) = sweep([fleet("IDS-two")], 2, out=tmp_path, jobs=1)
     ran, run = [], Batch.run
-    monkeypatch.setattr(Batch, "run", lambda batch: ran.append(batch.repetitions) or run(batch))
+    monkeypatch.setattr(Batch, "run", lambda batch: ran.extend(repetitions_of([batch])) or run(batch))
     (after,) = sweep([fleet("IDS-two")], 5, out=tmp_path, jobs=1)
     assert ran == [(2, 3, 4)]
     assert numbers([after])[:2] == numbers([before])
@@ -92,11 +100,25 @@ def test_the_results_of_two_engines_are_kept_apart(tmp_path):
 
 
 def test_batches_are_as_large_as_the_caches_bear():
-    sizes = [len(batch.repetitions) for batch in divided(fleet("UCB", "camelback-grid"), range(3, 23))]
-    assert sizes == [9, 9, 2]
-    assert [batch.repetitions for batch in divided(fleet("UCB"), [0, 4, 7])] == [(0, 4, 7)]
-    assert [batch.repetitions for batch in divided(Experiment("UCB", "linear"), [0, 4])] == [(0,), (4,)]
-    assert divided(fleet("UCB"), []) == []
+    grid = fleet("UCB", "camelback-grid")
+    assert [len(each) for each in repetitions_of(divided([(grid, i) for i in range(3, 23)]))] == [9, 9, 2]
+    assert repetitions_of(divided([(fleet("UCB"), i) for i in (0, 4, 7)])) == [(0, 4, 7)]
+    assert repetitions_of(divided([(Experiment("UCB", "linear"), i) for i in (0, 4)])) == [(0,), (4,)]
+    assert divided([]) == []
+
+
+def test_experiments_that_differ_in_their_bias_share_a_batch():
+    runs = [(fleet(learner, bias=bias), i) for learner in ("UCB", "BOSE") for bias in ("none", "drift") for i in (0, 1)]
+    costly, cheap = divided(runs)
+    assert [(plan.experiment, i) for plan, i in costly.runs] == runs[4:]  # what costs most comes first
+    assert [(plan.experiment, i) for plan, i in cheap.runs] == runs[:4]
+    assert len(divided([(fleet("UCB", readings=n), 0) for n in (40, 50)])) == 2
+
+
+def test_every_worker_gets_some_batches():
+    runs = [(fleet("UCB", bias=bias), i) for bias in ("none", "drift") for i in range(1000)]
+    assert {len(each.runs) for each in divided(runs, workers=2)} == {250}
+    assert {len(each.runs) for each in divided(runs, workers=100)} == {50}
 
 
 @pytest.mark.parametrize(("learner", "function"), [("max-info", "linear"), ("UCB", "branin")])
@@ -109,7 +131,7 @@ def test_what_a_fleet_cannot_run_is_refused_before_anything_is_run(learner, func
 def test_every_experiment_of_the_paper_suits_a_fleet():
     for figure in FIGURES.values():
         for experiment in figure.experiments(readings=1, engine="fleet").values():
-            assert divided(experiment, [0])
+            assert divided([(experiment, 0)])
 
 
 def test_the_command_takes_the_engine(tmp_path, monkeypatch):

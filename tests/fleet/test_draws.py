@@ -4,9 +4,17 @@ import numpy as np
 import pytest
 
 import equipoise as eq
+from equipoise.belief.arrays import pick
 from equipoise.fleet import Blueprint, SharedCoins
 from equipoise.fleet.covariances import Directions
-from equipoise.fleet.posterior_draws import best_counts_of_all, contenders, draws_of_all, factors, reflected
+from equipoise.fleet.posterior_draws import (
+    best_counts_of_all,
+    draws_of_all,
+    factors,
+    normals_needed,
+    reaches,
+    reflected,
+)
 
 LEARNERS = 6
 
@@ -30,7 +38,7 @@ def test_factors_are_factors(beliefs):
 
 def test_reflections_leave_the_covariance(beliefs):
     F = factors(beliefs)
-    turned = reflected(F, np.random.default_rng(0))
+    turned = reflected(F, np.random.default_rng(0).standard_normal((LEARNERS, 2, F.shape[2])))
     assert turned @ turned.swapaxes(-1, -2) == pytest.approx(F @ F.swapaxes(-1, -2), abs=1e-12)
     assert not np.allclose(turned, F)
 
@@ -43,23 +51,39 @@ def test_draws_have_the_posteriors_moments(beliefs):
     assert drawn.var(axis=1) == pytest.approx(beliefs.variance, rel=0.06, abs=1e-9)  # six deviations
 
 
-def test_counts_are_those_of_all_points(beliefs):
-    """Leaving out points that cannot win changes no count: the same draws over all points give the same."""
-    n = 500
-    counts = best_counts_of_all(beliefs, n, np.full(LEARNERS, 0.7), np.random.default_rng(3))
-    rng = np.random.default_rng(3)
-    F = factors(beliefs) * 0.7
-    z = rng.standard_normal((n, F.shape[2]), dtype=np.float32)
-    g = beliefs.mean - beliefs.mean.max(axis=-1, keepdims=True)
-    values = g[:, None, :] + z @ reflected(F, rng).swapaxes(-1, -2)
-    expected = [np.bincount(row.argmax(axis=-1), minlength=g.shape[1]) for row in values]
+def numbers(beliefs, n, seed):
+    """The numbers of n draws and of the reflections."""
+    rng, r = np.random.default_rng(seed), normals_needed(beliefs)
+    return rng.standard_normal((n, r), dtype=np.float32), rng.standard_normal((LEARNERS, 2, r))
+
+
+@pytest.mark.parametrize(("n", "scale"), [(500, 0.7), (499, 0.2), (30, 3.0)])
+def test_counts_are_those_of_all_points(beliefs, n, scale):
+    """Leaving out points that are out of reach changes no count: the same draws over all points give the same."""
+    v = np.full(LEARNERS, scale)
+    z, turns = numbers(beliefs, n, 3)
+    counts = best_counts_of_all(beliefs, v, z, turns)
+    values = beliefs.mean[:, None, :] + z @ factors(beliefs, v, turns).swapaxes(-1, -2)
+    expected = [np.bincount(row.argmax(axis=-1), minlength=counts.shape[1]) for row in values]
     assert np.abs(counts - expected).sum() <= 2  # one near-tie may fall to the other in single precision
-    assert (counts[~contenders(g, F, float(np.sqrt((z * z).sum(axis=1).max())))] == 0).all()
+
+
+def test_no_draw_shorter_than_its_reach_makes_a_point_the_best(beliefs):
+    z, turns = numbers(beliefs, 2000, 5)
+    F = factors(beliefs, np.full(LEARNERS, 0.3), turns)
+    leader = beliefs.mean.argmax(axis=-1)
+    g, E = beliefs.mean - beliefs.mean.max(axis=-1, keepdims=True), F - pick(F, leader)[:, None, :]
+    best = (g[:, None, :] + z @ E.swapaxes(-1, -2)).argmax(axis=-1)
+    reach = np.take_along_axis(reaches(g, E), best, axis=-1)
+    length = np.sqrt((z * z).sum(axis=-1))
+    won = best != leader[:, None]
+    assert won.any()
+    assert (np.broadcast_to(length, won.shape)[won] >= reach[won]).all()
 
 
 def test_counts_estimate_the_chance_to_be_the_best(beliefs):
     n = 4000
-    counts = best_counts_of_all(beliefs, n, np.ones(LEARNERS), np.random.default_rng(4))
+    counts = best_counts_of_all(beliefs, np.ones(LEARNERS), *numbers(beliefs, n, 4))
     drawn = draws_of_all(beliefs, n, 1.0, np.random.default_rng(5)).argmax(axis=-1)
     expected = np.array([np.bincount(row, minlength=counts.shape[1]) for row in drawn])
     p = (counts + expected) / (2 * n)

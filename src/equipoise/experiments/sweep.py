@@ -48,7 +48,7 @@ def sweep(
     store = None if out is None else Store(out)
     wanted = [(experiment, i) for experiment in dict.fromkeys(experiments) for i in range(repetitions)]
     found = {key: result for key in wanted if store and (result := store.load(*key)) is not None}
-    missing = _batches([key for key in wanted if key not in found])
+    missing = divided([key for key in wanted if key not in found], _workers(jobs))
     with _bar(progress, len(wanted), done=len(found)) as advance, closing(_execute(missing, jobs)) as results:
         for finished in results:
             for experiment, result in finished:
@@ -59,18 +59,19 @@ def sweep(
     return [Curves(experiment, tuple(found[experiment, i] for i in range(repetitions))) for experiment in experiments]
 
 
-def _batches(missing: Sequence[tuple[Experiment, int]]) -> list[Batch]:
-    """Divide repetitions into batches. All experiments advance together: so the time left is about right."""
-    numbers: dict[Experiment, list[int]] = {}
-    for experiment, repetition in missing:
-        numbers.setdefault(experiment, []).append(repetition)
-    batches = [batch for each in numbers.items() for batch in divided(*each)]
-    return sorted(batches, key=lambda batch: batch.repetitions[0])
+def _workers(jobs: int | None) -> int:
+    """Return how many will share the work."""
+    return 1 if _alone(jobs) else int(_joblib().effective_n_jobs(jobs))
+
+
+def _alone(jobs: int | None) -> bool:
+    """Return whether joblib is not needed."""
+    return jobs == 1 or (jobs is None and importlib.util.find_spec("joblib") is None)
 
 
 def _execute(batches: Sequence[Batch], jobs: int | None) -> Generator[list[Done], None, None]:
     """Run batches and yield their results in the order they are done."""
-    if jobs == 1 or (jobs is None and importlib.util.find_spec("joblib") is None):
+    if _alone(jobs):
         yield from (batch.run() for batch in batches)
         return
     joblib = _joblib()

@@ -13,9 +13,10 @@ Examples:
 
 from equipoise.fleet.beliefs import Beliefs
 from equipoise.fleet.blueprint import Blueprint
+from equipoise.fleet.own_coins import OwnCoins
 from equipoise.fleet.roster import Fleet, resume
 from equipoise.fleet.simulation import Course, batch_size, simulate
-from equipoise.fleet.throwing import Coins, OwnCoins, SharedCoins, Throws
+from equipoise.fleet.throwing import Coins, SharedCoins, Throws
 from equipoise.fleet.worlds import Worlds
 
 __all__ = [

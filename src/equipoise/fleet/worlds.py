@@ -9,7 +9,8 @@ The noise of each world comes from a stream of its own, the one that `Environmen
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from itertools import pairwise
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.random import Generator
@@ -53,7 +54,7 @@ class Worlds:
 
     Args:
         functions: One for each world, on as many points each.
-        bias: The offset of the readings; each world has its own process of it.
+        bias: The offset of the readings, one for all worlds or one each; each world has its own process of it.
         noise: Standard deviation of the Gaussian noise.
         rngs: Seed of noise and bias of each world: with `Environment` it gives the same readings.
 
@@ -65,7 +66,9 @@ class Worlds:
         True
     """
 
-    def __init__(self, functions: Sequence[Function], bias: Bias, noise: float, rngs: Sequence[Seed]) -> None:
+    def __init__(
+        self, functions: Sequence[Function], bias: Bias | Sequence[Bias], noise: float, rngs: Sequence[Seed]
+    ) -> None:
         points = [function.points for function in functions if function.points is not None]
         if len(points) < len(functions):
             raise ValueError("`functions` must have finite domains, got one on a box")
@@ -78,7 +81,8 @@ class Worlds:
         self._rows = np.arange(len(functions))
         self._block: FloatArray = np.empty((len(functions), 0))
         self._time = 0
-        self._offsets = _offsets(bias, [bias_rng for _, bias_rng in streams], self.points)
+        biases = bias if isinstance(bias, Sequence) else [bias] * len(functions)
+        self._offsets = _offsets(biases, [bias_rng for _, bias_rng in streams], self.points)
 
     def measure(self, index: Indices) -> FloatArray:
         """Take a reading in each world, at the point of this index, shape (L,)."""
@@ -98,10 +102,37 @@ class Worlds:
         return regret
 
 
-def _offsets(bias: Bias, rngs: Sequence[Generator], points: FloatArray) -> Offsets:
+def _offsets(biases: Sequence[Bias], rngs: Sequence[Generator], points: FloatArray) -> Offsets:
+    """Return the biases at work: neighbors of one bias together."""
+    starts = [i for i, bias in enumerate(biases) if not i or bias != biases[i - 1]]
+    parts = [slice(*ends) for ends in pairwise([*starts, len(biases)])]
+    processes = [_alike(biases[part.start], rngs[part], points[part]) for part in parts]
+    return processes[0] if len(parts) == 1 else _SideBySide(parts, processes)
+
+
+def _alike(bias: Bias, rngs: Sequence[Generator], points: FloatArray) -> Offsets:
     if type(bias) in ARITHMETIC:
         return bias.start(rngs[0])
     return _OneByOne([bias.start(rng) for rng in rngs], points)
+
+
+class _SideBySide:
+    """Several biases, each for its part of the worlds."""
+
+    def __init__(self, parts: Sequence[slice], processes: Sequence[Offsets]) -> None:
+        self._parts = list(zip(parts, processes, strict=True))
+        self._size = parts[-1].stop
+
+    def offset(self) -> FloatArray:
+        offset = np.empty(self._size)
+        for part, process in self._parts:
+            offset[part] = process.offset()
+        return offset
+
+    def record(self, reading: Measurement) -> None:
+        numbers: list[Any] = [reading.x, reading.value, reading.noise, reading.offset, reading.y]
+        for part, process in self._parts:
+            process.record(Measurement(reading.time, *(each[part] for each in numbers)))
 
 
 class _OneByOne:
