@@ -1,4 +1,4 @@
-"""Own coins are those that each learner's generator would throw, however many learners and duels are computed at once."""
+"""Own coins are those of each learner's generator, however many learners and duels are computed at once."""
 
 import numpy as np
 import pytest

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import equipoise as eq
+from equipoise.belief.covariance import TAIL
 from equipoise.environments import BIASES, Drift, Environment, Function, camelback, linear
 from equipoise.fleet import Blueprint, OwnCoins, Worlds, simulate
 from equipoise.fleet.covariances import Directions
@@ -176,3 +177,16 @@ def test_a_program_is_taken_from_optimizers_that_have_not_begun():
         Blueprint.of([made])
     with pytest.raises(ValueError, match="over finite sets with a kernel"):
         Blueprint.of([eq.Optimizer(eq.Box([(0, 1)]))])
+
+
+def test_beliefs_whose_memory_is_used_again_learn_the_same():
+    """As many outcomes as fold twice into the matrix that each learner then has for itself."""
+    f, rng = smooth(0, 9), np.random.default_rng(0)
+    fresh = used = Blueprint(f.points, eq.RBF(0.5), eq.IDS(), regularizer=0.5).prior(2)
+    for _ in range(2 * TAIL + 3):
+        first, second = rng.integers(len(f.points), size=(2, 2))
+        outcome = rng.standard_normal(2)
+        fresh = fresh.condition(Directions(first, second), outcome)
+        used = used.condition(Directions(first, second), outcome, overwrite=True)
+    assert used.mean == pytest.approx(fresh.mean, abs=1e-12)
+    assert used.covariances.full() == pytest.approx(fresh.covariances.full(), abs=1e-12)

@@ -83,13 +83,19 @@ class Beliefs:
         """Return delta_t for leaders j, shape (L,): no point is plausibly better by more."""
         return gap_bound(self.gaps(j), self.width(self.psi(j)))[:, 0]
 
-    def condition(self, u: Directions, outcome: Array) -> "Beliefs":
-        """Return the beliefs after one more outcome of each learner, shape (L,)."""
+    def condition(self, u: Directions, outcome: Array, overwrite: bool = False) -> "Beliefs":
+        """Return the beliefs after one more outcome of each learner, shape (L,).
+
+        Args:
+            u: What the outcomes are of.
+            outcome: One for each learner, shape (L,).
+            overwrite: Whether the beliefs before are not needed any more: their memory may be used again.
+        """
         Cu, c, q = self.covariances.apply(u)
         s = self.regularizer + namespace(q).maximum(q, 0.0)[:, None]
         mean, variance, _ = conditioned(self.mean, self.variance, c, s, (outcome - u.of(self.mean))[:, None])
         log_det = namespace(s).log(s / self.regularizer)[:, 0]
-        return self.updated(mean, variance, self.covariances.downdate(Cu, s), log_det)
+        return self.updated(mean, variance, self.covariances.downdate(Cu, s, overwrite), log_det)
 
     def updated(self, mean: Array, variance: Array, covariances: Covariances, log_det: Array) -> "Beliefs":
         """Return the beliefs after one more comparison.

@@ -122,12 +122,19 @@ class Blueprint:
         choices = self._choose(self.policy, beliefs, throws, last)
         return self._measure(choices, throws, beliefs.mean[:, 0])
 
-    def learn(self, beliefs: Beliefs, duels: Duels, readings: Array) -> Beliefs:
-        """Return the beliefs after the readings of a duel each, shape (L, r)."""
+    def learn(self, beliefs: Beliefs, duels: Duels, readings: Array, overwrite: bool = False) -> Beliefs:
+        """Return the beliefs after the readings of a duel each.
+
+        Args:
+            beliefs: Of L learners.
+            duels: What was measured.
+            readings: What was read, shape (L, r).
+            overwrite: Whether the beliefs before are not needed any more: their memory may be used again.
+        """
         outcome = duels.outcome(readings)
         if self.semiparametric and duels.directions.mixture is not None:
             return learned_by_semits(beliefs, duels.directions, outcome)
-        return beliefs.condition(duels.directions, outcome)
+        return beliefs.condition(duels.directions, outcome, overwrite)
 
     @cached_property
     def _choose(self) -> Chooser:

@@ -56,8 +56,14 @@ class Covariances(Protocol):
         """Return C u, c and q; shapes (L, d) or (L, m), (L, m), (L,)."""
         ...
 
-    def downdate(self, Cu: Array, s: Array) -> Self:
-        """Return C after an outcome of variance s in the direction u, shapes (L, d) or (L, m), and (L, 1)."""
+    def downdate(self, Cu: Array, s: Array, overwrite: bool = False) -> Self:
+        """Return C after an outcome of variance s in the direction u, shapes (L, d) or (L, m), and (L, 1).
+
+        Args:
+            Cu: C u.
+            s: The variance.
+            overwrite: Whether this object is not needed any more: fresh memory costs more than the arithmetic.
+        """
         ...
 
     def full(self) -> Array:
@@ -94,7 +100,7 @@ class FeatureCovariances:
         Cu = times(self.C, direction)
         return Cu, self.spread(Cu), namespace(Cu).sum(direction * Cu, axis=-1)
 
-    def downdate(self, Cu: Array, s: Array) -> "FeatureCovariances":
+    def downdate(self, Cu: Array, s: Array, overwrite: bool = False) -> "FeatureCovariances":
         """Return C after an outcome."""
         return FeatureCovariances(self.X, self.C - outer(Cu, Cu / s))  # METHOD section 3
 
@@ -164,7 +170,7 @@ class PointCovariances:
             c = c - times(self.full(), u.mixture)
         return c, c, u.of(c)
 
-    def downdate(self, Cu: Array, s: Array) -> "PointCovariances":
+    def downdate(self, Cu: Array, s: Array, overwrite: bool = False) -> "PointCovariances":
         """Return C after an outcome."""
         xp = namespace(Cu)
         row = Cu / xp.sqrt(s)
@@ -173,7 +179,9 @@ class PointCovariances:
         tail = xp.concat((self.tail, row[:, None, :]), axis=1)
         if tail.shape[1] < TAIL:
             return PointCovariances(self.base, tail)
-        return PointCovariances(PointCovariances(self.base, tail).full(), tail[:, :0, :])
+        owned = overwrite and self.base.shape[0] == tail.shape[0]
+        folded = _folded(self.base, tail) if owned else PointCovariances(self.base, tail).full()
+        return PointCovariances(folded, tail[:, :0, :])
 
     def full(self) -> Array:
         """Return the covariance of f at all points."""
@@ -192,3 +200,10 @@ class PointCovariances:
     def owned(self) -> "PointCovariances":
         """Return them folded, a matrix of its own for each learner."""
         return PointCovariances(self.full(), self.tail[:, :0, :])
+
+
+def _folded(base: Array, tail: Array) -> Array:
+    """Subtract tail' tail from the base, in place, one learner after the other."""
+    for i in range(base.shape[0]):
+        base[i, ...] -= namespace(base).matrix_transpose(tail[i, ...]) @ tail[i, ...]
+    return base
