@@ -26,21 +26,19 @@ import math
 import statistics
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from growth import ACTIONS, FEATURES, growth, sphere, unit_actions
 from numpy.random import SeedSequence
 
 import equipoise as eq
-from equipoise._typing import FloatArray
 from equipoise.belief.arrays import namespace, pick, placed
 from equipoise.environments import Drift, linear
 from equipoise.fleet import Beliefs, Blueprint, Fleet, SharedCoins, Worlds, simulate
 from equipoise.fleet.compiled import CompiledDuels
 from equipoise.fleet.covariances import FeatureCovariances
-
-ACTIONS, FEATURES = 20, 4
-"""The paper's linear problem."""
 
 CURVE = 200
 """Points of a regret curve; as many launches."""
@@ -54,36 +52,30 @@ FLOATS_A_LAUNCH = ACTIONS * FEATURES + FEATURES + 2 * (FEATURES + FEATURES * (FE
 
 def paper(repetitions: int = 50, readings: int = 500) -> None:
     from equipoise.experiments import Experiment
+    from equipoise.experiments.figures import FIGURES
     from equipoise.experiments.tables import markdown
 
-    cells = [("linear", name, readings) for name in ("UCB", "IDS-one", "IDS-two", "BOSE", "SemiTS", "SemiTS-authors")]
-    cells += [("camelback-grid", name, readings // 2) for name in ("UCB", "IDS-one", "IDS-two")]
     rows = []
-    for function, name, n in cells:
-        experiment = Experiment(name, function, "drift" if function == "linear" else "calibration", n)
-        alone = statistics.median(experiment.plan.run(i).cpu_seconds for i in range(3)) / n
-        fleet = together(experiment, repetitions) / (n * repetitions)
-        rows.append([function, name, f"{1e6 * alone:.0f}", f"{1e6 * fleet:.1f}", f"{alone / fleet:.0f}"])
-    print(markdown(["function", "learner", "one by one, us/reading", f"fleet of {repetitions}", "times faster"], rows))
+    for figure, n in ((FIGURES["linear"], readings), (FIGURES["camelback"], readings // 2)):
+        biases = [world.bias for world in figure.panels]
+        for name in figure.learners:
+            experiment = Experiment(name, figure.function, biases[-1], n)
+            alone = statistics.median(experiment.plan.run(i).cpu_seconds for i in range(3)) / n
+            cells = [replace(experiment, bias=bias, engine="fleet") for bias in biases]
+            fleet = together(cells, repetitions) / (n * repetitions * len(cells))
+            rows.append([figure.function, name, f"{1e6 * alone:.0f}", f"{1e6 * fleet:.1f}", f"{alone / fleet:.0f}"])
+    print(markdown(["function", "learner", "one by one, us/reading", "as a figure runs it", "times faster"], rows))
 
 
-def together(experiment: Any, repetitions: int) -> float:
-    """Return the processor time of all repetitions in one array program, in as many batches as fit the caches."""
-    from equipoise.experiments.experiment import streams
-    from equipoise.experiments.problems import problem
-    from equipoise.fleet import batch_size
+def together(experiments: list[Any], repetitions: int) -> float:
+    """Return the processor time of all repetitions, in batches as a sweep makes them."""
+    from equipoise.experiments.batches import divided
 
-    plan, seconds, first = experiment.plan, 0.0, 0
-    while first < repetitions:
-        rngs = [streams(experiment.seed, i) for i in range(first, repetitions)]
-        functions = [plan.function(rng) for rng, _, _ in rngs[: batch_size(ACTIONS)]]
-        size = min(len(functions), batch_size(len(functions[0].points)))
-        told = [problem(experiment.function, f) for f in functions[:size]]
-        learners = [plan.learner(each, rng) for each, (_, _, rng) in zip(told, rngs, strict=False)]
-        worlds = Worlds(functions[:size], plan.bias, told[0].noise, [rng for _, rng, _ in rngs[:size]])
-        courses = simulate(Blueprint.of(learners), worlds, experiment.readings, rng=first)
-        seconds, first = seconds + sum(course.cpu_seconds for course in courses), first + size
-    return seconds
+    batches = divided([(experiment, i) for experiment in experiments for i in range(repetitions)])
+    start = time.process_time()
+    for batch in batches:
+        batch.run()
+    return time.process_time() - start
 
 
 # --- live ---------------------------------------------------------------------------------------------------------
@@ -101,17 +93,11 @@ def live(learners: int = 10_000, repeats: int = 20) -> None:
     print(f"live: {learners:,} asks and tells in {statistics.median(times):.1f} ms, at most {max(times):.1f} ms")
 
 
-def sphere(points: int, dimension: int) -> FloatArray:
-    X: FloatArray = np.random.default_rng(0).standard_normal((points, dimension))
-    X /= np.linalg.norm(X, axis=1, keepdims=True)
-    return X
-
-
 # --- million ------------------------------------------------------------------------------------------------------
 
 
 def million(device: str, learners: int, readings: int, blocks: int | None = None) -> None:
-    X, truth = _unit_actions(device, learners)
+    X, truth = unit_actions(device, learners)
     defines: dict[str, Any] = {} if blocks is None or device == "cpu" else {"BLOCKS": blocks}
     wait, stream = _waiting(device)
     CompiledDuels.on(X, truth, Drift(), seed=1, **defines).play(1, stream=stream)  # builds, loads and warms up
@@ -155,21 +141,6 @@ def _agree(X: Any, ends: list[int], curve: list[float], duels: CompiledDuels) ->
     theirs = f"the array program's {paid.mean():.2f} ± {error:.2f}"
     print(f"  regret after {2 * ends[at]:,} readings {curve[at]:.2f}; {theirs}")
     print(f"  regret at the end {curve[-1]:.2f} ± {spread:.2f}")
-
-
-def _unit_actions(device: str, learners: int) -> tuple[Any, Any]:
-    """Return actions and a parameter on the unit sphere for each learner."""
-    if device == "cpu":
-        rng = np.random.default_rng(0)
-        drawn = rng.standard_normal((ACTIONS + 1, FEATURES, learners), dtype=np.float32)
-        drawn /= np.sqrt((drawn * drawn).sum(axis=1, keepdims=True))
-        return drawn[:-1], drawn[-1]
-    import torch
-
-    torch.manual_seed(0)
-    tensor = torch.randn((ACTIONS + 1, FEATURES, learners), device=device)
-    tensor /= tensor.norm(dim=1, keepdim=True)
-    return tensor[:-1], tensor[-1]
 
 
 def _waiting(device: str) -> tuple[Callable[[], object], int]:
@@ -247,72 +218,6 @@ def _candidate_features(device: str, count: int, features: int) -> Any:
 
     torch.manual_seed(0)
     return torch.randn((count, features), device=device) / math.sqrt(features)
-
-
-# --- growth -------------------------------------------------------------------------------------------------------
-
-
-def growth(picture: str) -> None:
-    """Measure the cost of a round of IDS-two as one number grows and the others stay, and draw it."""
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(2, 2, figsize=(9, 6), constrained_layout=True)
-    _draw(axes[0, 0], "learners", [1, 10, 50, 200, 1000, 5000], lambda n: _round_cost(n, 20, 4) / n, "array program")
-    _draw(axes[0, 0], "learners", [1000, 5000, 20000], _compiled_cost, "compiled (g++), one core")
-    counts, label = [20, 50, 100, 300, 1000], "candidates"
-    _draw(axes[0, 1], label, counts, lambda n: _round_cost(50, n, 4) / 50, "linear, 4 features, 50 learners")
-    _draw(axes[0, 1], label, counts, lambda n: _round_cost(5, n, 2, eq.RBF(0.3)) / 5, "RBF kernel, 5 learners")
-    features, readings = [2, 4, 8, 16, 32, 64], [100, 1000, 5000, 10000]
-    _draw(axes[1, 0], "features", features, lambda n: _round_cost(50, 20, n) / 50, "20 candidates, 50 learners")
-    late = [_round_cost(50, 20, 4, rounds=n // 2, last=500) / 50 for n in readings]
-    _draw(axes[1, 1], "readings taken before", readings, dict(zip(readings, late, strict=True)).get, "50 learners")
-    figure.suptitle("Processor time of a round of IDS-two (a duel, two readings), one thread")
-    figure.savefig(picture, dpi=130)
-    print(f"growth: {picture}")
-
-
-def _draw(axis: Any, label: str, sizes: list[int], cost: Callable[[int], float | None], name: str) -> None:
-    costs = [cost(n) for n in sizes]
-    print(f"growth: {name}: " + ", ".join(f"{n:,} {label} {each:.2f} us" for n, each in zip(sizes, costs, strict=True)))
-    axis.loglog(sizes, costs, "o-", label=name)
-    axis.set(xlabel=label, ylabel="us a learner")
-    axis.xaxis.set_major_formatter("{x:,.0f}")
-    axis.yaxis.set_major_formatter("{x:g}")
-    axis.minorticks_off()
-    if label != "learners":
-        axis.set_xticks(sizes)
-    axis.set_ylim(min(0.3, axis.get_ylim()[0]), max(1000, axis.get_ylim()[1]))
-    axis.grid(alpha=0.3)
-    axis.legend(frameon=False, loc="upper left" if axis.get_subplotspec().colspan.start else "upper right")
-
-
-def _round_cost(
-    learners: int, points: int, features: int, kernel: eq.kernels.Kernel | None = None, rounds: int = 40, last: int = 30
-) -> float:
-    """Return microseconds of processor time of a round of all learners: the least of three medians of the last ones."""
-    settings = sphere(points, features), kernel or eq.Linear(), eq.IDS()
-    blueprint = Blueprint(*settings, confidence=eq.PaperConfidence())
-    return min(statistics.median(_round_times(blueprint, learners, rounds)[-last:]) for _ in range(3))
-
-
-def _round_times(blueprint: Blueprint, learners: int, rounds: int) -> list[float]:
-    beliefs, coins, rng = blueprint.prior(learners), SharedCoins(np.random.default_rng(0)), np.random.default_rng(1)
-    times = []
-    for _ in range(rounds):
-        noise = rng.standard_normal((learners, 2))
-        start = time.process_time()
-        duels = blueprint.propose(beliefs, coins)
-        beliefs = blueprint.learn(beliefs, duels, noise)
-        times.append(1e6 * (time.process_time() - start))
-    return times
-
-
-def _compiled_cost(learners: int, rounds: int = 100) -> float:
-    """Return microseconds of processor time of a round and learner in compiled code."""
-    duels = CompiledDuels.on(*_unit_actions("cpu", learners), Drift())
-    start = time.process_time()
-    duels.play(rounds)
-    return 1e6 * (time.process_time() - start) / (rounds * learners)
 
 
 def main() -> None:

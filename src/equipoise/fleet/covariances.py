@@ -180,8 +180,8 @@ class PointCovariances:
         if tail.shape[1] < TAIL:
             return PointCovariances(self.base, tail)
         owned = overwrite and self.base.shape[0] == tail.shape[0]
-        folded = _folded(self.base, tail) if owned else PointCovariances(self.base, tail).full()
-        return PointCovariances(folded, tail[:, :0, :])
+        base = self.base if owned else xp.broadcast_to(self.base, (tail.shape[0], *self.base.shape[1:])) + 0.0
+        return PointCovariances(_folded(base, tail), tail[:, :0, :])
 
     def full(self) -> Array:
         """Return the covariance of f at all points."""
