@@ -25,6 +25,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import math
 import statistics
 import time
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -51,31 +52,33 @@ FLOATS_A_LAUNCH = ACTIONS * FEATURES + FEATURES + 2 * (FEATURES + FEATURES * (FE
 
 
 def paper(repetitions: int = 50, readings: int = 500) -> None:
-    from equipoise.experiments import Experiment
     from equipoise.experiments.figures import FIGURES
     from equipoise.experiments.tables import markdown
 
     rows = []
     for figure, n in ((FIGURES["linear"], readings), (FIGURES["camelback"], readings // 2)):
-        biases = [world.bias for world in figure.panels]
-        for name in figure.learners:
-            experiment = Experiment(name, figure.function, biases[-1], n)
-            alone = statistics.median(experiment.plan.run(i).cpu_seconds for i in range(3)) / n
-            cells = [replace(experiment, bias=bias, engine="fleet") for bias in biases]
-            fleet = together(cells, repetitions) / (n * repetitions * len(cells))
-            rows.append([figure.function, name, f"{1e6 * alone:.0f}", f"{1e6 * fleet:.1f}", f"{alone / fleet:.0f}"])
+        cells = figure.experiments(readings=n, engine="fleet")
+        fleet = together(list(cells.values()), repetitions)
+        for name in figure.learners + figure.thin:
+            plan = replace(cells[figure.panels[-1], name], engine="one-by-one").plan
+            alone = 1e6 * statistics.median(plan.run(i).cpu_seconds for i in range(3)) / n
+            rows.append([figure.function, name, f"{alone:.0f}", f"{fleet[name]:.1f}", f"{alone / fleet[name]:.0f}"])
     print(markdown(["function", "learner", "one by one, us/reading", "as a figure runs it", "times faster"], rows))
 
 
-def together(experiments: list[Any], repetitions: int) -> float:
-    """Return the processor time of all repetitions, in batches as a sweep makes them."""
+def together(experiments: list[Any], repetitions: int) -> dict[str, float]:
+    """Return microseconds of processor time a reading by learner, in the batches that two workers would share."""
     from equipoise.experiments.batches import divided
 
-    batches = divided([(experiment, i) for experiment in experiments for i in range(repetitions)])
-    start = time.process_time()
-    for batch in batches:
+    spent: dict[str, float] = defaultdict(float)
+    for batch in divided([(experiment, i) for experiment in experiments for i in range(repetitions)], workers=2):
+        start = time.process_time()
         batch.run()
-    return time.process_time() - start
+        spent[batch.runs[0][0].experiment.learner] += time.process_time() - start
+    taken: Counter[str] = Counter()
+    for experiment in experiments:
+        taken[experiment.learner] += repetitions * experiment.readings
+    return {name: 1e6 * spent[name] / taken[name] for name in spent}
 
 
 # --- live ---------------------------------------------------------------------------------------------------------

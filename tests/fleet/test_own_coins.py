@@ -5,7 +5,7 @@ import pytest
 
 from equipoise.belief.posterior import fair_argmax
 from equipoise.fleet import OwnCoins
-from equipoise.fleet.own_coins import AT_ONCE, NUMBERS
+from equipoise.fleet.own_coins import AT_ONCE, WORDS
 from equipoise.fleet.philox import blocks
 from equipoise.study.streams import COINS, PROPOSE, Streams
 
@@ -25,8 +25,8 @@ def test_words_are_those_of_numpy():
 @pytest.mark.parametrize("purpose", [PROPOSE, COINS])
 def test_more_numbers_than_are_computed_at_once(n, purpose):
     throws = OwnCoins([Streams(i) for i in range(LEARNERS)]).at(n, purpose)
-    thrown = np.array([throws.random(np.zeros(LEARNERS)) for _ in range(NUMBERS + 3)])
-    expected = [Streams(i).at(n, purpose).random(NUMBERS + 3) for i in range(LEARNERS)]
+    thrown = np.array([throws.random(np.zeros(LEARNERS)) for _ in range(WORDS + 3)])
+    expected = [Streams(i).at(n, purpose).random(WORDS + 3) for i in range(LEARNERS)]
     assert thrown.T.tolist() == np.array(expected).tolist()
 
 
@@ -43,3 +43,13 @@ def test_every_kind_of_coin_in_any_order():
     assert throws.exponential(zeros).tolist() == [rng.exponential() for rng in rngs]
     assert throws.integers(zeros, 9).tolist() == [rng.integers(9) for rng in rngs]
     assert throws.random(zeros).tolist() == [rng.random() for rng in rngs]
+
+
+@pytest.mark.parametrize("high", [1, 2, 20, 3 * 2**30, 2**40])  # the large ones are often thrown again
+def test_whole_numbers(high):
+    for n in range(30):
+        throws, zeros = OwnCoins([Streams(i) for i in range(LEARNERS)]).at(n, PROPOSE), np.zeros(LEARNERS)
+        rngs = [Streams(i).at(n, PROPOSE) for i in range(LEARNERS)]
+        for _ in range(2):
+            assert throws.integers(zeros, high).tolist() == [rng.integers(high) for rng in rngs]
+            assert throws.random(zeros).tolist() == [rng.random() for rng in rngs]

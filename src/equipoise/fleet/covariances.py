@@ -17,7 +17,7 @@ length zero, a point against itself, changes nothing.
 from dataclasses import dataclass
 from typing import Protocol, Self
 
-from equipoise.belief.arrays import Array, namespace, outer, pick, times
+from equipoise.belief.arrays import Array, namespace, outer, pick, placed, times
 from equipoise.belief.covariance import SMALL, TAIL
 
 
@@ -147,10 +147,16 @@ class PointCovariances:
     """Of any function on few points: the whole matrix less a tail of rows not yet folded in, `C = base - tail' tail`.
 
     As in `belief/covariance.py`, which says why. The base is one for all, of shape (1, m, m), until rows are folded in.
+
+    Attributes:
+        base: Shape (L, m, m) or (1, m, m).
+        tail: Shape (L, t, m).
+        room: Memory in which the tail grows, shape (L, `TAIL`, m), where objects before this one are not needed.
     """
 
     base: Array
     tail: Array
+    room: Array | None = None
 
     def column(self, j: Array) -> Array:
         """Return the covariance with f at point j."""
@@ -176,12 +182,21 @@ class PointCovariances:
         row = Cu / xp.sqrt(s)
         if row.shape[1] <= SMALL:
             return PointCovariances(self.base - outer(row, row), self.tail)
-        tail = xp.concat((self.tail, row[:, None, :]), axis=1)
+        room, tail = self._grown(row) if overwrite else (None, xp.concat((self.tail, row[:, None, :]), axis=1))
         if tail.shape[1] < TAIL:
-            return PointCovariances(self.base, tail)
+            return PointCovariances(self.base, tail, room)
         owned = overwrite and self.base.shape[0] == tail.shape[0]
         base = self.base if owned else xp.broadcast_to(self.base, (tail.shape[0], *self.base.shape[1:])) + 0.0
-        return PointCovariances(_folded(base, tail), tail[:, :0, :])
+        return PointCovariances(_folded(base, tail), tail[:, :0, :], room)
+
+    def _grown(self, row: Array) -> tuple[Array, Array]:
+        """Return the room and the tail with one more row, in place."""
+        (learners, t, m), xp, room = self.tail.shape, namespace(row), self.room
+        if room is None:
+            room = xp.empty((learners, TAIL, m), dtype=row.dtype, **placed(row))
+            room[:, :t, :] = self.tail
+        room[:, t, :] = row
+        return room, room[:, : t + 1, :]
 
     def full(self) -> Array:
         """Return the covariance of f at all points."""
