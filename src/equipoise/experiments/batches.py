@@ -16,9 +16,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from equipoise.experiments.experiment import Experiment, Staging, streams
+from equipoise.experiments.problems import Problem
 from equipoise.experiments.results import Result
 from equipoise.experiments.runner import Trace
 from equipoise.fleet import Blueprint, OwnCoins, Worlds, batch_size, simulate
+from equipoise.optimizer import Optimizer
 from equipoise.policies import SemiTS
 from equipoise.study.streams import Streams
 
@@ -65,15 +67,22 @@ class Batch:
     def _together(self) -> Iterator[Trace]:
         """Run all learners in one array program."""
         settings = self.runs[0][0].experiment
-        optimizers, environments = zip(*(plan.start(i) for plan, i in self.runs), strict=True)
+        functions, told = zip(*(plan.task(i) for plan, i in self.runs), strict=True)
         rngs = [streams(settings.seed, i) for _, i in self.runs]
-        functions, biases = [each.function for each in environments], [plan.bias for plan, _ in self.runs]
-        worlds = Worlds(functions, biases, environments[0].noise, [rng for _, rng, _ in rngs])
-        blueprint = Blueprint.of(optimizers)
+        worlds = Worlds(functions, [plan.bias for plan, _ in self.runs], told[0].noise, [rng for _, rng, _ in rngs])
+        blueprint = self._blueprint(told)
         common = Streams(settings.seed) if isinstance(blueprint.policy, SemiTS) else None  # own draws cost five times
         coins = OwnCoins([Streams(rng) for _, _, rng in rngs], common)
         for course in simulate(blueprint, worlds, settings.readings, coins=coins):
             yield Trace(course.regrets, course.recommendation, course.recommended_regret, course.cpu_seconds)
+
+    def _blueprint(self, told: Sequence[Problem]) -> Blueprint:
+        """Return the blueprint of the learners; one is made of all that are told the same, as on a grid."""
+        made: dict[object, Optimizer] = {}
+        for (plan, i), each in zip(self.runs, told, strict=True):
+            if each.key not in made:
+                made[each.key] = plan.learner(each, streams(plan.experiment.seed, i)[2])
+        return Blueprint.of([made[each.key] for each in told])
 
 
 def divided(runs: Sequence[Run], workers: int = 1) -> list[Batch]:

@@ -17,7 +17,7 @@ from numpy.random import Generator, SeedSequence, default_rng
 from equipoise import _validation as check
 from equipoise.environments import BIASES, FUNCTIONS, Bias, Environment, Function
 from equipoise.experiments.learners import LEARNERS, Factory
-from equipoise.experiments.problems import problem
+from equipoise.experiments.problems import Problem, problem
 from equipoise.experiments.runner import Trace, run
 from equipoise.optimizer import Optimizer
 
@@ -117,12 +117,20 @@ class Staging:
         Args:
             repetition: Its number, from 0.
         """
-        settings = self.experiment
-        function_rng, environment_rng, learner_rng = streams(settings.seed, repetition)
-        function = self.function(function_rng)
-        told = problem(settings.function, function, settings.noise, settings.lengthscale)
+        function, told = self.task(repetition)
+        _, environment_rng, learner_rng = streams(self.experiment.seed, repetition)
         environment = Environment(function, self.bias, told.noise, environment_rng, keep_history=False)
         return self.learner(told, learner_rng), environment
+
+    def task(self, repetition: int) -> tuple[Function, Problem]:
+        """Return the function of a repetition, and what the learner is told of it.
+
+        Args:
+            repetition: Its number, from 0.
+        """
+        settings = self.experiment
+        function = self.function(streams(settings.seed, repetition)[0])
+        return function, problem(settings.function, function, settings.noise, settings.lengthscale)
 
     def run(self, repetition: int) -> Trace:
         """Run a repetition.

@@ -10,6 +10,7 @@ s         spread of f over its domain, the unit in which the prior is set up    
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -52,6 +53,13 @@ class Problem:
     regularizer: float = 1.0
     norm_bound: float | None = None
     delta: float = 0.05
+
+    @cached_property
+    def key(self) -> tuple[object, ...]:
+        """What tells it from other problems."""
+        points = None if self.space.points is None else self.space.points.tobytes()
+        numbers = self.noise, self.regularizer, self.norm_bound, self.delta
+        return repr(self.space), points, repr(self.kernel), *numbers
 
     def confidence(self, rho: float | None = None, widening: float = 1.0) -> Confidence:
         """Return the confidence coefficient.
