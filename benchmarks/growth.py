@@ -30,7 +30,7 @@ def growth(picture: str) -> None:
     counts, label = [20, 50, 100, 300, 1000], "candidates"
     _draw(axes[0, 1], label, counts, lambda n: _round_cost(50, n, 4) / 50, "linear, 4 features, 50 learners")
     _draw(axes[0, 1], label, counts, lambda n: _round_cost(5, n, 2, eq.RBF(0.3)) / 5, "RBF kernel, 5 learners")
-    features, taken = [2, 4, 8, 16, 32, 64], [100, 1000, 5000, 10000]
+    features, taken = [2, 4, 8, 16, 32, 64], [100, 1000, 10000]
     _draw(axes[1, 0], "dimensions", features, lambda n: _round_cost(50, 20, n) / 50, "linear, 20 points, 50 learners")
     _draw(
         axes[1, 0], "dimensions", features[:5], lambda n: _default_costs(n, [100])[0], "default Optimizer, 100 readings"
@@ -51,11 +51,13 @@ def _draw(axis: Any, label: str, sizes: list[int], cost: Callable[[int], float |
     axis.loglog(sizes, costs, "o-", label=name)
     axis.set(xlabel=label, ylabel="us a learner")
     axis.xaxis.set_major_formatter("{x:,.0f}")
-    axis.yaxis.set_major_formatter("{x:g}")
+    axis.yaxis.set_major_formatter("{x:,g}")
     axis.minorticks_off()
-    axis.set_ylim(min(0.3, axis.get_ylim()[0]), max(1000, 3 * axis.get_ylim()[1]))
+    if label != "learners":
+        axis.set_xticks(sorted({float(n) for line in axis.lines for n in line.get_xdata()}))
+    axis.set_ylim(0.3, 9e5)
     axis.grid(alpha=0.3)
-    axis.legend(frameon=False, loc="upper right" if label == "learners" else "upper left")
+    axis.legend(frameon=False, loc="upper right" if axis.get_subplotspec().rowspan.start == 0 else "center right")
 
 
 def _round_cost(

@@ -117,7 +117,7 @@ def test_experiments_that_differ_in_their_bias_share_a_batch():
 
 def test_every_worker_gets_some_batches():
     runs = [(fleet("UCB", bias=bias), i) for bias in ("none", "drift") for i in range(1000)]
-    assert {len(each.runs) for each in divided(runs, workers=2)} == {250}
+    assert {len(each.runs) for each in divided(runs, workers=2)} == {500}
     assert {len(each.runs) for each in divided(runs, workers=100)} == {50}
 
 

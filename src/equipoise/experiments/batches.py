@@ -30,7 +30,7 @@ Run = tuple[Experiment, int]
 Done = tuple[Experiment, Result]
 """A repetition that was run."""
 
-PER_WORKER = 4
+PER_WORKER = 2
 """Batches that each worker should get at least, so that none is left alone with the last one."""
 
 FEWEST = 50
@@ -96,7 +96,7 @@ def divided(runs: Sequence[Run], workers: int = 1) -> list[Batch]:
         >>> biases = [Experiment("IDS-two", "linear", bias, engine="fleet") for bias in ("none", "drift")]
         >>> runs = [(experiment, i) for experiment in biases for i in range(150)]
         >>> [len(batch.runs) for batch in divided(runs)], [len(batch.runs) for batch in divided(runs, workers=2)]
-        ([75, 75, 75, 75], [50, 50, 50, 50, 50, 50])
+        ([150, 150], [75, 75, 75, 75])
     """
     share = max(FEWEST, math.ceil(len(runs) / (PER_WORKER * workers)))
     alike: dict[Experiment, list[Run]] = {}
