@@ -30,7 +30,7 @@ from equipoise.belief import Form, GuardedPosterior, LearnedPosterior
 from study import PROBLEMS
 
 MARKS = 500, 1000, 2000
-FIELDS = ["belief", "problem", "seed", *(f"regret_{n}" for n in MARKS), "final_regret", "cpu_ms"]
+FIELDS = ["belief", "problem", "readings", "seed", *(f"regret_{n}" for n in MARKS), "final_regret", "cpu_ms"]
 
 
 def run(opt: eq.Optimizer, world: env.Environment, readings: int) -> Iterator[tuple[float, float]]:
@@ -50,18 +50,18 @@ def world_of(problem: str, seed: int) -> env.Environment:
     return env.Environment(make(seed), env.PeriodicDrift(), noise, rng=seed)
 
 
-def one(belief: str, problem: str, seed: int) -> dict[str, Any]:
+def one(belief: str, problem: str, readings: int, seed: int) -> dict[str, Any]:
     """Return the row of a run whose belief is folded, or exact."""
     world = world_of(problem, seed)
     space, law = eq.Box(np.asarray(world.function.bounds)), eq.Tracked()
     form = Form(space.extent, space.groups, law)
     learned = LearnedPosterior(form) if belief == "folded" else LearnedPosterior(form, folding=None)
     opt = eq.Optimizer(space, posterior=GuardedPosterior(learned), rng=seed + 10_000)
-    spent, regret = np.array(list(run(opt, world, MARKS[-1]))).T
-    marks = {f"regret_{n}": regret[:n].sum().round(3) for n in MARKS}
-    final = round(world.regret(opt.recommend().x), 5)
-    cost = round(1000 * spent[-MARKS[-1] // 5 :].mean(), 1)
-    return {"belief": belief, "problem": problem, "seed": seed, **marks, "final_regret": final, "cpu_ms": cost}
+    spent, regret = np.array(list(run(opt, world, readings))).T
+    figures = {f"regret_{n}": regret[:n].sum().round(3) if n <= readings else np.nan for n in MARKS}
+    figures["final_regret"] = round(world.regret(opt.recommend().x), 5)
+    figures["cpu_ms"] = round(1000 * spent[-readings // 5 :].mean(), 1)
+    return {"belief": belief, "problem": problem, "readings": readings, "seed": seed} | figures
 
 
 def cost(problem: str, readings: int) -> None:
@@ -86,16 +86,18 @@ def cost(problem: str, readings: int) -> None:
 
 def table(path: str) -> None:
     """Print mean and standard error of both beliefs, and of their difference seed by seed."""
-    rows, columns = stored(path), [*FIELDS[3:]]
-    print("| problem | belief | runs | " + " | ".join(columns) + " |\n|" + "---|" * (len(columns) + 3))
-    for problem in sorted({row["problem"] for row in rows}):
+    rows, columns = stored(path), FIELDS[4:]
+    print("| problem, readings | belief | runs | " + " | ".join(columns) + " |\n|" + "---|" * (len(columns) + 3))
+    for problem, readings in sorted({(row["problem"], row["readings"]) for row in rows}):
         found = {}
         for belief in ("exact", "folded"):
-            chosen = {row["seed"]: row for row in rows if (row["problem"], row["belief"]) == (problem, belief)}
+            name = belief, problem, readings
+            chosen = {row["seed"]: row for row in rows if (row["belief"], row["problem"], row["readings"]) == name}
             found[belief] = {seed: np.array([float(row[c]) for c in columns]) for seed, row in chosen.items()}
-            _line(problem, belief, list(found[belief].values()))
+            _line(f"{problem}, {readings}", belief, list(found[belief].values()))
         both = sorted(found["exact"].keys() & found["folded"].keys())
-        _line(problem, "folded - exact", [found["folded"][seed] - found["exact"][seed] for seed in both])
+        apart = [found["folded"][seed] - found["exact"][seed] for seed in both]
+        _line(f"{problem}, {readings}", "folded - exact", apart)
 
 
 def _line(problem: str, belief: str, values: list[np.ndarray]) -> None:
@@ -119,7 +121,8 @@ def main() -> None:
     if args.table is not None:
         table(args.table)
     elif args.regret:
-        jobs: list[Job] = [(b, p, seed) for seed in range(args.seeds) for p in problems for b in ("folded", "exact")]
+        readings, seeds, beliefs = min(args.readings, MARKS[-1]), range(args.seeds), ("folded", "exact")
+        jobs: list[Job] = [(b, p, readings, seed) for seed in seeds for p in problems for b in beliefs]
         sweep(args.out, FIELDS, jobs, one, args.jobs)
         table(args.out)
     else:
