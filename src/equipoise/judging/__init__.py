@@ -1,5 +1,6 @@
 """Judging: which of two settings is better, and roughly by how much, as people and models say it."""
 
+from equipoise.judging.heard import Heard
 from equipoise.judging.judged import JudgedPosterior
 from equipoise.judging.judges import Judge
 from equipoise.judging.report import JudgeReport, reported
@@ -8,6 +9,7 @@ from equipoise.judging.scale import DEFAULT_STEPS, SCALES, Judgement, Pair, answ
 __all__ = [
     "DEFAULT_STEPS",
     "SCALES",
+    "Heard",
     "Judge",
     "JudgeReport",
     "JudgedPosterior",

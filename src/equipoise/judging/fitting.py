@@ -69,11 +69,10 @@ def fit_judges(panel: Panel, prior: Differences, start: FloatArray) -> FloatArra
 
 @dataclass(frozen=True)
 class Fitted:
-    """What was learned from answers: lengthscales in units of the extent, variance in squared units, and the judges."""
+    """The kernel of f that was learned from answers: lengthscales in units of the extent, variance in squared units."""
 
     lengthscales: tuple[float, ...]
     variance: float
-    theta: FloatArray
 
     def hyperparameters(self, form: Form, step: float) -> Hyperparameters:
         """Return those of the model: the unit is the noise of a judge; of the offset nothing was learned."""
@@ -100,8 +99,8 @@ class KernelFit:
         self._sites: Sites | None = None
         self._table = (*[form.table[0]] * form.parameters, VARIANCE)
 
-    def best(self, start: Fitted | None, theta: FloatArray) -> Fitted:
-        """Return what is most plausible, from a start or the guesses."""
+    def best(self, start: Fitted | None, theta: FloatArray) -> tuple[Fitted, FloatArray]:
+        """Return what is most plausible of the kernel, and of the judges, from a start or the guesses."""
         G = self._form.parameters
         if start is None:
             kernel = np.log([each.guess for each in self._table])
@@ -109,7 +108,7 @@ class KernelFit:
             kernel = np.log([*start.lengthscales, start.variance])
         limits = [(float(np.log(each.low)), float(np.log(each.high))) for each in self._table]
         best = _largest(self, np.append(kernel, theta), [*limits, *self._panel.bounds])
-        return Fitted(tuple(np.exp(best[:G]).tolist()), float(np.exp(best[G])), best[G + 1 :])
+        return Fitted(tuple(np.exp(best[:G]).tolist()), float(np.exp(best[G]))), best[G + 1 :]
 
     def __call__(self, values: FloatArray) -> Value:
         """Return the log evidence times the priors, and its gradient in the logarithms and in theta."""

@@ -4,35 +4,36 @@ What is known from readings is the prior here. Where there are enough readings t
 given, the judgements teach f and what the judges are like; else also the kernel, and the first judge's noise is the
 unit. The sites are made consistent at each judgement while these are few, and later whenever there are a tenth more of
 them: in between a new answer gets the site that its own cavity suggests, at a cost quadratic in their number.
+
+`heard` is what was learned but for the judgements; with them it gives the belief back, to the last bit (`recalled`).
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Self
 
 import numpy as np
 
 from equipoise._typing import FloatArray
-from equipoise.belief import Belief, Posterior, Schedule
+from equipoise.belief import Belief, Posterior
 from equipoise.belief.landscape import Landscape
 from equipoise.belief.observations import Observations
 from equipoise.data import Comparison
-from equipoise.judging.fitting import Fitted, KernelFit, fit_judges, thinned
+from equipoise.judging.fitting import KernelFit, fit_judges, thinned
+from equipoise.judging.heard import FEW, REFITS, Heard
 from equipoise.judging.judges import Judge, Panel
 from equipoise.judging.likelihood import choice_probability
 from equipoise.judging.pairing import Pairing, outcome
-from equipoise.judging.propagation import Sites, propagate
+from equipoise.judging.propagation import MAX_SWEEPS, propagate
 from equipoise.judging.scale import Judgement
 from equipoise.offsets import Offset
 
-FEW = 64
-"""Up to so many judgements all sites are made consistent at each."""
-
 GROWTH = 1.1
-"""Then whenever there are so many times as many."""
+"""Beyond `FEW` judgements all sites are made consistent whenever there are so many times as many."""
 
-MOST_SWEEPS, LATER_SWEEPS = 50, 3
-"""How many sweeps that may take, while they are few and later: most sites have been consistent before."""
+LATER_SWEEPS = 3
+"""How many sweeps that may take: most sites have been consistent before."""
 
 ANSWERS_PER_PARAMETER = 15
 """How many answers an estimate of what is left to gain needs, as many as readings."""
@@ -57,17 +58,14 @@ class JudgedPosterior(Posterior):
         (4, 0.8)
     """
 
-    _derived = ("exact", "_outcomes", "_supposed", "_rested")
+    _derived = ("exact", "_settled", "_outcomes", "_supposed", "_rested")
 
     def __init__(self, base: Posterior) -> None:
         super().__init__(base.kernel, base.regularizer, base.confidence)
         self.base, self.points, self.form = base, base.points, base.form
         self.judgements: tuple[Judgement, ...] = ()
-        self.judges: tuple[Judge, ...] = ()
-        self.sites = Sites.none()
-        self.schedule = Schedule()
-        self._fitted: Fitted | None = None
-        self._next_fit, self._next_sweep = self.schedule.first, FEW
+        self.heard = Heard()
+        self._grown: Posterior | None = None  # the belief of all data, where it is known
         self._open = np.empty((0, 2, 0))
         self._take_over()
 
@@ -81,14 +79,34 @@ class JudgedPosterior(Posterior):
         new = self._copy()
         new.judgements = (*self.judgements, judgement)
         n = len(new.judgements)
-        if n >= self._next_fit:
+        due = n >= self.heard.due
+        if due:
             new._fit()
-        if n <= FEW or n >= self._next_sweep or n >= self._next_fit:
+        if due or n <= FEW or n > GROWTH * self.heard.answers:
             new._propagate()
         else:
-            new._append(self.exact)
+            new._append(self._settled)
         new._take_over()
         return new
+
+    def recalled(self, judgements: Sequence[Judgement], heard: Heard) -> Self:
+        """Return the posterior that has learned from judgements what was kept of them.
+
+        Args:
+            judgements: As many as there were.
+            heard: What was learned from them beside the same readings.
+        """
+        new = self._copy()
+        new.judgements, new.heard = tuple(judgements), heard
+        if len(judgements) <= FEW:
+            new._propagate()
+        new._take_over()
+        return new
+
+    @property
+    def judges(self) -> tuple[Judge, ...]:
+        """What is known of each judge; nothing before the first fit."""
+        return self.heard.judges
 
     def condition(self, comparison: Comparison) -> Self:
         """Return the posterior that has also learned from a reading or a comparison."""
@@ -106,9 +124,9 @@ class JudgedPosterior(Posterior):
     def _on(self, base: Posterior) -> Self:
         """Return it with another base: judges are learned anew where the unit of f is another."""
         new = self._copy()
-        new.base = base
+        new.base, new._grown = base, None
         n, other = len(new.judgements), new._unit != self._unit
-        if other and n >= self.schedule.first:
+        if other and n >= REFITS.first:
             new._fit()
         if 0 < n <= FEW or (other and n):
             new._propagate()
@@ -122,21 +140,19 @@ class JudgedPosterior(Posterior):
     def anticipate_all(self, comparisons: Sequence[Comparison]) -> Self:
         """Return the posterior as if all comparisons came out as expected."""
         new = self._copy()
-        new.base = self.base.anticipate_all(comparisons)
+        new.base, new._grown = self.base.anticipate_all(comparisons), None
         return new
 
     def expecting(self, pairs: FloatArray) -> Self:
         """Return the posterior as if pairs that are still to be judged, shape (k, 2, d), came out as expected."""
         new = self._copy()
-        new._open = pairs
+        new._open, new._grown = pairs, self._settled
         return new
 
     @cached_property
     def exact(self) -> Posterior:
         """The posterior of all data, answers as pseudo-outcomes."""
-        posterior = self._supposed.active
-        if self._outcomes is not None:
-            posterior = posterior.beside(self._outcomes)
+        posterior = self._settled
         for first, second in self._open:
             (mean,), _ = posterior.difference(first[None], second)
             posterior = posterior.beside(outcome(first, second, float(mean), self.noise_variance))
@@ -192,7 +208,7 @@ class JudgedPosterior(Posterior):
     @property
     def knows_unit(self) -> bool:
         """Whether there were enough data to learn how large f is."""
-        return self.base.knows_unit or len(self.judgements) >= self.schedule.first
+        return self.base.knows_unit or len(self.judgements) >= REFITS.first
 
     @property
     def knows_enough(self) -> bool:
@@ -263,14 +279,20 @@ class JudgedPosterior(Posterior):
     @cached_property
     def _supposed(self) -> Posterior:
         """The base, under the kernel that judgements have taught where readings have not."""
-        if self.form is None or self._fitted is None or not self._teaches_kernel:
+        kernel = self.heard.kernel
+        if self.form is None or kernel is None or not self._teaches_kernel:
             return self.base
-        return self.base.supposing(self._fitted.hyperparameters(self.form, self._reference))
+        return self.base.supposing(kernel.hyperparameters(self.form, self._reference))
+
+    @cached_property
+    def _settled(self) -> Posterior:
+        """The posterior of all data, but for the pairs that are still to be judged."""
+        return self._beside(self._supposed.active) if self._grown is None else self._grown
 
     @cached_property
     def _outcomes(self) -> Observations | None:
         """The answers as pseudo-outcomes, those of one pair of points together."""
-        return Pairing.of(self.judgements).outcomes(self.sites) if self.judgements else None
+        return Pairing.of(self.judgements).outcomes(self.heard.sites) if self.judgements else None
 
     def _beside(self, posterior: Posterior) -> Posterior:
         return posterior if self._outcomes is None else posterior.beside(self._outcomes)
@@ -284,29 +306,30 @@ class JudgedPosterior(Posterior):
         some = [self.judgements[i] for i in thinned(len(self.judgements))]
         panel = self._panel(some)
         start = panel.theta(self.judges)
+        kernel = self.heard.kernel
         if self._teaches_kernel and self.form is not None:
-            self._fitted = KernelFit(some, self.form, panel, self._reference).best(self._fitted, start)
-            self.judges = panel.judges(self._fitted.theta)
+            kernel, theta = KernelFit(some, self.form, panel, self._reference).best(kernel, start)
         else:
-            self.judges = panel.judges(fit_judges(panel, Pairing.of(some).prior(self._supposed.active), start))
-        self._next_fit = self.schedule.after(len(self.judgements))
+            theta = fit_judges(panel, Pairing.of(some).prior(self._supposed.active), start)
+        self.heard = replace(self.heard, fitted=len(self.judgements), judges=panel.judges(theta), kernel=kernel)
 
     def _propagate(self) -> None:
-        """Make all sites consistent, in a copy that nobody has seen yet."""
-        panel, pairing = self._panel(self.judgements), Pairing.of(self.judgements)
+        """Make all sites consistent, in a copy that nobody has seen yet: few from scratch, many from what they were."""
+        n, panel, pairing = len(self.judgements), self._panel(self.judgements), Pairing.of(self.judgements)
+        start, most = (None, MAX_SWEEPS) if n <= FEW else (self.heard.sites, LATER_SWEEPS)
         answers = panel.answers(panel.theta(self.judges))
-        most = MOST_SWEEPS if len(answers) <= FEW else LATER_SWEEPS
-        self.sites = propagate(pairing.prior(self._supposed.active), answers, self.sites, most).sites
-        self._next_sweep = int(GROWTH * len(self.judgements)) + 1
+        found = propagate(pairing.prior(self._supposed.active), answers, start, most)
+        self.heard, self._grown = replace(self.heard, answers=n, sites=found.sites), None
 
     def _append(self, before: Posterior) -> None:
         """Give the last judgement the site that what was believed before it suggests."""
         last = self.judgements[-1]
         panel = self._panel([last])
         mu, v = before.difference(last.first[None], last.second)
-        self.sites = self.sites.and_of(panel.answers(panel.theta(self.judges)).tilt(mu, v), mu, v)
-        value, precision = float(self.sites.outcome[-1]), float(self.sites.precision[-1])
-        self.__dict__["exact"] = before.beside(outcome(last.first, last.second, value, 1.0 / precision))
+        sites = self.heard.sites.and_of(panel.answers(panel.theta(self.judges)).tilt(mu, v), mu, v)
+        value, precision = float(sites.outcome[-1]), float(sites.precision[-1])
+        self.heard = replace(self.heard, sites=sites)
+        self._grown = before.beside(outcome(last.first, last.second, value, 1.0 / precision))
 
     def _take_over(self) -> None:
         """Take up what is counted, in a copy that nobody has seen yet."""

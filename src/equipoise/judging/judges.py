@@ -38,6 +38,9 @@ NOISE_DEVIATION = 0.7
 UNIT_DEVIATION = 2.0
 """Standard deviation of the prior of log s where f has a unit, and of log q: hardly anything is assumed."""
 
+MOST_ADVANTAGE, MOST_NOISE = 6.0, 1e100
+"""What lies beyond comes from no answers that can be."""
+
 
 @dataclass(frozen=True)
 class Judge:
@@ -65,6 +68,21 @@ class Judge:
     def toss_up(self) -> float:
         """How often the first of two equal settings is preferred, where the judge must decide."""
         return round(0.5 * math.erfc(-self.advantage / math.sqrt(2.0)), 2)
+
+
+def must_be_fitted(judge: Judge) -> None:
+    """Refuse what cannot have been learned of a judge: a log may come from anybody."""
+    if abs(judge.advantage) > MOST_ADVANTAGE:
+        raise ValueError(f"`advantage` of its fit must be at most {MOST_ADVANTAGE:g}, got {judge.advantage!r}")
+    for steps, thresholds in judge.thresholds.items():
+        gaps = np.diff(thresholds, prepend=0.0)
+        if len(gaps) != len(GAPS[steps]) or not all(
+            math.exp(-5.0) < gap / median < math.exp(5.0) for gap, median in zip(gaps, GAPS[steps], strict=True)
+        ):
+            raise ValueError(f"`thresholds` of its fit must be those of {steps} steps, got {list(thresholds)}")
+    sizes = judge.noise, 1.0 if judge.unit is None else judge.unit
+    if not all(1.0 / MOST_NOISE < size < MOST_NOISE for size in sizes):
+        raise ValueError(f"`noise` and `unit` of its fit must be numbers that can be, got {sizes}")
 
 
 class _Parameter(NamedTuple):
@@ -96,7 +114,7 @@ class Panel:
         self._steps = np.array([each.steps for each in judgements])
         self._table: list[_Parameter] = []
         self._noise = [self._noise_of(name) for name in self.names]
-        self._advantage = [self._new(0.0, ADVANTAGE_DEVIATION, -6.0, 6.0) for _ in self.names]
+        self._advantage = [self._new(0.0, ADVANTAGE_DEVIATION, -MOST_ADVANTAGE, MOST_ADVANTAGE) for _ in self.names]
         self._gaps = {key: self._gaps_of(key[1]) for key in self._scales()}
         self._unit = {j: self._unit_of(j) for j in sorted(set(self._who[self._is_number].tolist()))}
 

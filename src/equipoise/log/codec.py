@@ -4,7 +4,7 @@ Numbers keep all their digits, so a study that is replayed is the same to the la
 of one of finitely many, else its coordinates; "x" repeats them as the user knows them, rounded, for people to read.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -12,9 +12,8 @@ import numpy as np
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.belief.model import Milestone
 from equipoise.data import EVEN, Duel, Proposal, Reading, Side
-from equipoise.judging import known_scale
+from equipoise.judging import Heard, known_scale
 from equipoise.log.events import (
     Added,
     Asked,
@@ -31,9 +30,10 @@ from equipoise.log.events import (
     Planned,
     Rejudged,
     Retracted,
+    Teaching,
     Told,
 )
-from equipoise.log.fits import fit_from_json, fit_to_json
+from equipoise.log.fits import fit_from_json, fit_to_json, heard_from_json, heard_to_json
 from equipoise.offsets import Circumstances
 from equipoise.spaces import Domain
 
@@ -74,30 +74,30 @@ class Codec:
                 return {"cancel": number}
             case Begun(block):
                 return {"begin": block}
-            case Added(trial, number, reading, _, fit):
-                return {"add": trial, "duel": number} | self._reading(reading) | _fit(fit)
+            case Added(trial, number, reading):
+                return {"add": trial, "duel": number} | self._reading(reading) | _fits(event)
             case Asked(trial, number, duel, worker, plan):
                 return {"ask": trial, "duel": number} | self._duel(duel) | _given(worker=worker, plan=plan)
             case Handed(trial, worker, point):
                 return {"hand": trial} | _given(worker=worker) | self._moved(point)
-            case Told(trial, reading, fit):
-                return {"tell": trial} | self._reading(reading) | _fit(fit)
+            case Told(trial, reading):
+                return {"tell": trial} | self._reading(reading) | _fits(event)
             case Failed(trial, reason):
                 return {"fail": trial, "reason": reason}
             case Expired(trial):
                 return {"expire": trial}
-            case Corrected(trial, reading, fit):
-                return {"correct": trial} | self._reading(reading) | _fit(fit)
-            case Retracted(trial, fit):
-                return {"retract": trial} | _fit(fit)
+            case Corrected(trial, reading):
+                return {"correct": trial} | self._reading(reading) | _fits(event)
+            case Retracted(trial):
+                return {"retract": trial} | _fits(event)
             case Noted(number, topic, text, point):
                 return {"note": number, "topic": topic, "text": text} | self._moved(point)
             case Paired():
                 return self._pair(event)
             case Judged(trial, answer, judge):
-                return {"judge": trial, "answer": answer} | _given(by=judge or None)
+                return {"judge": trial, "answer": answer} | _given(by=judge or None) | _fits(event)
             case Rejudged(trial, answer, judge):
-                return {"correct": trial, "answer": answer} | _given(by=judge or None)
+                return {"correct": trial, "answer": answer} | _given(by=judge or None) | _fits(event)
 
     def from_json(self, content: Mapping[str, Any]) -> Event:
         """Return the event that a JSON object describes; what is unknown in it is passed over.
@@ -108,9 +108,9 @@ class Codec:
             case {"pair": trial, "points": points, "steps": steps}:
                 return self._to_pair(_number("pair", trial), points, known_scale(steps), content)
             case {"judge": trial, "answer": answer}:
-                return Judged(_number("judge", trial), _answer(answer), _name("by", content))
+                return Judged(_number("judge", trial), *_said(answer, content))
             case {"correct": trial, "answer": answer}:
-                return Rejudged(_number("correct", trial), _answer(answer), _name("by", content))
+                return Rejudged(_number("correct", trial), *_said(answer, content))
             case {"ask": trial, "duel": number}:
                 duel, worker = self._to_duel(content), _worker(content)
                 plan = _number("plan", content["plan"]) if "plan" in content else None
@@ -118,8 +118,9 @@ class Codec:
             case {"plan": number, "kind": kind, "duels": duels}:
                 return self._to_plan(_number("plan", number), kind, _number("duels", duels), content)
             case {"add": trial, "duel": number}:
-                reading, fit = self._to_added(content), _to_fit(content)
-                return Added(_number("add", trial), _number("duel", number), reading, fit=fit)
+                return Added(
+                    _number("add", trial), _number("duel", number), self._to_added(content), **_to_fits(content)
+                )
             case {"begin": block}:
                 return Begun(check.name("begin", block))
             case {"cancel": number}:
@@ -127,15 +128,15 @@ class Codec:
             case {"hand": trial}:
                 return Handed(_number("hand", trial), _worker(content), self._to_moved(content))
             case {"tell": trial}:
-                return Told(_number("tell", trial), self._to_reading(content), _to_fit(content))
+                return Told(_number("tell", trial), self._to_reading(content), **_to_fits(content))
             case {"fail": trial, "reason": str(reason)}:
                 return Failed(_number("fail", trial), reason)
             case {"expire": trial}:
                 return Expired(_number("expire", trial))
             case {"correct": trial}:
-                return Corrected(_number("correct", trial), self._to_reading(content), _to_fit(content))
+                return Corrected(_number("correct", trial), self._to_reading(content), **_to_fits(content))
             case {"retract": trial}:
-                return Retracted(_number("retract", trial), _to_fit(content))
+                return Retracted(_number("retract", trial), **_to_fits(content))
             case {"note": number, "topic": str(topic), "text": str(text)}:
                 point = self.point(content["point"]) if "point" in content else None
                 return Noted(_number("note", number), topic, text, point)
@@ -301,12 +302,20 @@ def _place(table: list[FloatArray], point: FloatArray) -> int:
     return len(table) - 1
 
 
-def _fit(fit: Milestone | None) -> dict[str, Any]:
-    return {} if fit is None else {"fit": fit_to_json(fit)}
+_FITS: dict[str, tuple[Callable[[Any], dict[str, Any]], Callable[[Any], Any]]] = {
+    "fit": (fit_to_json, fit_from_json),
+    "heard": (heard_to_json, heard_from_json),
+}
+"""What an event keeps of what was fitted, to JSON and back."""
 
 
-def _to_fit(content: Mapping[str, Any]) -> Milestone | None:
-    return fit_from_json(content["fit"]) if "fit" in content else None
+def _fits(event: Teaching) -> dict[str, Any]:
+    found = {name: getattr(event, name, None) for name in _FITS}  # a judgement has none of the model
+    return {name: write(found[name]) for name, (write, _) in _FITS.items() if found[name] is not None}
+
+
+def _to_fits(content: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: read(content[name]) for name, (_, read) in _FITS.items() if name in content}
 
 
 def _given(**values: Any) -> dict[str, Any]:
@@ -330,8 +339,10 @@ def _listed(name: str, value: Any, length: int | None = None) -> list[Any]:
     return value
 
 
-def _answer(value: Any) -> str | float:
-    return value if isinstance(value, str) else check.number("answer", value)
+def _said(answer: Any, content: Mapping[str, Any]) -> tuple[str | float, str, Heard | None]:
+    """Return an answer, who gave it, and what was learned with it."""
+    word = answer if isinstance(answer, str) else check.number("answer", answer)
+    return word, _name("by", content), _to_fits(content).get("heard")
 
 
 def _name(key: str, content: Mapping[str, Any]) -> str:

@@ -19,7 +19,8 @@ Rejudged  a judgement was wrong, and is another               {"correct": trial,
 
 A pair has a number among the trials; one that is skipped has failed.
 
-`Told`, `Added`, `Corrected` and `Retracted` keep the last fit made when they happened, where one was: see `fits.py`.
+Whatever can teach keeps the last fit made when it happened, where one was, of the model (`fit`) and of what was learned
+from judges (`heard`): see `fits.py`.
 """
 
 from dataclasses import dataclass, replace
@@ -28,6 +29,7 @@ from typing import Literal
 from equipoise._typing import FloatArray
 from equipoise.belief.model import Milestone
 from equipoise.data import Duel, Reading
+from equipoise.judging.heard import Heard
 
 Purpose = Literal["audit", "verify"]
 """What duels are planned for."""
@@ -80,6 +82,7 @@ class Told:
     trial: int
     reading: Reading
     fit: Milestone | None = None
+    heard: Heard | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,6 +94,7 @@ class Added:
     reading: Reading
     withdrawn: bool = False
     fit: Milestone | None = None
+    heard: Heard | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +126,7 @@ class Corrected:
     trial: int
     reading: Reading
     fit: Milestone | None = None
+    heard: Heard | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +135,7 @@ class Retracted:
 
     trial: int
     fit: Milestone | None = None
+    heard: Heard | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,6 +168,7 @@ class Judged:
     trial: int
     answer: str | float
     judge: str = ""
+    heard: Heard | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +178,7 @@ class Rejudged:
     trial: int
     answer: str | float
     judge: str = ""
+    heard: Heard | None = None
 
 
 Judging = Paired | Judged | Rejudged
@@ -193,6 +201,14 @@ Event = (
 )
 
 
+Teaching = Told | Added | Corrected | Retracted | Judged | Rejudged
+"""What may change what was learned."""
+
+
 def unfitted(event: Event) -> Event:
     """Return an event without what was fitted by it: who lets it happen fits anew."""
-    return replace(event, fit=None) if isinstance(event, Told | Added | Corrected | Retracted) and event.fit else event
+    if isinstance(event, Judged | Rejudged):
+        return event if event.heard is None else replace(event, heard=None)
+    if not isinstance(event, Told | Added | Corrected | Retracted) or (event.fit is None and event.heard is None):
+        return event
+    return replace(event, fit=None, heard=None)

@@ -1,4 +1,4 @@
-"""A fit as JSON, and back: what was learned, but for the data, when so many lessons had been taught.
+"""A fit as JSON, and back: what was learned, but for the data, when so many lessons had been taught, or answers given.
 
 A log keeps it with the event by which it was made, so that whoever takes a study up need not fit again.
 """
@@ -6,8 +6,13 @@ A log keeps it with the event by which it was made, so that whoever takes a stud
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from equipoise import _validation as check
-from equipoise.belief.model import Hyperparameters, Learned, Milestone
+from equipoise.belief.model import LARGEST, Hyperparameters, Learned, Milestone
+from equipoise.judging import Heard, Judge, known_scale
+from equipoise.judging.fitting import Fitted
+from equipoise.judging.propagation import Sites
 from equipoise.log.parts import described, restored
 from equipoise.offsets import Accounts
 from equipoise.offsets.terms import Disturbance
@@ -47,10 +52,69 @@ def fit_from_json(content: Any) -> Milestone:
     return Milestone(check.count("lessons", content["lessons"]), learned)
 
 
-def _numbers(name: str, values: Any) -> tuple[float, ...]:
+def heard_to_json(heard: Heard) -> dict[str, Any]:
+    """Return what was learned from answers as JSON; numbers keep all their digits.
+
+    Example:
+        >>> heard_to_json(Heard(7, 6, (Judge("anna", 1.0, 0.2, {3: (0.4,)}),)))["judges"]
+        [{'name': 'anna', 'noise': 1.0, 'advantage': 0.2, 'thresholds': [[3, 0.4]]}]
+    """
+    said: dict[str, Any] = {"answers": heard.answers, "fitted": heard.fitted, "judges": list(map(_judge, heard.judges))}
+    if heard.kernel is not None:
+        said |= {"lengthscales": list(heard.kernel.lengthscales), "variance": heard.kernel.variance}
+    sites = {"precisions": heard.sites.precision.tolist(), "shifts": heard.sites.shift.tolist()}
+    return said | (sites if len(heard.sites.precision) else {})
+
+
+def heard_from_json(content: Any) -> Heard:
+    """Undo `heard_to_json`; refuse what is no such thing."""
+    if not isinstance(content, Mapping):
+        raise TypeError(f"`heard` must be what was learned from answers, got {content!r}")
+    kernel = None
+    if "lengthscales" in content:
+        lengthscales = _numbers("lengthscales", content["lengthscales"])
+        kernel = Fitted(lengthscales, check.positive("variance", content["variance"]))
+    precisions, shifts = (content.get(name, []) for name in ("precisions", "shifts"))
+    judges = tuple(map(_to_judge, _listed("judges", content["judges"])))
+    answers, fitted = (check.count(name, content[name], at_least=0) for name in ("answers", "fitted"))
+    return Heard(answers, fitted, judges, kernel, _sites(precisions, shifts))
+
+
+def _judge(judge: Judge) -> dict[str, Any]:
+    said: dict[str, Any] = {"name": judge.name, "noise": judge.noise, "advantage": judge.advantage}
+    said |= {"thresholds": [[steps, *places] for steps, places in judge.thresholds.items()]}
+    return said if judge.unit is None else said | {"unit": judge.unit}
+
+
+def _to_judge(content: Any) -> Judge:
+    if not isinstance(content, Mapping) or not isinstance(content.get("name"), str):
+        raise TypeError(f"`judges` must be what is known of each, got {content!r}")
+    thresholds = {}
+    for steps, *places in (_listed("thresholds", each) for each in _listed("thresholds", content["thresholds"])):
+        thresholds[known_scale(steps)] = _numbers("thresholds", places)
+    noise, advantage = check.positive("noise", content["noise"]), check.number("advantage", content["advantage"])
+    unit = check.positive("unit", content["unit"]) if "unit" in content else None
+    return Judge(content["name"], noise, advantage, thresholds, unit)
+
+
+def _sites(precisions: Any, shifts: Any) -> Sites:
+    if precisions == shifts == []:
+        return Sites.none()
+    precision = check.array("precisions", precisions, (None,))
+    shift = check.array("shifts", shifts, precision.shape)
+    if not ((precision > 1 / LARGEST) & (precision < LARGEST) & (np.abs(shift) < LARGEST)).all():
+        raise ValueError(f"`precisions` must be above 0, and they and `shifts` below {LARGEST:.0g}")
+    return Sites(precision, shift)
+
+
+def _listed(name: str, values: Any) -> list[Any]:
     if not isinstance(values, list):
         raise TypeError(f"`{name}` must be a list, got {values!r}")
-    return tuple(check.positive(name, value) for value in values)
+    return values
+
+
+def _numbers(name: str, values: Any) -> tuple[float, ...]:
+    return tuple(check.positive(name, value) for value in _listed(name, values))
 
 
 def _accounts(restored: Any) -> Accounts:
@@ -60,9 +124,7 @@ def _accounts(restored: Any) -> Accounts:
 
 
 def _names(values: Any) -> tuple[str, ...]:
-    if not isinstance(values, list):
-        raise TypeError(f"`estranged` must be a list, got {values!r}")
-    return tuple(check.name("estranged", value) for value in values)
+    return tuple(check.name("estranged", value) for value in _listed("estranged", values))
 
 
 def _disturbances(name: str, values: Any) -> tuple[Disturbance, ...]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from equipoise.judging import JudgedPosterior, JudgeReport, answered, known_scale
+from equipoise.judging import JudgeReport, answered, known_scale
 from equipoise.log.events import Failed, Judged, Paired
 from equipoise.study.proposing import Proposer
 from equipoise.study.state import State
@@ -46,8 +46,7 @@ class Hearing:
 
     def reports(self, state: State) -> list[JudgeReport]:
         """Return what is known of each judge."""
-        posterior = state.posterior
-        return state.docket.reports(posterior.judges if isinstance(posterior, JudgedPosterior) else ())
+        return state.docket.reports(state.judges)
 
 
 def _name(judge: Any) -> str:

@@ -6,7 +6,7 @@ once under that fit comes to. So a study that is taken up from a log, which keep
 the last bit, and fits nothing again; one that is only looked at for its trials computes nothing at all.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 from equipoise._linalg import one_thread
@@ -58,6 +58,24 @@ class Learning:
             self._fits.update({fit.lessons: fit for fit in fits})
             self._made = belief, count
         return belief
+
+    @property
+    def lessons(self) -> int:
+        """How many lessons there were."""
+        return len(self._lessons)
+
+    def through(self, counts: Iterable[int]) -> Iterator[Posterior]:
+        """Yield the belief as it was after so many lessons each, ascending; one object while they are the same."""
+        belief, known = self._prior, 0
+        for count in counts:
+            if count == len(self._lessons):
+                belief, known = self.belief, count
+            last = max((n for n in self._fits if known < n <= count), default=known)
+            if last > known:
+                belief, known = self._at(self._fits[last], ()), last
+            belief, _ = self._learned(belief, known, self._lessons[known:count])
+            known = count
+            yield belief
 
     @property
     def last_fit(self) -> Milestone | None:

@@ -14,7 +14,7 @@ from equipoise._typing import FloatArray
 from equipoise.answer import Standing
 from equipoise.belief import Feasibility, Posterior
 from equipoise.data import Comparison, Duel, Proposal, Reading, Trial, teaches, will_teach
-from equipoise.judging import JudgedPosterior, Judgement
+from equipoise.judging import Judge, JudgedPosterior, Judgement
 from equipoise.log.events import (
     Added,
     Asked,
@@ -31,6 +31,7 @@ from equipoise.log.events import (
     Planned,
     Rejudged,
     Retracted,
+    Teaching,
     Told,
     unfitted,
 )
@@ -41,6 +42,7 @@ from equipoise.study.docket import Case, Docket
 from equipoise.study.door import Door, labelled
 from equipoise.study.learning import Learning, calmly
 from equipoise.study.ledger import DuelGivenUp, Entry, Ledger
+from equipoise.study.listening import Listening
 from equipoise.study.notes import dead_note, estranged_note, gap_note
 from equipoise.study.outlook import feasibility, records, standing, suspect
 from equipoise.study.plans import Plan
@@ -69,7 +71,7 @@ class State:
         self._learning = Learning(rules.prior)
         self._ledger = Ledger(rules.space.decode)
         self.docket = Docket(rules.space.decode)
-        self._judged: JudgedPosterior | None = None  # the belief after the last judgement
+        self._listening = Listening(self._learning, rules.prior)
         self._events: list[Event] = []
         self._plans: list[Planned] = []
         self._canceled: set[int] = set()
@@ -81,8 +83,12 @@ class State:
     @property
     def posterior(self) -> Posterior:
         """The belief, given everything told and judged; made when it is asked for."""
-        base = self._learning.belief
-        return base if self._judged is None else self._judged.resting_on(base)
+        return self._listening.belief
+
+    @property
+    def judges(self) -> tuple[Judge, ...]:
+        """What is known of each judge."""
+        return self._listening.judges
 
     @property
     def readings(self) -> int:
@@ -192,11 +198,10 @@ class State:
                 return self._change(event, lambda: self._enter(event))
             case Judged(trial):
                 said = self.docket.judgement(event)
-                return NOTHING if said is None else self._judging(event, said)
+                return NOTHING if said is None else self._judging(event, said, later)
             case Rejudged(trial, answer, judge):
                 self.docket.rejudging(trial, answer)
-                again = self._replayed(rejudged(self._events, Judged(trial, answer, judge)))
-                return Change(lambda: self.__dict__.update(again.__dict__), None, event)
+                return self._rewritten(event, rejudged(self._events, Judged(trial, answer, judge)), later)
             case Failed(trial, reason):
                 if self.door.failing(trial, reason) is None:
                     return NOTHING
@@ -339,6 +344,7 @@ class State:
         new.docket = self.docket.copied()
         new._plans, new._canceled, new._notes = list(self._plans), set(self._canceled), list(self._notes)
         new._learning = self._learning.copied()
+        new._listening = self._listening.copied(new._learning)
         return new
 
     def _change(self, event: Event, make: Callable[[], object], note: Warning | None = None) -> Change:
@@ -350,22 +356,34 @@ class State:
 
         return Change(made, note, event)
 
-    def _rewritten(self, event: Corrected | Retracted, events: list[Event], later: bool) -> Change:
+    def _rewritten(self, event: Corrected | Retracted | Rejudged, events: list[Event], later: bool) -> Change:
         """Return the change to the state that a replay of other events leads to; fits since they differ are void."""
         pairs = zip(self._events, events, strict=False)
         first = next((i for i, (was, now) in enumerate(pairs) if was is not now), len(events))
         again = self._replayed([*events[:first], *map(unfitted, events[first:])])
         return self._replaced(event, again, later)
 
-    def _replaced(self, event: Told | Added | Corrected | Retracted, again: "State", later: bool) -> Change:
-        """Return the change to a state made anew, which an event leads to, and with which fit."""
+    def _replaced(self, event: Teaching, again: "State", later: bool) -> Change:
+        """Return the change to a state made anew, which an event leads to, and with which fits."""
+        return Change(lambda: self.__dict__.update(again.__dict__), event=again._fitted(event, later))
+
+    def _fitted(self, event: Teaching, later: bool) -> Event:
+        """Return the event that has led here with the last fits; those that it knows are taken up."""
+        heard = event.heard
+        if heard is not None:
+            self._listening.must_have_led_to(heard)
+            self._listening.recall(heard)
+        elif not later:
+            heard = self._listening.news()
+        if isinstance(event, Judged | Rejudged):
+            return replace(event, heard=heard)
         fit = event.fit
         if fit is not None:
-            again._learning.must_have_led_to(fit)
-            again._learning.fit(fit)
+            self._learning.must_have_led_to(fit)
+            self._learning.fit(fit)
         elif not later:
-            fit = again._learning.last_fit
-        return Change(lambda: self.__dict__.update(again.__dict__), event=replace(event, fit=fit))
+            fit = self._learning.last_fit
+        return replace(event, fit=fit, heard=heard)
 
     def _replayed(self, events: list[Event]) -> "State":
         again = State(self.rules)
@@ -419,15 +437,15 @@ class State:
             replace(event, fit=fit), learn, note or dead_note(self._ledger, reading.value, now.point(i))
         )
 
-    def _judging(self, event: Judged, said: Judgement) -> Change:
+    def _judging(self, event: Judged, said: Judgement, later: bool) -> Change:
         """Return the change that a judgement makes."""
-        judged = JudgedPosterior.over(self.posterior).judge(said)
+        belief, heard = self._listening.after(said, event.heard, later)
 
         def learn() -> None:
             self.docket.judge(event.trial, said)
-            self._judged = judged
+            self._listening.add(said, heard, belief)
 
-        return self._change(event, learn)
+        return self._change(replace(event, heard=heard), learn)
 
     def _enter(self, event: Paired) -> None:
         self.docket.enter(event)
