@@ -10,7 +10,7 @@ import equipoise as eq
 from equipoise.belief import AnywherePosterior, Form, GuardedPosterior, Hyperparameters, LearnedPosterior, Schedule
 from equipoise.log.header import FORMAT
 from equipoise.log.parts import KNOWN, PACKAGES, described, restored
-from studies import BOX, FINITE, KERNEL, act, events, state
+from studies import BOX, FINITE, KERNEL, act, events, state, value_at
 from suites import BASELINES, COMBINATIONS
 
 NAMED = eq.Space(q1=eq.Float(-2, 2), n=eq.Int(1, 8), mode=eq.Choice(["a", "b"]), lens="in", candidates=32)
@@ -258,3 +258,14 @@ def test_a_space_of_objects_must_be_given_again(path):
     assert eq.resume(path, space=space).ask().x["window"] in space.parameters["window"].options
     with pytest.raises(ValueError, match="`space` must be the one the log describes"):
         eq.resume(path, space=BOX)
+
+
+def test_several_events_of_one_turn_are_all_written(tmp_path):
+    path = tmp_path / "study.jsonl"
+    opt = eq.Optimizer(FINITE, kernel=KERNEL, log=path, rng=0)
+    asked = opt.ask(n=5)
+    for trial in asked:
+        opt.tell(trial, value_at(trial))
+    opt.ask(n=2)
+    assert state(eq.resume(path)) == state(opt)
+    assert opt.open_trials == (5, 6)

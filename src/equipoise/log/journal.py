@@ -130,7 +130,9 @@ class Log:
         self._lines.unlock()
 
     def write(self, event: Event) -> None:
-        """Put an event on the disk, in a turn."""
+        """Put an event on the disk, in a turn; what was written before in the same turn has happened by now."""
+        if self._written is not None:
+            self._lines.known = self._written
         self._written = self._lines.append(self.codec.to_json(event) | {"at": now()})
 
 
