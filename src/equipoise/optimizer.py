@@ -28,7 +28,7 @@ from equipoise.policies import Policy
 from equipoise.reductions import Reduction
 from equipoise.spaces import Domain
 from equipoise.spaces.constraints import Constraint
-from equipoise.study import Assembly, Claims, Keeper, Note, Plan, Rank, Record, Streams
+from equipoise.study import Assembly, Claims, Keeper, Note, Plan, Rank, Record, Ruling, Streams, ballots
 from equipoise.study.sheets import Sheet, columns
 
 T = TypeVar("T")
@@ -331,8 +331,37 @@ class Optimizer:
             warnings.warn(note, stacklevel=2)
         return number
 
+    def add_judgement(
+        self, first: Any, second: Any, answer: Any, *, judge: str = "", steps: int = DEFAULT_STEPS
+    ) -> int:
+        """Take in a judgement that nobody asked for: votes, clicks, an earlier study. Return its number.
+
+        No coin has decided on the order, so that `coin_test` and `verify` leave it out.
+
+        Args:
+            first: The setting that stood in the first place.
+            second: The other.
+            answer: One of the answers of the scale; or a number, how much better the first is.
+            judge: Who said so.
+            steps: The scale of the answers.
+
+        Example:
+            >>> import equipoise as eq
+            >>> opt = eq.Optimizer(eq.Finite(["espresso", "filter"]), rng=0)
+            >>> opt.add_judgement("filter", "espresso", "first", judge="anna", steps=2)
+            0
+        """
+        points = self.space.encode(first), self.space.encode(second)
+        return self._study.change(lambda s: s.added_judgement(*points, answer, judge, steps))
+
     def add_frame(
-        self, frame: Any, *, value: str = "value", block: str | None = None, covariates: Iterable[str] = ()
+        self,
+        frame: Any,
+        *,
+        value: str = "value",
+        block: str | None = None,
+        covariates: Iterable[str] = (),
+        judgements: bool = False,
     ) -> list[int]:
         """Take in readings that nobody asked for from a table, a row each, all or none; return their numbers.
 
@@ -342,11 +371,16 @@ class Optimizer:
             value: The column of the readings.
             block: To which block all rows belong, where the table does not say.
             covariates: The columns of what was measured beside.
+            judgements: Whether the rows are judgements: a column answer, columns first.NAME and second.NAME for each
+                parameter, and columns judge and steps where there are any; else the shortest scale that has all words
+                is taken. Rows without an answer are left out.
 
         Example:
             >>> import equipoise as eq, pandas as pd  # doctest: +SKIP
             >>> opt.add_frame(pd.read_csv("old.csv"), value="yield", block="2025")  # doctest: +SKIP
         """
+        if judgements:
+            return self._add_ballots(frame)
         sheet = Sheet(self.space, value, covariates=tuple(covariates), otherwise=block)
         sheet.must_have([str(name) for name in frame.columns])
         rows = [sheet.reading({str(name): cell for name, cell in row.items()}) for row in frame.to_dict("records")]
@@ -354,8 +388,11 @@ class Optimizer:
             self.space.encode(row["x"])  # all or none
         return [self.add(**row) for row in rows]
 
-    def to_frame(self) -> Any:
+    def to_frame(self, *, judgements: bool = False) -> Any:
         """Return what became of every trial as a pandas DataFrame; `add_frame` of another study reads it.
+
+        Args:
+            judgements: Whether to return the pairs that were judged instead.
 
         Example:
             >>> import equipoise as eq
@@ -366,7 +403,7 @@ class Optimizer:
             from pandas import DataFrame
         except ImportError as error:
             raise ImportError('to_frame needs pandas: pip install "equipoise[frames]"') from error
-        return DataFrame(columns(self.records()))
+        return DataFrame(ballots.columns(self.rulings()) if judgements else columns(self.records()))
 
     def begin_block(self, name: str) -> None:
         """Let all that is told from now on belong to a block: a day, a batch, a shift.
@@ -385,13 +422,21 @@ class Optimizer:
         """The present block; `None` where none was named."""
         return self._study.look(lambda s: s.state.block) or None
 
-    def ask_pair(self, *, judge: str = "", steps: int = DEFAULT_STEPS, again: Pair | int | None = None) -> Pair:
+    def ask_pair(
+        self,
+        *,
+        judge: str = "",
+        steps: int = DEFAULT_STEPS,
+        again: Pair | int | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> Pair:
         """Return two settings to be judged against each other, in random order.
 
         Args:
             judge: Who will judge, where there are several.
             steps: The scale of the answers: 2, 3, 5 or 7 steps; see `Pair.answers`.
             again: A pair to be asked once more, in the other order: a check of the judge.
+            context: The present value of each `Context` of the space: both settings are there.
 
         Example:
             >>> import equipoise as eq
@@ -404,7 +449,7 @@ class Optimizer:
             (True, 30)
         """
         i = None if again is None else _number(again)
-        return self._study.change(lambda s: s.paired(s.calm(lambda: s.hearing.asking(s.state, judge, steps, i))))
+        return self._study.change(lambda s: s.ask_pair(context, judge, steps, i))
 
     def judge(self, pair: Pair | int, answer: Any = None, *, judge: str | None = None, skip: str | None = None) -> None:
         """Report which setting of a pair is better.
@@ -452,6 +497,10 @@ class Optimizer:
     def answers(self) -> list[tuple[Pair, str | float]]:
         """Return the pairs that were judged, in the order of judging, and what was said of each."""
         return self._study.look(lambda s: s.state.docket.answered())
+
+    def rulings(self) -> list[Ruling]:
+        """Return what became of every pair: those judged, in the order of judging, then those skipped or open."""
+        return self._study.look(lambda s: s.state.docket.rulings())
 
     def judges(self) -> list[JudgeReport]:
         """Return what is known of each judge: answers, advantage of the first place, answers alike in both orders."""
@@ -509,6 +558,24 @@ class Optimizer:
             context: The value of each `Context` of the space.
         """
         return self._study.look(lambda s: s.proposed(s.present(context)))
+
+    def propose_pair(
+        self,
+        *,
+        judge: str = "",
+        steps: int = DEFAULT_STEPS,
+        again: int | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> Pair:
+        """Return the pair that the next `ask_pair` would hand out; nothing happens.
+
+        Args:
+            judge: As for `ask_pair`.
+            steps: As for `ask_pair`.
+            again: As for `ask_pair`.
+            context: As for `ask_pair`.
+        """
+        return self._study.look(lambda s: s.state.docket.shown(s.pairing(context, judge, steps, again)))
 
     def replay(self, event: Event) -> None:
         """Let an event happen that is written elsewhere; nothing is written."""
@@ -691,6 +758,16 @@ class Optimizer:
                 return pair
         last = self._study.state.docket.due_again(judge, check_every)
         return self.ask_pair(judge=judge, steps=steps, again=last)
+
+    def _add_ballots(self, frame: Any) -> list[int]:
+        table = [{str(name): cell for name, cell in row.items()} for row in frame.to_dict("records")]
+        sheet = ballots.Ballots.of(self.space, table)
+        sheet.must_have([str(name) for name in frame.columns])
+        rows = [row for row in map(sheet.judgement, table) if row is not None]
+        for row in rows:
+            for side in ballots.SIDES:
+                self.space.encode(row[side])  # all or none
+        return [self.add_judgement(**row) for row in rows]
 
     def _reading(self, value: Any, x: Any, time: float | None, error: float, told: Circumstances) -> Reading:
         return Reading(

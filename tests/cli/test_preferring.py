@@ -69,3 +69,53 @@ def test_a_program_shows_both(study, tmp_path):
     output = typing(study, "a\nq\n", "--show", f"cat > {shown}")
     assert set(json.loads(shown.read_text())) == {"A", "B"}
     assert "q1=" not in output
+
+
+def test_a_table_of_judgements(study, tmp_path):
+    typing(study, "a\nmb\n0.5\nk\nq\n", "--judge", "anna")
+    csv = invoke("export", study, "--judgements").stdout
+    assert csv.splitlines()[0] == (
+        "pair,judge,first.q1,first.q2,second.q1,second.q2,answer,skipped,steps,again,plan,added,asked,ended"
+    )
+    rows = invoke("export", study, "--judgements", "--json").data
+    assert [row["answer"] for row in rows] == ["first", "much second", 0.5, None, None]
+    assert [row["skipped"] for row in rows] == [None, None, None, "can't tell", None]
+    assert all(row["asked"] and row["judge"] == "anna" for row in rows)
+    assert [bool(row["ended"]) for row in rows] == [True] * 4 + [False]
+    assert invoke("export", study).stdout.count("\n") == 1  # there are no trials
+    (tmp_path / "other").mkdir()
+    (tmp_path / "old.csv").write_text(csv + "9,bert,7,0,0,0,first,,5,,,False,,\n")
+    other = new_study(tmp_path / "other")
+    taken = invoke("import", other, tmp_path / "old.csv", "--judgements", code=1).stdout
+    assert "3 judgements of " in taken
+    assert "line 7 is left out: " in taken
+    assert [answer for _, answer in eq.resume(other).answers()] == ["first", "much second", 0.5]
+
+
+def test_pairs_come_out_the_same_when_made_anew(study):
+    typing(study, "a\nmb\nb\na\nu\nb\na\na\nma\nq\n")
+    done = invoke("replay", study, "--verify", "--json").data
+    assert (done["different"], done["different_pairs"], done["judgements"]) == ([], [], 7)
+    assert "Pairs: none." in invoke("replay", study, "--verify").stdout
+    opt = eq.resume(study)
+    opt.add_judgement({"q1": 0, "q2": 0}, {"q1": 1, "q2": 0}, "first")  # nobody has asked for it
+    assert "Pairs: none." in invoke("replay", study, "--verify").stdout
+
+
+def test_a_pair_that_comes_out_differently_is_named(study):
+    typing(study, "a\nb\nq\n")
+    opt = eq.resume(study)
+    from equipoise.log.events import Paired
+
+    opt._study.change(lambda s: s.happen(Paired(s.state.trials, *s.space.candidates(s._streams.at(0, 9))[:2], 5)))
+    assert "Pairs: [3]." in invoke("replay", study, "--verify", code=1).stdout
+
+
+def test_best_says_what_fresh_judgements_have_settled(study):
+    typing(study, "a\nb\na\nq\n")
+    assert "0 of 2 duels told" in invoke("verify", study, "--duels", 2, "--runners-up", 1).stdout
+    typing(study, "a\na\na\nq\n")  # the pair that was open is no part of it
+    settled = invoke("best", study, "--json").data.get("preferred", [])
+    assert sum(each["judgements"] for each in settled) in (0, 2)
+    if settled:
+        assert "of cases, verified by 2 fresh judgements." in invoke("best", study).stdout

@@ -29,9 +29,14 @@ def judged(n, **parts):
     return opt
 
 
-def test_finds_the_best_by_judgements_alone(tmp_path):
-    path = tmp_path / "study.jsonl"
-    opt = judged(40, log=path)
+@pytest.fixture(scope="module")
+def forty(tmp_path_factory):
+    """A study of forty judgements, which nobody changes."""
+    return judged(40, log=tmp_path_factory.mktemp("forty") / "study.jsonl")
+
+
+def test_finds_the_best_by_judgements_alone(forty):
+    opt, path = forty, forty.log
     best = opt.recommend()
     assert merit(best.x) > 5
     assert (best.readings, best.judgements, opt.readings, opt.judgements) == (0, 40, 0, 40)
@@ -162,6 +167,18 @@ def test_a_league_of_names():
         opt.compare("a", "z")
 
 
+def test_a_league_may_be_of_all(tmp_path):
+    parts = {"policy": eq.policies.Random(pairs=True), "design": 0, "log": tmp_path / "study.jsonl"}
+    opt = eq.Optimizer(eq.Finite(list("abcd")), rng=0, **parts)
+    met = set()
+    for _ in range(30):
+        pair = opt.ask_pair()
+        met.add("".join(sorted(pair.first + pair.second)))
+        opt.judge(pair, "first" if pair.first < pair.second else "second")
+    assert len(met) == 6
+    assert [place.x for place in eq.resume(opt.log).league()] == list("abcd")
+
+
 def test_a_kernel_that_is_given(tmp_path):
     points = np.linspace(0, 1, 30)[:, None]
     opt = eq.Optimizer(eq.Finite(points), kernel=4.0 * eq.RBF(0.2), rng=0, log=tmp_path / "study.jsonl")
@@ -184,7 +201,7 @@ def test_an_audit_by_judges():
         opt.judge(pair, said(pair, rng))
     assert opt.plan is None
     with pytest.raises(RuntimeError, match="nothing to verify"):
-        opt.verify()
+        eq.Optimizer(eq.Space(**SPACE), rng=0).verify()
 
 
 def test_numbers_have_the_unit_of_the_judge():
@@ -209,3 +226,101 @@ def test_mirrored_answers_teach_the_mirror_image():
     X = opt.space.candidates(np.random.default_rng(0))[:20]
     assert swapped.mean(X) - swapped.mean(X)[0] == pytest.approx(belief.mean(X) - belief.mean(X)[0], abs=1e-3)
     assert swapped.judges[0].advantage == pytest.approx(-belief.judges[0].advantage, abs=1e-3)
+
+
+def settle(opt, n, merit=merit, seed=1, **asked):
+    rng = np.random.default_rng(seed)
+    for _ in range(n):
+        pair = opt.ask_pair(**asked)
+        z = merit(pair.first) - merit(pair.second) + rng.normal()
+        opt.judge(pair, "equal" if abs(z) < 0.4 else "first" if z > 0 else "second")
+
+
+def test_two_settings_are_settled_by_fresh_judgements(tmp_path):
+    opt, rival = judged(12, log=tmp_path / "study.jsonl"), {"blur": 4.5, "sharp": 0.1}
+    plan = opt.verify(duels=16, against=[rival])
+    best = opt.recommend().x
+    assert (plan.left, plan.purpose) == (16, "verify")
+    assert opt.compare(best, rival).preferred is None
+    settle(opt, 16)
+    fresh = opt.answers()[12:]
+    assert all(sorted(map(repr, (pair.first, pair.second))) == sorted(map(repr, (best, rival))) for pair, _ in fresh)
+    assert 4 <= sum(pair.first == best for pair, _ in fresh) <= 12
+    share = opt.compare(best, rival).preferred
+    assert share.judgements == 16
+    assert 0.5 < share.low < share.value == pytest.approx(0.97, abs=0.1)
+    assert opt.compare(rival, best).preferred == -share
+    assert f"preferred to the other in {share}" in str(opt.compare(best, rival))
+    again = eq.resume(opt.log).recommend()
+    assert again.preferred == opt.recommend().preferred == ((rival, share),)
+    assert (again.x, again.kind) == (best, "estimate")  # without a reading there is no bound but by the model
+    assert opt.plan is None
+
+
+def test_answers_that_were_not_fresh_settle_nothing():
+    opt = judged(8)
+    best = opt.recommend().x
+    for _ in range(6):
+        opt.add_judgement(best, {"blur": 4.5, "sharp": 0.1}, "first")
+    opt.verify(duels=2, against=[{"blur": 4.5, "sharp": 0.1}])
+    settle(opt, 2)
+    assert [share.judgements for _, share in opt.recommend().preferred] in ([], [2])
+
+
+def test_the_coins_of_judgements(forty):
+    """They explain the answers of one who looks at the places alone, but not those of one who looks at the settings."""
+    assert forty.coin_test() < 0.01
+    by_place = eq.Optimizer(eq.Space(**SPACE), design=20, rng=0)
+    by_place.run_pairs(lambda first, second: "first", 15, check_every=3)
+    assert by_place.coin_test() > 0.1
+    taken = eq.Optimizer(eq.Space(**SPACE), rng=0)
+    for pair, answer in forty.answers()[:8]:
+        taken.add_judgement(pair.first, pair.second, answer)
+    assert taken.coin_test() == 1.0  # no coin was thrown
+
+
+def test_a_context_is_given_and_not_chosen():
+    opt = eq.Optimizer(eq.Space(blur=eq.Float(0, 5), light=eq.Context(0, 1)), rng=0)
+    with pytest.raises(ValueError, match="light"):
+        opt.ask_pair()
+    settle(opt, 8, lambda x: -abs(x["blur"] - 4 * x["light"]), context={"light": 0.5})
+    assert {x["light"] for pair, _ in opt.answers() for x in (pair.first, pair.second)} == {0.5}
+    assert opt.recommend().x["light"] == 0.5
+
+
+def test_judgements_go_into_tables_and_out_of_them():
+    pytest.importorskip("pandas")
+    opt = judged(6)
+    pair = opt.ask_pair(judge="anna", again=2)
+    opt.judge(pair, skip="can't tell")
+    opt.judge(opt.ask_pair(judge="anna"), -0.5)
+    frame = opt.to_frame(judgements=True)
+    assert frame["answer"].tolist() == [*(answer for _, answer in opt.answers()[:6]), -0.5, None]
+    assert frame["skipped"].tolist()[-1] == "can't tell"
+    assert frame["again"].tolist()[-1] == 2
+    other = eq.Optimizer(eq.Space(**SPACE), rng=1)
+    assert other.add_frame(frame, judgements=True) == list(range(7))
+    assert [answer for _, answer in other.answers()] == [answer for _, answer in opt.answers()]
+    assert [pair.judge for pair, _ in other.answers()] == [""] * 6 + ["anna"]
+    assert all(ruling.added for ruling in other.rulings())
+    with pytest.raises(
+        ValueError, match=r"first.blur, first.sharp, second.blur, second.sharp, answer; it lacks answer"
+    ):
+        other.add_frame(frame.drop(columns="answer"), judgements=True)
+    with pytest.raises(ValueError, match="second place: blur must be a number"):
+        other.add_frame(frame.assign(**{"second.blur": "x"}), judgements=True)
+    assert other.judgements == 7
+
+
+def test_votes_on_names_take_the_shortest_scale():
+    pd = pytest.importorskip("pandas")
+    opt = eq.Optimizer(eq.Finite(["moka", "press"]), rng=0)
+    votes = pd.DataFrame({"first": ["moka", "press"], "second": ["press", "moka"], "answer": ["first", "second"]})
+    opt.add_frame(votes, judgements=True)
+    assert [pair.answers for pair, _ in opt.answers()] == [("second", "first")] * 2
+    assert opt.to_frame(judgements=True)[["first", "second"]].to_numpy().tolist() == [
+        ["moka", "press"],
+        ["press", "moka"],
+    ]
+    with pytest.raises(ValueError, match="must be one of the 2 names, got 'tea'"):
+        opt.add_frame(votes.assign(first="tea"), judgements=True)

@@ -3,6 +3,7 @@
 from equipoise.answer.claims import Claim, Difference, Kind
 from equipoise.answer.recommendation import Recommendation, Standing, difference, recommended
 from equipoise.answer.sequence import Interval, anytime, coin_test, needed
+from equipoise.answer.share import Share, share
 from equipoise.answer.verification import Verification, finalists
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "Interval",
     "Kind",
     "Recommendation",
+    "Share",
     "Standing",
     "Verification",
     "anytime",
@@ -19,4 +21,5 @@ __all__ = [
     "finalists",
     "needed",
     "recommended",
+    "share",
 ]

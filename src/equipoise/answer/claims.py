@@ -11,6 +11,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from equipoise.answer.share import Share
+
 Kind = Literal["theorem", "verified", "audited", "estimate"]
 
 PHRASES: dict[Kind, str] = {
@@ -58,6 +60,7 @@ class Difference:
         kind: On what ground this is said.
         duels: How many fresh duels of the two it rests on; 0 where it rests on a model of f.
         chosen: In which share of cases a judge would prefer the first, by estimate; `None` where nobody judged.
+        preferred: In which share of fresh judgements, planned by `verify`, the first was preferred, if there were any.
 
     Example:
         >>> print(Difference(0.31, 0.2, 0.42, "verified", 24))
@@ -70,6 +73,7 @@ class Difference:
     kind: Kind
     duels: int = 0
     chosen: float | None = None
+    preferred: Share | None = None
 
     @property
     def clear(self) -> bool:
@@ -77,10 +81,14 @@ class Difference:
         return self.low > 0 or self.high < 0
 
     def __neg__(self) -> "Difference":
-        return Difference(-self.value, -self.high, -self.low, self.kind, self.duels)
+        chosen = None if self.chosen is None else 1.0 - self.chosen
+        preferred = None if self.preferred is None else -self.preferred
+        return Difference(-self.value, -self.high, -self.low, self.kind, self.duels, chosen, preferred)
 
     def __str__(self) -> str:
         phrase = PHRASES[self.kind][0].lower() + PHRASES[self.kind][1:]
         ground = f"verified by {self.duels} fresh duels" if self.kind == "verified" else phrase
         said = f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}], {ground}"
+        if self.preferred is not None:
+            return f"{said}: preferred to the other in {self.preferred}"
         return said if self.chosen is None else f"{said}: chosen over the other in {100 * self.chosen:.0f} % of cases"

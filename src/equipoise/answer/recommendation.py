@@ -1,7 +1,7 @@
 """The answer of a study: the best setting as far as is known, and what is claimed of it."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from equipoise._typing import FloatArray
 from equipoise.answer.claims import Claim, Difference, Kind
 from equipoise.answer.notebook import as_html
 from equipoise.answer.regret import regret_bound
+from equipoise.answer.share import Share
 from equipoise.answer.verification import Verification
 from equipoise.belief import Feasibility, Posterior
 from equipoise.belief.posterior import Belief, fair_argmax
@@ -51,6 +52,8 @@ class Recommendation:
         claims: All that is claimed, the strongest first; the last one is about all settings.
         judgements: How many judgements were told. Without readings the unit of f is the scatter of the first judge:
             what is better by 1 is chosen in 84 % of cases.
+        preferred: The settings that it was verified against by fresh judgements, and how often it was preferred to
+            each, with an interval.
     """
 
     x: Any
@@ -60,6 +63,7 @@ class Recommendation:
     against_start: Difference | None = None
     claims: tuple[Claim, ...] = field(default=(), repr=False)
     judgements: int = 0
+    preferred: tuple[tuple[Any, Share], ...] = field(default=(), repr=False)
 
     @property
     def overall(self) -> Claim:
@@ -120,10 +124,18 @@ def recommended(space: Domain, posterior: Posterior, standing: Standing, rng: Ge
     else:
         verified = None
     overall = _overall(space, posterior, standing, belief, leader, rng)
-    claims = [overall] if verified is None else sorted((verified.claim, overall), key=_strongest_first)
+    read = verified is not None and verified.read
+    claims = sorted((verified.claim, overall), key=_strongest_first) if verified and read else [overall]
     start = None if standing.start is None else difference(posterior, standing, best, standing.start)
     x, first = space.decode(best), claims[0]
-    return Recommendation(x, first.bound, standing.readings, first.kind, start, tuple(claims))
+    preferred = () if verified is None else _preferred(space, verified)
+    return Recommendation(x, first.bound, standing.readings, first.kind, start, tuple(claims), preferred=preferred)
+
+
+def _preferred(space: Domain, verified: Verification) -> tuple[tuple[Any, Share], ...]:
+    """Return the rivals that judges compared the leader with, and how often they preferred it."""
+    judged = zip(verified.rivals, verified.shares, strict=False)
+    return tuple((space.decode(rival), found) for rival, found in judged if found is not None)
 
 
 def _strongest_first(claim: Claim) -> bool:
@@ -131,7 +143,7 @@ def _strongest_first(claim: Claim) -> bool:
 
 
 def difference(posterior: Posterior, standing: Standing, first: FloatArray, second: FloatArray) -> Difference:
-    """Return how much one point is better than another, on the strongest ground there is.
+    """Return how much one point is better than another, on the strongest ground there is, and how often preferred.
 
     Args:
         posterior: The belief.
@@ -141,6 +153,13 @@ def difference(posterior: Posterior, standing: Standing, first: FloatArray, seco
     """
     if first.tobytes() == second.tobytes():
         return Difference(0.0, 0.0, 0.0, "theorem")
+    verified = standing.verification
+    preferred = None if verified is None else verified.preferred(first, second)
+    return replace(_difference(posterior, standing, first, second), preferred=preferred)
+
+
+def _difference(posterior: Posterior, standing: Standing, first: FloatArray, second: FloatArray) -> Difference:
+    """Return how much one point is better than another."""
     belief = posterior.at(np.array([first, second]))
     value, psi = float(belief.mean[0] - belief.mean[1]), belief.psi(1)[:1]
     if not standing.enough:

@@ -1,4 +1,7 @@
-"""Verification: fresh duels of the leader with its rivals, and what they show without any model."""
+"""Verification: fresh duels of the leader with its rivals, and what they show without any model.
+
+Readings show by how much it is better, judgements how often it is preferred.
+"""
 
 from dataclasses import dataclass
 
@@ -7,6 +10,7 @@ import numpy as np
 from equipoise._typing import FloatArray
 from equipoise.answer.claims import Claim, Difference
 from equipoise.answer.sequence import Interval, anytime
+from equipoise.answer.share import Share, share
 from equipoise.belief import Posterior
 from equipoise.policies.search import measured
 from equipoise.spaces import Domain
@@ -31,6 +35,8 @@ class Verification:
         rivals: What it was compared with, encoded, shape (k, d).
         differences: For each rival the readings of the leader less its own, pair by pair, in the order of telling.
         start: Where the study started, encoded; it may be one of the rivals.
+        scores: For each rival what judges said, in the order of judging: 1 where they preferred the leader, 1/2 where
+            they called the two equal, else 0.
 
     Example:
         >>> found = Verification(np.array([0.7]), np.array([[0.2]]), (np.array([1.1, 0.9, 1.0, 1.2] * 5),))
@@ -42,6 +48,17 @@ class Verification:
     rivals: FloatArray
     differences: tuple[FloatArray, ...]
     start: FloatArray | None = None
+    scores: tuple[FloatArray, ...] = ()
+
+    @property
+    def read(self) -> bool:
+        """Whether there were readings."""
+        return any(map(len, self.differences))
+
+    @property
+    def shares(self) -> tuple[Share | None, ...]:
+        """How often the leader was preferred to each rival, by intervals that hold at all times, for all rivals."""
+        return tuple(share(each, ALPHA / len(self.rivals)) if len(each) else None for each in self.scores)
 
     def against(self, k: int) -> Difference:
         """Return how much better the leader is than rival k, by an interval that holds at all times, for all rivals."""
@@ -52,12 +69,22 @@ class Verification:
 
     def between(self, first: FloatArray, second: FloatArray) -> Difference | None:
         """Return how much better one point is than another, if they are the leader and one of its rivals."""
+        k, turned = self._place(first, second)
+        return None if k is None else -self.against(k) if turned else self.against(k)
+
+    def preferred(self, first: FloatArray, second: FloatArray) -> Share | None:
+        """Return how often one point was preferred to another, if they are the leader and one of its rivals."""
+        k, turned = self._place(first, second)
+        found = None if k is None or not self.scores else self.shares[k]
+        return -found if turned and found is not None else found
+
+    def _place(self, first: FloatArray, second: FloatArray) -> tuple[int | None, bool]:
+        """Return which rival one of the points is, if the other is the leader, and whether it is the first."""
         for k, rival in enumerate(self.rivals):
-            if _same(first, self.leader) and _same(second, rival):
-                return self.against(k)
-            if _same(second, self.leader) and _same(first, rival):
-                return -self.against(k)
-        return None
+            for turned, (one, other) in enumerate(((first, second), (second, first))):
+                if _same(one, self.leader) and _same(other, rival):
+                    return k, bool(turned)
+        return None, False
 
     @property
     def claim(self) -> Claim:

@@ -194,6 +194,11 @@ def best_data(best: Recommendation, eps: float | None = None, audit: bool = True
     )
     said = {"x": best.x, "gap_bound": _finite(best.gap_bound), "kind": best.kind, "readings": best.readings}
     said |= {"against_start": against, "claims": claims} | ({"judgements": best.judgements} if best.judgements else {})
+    if best.preferred:
+        said["preferred"] = [
+            {"to": x, "share": share.value, "low": share.low, "high": share.high, "judgements": share.judgements}
+            for x, share in best.preferred
+        ]
     return said if eps is None else said | {"certified": best.certifies(eps, audit=audit)}
 
 
@@ -207,6 +212,7 @@ def best_text(best: Recommendation) -> str:
     start = best.against_start
     if start is not None and math.isfinite(start.low):
         lines.append("This is where the study started." if start.low == start.high else _against_start(start))
+    lines += [f"Preferred to {assignments(x)} in {share}." for x, share in best.preferred]
     unit = " What is better by 1 is chosen in 84 % of cases." if best.judgements and not best.readings else ""
     return "\n".join([*lines, f"After {counted(best.readings, best.judgements)}.{unit}"])
 

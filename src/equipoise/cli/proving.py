@@ -10,7 +10,11 @@ from equipoise.optimizer import Optimizer
 from equipoise.study import Plan
 
 DUELS = click.option(
-    "--duels", type=click.IntRange(min=2), default=24, show_default=True, help="How many; each takes two readings."
+    "--duels",
+    type=click.IntRange(min=2),
+    default=24,
+    show_default=True,
+    help="How many; each takes two readings, or a judgement.",
 )
 
 
@@ -59,7 +63,8 @@ def verify(
     """Plan a verification of the best setting: fresh duels with its rivals, which the next asks serve.
 
     The rivals are the setting where the study started and the best ones elsewhere. What `best` then prints needs no
-    model of the settings, the noise or the drift, only that the order of each pair was random.
+    model of the settings, the noise or the drift, only that the order of each pair was random. Where people judge, the
+    next pairs serve it, and what is said is how often the best setting was preferred to each rival.
 
     With --test nothing is planned or measured. If no settings differed at all, then what was expected to win a duel
     would win it by the coin; the p-value says how likely the coins alone explain the wins of this study. Exact.
@@ -68,7 +73,8 @@ def verify(
     if test:
         p = opt.coin_test()
         text = "If no settings differed, coins would explain as many wins"
-        say(as_json, {"p_value": p, "readings": opt.readings}, f"{text} with probability {p:.2g} (exact test).")
+        told = {"p_value": p, "readings": opt.readings, "judgements": opt.judgements}
+        say(as_json, told, f"{text} with probability {p:.2g} (exact test).")
         return
     rivals = [setting("--against", text) for text in against] or None
     plan = opt.verify(duels, runners_up=runners_up, against=rivals, context=context_of(opt, context))

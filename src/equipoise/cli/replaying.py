@@ -37,6 +37,7 @@ from equipoise.log.journal import Log
 from equipoise.optimizer import Optimizer
 from equipoise.spaces.domain import Domain
 from equipoise.study import Streams
+from equipoise.study.sheets import settings
 
 
 @command("status", "equipoise status study.jsonl", short_help="How far a study has come.")
@@ -93,7 +94,7 @@ def _age(at: str) -> float:
     short_help="Everything that happened; verify it.",
 )
 @STUDY
-@click.option("--verify", is_flag=True, help="Make every proposal anew from the seed, and compare.")
+@click.option("--verify", is_flag=True, help="Make every proposal, and every pair, anew from the seed, and compare.")
 @AS_JSON
 def replay(study: Path, verify: bool, as_json: bool) -> None:
     """Rebuild a study from its log and print everything that happened, one event a line.
@@ -107,32 +108,50 @@ def replay(study: Path, verify: bool, as_json: bool) -> None:
     if not as_json:
         _print_events(study, opt.space)
     kinds = Counter(next(iter(event)) for event in lines(study))
-    data: dict[str, Any] = {"events": dict(kinds), "readings": opt.readings, "seconds": round(seconds, 3)}
-    different = differing(study) if verify else []
+    data: dict[str, Any] = {
+        "events": dict(kinds),
+        "readings": opt.readings,
+        "judgements": opt.judgements,
+        "seconds": round(seconds, 3),
+    }
+    different, pairs = differing(study) if verify else ([], [])
     if verify:
-        data["different"] = different
+        data |= {"different": different} | ({"different_pairs": pairs} if "pair" in kinds else {})
     verdict = "" if not verify else f" Proposals that come out differently: {different or 'none'}."
-    say(as_json, data, f"{sum(kinds.values())} events, {counted(opt.readings)}, rebuilt in {seconds:.2f} s.{verdict}")
-    if different:
+    verdict += f" Pairs: {pairs or 'none'}." if verify and "pair" in kinds else ""
+    told = counted(opt.readings, opt.judgements)
+    say(as_json, data, f"{sum(kinds.values())} events, {told}, rebuilt in {seconds:.2f} s.{verdict}")
+    if different or pairs:
         raise click.exceptions.Exit(REFUSED)
 
 
-def differing(path: Path) -> list[int]:
-    """Return the duels whose proposal comes out differently when it is made anew from the study's seed.
+def differing(path: Path) -> tuple[list[int], list[int]]:
+    """Return the duels, and the pairs to be judged, that come out differently when made anew from the study's seed.
 
     None, on the machine and the version that made them. Takes as long as the study did, but for the measuring.
     """
     header = Header.read(path)
     space = header.space()
-    opt, different = Optimizer(space, **header.parts({}), **header.start(space), rng=Streams(key=header.key)), []
+    opt = Optimizer(space, **header.parts({}), **header.start(space), rng=Streams(key=header.key))
+    different: list[int] = []
+    pairs: list[int] = []
 
     def check(event: Event) -> None:
         if isinstance(event, Asked) and not _same(opt.propose(), event.duel):
             different.append(event.number)
+        if isinstance(event, Paired) and not event.added and not _alike(opt, event):
+            pairs.append(event.trial)
         opt.replay(unfitted(event))  # what was fitted is proven too
 
     Log(path, space).follow(check)
-    return different
+    return different, pairs
+
+
+def _alike(opt: Optimizer, asked: Paired) -> bool:
+    """Return whether the same two settings would be handed out in the same order."""
+    pair = opt.propose_pair(judge=asked.judge, steps=asked.steps, again=asked.again)
+    shown = (opt.space.decode(asked.first), opt.space.decode(asked.second))
+    return settings(pair.first) == settings(shown[0]) and settings(pair.second) == settings(shown[1])
 
 
 def _same(a: Duel, b: Duel) -> bool:

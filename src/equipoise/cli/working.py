@@ -22,7 +22,7 @@ from equipoise.cli.common import (
     opened,
     say,
 )
-from equipoise.desk.table import as_csv, rows
+from equipoise.desk.table import as_csv, ballot_rows, rows
 from equipoise.desk.times import times
 
 
@@ -88,19 +88,28 @@ def plot(
     say(as_json, {"picture": str(out)}, f"Picture: {out}")
 
 
-@command("export", "equipoise export study.jsonl > study.csv", short_help="All trials as CSV.")
+@command(
+    "export",
+    "equipoise export study.jsonl > study.csv\nequipoise export study.jsonl --judgements > judgements.csv",
+    short_help="All trials, or all judgements, as CSV.",
+)
 @STUDY
+@click.option("--judgements", is_flag=True, help="The pairs that were judged, instead of the trials.")
 @click.option("--out", type=click.Path(path_type=Path), help="File to write.  [default: standard output]")
 @click.option("--json", "as_json", is_flag=True, help="A JSON list instead of CSV.")
-def export(study: Path, out: Path | None, as_json: bool) -> None:
+def export(study: Path, judgements: bool, out: Path | None, as_json: bool) -> None:
     """Write every trial handed out: where it was measured, what was read, when and by whom.
 
     Those told come first, in the order of telling, then what failed and what is still open. A parameter that is called
     as another column is, such as time, gets an `x.` before its name.
+
+    With --judgements every pair: the settings in both places, what was said, on which scale, when and by whom; `again`
+    is the pair that it asked once more, in the other order.
     """
     opt = opened(study)
-    found = rows(opt.records(judged=False), times(study))
-    text = json_line(found) + "\n" if as_json else as_csv(found, opt)
+    when = times(study)
+    found = ballot_rows(opt.rulings(), when) if judgements else rows(opt.records(judged=False), when)
+    text = json_line(found) + "\n" if as_json else as_csv(found, opt, judgements)
     if out is None:
         click.echo(text, nl=False)
         return

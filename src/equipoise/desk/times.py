@@ -12,16 +12,16 @@ def lines(study: Path) -> list[dict[str, Any]]:
 
 
 def times(study: Path) -> tuple[dict[int, str], dict[int, str]]:
-    """Return when each trial was last handed out, and when it was told or failed."""
+    """Return when each trial or pair was last handed out, and when it was told, judged or failed."""
     asked: dict[int, str] = {}
     ended: dict[int, str] = {}
     for event in lines(study):
         match event:
-            case {"ask": trial, "at": at} | {"hand": trial, "at": at}:
+            case {"ask": trial, "at": at} | {"hand": trial, "at": at} | {"pair": trial, "at": at}:
                 asked[trial] = at
             case {"add": trial, "at": at}:
                 asked[trial] = ended[trial] = at
-            case {"tell": trial, "at": at} | {"fail": trial, "at": at}:
+            case {"tell": trial, "at": at} | {"judge": trial, "at": at} | {"fail": trial, "at": at}:
                 ended[trial] = at
             case {"retract": trial}:
                 ended.pop(trial, None)

@@ -197,12 +197,12 @@ class Codec:
         points = [self._point(point) for point in (event.first, event.second)]
         shown = [readable(self.space.decode(point)) for point in (event.first, event.second)]
         said = {"pair": event.trial, "points": points, "steps": event.steps, "x": shown}
-        return said | _given(by=event.judge or None, plan=event.plan, again=event.again)
+        return said | _given(by=event.judge or None, plan=event.plan, again=event.again, added=event.added or None)
 
     def _to_pair(self, trial: int, points: Any, steps: int, content: Mapping[str, Any]) -> Paired:
         first, second = self._to_points(_listed("points", points, 2))
         plan, again = (_number(key, content[key]) if key in content else None for key in ("plan", "again"))
-        return Paired(trial, first, second, steps, _name("by", content), plan, again)
+        return Paired(trial, first, second, steps, _name("by", content), plan, again, content.get("added") is True)
 
     def _reading(self, reading: Reading) -> dict[str, Any]:
         given = {"time": reading.time, "error": reading.error or None} | reading.told.to_dict()

@@ -150,7 +150,10 @@ class Noted:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Paired:
-    """Two settings, encoded, in this order, were handed out to be judged on a scale, for a plan where one is served."""
+    """Two settings, encoded, in this order, were handed out to be judged on a scale, for a plan where one is served.
+
+    Or nobody was asked, and what was said of them elsewhere is taken in: then no coin has decided on the order.
+    """
 
     trial: int
     first: FloatArray
@@ -159,6 +162,7 @@ class Paired:
     judge: str = ""
     plan: int | None = None
     again: int | None = None
+    added: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,16 @@ from numpy.random import Generator
 from equipoise.belief.posterior import Belief
 from equipoise.data import Proposal
 from equipoise.reductions.direct import Direct
+from equipoise.reductions.reduction import Reduction
+from equipoise.reductions.two_point import TwoPoint
 
 
 @dataclass(frozen=True)
 class Random:
-    """Measure a candidate drawn uniformly, whatever was learned; the reading is believed.
+    """Measure a candidate drawn uniformly, whatever was learned; the reading is believed. Or compare two such.
+
+    Args:
+        pairs: Whether to propose two different candidates, to be compared or judged: a league of all settings.
 
     Example:
         >>> import numpy as np, equipoise as eq
@@ -21,10 +26,21 @@ class Random:
         [0.0, 0.5, 1.0]
     """
 
-    proposal_size = 1
-    reduction = Direct()
+    pairs: bool = False
     scores = None
 
+    @property
+    def proposal_size(self) -> int:
+        """One point, or two."""
+        return 2 if self.pairs else 1
+
+    @property
+    def reduction(self) -> Reduction:
+        """A reading is believed; two are compared."""
+        return TwoPoint() if self.pairs else Direct()
+
     def __call__(self, belief: Belief, rng: Generator) -> Proposal:
-        """Propose one point."""
+        """Propose one point, or two."""
+        if self.pairs:
+            return Proposal.pair(*belief.points[rng.choice(len(belief.points), 2, replace=len(belief.points) < 2)])
         return Proposal.single(belief.points[rng.integers(len(belief.points))])

@@ -1,6 +1,7 @@
 """A study: its state, what it proposes next, what it claims, its random streams, and the defaults."""
 
 from equipoise.study.assembly import Assembly
+from equipoise.study.ballots import Ruling
 from equipoise.study.claiming import Claims, WrongUnit
 from equipoise.study.hearing import Hearing
 from equipoise.study.keeper import Keeper
@@ -28,6 +29,7 @@ __all__ = [
     "Rank",
     "Record",
     "Rules",
+    "Ruling",
     "SetAside",
     "State",
     "Streams",

@@ -10,7 +10,7 @@ from equipoise._typing import FloatArray
 from equipoise.answer import Difference, Recommendation, Standing, coin_test, difference, finalists, recommended
 from equipoise.belief import Posterior
 from equipoise.belief.confidence import error_scale
-from equipoise.log.events import Asked, Planned
+from equipoise.log.events import Asked, Paired, Planned
 from equipoise.spaces import Domain
 from equipoise.study.league import Rank, league
 from equipoise.study.state import State
@@ -92,8 +92,14 @@ class Claims:
         return Planned(number, "verify", duels, points)
 
     def coin_test(self, state: State, draws: int) -> float:
-        """Return how likely coins alone explain that what was expected to win did: of all duels of two readings."""
-        return coin_test(_expected_wins(state), self.streams.at(0, COINS), draws)
+        """Return how likely coins alone explain that what was expected to win did: of all duels of two and all pairs.
+
+        The size of what was read or said is no matter of the coins: readings and answers count for as much each, in
+        the median.
+        """
+        read, said = _expected(state)
+        sizes = [np.array(wins) / (np.median(np.abs(wins)) or 1.0) for wins in (read, said) if wins]
+        return coin_test(np.concatenate([np.empty(0), *sizes]), self.streams.at(0, COINS), draws)
 
 
 def wrong_unit(posterior: Posterior) -> WrongUnit | None:
@@ -117,14 +123,23 @@ def _standing(state: State, space: Domain) -> Standing:
     return replace(standing, enough=False)
 
 
-def _expected_wins(state: State) -> list[float]:
-    """Return, for each complete duel of two readings, that of the point expected to win less the other's.
+def _expected(state: State) -> tuple[list[float], list[float]]:
+    """Return by how much what was expected to win did: of each complete duel of two readings, of each pair judged.
 
     What is expected must be known before the coin is thrown: it is what was believed when the duel was begun.
     """
-    differences, wins = state.differences(), []
+    differences, levels = state.differences(), state.docket.levels()
+    read, said = [], []
     for past, event in state.replay():
-        if isinstance(event, Asked) and event.number in differences and past.readings:
-            mean = past.posterior.mean(event.duel.points)
-            wins.append(differences[event.number] * (1.0 if mean[0] >= mean[1] else -1.0))
-    return wins
+        informed = past.readings or past.docket.judged
+        if isinstance(event, Asked) and event.number in differences and informed:
+            read.append(differences[event.number] * _expects(past, event.duel.points))
+        elif isinstance(event, Paired) and event.trial in levels and informed:
+            said.append(levels[event.trial] * _expects(past, np.array([event.first, event.second])))
+    return [win for win in read if win], [win for win in said if win]
+
+
+def _expects(state: State, points: FloatArray) -> float:
+    """Return 1 where the first of two points is expected to win, else -1."""
+    mean = state.posterior.mean(points)
+    return 1.0 if mean[0] >= mean[1] else -1.0

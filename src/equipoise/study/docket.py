@@ -13,6 +13,7 @@ import numpy as np
 from equipoise._typing import FloatArray
 from equipoise.judging import SCALES, Judge, Judgement, JudgeReport, Pair, answered, reported
 from equipoise.log.events import Judged, Paired, Rejudged
+from equipoise.study.ballots import Ruling
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,12 +75,26 @@ class Docket:
     def pair(self, i: int) -> Pair:
         """Return a pair as the user knows it."""
         asked, said = self.cases[i].asked, self.judged.get(i)
+        return self.shown(asked if said is None else replace(asked, judge=said.judge))
+
+    def shown(self, asked: Paired) -> Pair:
+        """Return a pair that is handed out as the user knows it."""
         first, second = self._decode(asked.first), self._decode(asked.second)
-        return Pair(i, first, second, SCALES[asked.steps], asked.judge if said is None else said.judge, asked.again)
+        return Pair(asked.trial, first, second, SCALES[asked.steps], asked.judge, asked.again)
 
     def answered(self) -> list[tuple[Pair, str | float]]:
         """Return the pairs that were judged, in this order, and what was said."""
         return [(self.pair(i), said.answer) for i, said in self.judged.items()]
+
+    def rulings(self) -> list[Ruling]:
+        """Return what became of every pair: those judged, in this order, then the others."""
+        order = [*self.judged, *(i for i in self.cases if i not in self.judged)]
+        return [self._ruling(i) for i in order]
+
+    def _ruling(self, i: int) -> Ruling:
+        case = self.cases[i]
+        answer = None if case.judgement is None else case.judgement.answer
+        return Ruling(self.pair(i), answer, case.skipped, case.asked.added, case.plan)
 
     @property
     def open(self) -> list[int]:
@@ -159,7 +174,7 @@ class Docket:
         known, said = {judge.name: judge for judge in judges}, list(self.judged.values())
         names = dict.fromkeys(each.judge for each in said)
         skipped = [case.asked.judge for case in self.cases.values() if case.void]
-        twice = self._twice()
+        twice = [(self.judged[i], again) for i, again in self._twice()]
         return [
             reported(
                 name,
@@ -170,6 +185,18 @@ class Docket:
             )
             for name in names
         ]
+
+    def levels(self) -> dict[int, float]:
+        """Return by how many steps the first setting of each pair was preferred, where a coin has put it there.
+
+        One coin decides on a pair and on the same pair asked again in the other order: the answers to both count as
+        one, and what was said of the places alone cancels.
+        """
+        thrown = [i for i, case in self.cases.items() if case.asked.again is None and not case.asked.added]
+        found = {i: float(self.judged[i].level) for i in thrown if i in self.judged}
+        for once, again in self._twice():
+            found[once] = found[once] - again.level if once in found else 0.0
+        return found
 
     def due_again(self, judge: str, every: int) -> int | None:
         """Return the pair that a judge is to be asked again, in the other order: the last one of every so many."""
@@ -183,7 +210,7 @@ class Docket:
         asked = self.must_be_asked(i).asked
         return asked.second, asked.first, asked.steps
 
-    def _twice(self) -> list[tuple[Judgement, Judgement]]:
-        """Return the judgements of pairs that were asked in both orders."""
+    def _twice(self) -> list[tuple[int, Judgement]]:
+        """Return the pairs that were judged in both orders, and what was said the second time."""
         repeats = {i: case.asked.again for i, case in self.cases.items() if case.asked.again is not None}
-        return [(self.judged[j], self.judged[i]) for i, j in repeats.items() if i in self.judged and j in self.judged]
+        return [(j, self.judged[i]) for i, j in repeats.items() if i in self.judged and j in self.judged]

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
+from equipoise._typing import FloatArray
 from equipoise.judging import JudgeReport, answered, known_scale
 from equipoise.log.events import Failed, Judged, Paired
+from equipoise.spaces import Domain
 from equipoise.study.proposing import Proposer
 from equipoise.study.state import State
 from equipoise.study.streams import PAIRS, Streams
@@ -22,17 +24,28 @@ class Hearing:
     proposer: Proposer
     streams: Streams
 
-    def asking(self, state: State, judge: Any, steps: Any, again: int | None) -> Paired:
-        """Return the event of a pair that is handed out: a new one, or an earlier one in the other order."""
+    def asking(self, state: State, part: Domain, judge: Any, steps: Any, again: int | None) -> Paired:
+        """Return the event of a pair that is handed out: a new one, or an earlier one in the other order.
+
+        Args:
+            state: What happened.
+            part: The part of the space at the present context.
+            judge: Who will judge.
+            steps: The scale.
+            again: The earlier pair.
+        """
         name, i = _name(judge), state.trials
         if again is not None:
             first, second, scaled = state.docket.swapped(again)
             return Paired(i, first, second, scaled, name, None, again)
         chosen = known_scale(steps)
-        first, second = self.proposer.pair(state, self.streams.at(len(state.docket.cases), PAIRS))
-        serves = state.serves(self.proposer.space)
-        plan = len(state.plans) - 1 if serves is not None and serves.purpose == "audit" else None
+        first, second = self.proposer.at(part).pair(state, self.streams.at(len(state.docket.cases), PAIRS))
+        plan = None if state.serves(part) is None else len(state.plans) - 1
         return Paired(i, first, second, chosen, name, plan)
+
+    def adding(self, state: State, first: FloatArray, second: FloatArray, judge: Any, steps: Any) -> Paired:
+        """Return the event of a pair that was judged elsewhere."""
+        return Paired(state.trials, first, second, known_scale(steps), _name(judge), added=True)
 
     def judging(self, state: State, i: int, answer: Any, judge: Any, skip: str | None) -> Judged | Failed | None:
         """Return the event of an answer, or that there is none, or refuse it; `None` where it is no news."""

@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Self, TypeVar
 
+from equipoise._typing import FloatArray
 from equipoise.answer import Recommendation
 from equipoise.data import Duel, Reading, Trial
-from equipoise.judging import Pair
-from equipoise.log.events import Asked, Canceled, Event, Handed, Planned, Purpose
+from equipoise.judging import Pair, answered
+from equipoise.log.events import Asked, Canceled, Event, Handed, Judged, Paired, Planned, Purpose
 from equipoise.log.journal import Journal, Log
 from equipoise.log.turns import Turns
 from equipoise.spaces import Domain
@@ -69,11 +70,6 @@ class Keeper:
         """Do something that looks at the state, having followed what others have done to it."""
         return self.turns.look(lambda: self._followed(act))
 
-    def calm(self, act: Callable[[], T]) -> T:
-        """Do something with BLAS kept to one thread, where there is enough to compute for more."""
-        with self._calmly():
-            return act()
-
     def happen(self, event: Event) -> Warning | None:
         """Prepare an event, write it, make its change; return what the user should know of it."""
         change = self.state.prepare(event)
@@ -107,15 +103,30 @@ class Keeper:
         with self._calmly():
             return self._proposer.at(part).duel(self.state, self._streams.at(self.state.duels, PROPOSE))
 
-    def paired(self, event: Event) -> Pair:
-        """Let the event happen by which a pair is handed out to a judge, and return the pair."""
+    def ask_pair(self, context: Mapping[str, Any] | None, judge: str, steps: int, again: int | None) -> Pair:
+        """Hand out a pair to a judge."""
+        event = self.pairing(context, judge, steps, again)
         self.happen(event)
-        return self.state.docket.pair(self.state.trials - 1)
+        return self.state.docket.pair(event.trial)
+
+    def pairing(self, context: Mapping[str, Any] | None, judge: str, steps: int, again: int | None) -> Paired:
+        """Return the event by which a pair is handed out next; nothing happens."""
+        part = self.space if again is not None else self.present(context)
+        with self._calmly():
+            return self.hearing.asking(self.state, part, judge, steps, again)
 
     def added(self, reading: Reading) -> tuple[int, Warning | None]:
         """Take in a reading that nobody asked for; return its number and what the user should know of it."""
         event = self.state.door.adding(reading)
         return event.trial, self.happen(event)
+
+    def added_judgement(self, first: FloatArray, second: FloatArray, answer: Any, judge: Any, steps: Any) -> int:
+        """Take in a judgement that nobody asked for; return its number."""
+        event = self.hearing.adding(self.state, first, second, judge, steps)
+        said = Judged(event.trial, answered(answer, event.steps), event.judge)
+        self.happen(event)
+        self.happen(said)
+        return event.trial
 
     def undo(self) -> int:
         """Take back the last answer, and return its trial."""
@@ -134,7 +145,7 @@ class Keeper:
             left = f"{plan.duels - plan.told} of its {plan.duels} duels are still to be told"
             raise RuntimeError(f"a plan to {plan.purpose} is under way: {left}; see `cancel`")
         if plan is None:
-            if not self.state.readings and not (purpose == "audit" and self.state.docket.judged):
+            if not self.state.readings and not self.state.docket.judged:
                 raise RuntimeError(f"there is nothing to {purpose} yet: nothing was told")
             with self._calmly():
                 event = planned(self.claims.at(part), len(self.state.plans))

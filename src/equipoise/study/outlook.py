@@ -12,6 +12,7 @@ from equipoise.belief import Feasibility, Posterior
 from equipoise.data import Reading
 from equipoise.log.events import Planned
 from equipoise.spaces import Domain
+from equipoise.study.docket import Docket
 from equipoise.study.ledger import Ledger
 from equipoise.study.plans import Plan, verification
 from equipoise.study.rules import Record, Rules
@@ -61,6 +62,7 @@ def suspect(ledger: Ledger, spoiled: tuple[float, ...], sign: float) -> FloatArr
 
 def standing(
     ledger: Ledger,
+    docket: Docket,
     planned: Sequence[Planned],
     plans: Sequence[Plan],
     rules: Rules,
@@ -71,6 +73,7 @@ def standing(
 
     Args:
         ledger: All trials.
+        docket: All pairs that were judged.
         planned: What was planned.
         plans: How far it is with each plan.
         rules: What the study is governed by.
@@ -83,6 +86,7 @@ def standing(
     done = [plan for plan, state in zip(planned, plans, strict=True) if state.complete and state.concerns(space)]
     verified = [plan for plan in done if plan.purpose == "verify"][-1:]
     served = [entry for entry in ledger.entries if entry.plan is not None]
+    fresh = [case for plan in planned if plan.purpose == "verify" for case in docket.serving(plan.number)]
     return Standing(
         ledger.places.get("", 0),
         feasible,
@@ -90,7 +94,7 @@ def standing(
         theorem=not rules.offset.learns_readings,
         enough=not stuck(equal_at_end(ledger.latest), len(ledger.told)),
         audited=any(plan.purpose == "audit" for plan in done),
-        verification=verification(verified[0], served, rules.sign, start) if verified else None,
+        verification=verification(verified[0], served, fresh, rules.sign, start) if verified else None,
     )
 
 

@@ -67,12 +67,15 @@ class Plan:
         return cls(planned.purpose, planned.duels, told, left, ended, planned.points)
 
 
-def verification(plan: Planned, entries: Iterable[Entry], sign: float, start: FloatArray | None) -> Verification:
+def verification(
+    plan: Planned, entries: Iterable[Entry], cases: Iterable[Case], sign: float, start: FloatArray | None
+) -> Verification:
     """Return what the duels of a verification have shown.
 
     Args:
         plan: The verification.
         entries: All duels that were begun for it or an earlier one.
+        cases: All pairs that were judged for it or an earlier one, in this order.
         sign: -1 where values are minimized.
         start: The setting where the study started.
     """
@@ -83,7 +86,18 @@ def verification(plan: Planned, entries: Iterable[Entry], sign: float, start: Fl
         if entry.complete:
             _sort_in(entry, leader, rivals, sign, found)
     differences = tuple(np.array([value for _, value in sorted(each)]) for each in found)
-    return Verification(leader, rivals, differences, start)
+    return Verification(leader, rivals, differences, start, tuple(_scores(cases, leader, each) for each in rivals))
+
+
+def _scores(cases: Iterable[Case], leader: FloatArray, rival: FloatArray) -> FloatArray:
+    """Return what was said of the leader and a rival: 1 where the leader was preferred, 1/2 where neither, else 0."""
+    found = []
+    for case in cases:
+        shown = case.asked.first.tobytes(), case.asked.second.tobytes()
+        if case.judgement is not None and set(shown) == {leader.tobytes(), rival.tobytes()}:
+            level = case.judgement.level if shown[0] == leader.tobytes() else -case.judgement.level
+            found.append(0.5 + 0.5 * ((level > 0) - (level < 0)))
+    return np.array(found)
 
 
 def _sort_in(

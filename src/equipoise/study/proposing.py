@@ -69,10 +69,10 @@ class Proposer:
         return self.reduction(proposal, rng, _forecast(state, proposal))
 
     def pair(self, state: State, rng: Generator) -> FloatArray:
-        """Propose two points to be judged, in the order of a coin, shape (2, d); of an audit if one is under way."""
+        """Propose two points to be judged, in the order of a coin, shape (2, d); of a plan if one is under way."""
         serves, posterior = state.serves(self.space), state.awaiting()
         allowed = state.allowed(self.space, posterior)
-        if serves is not None and serves.purpose == "audit":
+        if serves is not None:
             points = self._planned(state, serves, rng).points
         else:
             points = self._compared(state, posterior, allowed, rng).points

@@ -56,16 +56,19 @@ class Sheet:
 
     def reading(self, cells: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments of `Optimizer.add` that a row gives; raise `RowError` where it gives no reading."""
-        told: dict[str, Any] = {"x": self._point(cells), "value": _number(self.value, cells.get(self.value))}
+        told: dict[str, Any] = {"x": self.point(cells), "value": _number(self.value, cells.get(self.value))}
         for name in ("time", "error"):
-            if not _empty(cells.get(name)) and name != self.value:
+            if not empty(cells.get(name)) and name != self.value:
                 told[name] = _number(name, cells[name])
-        block = self.otherwise if _empty(cells.get(self.block)) else str(cells[self.block])
+        block = self.otherwise if empty(cells.get(self.block)) else str(cells[self.block])
         told |= {} if block is None else {"block": block}
-        beside = {name: _number(name, cells[name]) for name in self.covariates if not _empty(cells.get(name))}
+        beside = {name: _number(name, cells[name]) for name in self.covariates if not empty(cells.get(name))}
         return told | ({"covariates": beside} if beside else {})
 
-    def _point(self, cells: Mapping[str, Any]) -> Any:
+    def point(self, cells: Mapping[str, Any]) -> Any:
+        """Return the setting that a row names; raise `RowError` where it names none."""
+        if names(self.space) is not None:
+            return _name(self.space, cells.get("x"))
         parameters = getattr(self.space, "parameters", {})
         places = self._places(list(cells)).items()
         found = {name: _value(parameters.get(name), column, cells.get(column)) for column, name in places}
@@ -90,8 +93,16 @@ def settings(x: Any) -> dict[str, Any]:
     return dict(x) if isinstance(x, Mapping) else {f"x[{i}]": value for i, value in enumerate(x.tolist())}
 
 
+def names(space: Domain) -> tuple[str, ...] | None:
+    """Return the settings, where they are names without features."""
+    found: tuple[str, ...] | None = getattr(space, "names", None)
+    return found
+
+
 def tuned(space: Domain) -> list[str]:
-    """Return the names of what is tuned."""
+    """Return the names of what is tuned; names without features are called x."""
+    if names(space) is not None:
+        return ["x"]
     parameters = getattr(space, "parameters", None)
     if parameters is None:
         return [f"x[{i}]" for i in range(space.dimension)]
@@ -119,7 +130,8 @@ def row(record: Record, **more: Any) -> dict[str, Any]:
     return who | where | kept | {name: value for name, value in record.covariates.items() if name not in where | kept}
 
 
-def _empty(cell: Any) -> bool:
+def empty(cell: Any) -> bool:
+    """Return whether a cell says nothing."""
     return cell is None or cell != cell or (isinstance(cell, str) and not cell.strip())
 
 
@@ -132,12 +144,20 @@ def _value(parameter: Any, column: str, cell: Any) -> Any:
 
 
 def _number(column: str, cell: Any) -> float:
-    if _empty(cell):
+    if empty(cell):
         raise RowError(f"{column} is empty")
     try:
         return float(cell)
     except (TypeError, ValueError):
         raise RowError(f"{column} must be a number, got {cell!r}") from None
+
+
+def _name(space: Domain, cell: Any) -> str:
+    """Return the setting that a cell names."""
+    known = names(space) or ()
+    if str(cell).strip() not in known:
+        raise RowError(f"x must be one of the {len(known)} names, got {cell!r}")
+    return str(cell).strip()
 
 
 def _option(choice: Choice, column: str, cell: Any) -> Any:

@@ -248,7 +248,7 @@ class State:
 
     def standing(self, space: Domain) -> Standing:
         """Return what is known of the study besides the belief, as it concerns a part of the space."""
-        return standing(self._ledger, self._plans, self.plans, self.rules, self.feasibility, space)
+        return standing(self._ledger, self.docket, self._plans, self.plans, self.rules, self.feasibility, space)
 
     def anticipated(self) -> Posterior:
         """Return the belief as if what is open came out as expected: surer, so that the next proposal differs."""
@@ -294,9 +294,10 @@ class State:
     @property
     def latest(self) -> FloatArray | None:
         """The point that was handed out last, encoded, shape (d,): it is at the present context."""
-        handed = (event.trial for event in reversed(self._events) if isinstance(event, (Asked, Handed)))
-        last = next(handed, None)
-        return None if last is None else self._ledger.of_trial[last].point(last)
+        last = next((event for event in reversed(self._events) if isinstance(event, Asked | Handed | Paired)), None)
+        if last is None or isinstance(last, Paired):
+            return None if last is None else last.first
+        return self._ledger.of_trial[last.trial].point(last.trial)
 
     def suspect(self) -> FloatArray | None:
         """Return a point whose only reading is held for spoiled though it was a good one, to be confirmed."""
