@@ -451,6 +451,34 @@ class Optimizer:
         i = None if again is None else _number(again)
         return self._study.change(lambda s: s.ask_pair(context, judge, steps, i))
 
+    def next_pair(
+        self,
+        *,
+        judge: str = "",
+        steps: int = DEFAULT_STEPS,
+        check_every: int = 0,
+        lag: int = 1,
+        context: Mapping[str, Any] | None = None,
+    ) -> Pair:
+        """Return the pair that a judge has left open; else one that is due to be asked again; else a new one.
+
+        Args:
+            judge: Who will judge.
+            steps: The scale of the answers.
+            check_every: Each time this number of new pairs was judged, one of them is asked again in the other order;
+                0 for never. `judges` says what comes of it.
+            lag: Which one: 1 for the last; who remembers pairs should be asked an earlier one, up to `check_every`.
+            context: The present value of each `Context` of the space.
+        """
+        check.count("check_every", check_every, at_least=0)
+        if check.count("lag", lag) > max(check_every, 1):
+            raise ValueError(f"`lag` must be at most `check_every`, {check_every}, got {lag}")
+        for pair in self.open_pairs:
+            if pair.judge == judge:
+                return pair
+        due = self._study.look(lambda s: s.state.docket.due_again(judge, check_every, lag))
+        return self.ask_pair(judge=judge, steps=steps, again=due, context=context)
+
     def judge(self, pair: Pair | int, answer: Any = None, *, judge: str | None = None, skip: str | None = None) -> None:
         """Report which setting of a pair is better.
 
@@ -489,7 +517,7 @@ class Optimizer:
         check.count("judgements", judgements)
         check.count("check_every", check_every, at_least=0)
         while self.judgements < judgements:
-            pair = self._next_pair(judge, steps, check_every)
+            pair = self.next_pair(judge=judge, steps=steps, check_every=check_every)
             answer = decide(pair.first, pair.second)
             self.judge(pair, answer, skip="can't tell" if answer is None else None)
         return self.recommend()
@@ -750,14 +778,6 @@ class Optimizer:
             raise
         else:
             self.tell(trial, value)
-
-    def _next_pair(self, judge: str, steps: int, check_every: int) -> Pair:
-        """Return the pair that a judge has left open; else one that is due to be asked again; else a new one."""
-        for pair in self.open_pairs:
-            if pair.judge == judge:
-                return pair
-        last = self._study.state.docket.due_again(judge, check_every)
-        return self.ask_pair(judge=judge, steps=steps, again=last)
 
     def _add_ballots(self, frame: Any) -> list[int]:
         table = [{str(name): cell for name, cell in row.items()} for row in frame.to_dict("records")]

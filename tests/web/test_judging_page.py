@@ -9,6 +9,7 @@ from seen import NEEDS_BROWSER, PHONE, exhibits, expect, screen, violations
 from served import Served, begun, home
 
 import equipoise as eq
+from equipoise.web.dials import told_of
 from equipoise.web.forms import change
 from equipoise.web.server import application
 from equipoise.web.shelf import Shelf
@@ -89,9 +90,9 @@ def test_a_study_that_was_judged_opens_to_be_judged(path):
     assert Station(path).sitting is None
 
 
-def got(app, path):
+def got(app, path, query=b""):
     """What the pages answer an operator, without a guard and a server."""
-    scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": []}
+    scope = {"type": "http", "method": "GET", "path": path, "query_string": query, "headers": []}
     sent = []
 
     async def receive():
@@ -115,6 +116,82 @@ def test_blind_judges_see_no_setting_anywhere_on_the_page(path):
     assert "There is no file of A." in seen
     for word in (">focus", "focus ", "angle", ">thin", "mrad", str(path.parent)):
         assert word not in seen
+
+
+def judges(path, **how):
+    return Station(path, sitting=Sitting(None, **how))
+
+
+def test_several_judges_each_have_a_pair_an_undo_and_a_name_of_their_own(path):
+    station = judges(path)
+    assert station.now().judge is None
+    with pytest.raises(RefusedError, match="Say who judges first"):
+        do(station, do="ask")
+    for judge in ("anna", "bert"):
+        do(station, do="ask", judge=judge)
+    pairs = [station.now(judge).sides.pair for judge in ("anna", "bert")]
+    assert pairs == [0, 1]
+    with pytest.raises(RefusedError, match="pair 0 is not open here, and pair 1 is open here now"):
+        do(station, do="judge", pair=0, answer="first", judge="bert")
+    do(station, do="judge", pair=1, answer="second", judge="bert")
+    do(station, do="judge", pair=0, answer="first", judge="anna")
+    assert said(path) == [(1, "bert", "second"), (0, "anna", "first")]
+    last = station.now("bert").last
+    assert (last.pair, last.said) == (1, "B")
+    assert station.known().undo is None  # it would be anybody's
+    do(station, do="retract", trial=1, was=last.was, judge="bert")
+    assert station.now("bert").sides.pair == 1
+    assert said(path) == [(0, "anna", "first")]
+
+
+def test_a_number_is_an_answer(path):
+    station = Station(path, sitting=Sitting("anna", numbers=True))
+    do(station, do="ask")
+    for wrong in ("", "much", "-2", "1_0"):
+        with pytest.raises(RefusedError, match=r"[Hh]ow much better it is"):
+            do(station, do="judge", pair=0, answer="first", by=wrong)
+    for k, (word, by) in enumerate((("first", "2.5"), ("second", ".5"), ("equal", ""))):
+        do(station, do="judge", pair=k, answer=word, by=by)
+    assert [answer for _, _, answer in said(path)] == [2.5, -0.5, 0.0]
+    assert Station(path).sitting == Sitting(numbers=True)  # as it was judged before
+    page = got(application(Shelf(path)), f"{home(path)}trial/1")
+    assert 'value="0.5"' in page
+    assert '<option value="second" selected>' in page
+    do(station, do="rejudge", trial=1, answer="first", by="4", was=told_of(-0.5))
+    assert [answer for _, _, answer in said(path)] == [2.5, 4.0, 0.0]
+
+
+def test_an_earlier_pair_is_asked_again_in_the_other_order(path):
+    station = Station(path, sitting=Sitting("anna", check_every=3))
+    do(station, do="ask")
+    for k in range(4):
+        do(station, do="judge", pair=k, answer="first")
+    shown = [pair for pair, _ in eq.resume(path).answers()]
+    assert [pair.again for pair in shown] == [None, None, None, 0]
+    assert (shown[3].first, shown[3].second) == (shown[0].second, shown[0].first)
+    assert "0 of 1 alike in both orders" in str(eq.resume(path).judges()[0])
+
+
+def test_who_judges_blind_finds_no_way_to_the_best_but_by_asking_for_it(path):
+    begun_of = {blind: application(Shelf(path, sitting=Sitting(None, blind=blind))) for blind in (True, False)}
+    for blind, app in begun_of.items():
+        seen = "".join(got(app, f"{home(path)}{part}") for part in ("", "judge/anna/", "judge/anna/now"))
+        assert "Who judges?" in seen
+        for way in ("confirm/best", "confirm/start", "download/"):
+            assert (way in seen) is not blind
+        assert ('href="hidden"' in seen) is blind
+    hidden = got(begun_of[True], f"{home(path)}judge/anna/hidden")
+    assert all(way in hidden for way in ("confirm/best", "download/judgements.csv", "not blind"))
+    assert got(begun_of[True], f"{home(path)}judge/anna/download/judgements.csv").startswith("pair,judge,first.focus,")
+
+
+def test_names_of_judges_are_asked_for_where_they_are_wanted(path):
+    app, alone = application(Shelf(path, sitting=Sitting(None))), application(Shelf(path, sitting=Sitting("anna")))
+    assert "at most 80 characters" in got(app, f"{home(path)}judge", b"judge=a%2Fb")
+    assert "at most 80 characters" in got(app, f"{home(path)}judge", b"judge=+")
+    assert got(app, f"{home(path)}judge", b"judge=anna") == ""  # led on
+    assert "Nobody says a name" in got(alone, f"{home(path)}judge/bert/")
+    assert "Nobody says a name" in got(alone, f"{home(path)}judge", b"judge=bert")
 
 
 # Files.
@@ -198,12 +275,12 @@ def access(page, key):
 
 
 @NEEDS_BROWSER
-def test_ten_judgements_by_clicks_and_by_keyboard(browser, server):
-    path = server.folder / "ten.jsonl"
+def test_judgements_by_clicks_and_by_keyboard(browser, server):
+    path = server.folder / "six.jsonl"
     begun(path)
     with screen(browser, server, path) as page:
         page.get_by_role("button", name="Next pair").click()
-        for k in range(4):
+        for k in range(2):
             exhibits(page, "audio")
             page.get_by_role("button", name="A", exact=True).click()
             expect(page.locator("#now small")).to_have_text(f"pair {k + 1}")
@@ -215,7 +292,7 @@ def test_ten_judgements_by_clicks_and_by_keyboard(browser, server):
             page.keyboard.press("Tab")
             order.append(page.evaluate("document.activeElement.value || document.activeElement.name"))
         assert order == ["much first", "first", "equal", "second", "much second", "reason"]
-        for k in range(4, 10):
+        for k in range(2, 6):
             exhibits(page, "audio")
             if k % 2:
                 expect(page.locator("fieldset")).to_be_focused()
@@ -225,10 +302,10 @@ def test_ten_judgements_by_clicks_and_by_keyboard(browser, server):
             else:
                 access(page, "b")
             expect(page.locator("#now small")).to_have_text(f"pair {k + 1}")
-        expect(page.locator("#best-title")).to_contain_text("after 10 judgements")
+        expect(page.locator("#best-title")).to_contain_text("after 6 judgements")
         expect(page.locator(".best")).to_contain_text("hosen over the start in")
         assert violations(page) == []
-    words = ["first"] * 4 + ["much second", "equal"] * 3
+    words = ["first"] * 2 + ["much second", "equal"] * 2
     assert said(path) == [(k, "anna", word) for k, word in enumerate(words)]
 
 
@@ -259,3 +336,30 @@ def test_judgements_on_a_phone_and_without_script(browser, server):
         first.get_by_role("button", name="Undo").click()
         expect(first.locator("#now small")).to_have_text("pair 2")
     assert said(path) == [(0, "anna", "second"), (1, "anna", "much first")]
+
+
+@NEEDS_BROWSER
+def test_two_judges_on_one_server(browser, tmp_path):
+    path = tmp_path / "study.jsonl"
+    begun(path)
+    server = Served(path, "--judges", "--numbers", "--blind")
+    try:
+        with screen(browser, server, path) as one, screen(browser, server, path) as other:
+            for page, name in ((one, "Anna K."), (other, "bert")):
+                page.get_by_label("Who judges?").fill(name)
+                page.keyboard.press("Enter")
+                page.get_by_role("button", name="Next pair").click()
+            expect(one.locator("#now small")).to_have_text("pair 0, Anna K.")
+            expect(other.locator("#now small")).to_have_text("pair 1, bert")
+            one.locator("#by").fill("2")
+            one.locator("#by").press("Enter")
+            assert said(path) == []  # Enter says nothing of A or B
+            one.get_by_role("button", name="A", exact=True).click()
+            expect(one.locator("#now small")).to_have_text("pair 2, Anna K.")
+            expect(other.locator("#best-title")).to_contain_text("after 1 judgement")  # seen at once
+            one.get_by_role("button", name="Take back pair 0: A by 2").click()
+            expect(one.locator("#now small")).to_have_text("pair 0, Anna K.")
+            assert violations(one) == []
+        assert said(path) == []
+    finally:
+        server.stop()

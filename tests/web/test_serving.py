@@ -16,6 +16,8 @@ def test_what_cannot_be_served_is_refused(tmp_path):
     assert "measures one study" in invoke("serve", tmp_path, "--", "true", code=2).stderr
     (tmp_path / "tokens").write_text("short\nshorter\n")
     begun(tmp_path / "study.jsonl")
+    for wrong in (("--judge", "a", "--judges"), ("--numbers",), ("--blind",), ("--judges", "--", "true")):
+        assert "--judge" in invoke("serve", tmp_path / "study.jsonl", *wrong, code=2).stderr
     refused = invoke("serve", tmp_path / "study.jsonl", "--token-file", tmp_path / "tokens", code=1)
     assert "must be at least 16 letters" in refused.stderr
     refused = invoke("serve", tmp_path / "study.jsonl", "--host", "203.0.113.9", "--port", 0, code=1)

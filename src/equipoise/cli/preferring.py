@@ -9,7 +9,7 @@ from typing import Any, Literal
 import click
 
 from equipoise.cli.common import AS_JSON, INTERRUPTED, STUDY, assignments, command, opened, printable, say
-from equipoise.judging import DEFAULT_STEPS, SCALES, Pair
+from equipoise.judging import CHECK_EVERY, DEFAULT_STEPS, SCALES, Pair
 from equipoise.optimizer import Optimizer
 
 KEYS = {"slightly ": "s", "": "", "much ": "m"}
@@ -35,10 +35,24 @@ equipoise judge study.jsonl 7 'much first'""",
     show_default=True,
     help="How many answers there are to choose from.",
 )
+@click.option(
+    "--check-every",
+    type=click.IntRange(min=0),
+    default=CHECK_EVERY,
+    show_default=True,
+    help="After this number of new pairs an earlier one is asked in the other order; 0: never.",
+)
 @click.option("--show", metavar="COMMAND", help="A program that shows both: it reads them as JSON; nothing is printed.")
 @AS_JSON
 def judge(
-    study: Path, pair: int | None, answer: str | None, name: str, steps: str, show: str | None, as_json: bool
+    study: Path,
+    pair: int | None,
+    answer: str | None,
+    name: str,
+    steps: str,
+    check_every: int,
+    show: str | None,
+    as_json: bool,
 ) -> None:
     """Ask which of two settings is better, one pair after the other, in random order, until you quit.
 
@@ -52,19 +66,19 @@ def judge(
         _tell(opt, pair, answer, name or None)
         say(as_json, {"id": pair, "answer": answer, "judgements": opt.judgements}, f"Pair {pair} is judged: {answer}.")
     elif as_json:
-        say(True, _data(_next(opt, name, int(steps))), "")
+        say(True, _data(_next(opt, name, int(steps), check_every)), "")
     else:
-        _ask_on(opt, name, int(steps), show)
+        _ask_on(opt, name, int(steps), check_every, show)
 
 
-def _ask_on(opt: Optimizer, name: str, steps: int, show: str | None) -> None:
+def _ask_on(opt: Optimizer, name: str, steps: int, check_every: int, show: str | None) -> None:
     """Ask until the user quits."""
     click.echo(_legend(steps))
     try:
-        pair: Pair | None = _next(opt, name, steps)
+        pair: Pair | None = _next(opt, name, steps, check_every)
         while pair is not None:
             answered = _asked(opt, pair, show)
-            pair = _next(opt, name, steps) if answered is True else answered
+            pair = _next(opt, name, steps, check_every) if answered is True else answered
     except (KeyboardInterrupt, click.Abort):  # click makes Ctrl-C and the end of the input an Abort
         click.echo(_farewell(opt))
         if sys.stdin.isatty():
@@ -113,10 +127,9 @@ def _tell(opt: Optimizer, pair: int, answer: str, name: str | None) -> None:
     opt.judge(pair, said, judge=name)
 
 
-def _next(opt: Optimizer, name: str, steps: int) -> Pair:
-    """Return the pair that waits for a judge; else a new one."""
-    waiting = (pair for pair in opt.open_pairs if pair.judge == name)
-    return next(waiting, None) or opt.ask_pair(judge=name, steps=steps)
+def _next(opt: Optimizer, name: str, steps: int, check_every: int) -> Pair:
+    """Return the pair that waits for a judge; else one to be asked again, as long ago as can be; else a new one."""
+    return opt.next_pair(judge=name, steps=steps, check_every=check_every, lag=max(check_every, 1))
 
 
 def _show(pair: Pair, show: str | None) -> None:

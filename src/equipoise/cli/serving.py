@@ -12,6 +12,7 @@ from equipoise.cli.interrupting import interruptible
 EXAMPLES = """equipoise serve study.jsonl                         readings are entered in a browser
 equipoise serve study.jsonl -- ./measure.sh         a program measures, people watch and take over
 equipoise serve studies/                            a folder of studies
+equipoise serve study.jsonl --judges --blind        people judge pairs, each under a name of their own
 equipoise serve --demo                              a simulated instrument that drifts"""
 
 
@@ -29,10 +30,19 @@ equipoise serve --demo                              a simulated instrument that 
 @click.option("--worker", default="page", show_default=True, help="Who measures here; another name for each machine.")
 @CONTEXT
 @click.option("--judge", metavar="NAME", help="Judge pairs instead of entering readings, as NAME.")
+@click.option("--judges", is_flag=True, help="The same, by any number of people: each says a name on the page.")
 @click.option(
     "--steps", type=click.Choice(["2", "3", "5", "7"]), default="5", show_default=True, help="Answers to choose from."
 )
-@click.option("--blind", is_flag=True, help="Hide the settings of a pair.")
+@click.option("--numbers", is_flag=True, help="Ask how much better, as a number, instead.")
+@click.option(
+    "--check-every",
+    type=click.IntRange(min=0),
+    default=10,
+    show_default=True,
+    help="After this number of new pairs a judge is asked an earlier one in the other order; 0: never.",
+)
+@click.option("--blind", is_flag=True, help="Hide the settings of a pair, and whatever else tells them.")
 @click.option("--show", metavar="TEMPLATE", help="The file that shows a setting, such as 'pictures/{gain}.png'.")
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds a reading of PROGRAM may take.")
 @click.option("--stdin", is_flag=True, help="Settings for PROGRAM as JSON on standard input, not as arguments.")
@@ -66,7 +76,10 @@ def _serve(
     stdin: bool,
     context: tuple[str, ...],
     judge: str | None,
+    judges: bool,
     steps: str,
+    numbers: bool,
+    check_every: int,
     blind: bool,
     show: str | None,
 ) -> None:
@@ -86,11 +99,14 @@ def _serve(
         begin(study)
     measure = Simulator() if demo else Program(program, stdin, timeout).measure if program else None
     present = context_of(opened(study), context) if context else None
-    if judge is not None and measure is not None:
+    if judge is not None and judges:
+        raise click.UsageError("give either --judge or --judges")
+    judging = judges or judge is not None
+    if judging and measure is not None:
         raise click.UsageError("--judge is for people; a PROGRAM measures")
-    if judge is None and (blind or show is not None):
-        raise click.UsageError("--blind and --show are for --judge")
-    sitting = None if judge is None else Sitting(judge, int(steps), blind, show)
+    if not judging and (blind or numbers or show is not None):
+        raise click.UsageError("--blind, --numbers and --show are for --judge and --judges")
+    sitting = Sitting(judge, int(steps), blind, show, numbers, check_every) if judging else None
     shelf = Shelf(study, worker, machine=measure is not None, context=present, sitting=sitting)
     try:
         station = None if shelf.only is None else shelf.station(shelf.only)

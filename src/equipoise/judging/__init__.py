@@ -4,9 +4,10 @@ from equipoise.judging.heard import Heard
 from equipoise.judging.judged import JudgedPosterior
 from equipoise.judging.judges import Judge
 from equipoise.judging.report import JudgeReport, reported
-from equipoise.judging.scale import DEFAULT_STEPS, SCALES, Judgement, Pair, answered, known_scale, mirrored
+from equipoise.judging.scale import CHECK_EVERY, DEFAULT_STEPS, SCALES, Judgement, Pair, answered, known_scale, mirrored
 
 __all__ = [
+    "CHECK_EVERY",
     "DEFAULT_STEPS",
     "SCALES",
     "Heard",

@@ -198,12 +198,19 @@ class Docket:
             found[once] = found[once] - again.level if once in found else 0.0
         return found
 
-    def due_again(self, judge: str, every: int) -> int | None:
-        """Return the pair that a judge is to be asked again, in the other order: the last one of every so many."""
-        mine = [case.asked for case in self.cases.values() if case.asked.judge == judge and case.complete]
-        new = [asked.trial for asked in mine if asked.again is None]
+    def due_again(self, judge: str, every: int, lag: int = 1) -> int | None:
+        """Return the pair that a judge is to be asked again, in the other order: one of every so many.
+
+        Args:
+            judge: Who judges.
+            every: How many new pairs there are between two that are asked again; 0 for no such.
+            lag: Which: 1 for the last one that was judged, 2 for the one before.
+        """
+        asked = (case.asked for case in self.cases.values() if case.complete)
+        mine = [each for each in asked if each.judge == judge and not each.added]
+        new = [each.trial for each in mine if each.again is None]
         checks = len(mine) - len(new)
-        return new[-1] if every and len(new) >= every * (checks + 1) else None
+        return new[-lag] if every and len(new) >= every * (checks + 1) else None
 
     def swapped(self, i: int) -> tuple[FloatArray, FloatArray, int]:
         """Return the points of a pair in the other order, and its scale."""

@@ -10,8 +10,7 @@ from starlette.responses import Response
 
 from equipoise.desk.words import printable
 from equipoise.judging import Pair
-from equipoise.web.deeds import told_of
-from equipoise.web.dials import Dial, dials
+from equipoise.web.dials import Dial, dials, told_of
 from equipoise.web.known import described
 from equipoise.web.pages import MissingError, Pages, page
 from equipoise.web.sides import on_button
@@ -37,6 +36,9 @@ class Confirmation:
     usual: str = ""
 
 
+NUMBER_WORDS = ("second", "equal", "first")
+"""What is chosen beside a number."""
+
 CONFIRMATIONS = {
     "pause": Confirmation(
         "Pause",
@@ -50,14 +52,14 @@ CONFIRMATIONS = {
         "Audit the best setting",
         "The next pairs try to prove the best setting wrong. Once they are told, the bound is audited.",
         "Plan the audit",
-        ("duels", "Pairs, of two readings each"),
+        ("duels", "Pairs, of two readings or one judgement each"),
         "24",
     ),
     "verify": Confirmation(
         "Verify the best setting",
         "The next pairs compare the best setting with the start and the runners-up, without any model.",
         "Plan the verification",
-        ("duels", "Pairs, of two readings each"),
+        ("duels", "Pairs, of two readings or one judgement each"),
         "24",
     ),
     "cancel": Confirmation("Cancel what is planned", "What was told for it stays.", "Cancel it"),
@@ -97,10 +99,12 @@ def _judged(station: Station, pair: Pair, answer: str | float) -> dict[str, Any]
     """Return what is shown of a pair that was judged."""
     space = station.opt.space
     both = ("A", dials(space, pair.first, pair.second)), ("B", dials(space, pair.second, pair.first))
-    words = [(word, on_button(word)) for word in reversed(pair.answers)]
-    said = {"pair": pair.id, "said": on_button(answer), "judge": printable(pair.judge, "")}
-    hidden = station.sitting is not None and station.sitting.blind
-    return said | {"both": () if hidden else both, "answers": words, "was": told_of(answer)}
+    scale = pair.answers if isinstance(answer, str) else NUMBER_WORDS
+    words = [(word, on_button(word)) for word in reversed(scale)]
+    said: dict[str, Any] = {"pair": pair.id, "said": on_button(answer), "judge": printable(pair.judge, "")}
+    chosen = answer if isinstance(answer, str) else NUMBER_WORDS[1 + (answer > 0) - (answer < 0)]
+    said |= {"number": None if isinstance(answer, str) else answer, "chosen": chosen}
+    return said | {"both": () if station.blind else both, "answers": words, "was": told_of(answer)}
 
 
 class Beside:
@@ -137,6 +141,11 @@ class Beside:
         shown: dict[str, Any] = {"record": record, "state": state, "worker": who, "was": told_of(record.value)}
         shown["dials"] = dials(station.opt.space, record.x)
         return page("trial.html", request, name=station.path.name, unit=station.unit, **shown)
+
+    async def hidden(self, request: Request) -> Response:
+        """Show the way to what is hidden from blind judges, to who asks for it."""
+        station = await self._pages.found(request)
+        return page("hidden.html", request, name=station.path.name)
 
     async def logbook(self, request: Request) -> Response:
         """Show the entry for a logbook, to be copied."""

@@ -1,19 +1,9 @@
 """What people do with a study beside measuring: each is refused where it is about something that has changed."""
 
-import hashlib
 from typing import Any
 
+from equipoise.web.dials import told_of
 from equipoise.web.station import RefusedError, Station
-
-
-def told_of(value: Any) -> str:
-    """Return a short text by which a form says what it has shown: a setting, or a reading.
-
-    Example:
-        >>> told_of({"q1": 0.5}) == told_of({"q1": 0.25})
-        False
-    """
-    return hashlib.sha256(repr(value).encode()).hexdigest()[:16]
 
 
 def undo(station: Station, trial: int) -> None:
@@ -31,7 +21,7 @@ def correct(station: Station, trial: int, value: float, was: str) -> None:
         station.opt.correct(trial, value)
 
 
-def rejudge(station: Station, pair: int, answer: str, was: str) -> None:
+def rejudge(station: Station, pair: int, answer: str | float, was: str) -> None:
     """Replace what was said of a pair, if it still is what it was."""
     with station.turn():
         _must_be_as_shown(station, pair, was)

@@ -1,5 +1,6 @@
 """Settings as an operator reads them: every knob with its unit, to the digits that matter."""
 
+import hashlib
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -85,3 +86,13 @@ def _shown(space: Domain, name: str, value: Any) -> str:
         return f"{value:.5g}"
     decimals = max(DIGITS - math.floor(math.log10(span)), 0)
     return f"{value:.{decimals}f}"
+
+
+def told_of(value: Any) -> str:
+    """Return a short text by which a form says what it has shown: a setting, or a reading.
+
+    Example:
+        >>> told_of({"q1": 0.5}) == told_of({"q1": 0.25})
+        False
+    """
+    return hashlib.sha256(repr(value).encode()).hexdigest()[:16]

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from equipoise import plots
-from equipoise.desk.table import as_csv, rows
+from equipoise.desk.table import as_csv, ballot_rows, rows
 from equipoise.desk.times import times
 from equipoise.web.pages import MissingError, Pages
 from equipoise.web.sides import open_pair
@@ -22,6 +22,12 @@ _drawing = threading.Lock()
 def table(station: Station) -> bytes:
     """Return all trials as CSV."""
     return as_csv(rows(station.opt.records(), times(station.path)), station.opt).encode()
+
+
+def judgements(station: Station) -> bytes:
+    """Return all pairs that were judged as CSV."""
+    rows = ballot_rows(station.opt.rulings(), times(station.path))
+    return as_csv(rows, station.opt, judgements=True).encode()
 
 
 def _picture(kind: str) -> Callable[[Station], bytes]:
@@ -39,6 +45,7 @@ def _picture(kind: str) -> Callable[[Station], bytes]:
 
 FILES: dict[str, tuple[str, Callable[[Station], bytes]]] = {
     "csv": ("text/csv; charset=utf-8", table),
+    "judgements.csv": ("text/csv; charset=utf-8", judgements),
     "svg": ("image/svg+xml", _picture("svg")),
     "png": ("image/png", _picture("png")),
     "jsonl": ("application/x-ndjson", lambda station: station.path.read_bytes()),
@@ -59,7 +66,7 @@ class Downloads:
     async def exhibit(self, request: Request) -> Response:
         """Return the file that shows a side of the pair that is open here."""
         station, letter = await self._pages.found(request), request.path_params["letter"]
-        sitting = station.sitting
+        sitting = None if station.sitting is None else station.sitting.of(request.path_params.get("judge"))
         pair = None if sitting is None else open_pair(station.opt, sitting)
         if sitting is None or pair is None or pair.id != request.path_params["pair"] or letter not in ("A", "B"):
             raise MissingError("There is nothing to be shown of this pair any more.")
@@ -80,5 +87,6 @@ class Downloads:
         except ImportError as error:
             raise MissingError(str(error)) from error
         stem = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "_" for c in station.path.stem)
-        attached = f'attachment; filename="{stem}.{request.path_params["kind"]}"'
+        end = request.path_params["kind"]
+        attached = f'attachment; filename="{stem}{"-" if "." in end else "."}{end}"'
         return Response(content, media_type=kind, headers={"content-disposition": attached})

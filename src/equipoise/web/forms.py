@@ -55,7 +55,26 @@ def words(given: Fields, name: str) -> str:
 
 def _ask(station: Station, given: Fields) -> None:
     texts = {name.removeprefix("context."): text for name, text in given.items() if name.startswith("context.")}
-    station.ask(surroundings.given(station.opt, texts) if texts else None)
+    station.ask(surroundings.given(station.opt, texts) if texts else None, given.get("judge"))
+
+
+def _answer(given: Fields) -> str | float:
+    """Return what was said of a pair: a word; or how much better which one is, where that was asked for."""
+    word = given.get("answer", "")
+    if "by" not in given or word == "equal":
+        return 0.0 if "by" in given else word
+    size = number(given, "by", "How much better it is")
+    if size < 0 or word not in ("first", "second"):
+        raise RefusedError("Say how much better it is, a number from 0 on, and press A or B.")
+    return size if word == "first" else -size
+
+
+def _judge(station: Station, given: Fields) -> list[str]:
+    return station.judge(count(given, "pair"), _answer(given), judge=given.get("judge"))
+
+
+def _pass(station: Station, given: Fields) -> list[str]:
+    return station.judge(count(given, "pair"), None, words(given, "reason"), given.get("judge"))
 
 
 def _tell(station: Station, given: Fields) -> list[str]:
@@ -86,12 +105,12 @@ CHANGES: dict[str, Callable[[Station, Fields], list[str] | None]] = {
     "tell": _tell,
     "fail": _fail,
     "skip": lambda station, given: station.fail(count(given, "trial"), ""),
-    "judge": lambda station, given: station.judge(count(given, "pair"), given.get("answer", "")),
-    "pass": lambda station, given: station.judge(count(given, "pair"), None, words(given, "reason")),
+    "judge": _judge,
+    "pass": _pass,
     "undo": lambda station, given: deeds.undo(station, count(given, "trial")),
     "correct": _correct,
     "rejudge": lambda station, given: deeds.rejudge(
-        station, count(given, "trial"), given.get("answer", ""), given.get("was", "")
+        station, count(given, "trial"), _answer(given), given.get("was", "")
     ),
     "retract": lambda station, given: deeds.retract(station, count(given, "trial"), given.get("was", "")),
     "expire": lambda station, given: deeds.expire(station, count(given, "trial")),

@@ -134,7 +134,7 @@ def known(
         best.readings,
         () if blind else dials(opt.space, best.x, start),
         best.overall.kind if len(best.claims) == 1 else best.kind,
-        tuple(claimed(claim, unit) for claim in best.claims),
+        (*(claimed(claim, unit) for claim in best.claims), *preferences(opt, best, blind)),
         against_start(opt, best, start, unit),
         best.against_start is not None and best.against_start.clear,
         "" if opt.plan is None else planned(opt.plan),
@@ -160,6 +160,15 @@ def claimed(claim: Claim, unit: str) -> str:
         return "A guess: there is no bound yet."
     what = f"none of {claim.scope}" if claim.kind == "verified" else "nothing"
     return f"{PHRASES[claim.kind]}, {what} is better by more than {claim.bound:.3g}{_after(unit)}."
+
+
+def preferences(opt: Optimizer, best: Recommendation, blind: bool) -> list[str]:
+    """Return how often the best setting was preferred to each rival in fresh judgements, in words."""
+    told = []
+    for x, share in best.preferred:
+        rival = "another setting" if blind else ", ".join(map(str, dials(opt.space, x)))
+        told.append(f"Preferred to {rival} in {share}.")
+    return told
 
 
 def compared(start: Difference | None, unit: str) -> str:

@@ -11,7 +11,7 @@ from equipoise.study import Note
 from equipoise.study.rules import Record
 from equipoise.web.chronicle import Chronicle, clock
 from equipoise.web.dials import Dial, dials
-from equipoise.web.sides import Sides, Sitting, sides
+from equipoise.web.sides import Last, Sides, Sitting, last, sides
 from equipoise.web.surroundings import Surrounding, surroundings
 
 Mode = Literal["by hand", "automatic", "pause"]
@@ -41,6 +41,8 @@ class Now:
         needs: What must be said before the next setting can be handed out.
         sides: The pair to be judged, where pairs are judged here.
         judging: Whether pairs are judged here.
+        judge: Who judges; `None` where nobody has said so.
+        last: The last answer of that judge.
     """
 
     mode: Mode
@@ -57,11 +59,14 @@ class Now:
     needs: tuple[Surrounding, ...] = ()
     sides: Sides | None = None
     judging: bool = False
+    judge: str | None = None
+    last: Last | None = None
 
     @property
     def version(self) -> str:
         """A text that differs where the form does: a screen that shows another one is out of date."""
         said = repr((self.mode, self.trial, self.asked, self.busy, self.paused, self.unit, self.trouble, self.sides))
+        said += repr((self.judge, self.last))
         return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
@@ -88,7 +93,9 @@ def now(
     paused = _paused(notes, chronicle) if mode == "pause" else ""
     general: dict[str, Any] = {"unit": unit_of(notes), "busy": busy, "paused": paused, "machine": machine}
     if sitting is not None:
-        return Now(mode, said, **general, sides=sides(opt, sitting), judging=True)
+        shown, mine = sides(opt, sitting), last(opt, sitting)
+        needs = surroundings(opt) if shown is None else ()
+        return Now(mode, said, **general, needs=needs, sides=shown, judging=True, judge=sitting.judge, last=mine)
     trial = current(opt, chronicle, worker)
     if trial is None:
         return Now(mode, said, needs=surroundings(opt), **general)

@@ -27,6 +27,10 @@ TEMPLATES = Environment(
 TEMPLATES.filters["path"] = lambda name: quote(name, safe="")
 
 
+LONGEST_NAME = 80
+"""Characters of the name of a judge."""
+
+
 class Pages:
     """Answers what is asked of the screen.
 
@@ -57,6 +61,17 @@ class Pages:
         station = await self.found(request)
         return await self._form(request, station, [])
 
+    async def seat(self, request: Request) -> Response:
+        """Lead whoever has said a name to the screen where that name judges."""
+        station = await self.found(request)
+        if not station.several:
+            raise MissingError("Nobody says a name to judge here.")
+        name = " ".join(request.query_params.get("judge", "").split())
+        if not name or "/" in name or len(name) > LONGEST_NAME or not name.isprintable():
+            refused = f"A judge has a name of at most {LONGEST_NAME} characters, without a slash."
+            return await self._screen(request, station, [refused], 409)
+        return RedirectResponse(home(station, name), 303)
+
     async def known(self, request: Request) -> Response:
         """Show what is known, to be put into the screen."""
         station = await self.found(request)
@@ -69,6 +84,8 @@ class Pages:
         given: dict[str, str] = {}
         try:
             given = fields(body)
+            given.pop("judge", None)  # the address says who judges
+            given |= {"judge": request.path_params["judge"]} if "judge" in request.path_params else {}
             said = await run_in_threadpool(change, station, given)
         except RefusedError as error:
             said, status, refused = [str(error)], 409, True
@@ -77,14 +94,14 @@ class Pages:
             return await self._form(request, station, said, status, draft)
         if said:
             return await self._screen(request, station, said, status, draft)
-        return RedirectResponse(home(station), 303)
+        return RedirectResponse(home(station, request.path_params.get("judge")), 303)
 
     async def events(self, request: Request) -> Response:
         """Tell a screen what is new, as it happens."""
         station = await self.found(request)
         if self.broadcast.full:
             return PlainTextResponse("Too many screens listen.\n", 503)
-        return _Streaming(self.broadcast, station)
+        return _Streaming(self.broadcast, station, request.path_params.get("judge"))
 
     async def found(self, request: Request) -> Station:
         """Return the study that is asked for, or refuse."""
@@ -95,6 +112,8 @@ class Pages:
             raise MissingError(f"This study cannot be opened: {error}") from error
         if station is None:
             raise MissingError("There is no study of this name.")
+        if "judge" in request.path_params and not station.several:
+            raise MissingError("Nobody says a name to judge here: see `equipoise serve STUDY --judges`.")
         return station
 
     async def _screen(
@@ -105,7 +124,7 @@ class Pages:
         status: int = 200,
         draft: dict[str, str] | None = None,
     ) -> Response:
-        now = await run_in_threadpool(station.now)
+        now = await run_in_threadpool(station.now, request.path_params.get("judge"))
         drawn = await run_in_threadpool(self._known, station, may_change(request.scope))
         shown = {"now": now, "known_html": drawn, "said": said, "refused": status != 200, "draft": _kept(draft, now)}
         return page("screen.html", request, status, station=station, name=station.path.name, **shown)
@@ -118,7 +137,7 @@ class Pages:
         status: int = 200,
         draft: dict[str, str] | None = None,
     ) -> Response:
-        now = await run_in_threadpool(station.now)
+        now = await run_in_threadpool(station.now, request.path_params.get("judge"))
         shown = {"now": now, "said": said, "refused": status != 200, "draft": _kept(draft, now)}
         return page("now.html", request, status, station=station, name=station.path.name, **shown)
 
@@ -144,17 +163,18 @@ async def missing(request: Request, error: Exception) -> Response:
 class _Streaming(Response):
     """An answer that goes on."""
 
-    def __init__(self, broadcast: Broadcast, station: Station) -> None:
+    def __init__(self, broadcast: Broadcast, station: Station, judge: str | None) -> None:
         super().__init__()
-        self._streams, self._station = broadcast, station
+        self._streams, self._station, self._judge = broadcast, station, judge
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        await self._streams.serve(self._station, scope, receive, send)
+        await self._streams.serve(self._station, self._judge, scope, receive, send)
 
 
 def _kept(draft: dict[str, str] | None, now: Now) -> dict[str, str]:
-    """Return what was typed into a form that was refused, unless it was about another trial."""
-    same = draft is not None and draft.get("trial") == str(now.trial)
+    """Return what was typed into a form that was refused, unless it was about another trial or pair."""
+    about = ("trial", now.trial) if now.sides is None else ("pair", now.sides.pair)
+    same = draft is not None and draft.get(about[0]) == str(about[1])
     return defaultdict(str, draft if same and draft is not None else {})
 
 
@@ -164,6 +184,7 @@ def page(template: str, request: Request, status: int = 200, **shown: Any) -> Re
     return HTMLResponse(TEMPLATES.get_template(template).render(**shown), status)
 
 
-def home(station: Station) -> str:
-    """Return the address of a study's screen."""
-    return f"/study/{quote(station.path.name, safe='')}/"
+def home(station: Station, judge: str | None = None) -> str:
+    """Return the address of a study's screen; of a judge who has said a name, that of their own."""
+    own = "" if judge is None else f"judge/{quote(judge, safe='')}/"
+    return f"/study/{quote(station.path.name, safe='')}/{own}"

@@ -110,24 +110,28 @@ def application(shelf: Shelf, ending: Callable[[], bool] = lambda: False) -> Sta
     """
     pages = Pages(shelf, Broadcast(ending))
     beside, downloads, beginning = Beside(pages), Downloads(pages), Beginning(pages)
-    study = "/study/{name}"
     routes = [
         Route("/", pages.first),
         Route("/new", beginning.form),
         Route("/new", beginning.post, methods=["POST"]),
-        Route(f"{study}/", pages.screen),
-        Route(f"{study}/", pages.post, methods=["POST"]),
-        Route(f"{study}/now", pages.now),
-        Route(f"{study}/known", pages.known),
-        Route(f"{study}/events", pages.events),
-        Route(f"{study}/confirm/{{what}}", beside.confirm),
-        Route(f"{study}/trial/{{trial:int}}", beside.trial),
-        Route(f"{study}/logbook", beside.logbook),
-        Route(f"{study}/download/{{kind}}", downloads.get),
-        Route(f"{study}/exhibit/{{pair:int}}/{{letter}}", downloads.exhibit),
-        Mount("/static", StaticFiles(directory=STATIC)),
+        Route("/study/{name}/judge", pages.seat),
     ]
-    return Starlette(routes=routes, exception_handlers={MissingError: missing, LogError: missing})
+    for study in ("/study/{name}/judge/{judge}", "/study/{name}"):  # a judge who has said a name has all under it
+        routes += [
+            Route(f"{study}/", pages.screen),
+            Route(f"{study}/", pages.post, methods=["POST"]),
+            Route(f"{study}/now", pages.now),
+            Route(f"{study}/known", pages.known),
+            Route(f"{study}/events", pages.events),
+            Route(f"{study}/hidden", beside.hidden),
+            Route(f"{study}/confirm/{{what}}", beside.confirm),
+            Route(f"{study}/trial/{{trial:int}}", beside.trial),
+            Route(f"{study}/logbook", beside.logbook),
+            Route(f"{study}/download/{{kind}}", downloads.get),
+            Route(f"{study}/exhibit/{{pair:int}}/{{letter}}", downloads.exhibit),
+        ]
+    static = Mount("/static", StaticFiles(directory=STATIC))
+    return Starlette(routes=[*routes, static], exception_handlers={MissingError: missing, LogError: missing})
 
 
 class Server:

@@ -3,7 +3,7 @@
 import mimetypes
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from equipoise.desk.words import printable
-from equipoise.judging import DEFAULT_STEPS, Pair
+from equipoise.judging import CHECK_EVERY, DEFAULT_STEPS, Pair
 from equipoise.optimizer import Optimizer
 from equipoise.spaces import Domain
 from equipoise.study.sheets import settings
-from equipoise.web.dials import Dial, dials
+from equipoise.web.dials import Dial, dials, told_of
 
 LETTERS = {"first": "A", "second": "B"}
 KINDS = ("image", "audio", "video")
@@ -34,21 +34,36 @@ class Sitting:
     """How pairs are judged here.
 
     Attributes:
-        judge: Who judges.
+        judge: Who judges; `None` where everybody says so who does.
         steps: How many answers there are to choose from.
         blind: Whether the settings are hidden.
         show: A template of the file that shows a setting, such as "pictures/{gain:.2f}-{filter}.png"; all files lie in
             the folder that is named before the first brace.
+        numbers: Whether the answer is a number: how much better, in the judge's own unit.
+        check_every: After so many new pairs an earlier one is asked in the other order; 0 for never.
 
     Example:
         >>> Sitting(show="/data/{gain}-{filter}.png").file({"gain": 3, "filter": "../x"})
         PosixPath('/data/3-.._x.png')
     """
 
-    judge: str = ""
+    judge: str | None = ""
     steps: int = DEFAULT_STEPS
     blind: bool = False
     show: str | None = None
+    numbers: bool = False
+    check_every: int = CHECK_EVERY
+
+    def of(self, judge: str | None) -> "Sitting":
+        """Return how a judge who has said a name judges; without one, whoever is expected does."""
+        return self if judge is None else replace(self, judge=judge)
+
+    def hand_out(self, opt: Optimizer, context: Mapping[str, Any] | None) -> Pair:
+        """Return the pair that waits for the judge, or else hand one out."""
+        if self.judge is None:
+            raise ValueError("say who judges first")
+        lag = max(self.check_every, 1)
+        return opt.next_pair(judge=self.judge, steps=self.steps, check_every=self.check_every, lag=lag, context=context)
 
     def file(self, x: Any) -> Path | None:
         """Return the file that shows a setting, there or not; text of a setting is one name, never a path."""
@@ -94,6 +109,7 @@ class Sides:
         shown: What the files of both are; empty where there are none.
         blind: Whether the settings are hidden.
         lacks: What is to be said of a file that should be there, and is not.
+        numbers: Whether the answer is a number.
     """
 
     pair: int
@@ -103,11 +119,30 @@ class Sides:
     shown: tuple[str, str]
     blind: bool
     lacks: tuple[str, str] = ("", "")
+    numbers: bool = False
+
+
+@dataclass(frozen=True)
+class Last:
+    """The last answer of the judge who sits here, to be taken back.
+
+    Attributes:
+        pair: Its number.
+        said: What was said, as on the button.
+        was: By what a form says so.
+    """
+
+    pair: int
+    said: str
+    was: str
 
 
 def seated(opt: Optimizer) -> Sitting | None:
     """Return how a study is judged that has more pairs to be judged than readings; `None` where it has not."""
-    return Sitting() if opt.judgements + len(opt.open_pairs) > opt.readings else None
+    if opt.judgements + len(opt.open_pairs) <= opt.readings:
+        return None
+    said = [answer for _, answer in opt.answers()]
+    return Sitting(numbers=bool(said) and not any(isinstance(answer, str) for answer in said))
 
 
 def open_pair(opt: Optimizer, sitting: Sitting) -> Pair | None:
@@ -125,7 +160,13 @@ def sides(opt: Optimizer, sitting: Sitting) -> Sides | None:
     words = tuple((word, on_button(word)) for word in reversed(pair.answers))
     a, b = dials(opt.space, first, second), dials(opt.space, second, first)
     lacks = _lacking(sitting, "A", first), _lacking(sitting, "B", second)
-    return Sides(pair.id, a, b, words, shown, sitting.blind, lacks)
+    return Sides(pair.id, a, b, words, shown, sitting.blind, lacks, sitting.numbers)
+
+
+def last(opt: Optimizer, sitting: Sitting) -> Last | None:
+    """Return the last answer of the judge who sits here."""
+    mine = [(pair.id, answer) for pair, answer in opt.answers() if pair.judge == sitting.judge]
+    return Last(mine[-1][0], on_button(mine[-1][1]), told_of(mine[-1][1])) if mine else None
 
 
 def on_button(answer: str | float) -> str:
@@ -136,7 +177,7 @@ def on_button(answer: str | float) -> str:
         ['A, much', 'equal', 'B']
     """
     if not isinstance(answer, str):
-        return f"A by {answer:g}"
+        return f"A by {answer:g}" if answer > 0 else f"B by {-answer:g}" if answer < 0 else "equal"
     strength, _, place = answer.rpartition(" ")
     letter = LETTERS.get(place, place)
     return f"{letter}, {strength}" if strength else letter

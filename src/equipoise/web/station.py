@@ -72,7 +72,7 @@ class Station:
         self._chronicle = Chronicle(path)
         self._lock = threading.RLock()
         self._followed = 0  # bytes of the log that the study surely knows: it and the chronicle may know more
-        self._now: tuple[tuple[int, bool, str], Now] | None = None
+        self._now: dict[str | None, tuple[tuple[int, bool, str], Now]] = {}
         self._known: Known | None = None
         self._bounds: dict[int, float] = {}
         self._revision = 0
@@ -91,14 +91,17 @@ class Station:
         """A text that differs where what is known does."""
         return f"{self.size}.{self._revision}"
 
-    def now(self) -> Now:
-        """Return what is to be done now."""
+    def now(self, judge: str | None = None) -> Now:
+        """Return what is to be done now, by a judge who has said a name where pairs are judged."""
         with self.turn():
             key = (self._followed, self.busy, self.trouble)
-            if self._now is None or self._now[0] != key:
-                found = now(self.opt, self._chronicle, self.worker, self.machine, self.busy, self.sitting)
-                self._now = key, replace(found, trouble=printable(self.trouble, ""))
-            return self._now[1]
+            made = self._now.get(judge)
+            if made is None or made[0] != key:
+                found = now(self.opt, self._chronicle, self.worker, self.machine, self.busy, self._seat(judge))
+                made = key, replace(found, trouble=printable(self.trouble, ""))
+                kept = {who: each for who, each in self._now.items() if each[0] == key}  # of who is still looking
+                self._now = kept | {judge: made}
+            return made[1]
 
     def known(self) -> Known:
         """Return what is known; computed once after each change."""
@@ -116,10 +119,22 @@ class Station:
                         self.start,
                         self._bounds,
                         version,
-                        self.sitting is not None and self.sitting.blind,
+                        self.blind,
                     )
+                    if self.several:
+                        found = replace(found, undo=None)  # each judge has an undo of their own
                 self._known = _with(found, said)
             return self._known
+
+    @property
+    def several(self) -> bool:
+        """Whether several people judge here, each of whom says a name."""
+        return self.sitting is not None and self.sitting.judge is None
+
+    @property
+    def blind(self) -> bool:
+        """Whether whoever judges here must not see settings."""
+        return self.sitting is not None and self.sitting.blind
 
     @property
     def start(self) -> Any:
@@ -144,21 +159,21 @@ class Station:
         with self.turn():
             return mode_of(self.opt.notes, self.machine)
 
-    def ask(self, context: Mapping[str, Any] | None = None) -> None:
+    def ask(self, context: Mapping[str, Any] | None = None, judge: str | None = None) -> None:
         """Hand out the next trial, if none is open here and nobody has paused; at a context, if the study has such."""
         with self.turn():
             if self.mode == "pause":
                 raise RefusedError("The study is paused: let it go on first.")
-            self._hand_out(context or self.context)
+            self._hand_out(context or self.context, judge)
 
-    def judge(self, pair: int, answer: str | None, reason: str = "") -> list[str]:
+    def judge(self, pair: int, answer: str | float | None, reason: str = "", judge: str | None = None) -> list[str]:
         """Report what was said of the pair that is open here, or why nothing can be; then hand out the next."""
         with self.turn(), remarks() as said:
             if answer is not None and (pair, answer) in ((judged.id, was) for judged, was in self.opt.answers()):
                 return [f"Pair {pair} was judged so already: {on_button(answer)}."]
-            self._must_be_open(pair)
+            self._must_be_open(pair, judge)
             self.opt.judge(pair, answer, skip=reason or "can't tell" if answer is None else None)
-            self._go_on()
+            self._go_on(judge)
         return said
 
     def tell(self, trial: int, value: float, error: float = 0.0) -> list[str]:
@@ -227,25 +242,29 @@ class Station:
                 self._followed = size
             yield
 
-    def _go_on(self) -> None:
+    def _go_on(self, judge: str | None = None) -> None:
         """Hand out the next trial where somebody measures by hand, and none is open."""
         if mode_of(self.opt.notes, self.machine) != "by hand":
             return
-        unsaid = self.sitting is None and contexts(self.opt) and self.context is None
+        unsaid = contexts(self.opt) and self.context is None
         with suppress(TypeError, ValueError) if unsaid else nullcontext():  # a half that waits needs no context
-            self._hand_out(self.context)
+            self._hand_out(self.context, judge)
 
-    def _hand_out(self, context: Mapping[str, Any] | None) -> None:
+    def _seat(self, judge: str | None) -> Sitting | None:
+        return None if self.sitting is None else self.sitting.of(judge)
+
+    def _hand_out(self, context: Mapping[str, Any] | None, judge: str | None) -> None:
         """Hand out the next trial, or pair, if none is open here."""
-        if self.sitting is not None:
-            if open_pair(self.opt, self.sitting) is None:
-                self.opt.ask_pair(judge=self.sitting.judge, steps=self.sitting.steps)
+        seat = self._seat(judge)
+        if seat is not None:
+            seat.hand_out(self.opt, context)
         elif current(self.opt, self._chronicle, self.worker) is None:
             self.opt.ask(worker=self.worker, context=context)
 
-    def _must_be_open(self, pair: int) -> None:
+    def _must_be_open(self, pair: int, judge: str | None) -> None:
         """Refuse a form that is about another pair than the one that is open here."""
-        here = None if self.sitting is None else open_pair(self.opt, self.sitting)
+        seat = self._seat(judge)
+        here = None if seat is None else open_pair(self.opt, seat)
         if here is not None and here.id == pair:
             return
         said = next((on_button(answer) for judged, answer in self.opt.answers() if judged.id == pair), None)

@@ -40,7 +40,7 @@ class Broadcast:
         """Whether no more screens may listen."""
         return self._open >= MOST_STREAMS
 
-    async def serve(self, station: Station, scope: Scope, receive: Receive, send: Send) -> None:
+    async def serve(self, station: Station, judge: str | None, scope: Scope, receive: Receive, send: Send) -> None:
         """Send what is new until the screen goes away, takes nothing any more, or the server ends."""
         self._open += 1
         gone = asyncio.create_task(_gone(receive))
@@ -48,13 +48,13 @@ class Broadcast:
             headers = [(b"content-type", b"text/event-stream"), (b"x-accel-buffering", b"no")]
             await send({"type": "http.response.start", "status": 200, "headers": headers})
             with suppress(LogError):  # a log that is gone: the screen asks again, and is told so
-                await self._tell(station, send, gone)
+                await self._tell(station, judge, send, gone)
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
             gone.cancel()
             self._open -= 1
 
-    async def _tell(self, station: Station, send: Send, gone: "asyncio.Task[None]") -> None:
+    async def _tell(self, station: Station, judge: str | None, send: Send, gone: "asyncio.Task[None]") -> None:
         seen: object = None
         told: dict[str, str] = {}
         last = 0.0
@@ -62,7 +62,7 @@ class Broadcast:
             key = await run_in_threadpool(lambda: (station.edition, station.busy, station.trouble))
             text = ""
             if key != seen:
-                seen, found = key, await run_in_threadpool(_versions, station)
+                seen, found = key, await run_in_threadpool(_versions, station, judge)
                 text = "".join(f"event: {k}\ndata: {v}\n\n" for k, v in found.items() if told.get(k) != v)
                 told = found
             if not text and time.monotonic() - last > QUIET_SECONDS:
@@ -76,9 +76,9 @@ class Broadcast:
             await asyncio.sleep(LOOK_SECONDS)
 
 
-def _versions(station: Station) -> dict[str, str]:
+def _versions(station: Station, judge: str | None) -> dict[str, str]:
     """Return the versions of both parts of the screen; the second is not computed for it."""
-    return {"now": station.now().version, "known": station.edition}
+    return {"now": station.now(judge).version, "known": station.edition}
 
 
 async def _gone(receive: Receive) -> None:
