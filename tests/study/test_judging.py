@@ -312,6 +312,23 @@ def test_judgements_go_into_tables_and_out_of_them():
     assert other.judgements == 7
 
 
+def test_what_was_taken_in_and_taken_back_is_asked_of_nobody():
+    opt = eq.Optimizer(eq.Finite(["moka", "press"]), rng=0)
+    taken = opt.add_judgement("moka", "press", "first")
+    opt.retract(taken)
+    assert not opt.open_pairs
+    assert opt.next_pair().id == 1
+    assert opt.judgements == 0
+
+
+def test_a_belief_that_cannot_learn_from_judgements_refuses_the_first(tmp_path):
+    posterior = eq.policies.SemiTSPosterior(np.eye(2), eq.Linear())
+    opt = eq.Optimizer(eq.Finite(np.eye(2)), posterior=posterior, log=tmp_path / "study.jsonl", rng=0)
+    with pytest.raises((TypeError, ValueError)):
+        opt.add_judgement([1, 0], [0, 1], "first")
+    assert opt.judgements == eq.resume(opt.log, posterior=posterior).judgements == 0
+
+
 def test_votes_on_names_take_the_shortest_scale():
     pd = pytest.importorskip("pandas")
     opt = eq.Optimizer(eq.Finite(["moka", "press"]), rng=0)

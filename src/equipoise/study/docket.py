@@ -98,8 +98,8 @@ class Docket:
 
     @property
     def open(self) -> list[int]:
-        """The pairs that wait for an answer, oldest first."""
-        return [i for i, case in self.cases.items() if case.open]
+        """The pairs that wait for an answer, oldest first; of what was taken in from elsewhere nobody is asked."""
+        return [i for i, case in self.cases.items() if case.open and not case.asked.added]
 
     @property
     def waiting(self) -> FloatArray:

@@ -69,7 +69,10 @@ class Listening:
         if later or heard is not None:
             return None, heard
         with calmly(self._prior):
-            return self._next(self._judged, said, self._learning.belief)
+            belief, heard = self._next(self._judged, said, self._learning.belief)
+            if not self._said:
+                _ = belief.exact  # refused now, where the prior cannot learn from judgements
+        return belief, heard
 
     def add(self, said: Judgement, heard: Heard | None = None, belief: JudgedPosterior | None = None) -> None:
         """Take up a judgement.
