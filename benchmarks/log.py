@@ -67,6 +67,17 @@ def advance(opt: eq.Optimizer, readings: int) -> tuple[list[float], list[float]]
     return asks, tells
 
 
+def judge(opt: eq.Optimizer, judgements: int) -> None:
+    """Take in judgements of settings drawn at random, on five steps, by a judge who likes the middle."""
+    rng = np.random.default_rng(0)
+    for first, second in rng.uniform(-2, 2, (judgements, 2, 2)):
+        better = float(second @ second - first @ first) + rng.normal()
+        side = "first" if better > 0 else "second"
+        word = "equal" if abs(better) < 0.4 else side if abs(better) < 1.6 else f"much {side}"
+        x, z = ({"q0": float(a), "q1": float(b)} for a, b in (first, second))
+        opt.add_judgement(x, z, word)
+
+
 def bare(folder: Path, lines: int) -> list[float]:
     """Return the seconds of writing a line and waiting for the disk."""
     seconds = []
@@ -95,13 +106,21 @@ def call_costs(folder: Path, readings: int = 300) -> None:
     print()
 
 
-def replay(name: str, path: Path, opt: eq.Optimizer, readings: int, target: float = math.nan) -> None:
+def replay(
+    name: str,
+    path: Path,
+    opt: eq.Optimizer,
+    readings: int,
+    target: float = math.nan,
+    act: Callable[[eq.Optimizer, int], object] = advance,
+) -> None:
     start = time.perf_counter()
     with no_waiting():
-        advance(opt, readings)
+        act(opt, readings)
     live = time.perf_counter() - start
     start = time.perf_counter()
-    _ = eq.resume(path).posterior  # made when it is asked for
+    taken_up = eq.resume(path)
+    taken_up.posterior.mean(taken_up.space.candidates(np.random.default_rng(0))[:1])  # made when it is asked for
     again = time.perf_counter() - start
     size = path.stat().st_size
     print(f"{name:34}{readings:10}{live:9.1f}{again:10.2f}{target:9.0f}{size / readings:16.0f}{size / 1e6:8.2f}")
@@ -128,6 +147,8 @@ def main() -> None:
         for i, (study, (make, readings, target)) in enumerate(studies().items()):
             path = Path(name) / f"{i}.jsonl"
             replay(study, path, make(path), readings, target)
+        path = Path(name) / "judged.jsonl"
+        replay("2 named floats, judged", path, eq.Optimizer(named(2), rng=0, log=path), 2000, 5.0, judge)
 
 
 if __name__ == "__main__":

@@ -126,5 +126,16 @@ class Observations:
         """Turn columns that belong to points, shape (..., p), into columns that belong to data, shape (..., n)."""
         if len(self.starts) == len(self.weights):  # every datum is of a single point
             return columns if (self.weights == 1.0).all() else columns * self.weights
+        if self._pairs:
+            difference: FloatArray = columns[..., ::2] - columns[..., 1::2]  # the same bits, in half the time
+            return difference
         combined: FloatArray = np.add.reduceat(columns * self.weights, self.starts, axis=-1)
         return combined
+
+    @property
+    def _pairs(self) -> bool:
+        """Whether every datum is the difference of two points."""
+        n = len(self.starts)
+        if len(self.weights) != 2 * n or (self.starts != 2 * np.arange(n)).any():
+            return False
+        return bool((self.weights[::2] == 1.0).all() and (self.weights[1::2] == -1.0).all())

@@ -72,7 +72,7 @@ class Learning:
                 belief, known = self.belief, count
             last = max((n for n in self._fits if known < n <= count), default=known)
             if last > known:
-                belief, known = self._at(self._fits[last], ()), last
+                belief, known = self._at(self._fits[last], (), belief), last
             belief, _ = self._learned(belief, known, self._lessons[known:count])
             known = count
             yield belief
