@@ -532,7 +532,9 @@ def part_of(study, trials):
 DIRECTED = [*((law, "maximize") for law in LAWS), (eq.Tracked(), "minimize"), (eq.Arbitrary(), "minimize")]
 
 
-@pytest.mark.parametrize(("law", "direction"), DIRECTED, ids=lambda part: part if isinstance(part, str) else repr(part))
+@pytest.mark.parametrize(
+    ("law", "direction"), DIRECTED, ids=[f"{type(law).__name__}{law.guard}-{way}" for law, way in DIRECTED]
+)
 def test_the_same_duels_lead_an_optimizer_and_a_sampler_to_the_same_belief(law, direction):
     """After every duel: same data, same fits at the same moments, same jumps, same trust."""
     study = make(direction, offset=law, search_space=SPACE)

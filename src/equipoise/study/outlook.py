@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -47,15 +48,16 @@ def suspect(ledger: Ledger, spoiled: tuple[float, ...], sign: float) -> FloatArr
         spoiled: The times of the readings held for spoiled.
         sign: -1 where values are minimized.
     """
-    if not spoiled:
+    recent = islice(reversed(ledger.told.items()), RECENT_READINGS)
+    doubtful = [i for i, reading in recent if reading.place in spoiled and not reading.told.campaign]
+    if not doubtful:
         return None
-    told = list(ledger.told.items())
-    points = {i: ledger.of_trial[i].point(i) for i, _ in told}
-    values = sorted(sign * reading.value for _, reading in told)
-    for i, reading in reversed(told[-RECENT_READINGS:]):
-        good = sign * reading.value > values[len(values) // 2]
+    points = {i: ledger.of_trial[i].point(i) for i in ledger.told}
+    values = sorted(sign * reading.value for reading in ledger.told.values())
+    for i in doubtful:
+        good = sign * ledger.told[i].value > values[len(values) // 2]
         once = sum(point.tobytes() == points[i].tobytes() for point in points.values()) == 1
-        if reading.place in spoiled and not reading.told.campaign and good and once:
+        if good and once:
             return points[i]
     return None
 
