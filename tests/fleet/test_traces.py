@@ -11,7 +11,7 @@ from equipoise.environments import BIASES, Drift, Environment, Function, camelba
 from equipoise.fleet import Blueprint, OwnCoins, Worlds, simulate
 from equipoise.fleet.covariances import Directions
 from equipoise.fleet.reducing import Duels
-from equipoise.policies import Random, SemiTSPosterior
+from equipoise.policies import EUBO, MaxMinLCB, Random, SemiTSPosterior
 from equipoise.study.streams import PROPOSE, RECOMMEND, Streams
 
 LEARNERS = 4
@@ -39,6 +39,8 @@ PAIRS = [
     (eq.Challenger(boldness=0.0, scale=0.75), eq.OnePoint()),
     (eq.DoubleThompson(), eq.TwoPoint()),
     (eq.DoubleThompson(scale=1.5), eq.OnePoint()),
+    (MaxMinLCB(), eq.TwoPoint()),
+    (EUBO(), eq.TwoPoint()),
 ]
 CONFIDENCES = {
     "linear": eq.PaperConfidence(),

@@ -15,13 +15,27 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from equipoise.belief.arrays import Array, namespace, pick
+from equipoise.belief.arrays import Array, namespace, pick, placed, to_numpy
 from equipoise.fleet.balancing import balanced_weights
 from equipoise.fleet.beliefs import Beliefs
 from equipoise.fleet.semiparametric import winning_weights
 from equipoise.fleet.throwing import Throws
-from equipoise.policies import BOSE, IDS, UCB, Challenger, DoubleThompson, Policy, Random, SemiTS
+from equipoise.policies import (
+    BOSE,
+    EUBO,
+    IDS,
+    UCB,
+    Challenger,
+    DoubleThompson,
+    MaxMinLCB,
+    Policy,
+    Random,
+    SemiTS,
+)
+from equipoise.policies.eubo import expected_best, once_each
 from equipoise.policies.ids import merits, probability
+from equipoise.policies.maxmin_lcb import lower_bounds
+from equipoise.policies.pairs import LARGEST, pairwise_psi, plausible
 from equipoise.policies.thompson import DRAWS, PROMISING, RANDOM
 
 
@@ -83,6 +97,33 @@ def double_thompson(policy: DoubleThompson, beliefs: Beliefs, throws: Throws, la
     return Choices(xp.where(alone, leader, winners[0]), xp.where(alone, leader, second))
 
 
+def maxmin_lcb(policy: MaxMinLCB, beliefs: Beliefs, throws: Throws, last: Choices | None) -> Choices:
+    """Choose the plausible point whose worst case is best, and the plausible one that makes it worst."""
+    psi, xp = _all_psi(policy, beliefs), namespace(beliefs.mean)
+    throws.argmax(beliefs.mean)  # the leader, whom a learner alone looks for first: the same coins are thrown
+    width = xp.reshape(beliefs.width(xp.reshape(psi, (psi.shape[0], -1))), psi.shape)
+    alive = plausible(beliefs.mean, width)
+    bounds = xp.where(alive[:, None, :], lower_bounds(beliefs.mean, width), xp.inf)
+    first = throws.argmax(xp.where(alive, xp.min(bounds, axis=-1), -xp.inf))
+    return Choices(first, throws.argmax(-pick(bounds, first)))
+
+
+def eubo(policy: EUBO, beliefs: Beliefs, throws: Throws, last: Choices | None) -> Choices:
+    """Choose the two points whose better one is expected to be best."""
+    psi = _all_psi(policy, beliefs)
+    value = once_each(expected_best(to_numpy(beliefs.mean), to_numpy(psi)))
+    pair = throws.argmax(namespace(psi).asarray(value.reshape(len(value), -1), **placed(psi)))
+    return Choices(pair // psi.shape[1], pair % psi.shape[1])
+
+
+def _all_psi(policy: Policy, beliefs: Beliefs) -> Array:
+    """Return the variances of all differences, shape (L, m, m); refuse too many points."""
+    if beliefs.mean.shape[1] > LARGEST:
+        few = f"at most {LARGEST} points in a fleet"
+        raise ValueError(f"`policy` must fit: {policy!r} needs {few}, got {beliefs.mean.shape[1]}")
+    return pairwise_psi(beliefs.covariances.full())
+
+
 def uniform(policy: Random, beliefs: Beliefs, throws: Throws, last: Choices | None) -> Choices:
     """Choose a point by chance."""
     return Choices(throws.integers(beliefs.mean[:, 0], beliefs.mean.shape[1]))
@@ -106,6 +147,8 @@ CHOOSERS: dict[type, Chooser] = {
     IDS: ids,
     Challenger: challenger,
     DoubleThompson: double_thompson,
+    MaxMinLCB: maxmin_lcb,
+    EUBO: eubo,
     Random: uniform,
     SemiTS: semits,
     BOSE: bose,

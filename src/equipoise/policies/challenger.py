@@ -27,7 +27,8 @@ class Challenger:
             ever (after Takeno, Inatsu, Karasuyama and Takeuchi 2023). With 0 and a theory coefficient the regret
             bound is that of `IDS`.
         scale: Factor on the half-width of the confidence interval. Where a start design and scouts look at all of the
-            space, three quarters of it are enough; a guarantee needs 1.
+            space, three quarters of it are enough; for judges, with a kernel given, 1.5 was best (docs/judge.md); a
+            guarantee needs 1.
         climb: In a continuous space, climb from the best candidate to the very top of its score. In many dimensions
             that top lies in a corner, where little is known and little to be found: measured on hartmann6, the plain
             candidates do better, so that is the default.

@@ -11,15 +11,15 @@ import numpy as np
 from numpy.random import Generator
 
 from equipoise._typing import FloatArray
-from equipoise.belief.posterior import Belief
+from equipoise.belief.posterior import Belief, fair_argmax
 from equipoise.data import Proposal
-from equipoise.policies.pairs import LARGEST, covariance_among, largest, pairwise_psi
+from equipoise.policies.pairs import covariance_among, most_promising, pairwise_psi
 from equipoise.policies.search import optimism
 from equipoise.reductions.two_point import TwoPoint
 
 
 def expected_best(mean: FloatArray, psi: FloatArray) -> FloatArray:
-    """Return E[max(f(x_i), f(x_j))], shape (n, n), given all variances of differences.
+    """Return E[max(f(x_i), f(x_j))], shape (..., n, n), given all means and all variances of differences.
 
     Example:
         >>> expected_best(np.zeros(2), np.array([[0.0, 1.0], [1.0, 0.0]])).round(3)
@@ -29,11 +29,19 @@ def expected_best(mean: FloatArray, psi: FloatArray) -> FloatArray:
     from scipy.special import ndtr
 
     sd = np.sqrt(psi)
-    gap = mean[:, None] - mean
+    other = mean[..., None, :]
+    gap = mean[..., :, None] - other
     z = np.divide(gap, sd, out=np.zeros_like(gap), where=sd > 0)
-    value = mean + gap * ndtr(z) + sd * np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
-    best: FloatArray = np.where(sd > 0, value, np.maximum(mean[:, None], mean))
+    value = other + gap * ndtr(z) + sd * np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
+    best: FloatArray = np.where(sd > 0, value, other + np.maximum(gap, 0.0))
     return best
+
+
+def once_each(values: FloatArray) -> FloatArray:
+    """Return values of pairs, shape (..., n, n), with minus infinity in place of every pair's second mention."""
+    n = values.shape[-1]
+    first: FloatArray = np.where(np.tri(n, k=-1, dtype=np.bool_), -np.inf, values)
+    return first
 
 
 @dataclass(frozen=True)
@@ -56,10 +64,7 @@ class EUBO:
 
     def __call__(self, belief: Belief, rng: Generator) -> Proposal:
         """Propose the pair."""
-        leader = belief.leader(rng)
-        scores = belief.optimism(leader)
-        scores[leader] = np.inf
-        keep = largest(scores, LARGEST, rng)
+        keep = most_promising(belief, rng)
         value = expected_best(belief.mean[keep], pairwise_psi(covariance_among(belief, keep)))
-        i, j = np.divmod(int(value.argmax()), len(keep))
+        i, j = divmod(fair_argmax(once_each(value).ravel(), rng), len(keep))
         return Proposal.pair(belief.points[keep[i]], belief.points[keep[j]])

@@ -30,6 +30,16 @@ def largest(scores: FloatArray, size: int, rng: Generator) -> Indices:
     return order
 
 
+def most_promising(belief: Belief, rng: Generator, size: int = LARGEST) -> Indices:
+    """Return all candidates, or of more than `size` the leader and those of largest optimistic value."""
+    if len(belief.mean) <= size:
+        return np.arange(len(belief.mean))
+    leader = belief.leader(rng)
+    scores = belief.optimism(leader)
+    scores[leader] = np.inf
+    return largest(scores, size, rng)
+
+
 def covariance_among(belief: Belief, keep: Indices) -> FloatArray:
     """Return C at the given distinct candidates; of few of them at a cost linear in the number of all."""
     if len(keep) == len(belief.mean):
