@@ -124,6 +124,7 @@ def ours(problem: str, steps: int, seed: int, policy: str) -> list[dict[str, Any
 
 def botorch(problem: str, steps: int, seed: int, policy: str) -> list[dict[str, Any]]:
     import torch
+    from botorch.acquisition import PosteriorMean
     from botorch.acquisition.preference import qExpectedUtilityOfBestOption
     from botorch.fit import fit_gpytorch_mll
     from botorch.models.pairwise_gp import PairwiseGP, PairwiseLaplaceMarginalLogLikelihood
@@ -157,9 +158,8 @@ def botorch(problem: str, steps: int, seed: int, policy: str) -> list[dict[str, 
         spent += time.process_time() - begun
         if n in CHECKS:
             assert model is not None
-            with torch.no_grad():
-                tries = torch.cat([X, torch.rand(4096, d, dtype=torch.double)])
-                best = tries[model.posterior(tries).mean.squeeze(-1).argmax()]
+            best, _ = optimize_acqf(PosteriorMean(model), bounds, q=1, num_restarts=8, raw_samples=1024)
+            best = best.squeeze(0)
             rows.append(_row("botorch qEUBO", problem, 2, seed, n, judge.regret(best.numpy()), spent / n))
     return rows
 

@@ -174,6 +174,22 @@ def test_bench_real_prints_a_table_and_continues(invoke, tmp_path):
     assert (tmp_path / "real.png").exists() or "install equipoise[plot]" in again.output
 
 
+def test_bench_judge_prints_a_table_and_continues(invoke, tmp_path):
+    command = ("bench", "judge", "--rule", "Challenger", "--utility", "ackley", "--answers", 4, "--seeds", 3)
+    first = invoke(*command, "--out", tmp_path / "judge.csv")
+    assert first.exit_code == 0
+    assert "ackley" in first.output
+    assert len((tmp_path / "judge.csv").read_text().splitlines()) == 4
+    assert invoke(*command, "--out", tmp_path / "judge.csv").output.splitlines()[-4:] == first.output.splitlines()[-4:]
+
+
+@pytest.mark.parametrize("option", ["rule", "utility"])
+def test_bench_judge_says_what_it_knows(invoke, option):
+    result = invoke("bench", "judge", f"--{option}", "nonsense")
+    assert result.exit_code == 2
+    assert f"--{option} must be one of" in result.output
+
+
 @pytest.mark.parametrize("option", ["competitor", "world"])
 def test_bench_real_says_what_it_knows(invoke, option):
     result = invoke("bench", "real", f"--{option}", "nonsense")

@@ -1,4 +1,4 @@
-"""`equipoise bench`: learners by name against simulated worlds, and against real data."""
+"""`equipoise bench`: learners by name against simulated worlds, against real data, and with judges."""
 
 import json
 import textwrap
@@ -16,6 +16,7 @@ Examples:
   equipoise bench --learner IDS-two --learner random --function branin --bias jumps
   equipoise bench --function linear --bias negative-repeat --readings 2000 --json
   equipoise bench real --help                            published experiments instead
+  equipoise bench judge --help                           pairs that are judged
 """
 
 
@@ -43,7 +44,7 @@ def _listed(what: str, names: list[str], width: int) -> str:
 @click.group(
     cls=_Bench,
     invoke_without_command=True,
-    short_help="Run any learner on any function under any bias; on real data.",
+    short_help="Run any learner on any function under any bias; on real data; with judges.",
     epilog=BENCH_EXAMPLES,
 )
 @click.option("--learner", multiple=True, default=["UCB", "IDS-two"], help="May be repeated.")
@@ -125,6 +126,45 @@ def real(
             from equipoise.experiments.real.score_plot import draw
 
             click.echo(f"Picture: {draw(rows, plot)}")
+
+
+@bench.command(short_help="Rules for pairs that are judged: the benchmark of MaxMinLCB.")
+@click.option("--rule", multiple=True, help="May be repeated.  [default: all]")
+@click.option("--utility", multiple=True, help="May be repeated.  [default: all seven]")
+@click.option("--answers", type=COUNT, help="Answers in each run.  [default: 200]")
+@click.option("--seeds", type=COUNT, help="Runs of each rule with each utility.  [default: 5]")
+@click.option("--first", type=click.IntRange(min=0), default=0, help="The first seed.")
+@click.option("--full", is_flag=True, help="The published size, 2000 answers and 20 seeds: about 20 minutes.")
+@click.option("--out", type=FILE, help="CSV file to keep runs in.  [default: none are kept]")
+def judge(
+    rule: tuple[str, ...],
+    utility: tuple[str, ...],
+    answers: int | None,
+    seeds: int | None,
+    first: int,
+    full: bool,
+    out: Path | None,
+) -> None:
+    """Let rules choose pairs of 100 settings for a simulated judge, who says which of the two is better.
+
+    Cumulative regret with its standard error, the sum over answers of how much rather the best setting would be
+    preferred to the two than a toss-up has it; then, behind the slash, by how much the recommended setting is worse
+    than the best, in units of the utility, which ranges from -3 to 3. Utilities, kernels and the judge are those that
+    were published with MaxMinLCB (Pasztor, Kassraie and Krause 2024). All rules know the kernel.
+    """
+    from equipoise.experiments.preferences import RULES, UTILITIES, lots, preference_table, tournament
+
+    rules, utilities = (
+        _known("rule", rule or tuple(RULES), RULES),
+        _known("utility", utility or (*UTILITIES,), UTILITIES),
+    )
+    size = (2000, 20) if full else (200, 5)
+    count, runs = answers or size[0], range(first, first + (seeds or size[1]))
+    jobs = list(lots(rules, utilities, count, runs))
+    kept = "runs are not kept without --out" if out is None else resumed(out)
+    with ending_politely(kept), bar(len(jobs), "lot") as advance:
+        rows = tournament(jobs, out, advance)
+    click.echo(preference_table(rows))
 
 
 def _known(option: str, names: Sequence[str], known: Iterable[str]) -> list[str]:

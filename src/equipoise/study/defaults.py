@@ -4,7 +4,7 @@ part         default                 why
 design       8 + d points            spread over the space, then scouts: study/exploring.py; none with a kernel given
 policy       Challenger(scale=0.75)  greedy, since design and scouts explore; with a kernel given: Challenger()
 for judges   EUBO()                  ahead of Challenger and DoubleThompson up to 60 answers (docs/judge.md); with a
-                                     kernel given: DoubleThompson(), best in sum up to 2,000; else the policy given
+                                     kernel given: Challenger(scale=1.5), best up to 2,000; else the policy given
 reduction    the policy's own        Challenger proposes pairs: TwoPoint(), both in random order
 offset       the reduction's own     TwoPoint: Tracked(), which learns from each reading and is guarded by the duels;
                                      one reading a duel: Arbitrary(); Direct: Constant(); with a kernel: Arbitrary()
@@ -25,7 +25,7 @@ from equipoise.belief import (
 )
 from equipoise.kernels import Kernel
 from equipoise.offsets import Arbitrary, Constant, Offset
-from equipoise.policies import EUBO, Challenger, DoubleThompson, Policy
+from equipoise.policies import EUBO, Challenger, Policy
 from equipoise.reductions import Reduction
 from equipoise.spaces import Domain
 from equipoise.study.exploring import Explorer, default_size
@@ -40,7 +40,7 @@ def default_policy(learned: bool = True) -> Policy:
 def judging_policy(policy: Policy) -> Policy:
     """Return the policy that chooses pairs to be judged: that of the study, unless it is a default for readings."""
     if policy == default_policy(learned=False):
-        return DoubleThompson()
+        return Challenger(scale=1.5)
     return EUBO() if policy == default_policy() else policy
 
 

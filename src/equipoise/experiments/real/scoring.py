@@ -1,6 +1,5 @@
 """Runs on real data, kept row by row in a file, and their tables."""
 
-import csv
 import math
 import time
 from collections import defaultdict
@@ -13,14 +12,13 @@ import numpy as np
 from equipoise._typing import FloatArray
 from equipoise.experiments.real.lineup import COMPETITORS, missing, takes_part
 from equipoise.experiments.real.recorded import recorded_worlds
+from equipoise.experiments.rows import Row, keep_rows, stored_rows
 from equipoise.experiments.statistics import short, two_standard_errors
 from equipoise.experiments.tables import markdown
 
 FIELDS = ("competitor", "world", "seed", "regret", "cumulative", "bound", "cpu_ms")
 LOST = 0.2
 """A recommendation below the best arm by more than this share of the arms' range is lost."""
-
-Row = dict[str, str]
 
 
 def score(competitor: str, world: str, seed: int) -> dict[str, Any]:
@@ -63,13 +61,12 @@ def scores(
         out: A CSV file in which rows are kept as they come.
         progress: Called with 1 after each run.
     """
-    rows = _stored(out)
+    rows = stored_rows(out)
     done = {(row["competitor"], row["world"], row["seed"]) for row in rows}
     wanted = list(planned(competitors, worlds, seeds))
     for job in wanted:
         if (job[0], job[1], str(job[2])) not in done:
-            rows.append({name: str(value) for name, value in score(*job).items()})
-            _keep(out, rows[-1])
+            rows += keep_rows(out, FIELDS, [score(*job)])
         if progress is not None:
             progress(1)
     names = {(a, b, str(c)) for a, b, c in wanted}
@@ -84,25 +81,6 @@ def planned(competitors: Sequence[str], worlds: Sequence[str], seeds: Sequence[i
             for name in competitors:
                 if missing(name) is None and takes_part(name, some[world]):
                     yield name, world, seed
-
-
-def _stored(path: Path | None) -> list[Row]:
-    if path is None or not path.exists():
-        return []
-    with path.open(encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def _keep(path: Path | None, row: Row) -> None:
-    if path is None:
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = not path.exists()
-    with path.open("a", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS)
-        if new:
-            writer.writeheader()
-        writer.writerow(row)
 
 
 def score_table(rows: Sequence[Row]) -> str:
