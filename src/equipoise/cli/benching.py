@@ -134,7 +134,7 @@ def real(
 @click.option("--answers", type=COUNT, help="Answers in each run.  [default: 200]")
 @click.option("--seeds", type=COUNT, help="Runs of each rule with each utility.  [default: 5]")
 @click.option("--first", type=click.IntRange(min=0), default=0, help="The first seed.")
-@click.option("--full", is_flag=True, help="The published size, 2000 answers and 20 seeds: about 20 minutes.")
+@click.option("--full", is_flag=True, help="The published size, 2000 answers and 20 seeds: about ten minutes.")
 @click.option("--out", type=FILE, help="CSV file to keep runs in.  [default: none are kept]")
 def judge(
     rule: tuple[str, ...],

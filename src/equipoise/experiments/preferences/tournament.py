@@ -90,7 +90,7 @@ def play(rule: str, utility: str, answers: int, seeds: range) -> list[dict[str, 
     players.settle()
     final = f.max() - f[players.mean.argmax(axis=1)]
     same = {"rule": rule, "utility": utility, "answers": answers, "lot": _lot(seeds)}
-    return [same | {"seed": s, "cumulative": paid[k], "final": final[k]} for k, s in enumerate(seeds)]
+    return [same | {"seed": s, "cumulative": float(paid[k]), "final": float(final[k])} for k, s in enumerate(seeds)]
 
 
 def lots(rules: Sequence[str], utilities: Sequence[str], answers: int, seeds: range) -> Iterator[Job]:

@@ -39,8 +39,8 @@ class Utility:
 
     Example:
         >>> ackley = UTILITIES["ackley"]
-        >>> ackley.points.shape, ackley.values.max(), ackley.values.min()
-        ((100, 2), 3.0, -3.0)
+        >>> ackley.points.shape, [float(f(ackley.values)) for f in (np.min, np.max)]
+        ((100, 2), [-3.0, 3.0])
     """
 
     name: str
