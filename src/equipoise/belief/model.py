@@ -198,7 +198,7 @@ class Schedule:
 
     Example:
         >>> [Schedule().above(n) for n in (0, 6, 7, 100)]
-        [6, 8, 8, 118]
+        [6, 8, 8, 101]
     """
 
     first: int = 6
