@@ -11,12 +11,15 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 export MPLBACKEND := Agg
 export OMP_NUM_THREADS := 1  # the tests are the parallel part
 
-.PHONY: demo test docs lint types benchmark clean
+.PHONY: demo test docs lint types tests benchmark clean
 
 demo: $(VENV)/.demo
 	$(BIN)/equipoise demo
 
-test: $(VENV)/.dev lint types
+test: $(VENV)/.dev lint
+	$(MAKE) --no-print-directory --jobs=2 types tests  # types take one core half a minute: beside the tests
+
+tests: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 docs: $(VENV)/.docs
