@@ -37,7 +37,7 @@ def growth(picture: str) -> None:
     )
     late = [_round_cost(50, 20, 4, rounds=n // 2, last=500) / 50 for n in taken]
     _draw(axes[1, 1], "readings taken before", taken, dict(zip(taken, late, strict=True)).get, "linear, 50 learners")
-    some = [20, 50, 100, 200, 500, 1000]
+    some = [20, 50, 100, 200, 500, 1000, 3000]
     grown = dict(zip(some, _default_costs(2, some), strict=True))
     _draw(axes[1, 1], "readings taken before", some, grown.get, "default Optimizer, 2 dimensions")
     figure.suptitle("Processor time of a round (a duel, two readings), one thread; IDS-two but for the default")
