@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 
 import equipoise as eq
+from equipoise.log import jsonl as lines
 from suites import SPACES
 
 FINITE, BOX = SPACES[:2]
@@ -65,3 +66,12 @@ def finished(path):
         trial = opt.ask()
         opt.tell(trial, value_at(trial))
     return path.read_bytes().splitlines(keepends=True)
+
+
+def rewrite(path, contents):
+    """Write a log whose checksums are right, whatever it says."""
+    place, data = lines.Place(), b""
+    for content in contents:
+        line, place = lines.sealed({k: v for k, v in content.items() if k != "crc"}, place)
+        data += line
+    path.write_bytes(data)

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.log import jsonl as lines
 from equipoise.log.header import FORMAT
-from studies import FINITE, KERNEL, events, finished, state
+from studies import FINITE, KERNEL, events, finished, rewrite, state
 
 STORED = Path(__file__).parents[1] / "data" / "study-v1.jsonl"
 
@@ -106,15 +105,6 @@ def test_any_other_damage_is_an_error_that_names_the_line(path):
         with pytest.raises(eq.LogError, match=rf"study.jsonl, line {line} is damaged"):
             eq.resume(path)
         assert path.read_bytes() == b"".join(broken)
-
-
-def rewrite(path, contents):
-    """Write a log whose checksums are right, whatever it says."""
-    place, data = lines.Place(), b""
-    for content in contents:
-        line, place = lines.sealed({k: v for k, v in content.items() if k != "crc"}, place)
-        data += line
-    path.write_bytes(data)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 import equipoise as eq
 from equipoise.log import jsonl as lines
 from invoking import invoke
-from studies import FINITE, KERNEL
+from studies import FINITE, KERNEL, rewrite
 
 FUZZ = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "log_fuzz.py"))
 SPACE = eq.Space(q=eq.Float(0, 1), mode=eq.Choice(["a", "b"]), candidates=16)
@@ -28,15 +28,6 @@ def study(path, space=SPACE):
     opt.tell(opt.ask(), 0.5)
     opt.ask()
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def rewrite(path, contents):
-    """Write a log whose checksums are right, whatever it says."""
-    place, data = lines.Place(), b""
-    for content in contents:
-        line, place = lines.sealed({k: v for k, v in content.items() if k != "crc"}, place)
-        data += line
-    path.write_bytes(data)
 
 
 def test_no_setting_of_a_header_writes_a_file(path, tmp_path):
