@@ -8,6 +8,7 @@ import click
 
 from equipoise.cli.common import CONTEXT, command, context_of, opened
 from equipoise.cli.interrupting import interruptible
+from equipoise.judging import CHECK_EVERY
 
 EXAMPLES = """equipoise serve study.jsonl                         readings are entered in a browser
 equipoise serve study.jsonl -- ./measure.sh         a program measures, people watch and take over
@@ -38,7 +39,7 @@ equipoise serve --demo                              a simulated instrument that 
 @click.option(
     "--check-every",
     type=click.IntRange(min=0),
-    default=10,
+    default=CHECK_EVERY,
     show_default=True,
     help="After this number of new pairs a judge is asked an earlier one in the other order; 0: never.",
 )
