@@ -79,13 +79,8 @@ class Interrupt:
 
 @cache
 def closed_to_signals(code):
-    """Where lines begin at which a trace function may raise, but Python lets no signal in: `try`, the end of `with`."""
-    steps = list(dis.get_instructions(code))
-    entered = {}
-    for step in steps:
-        if step.opname == "BEFORE_WITH":
-            entered[step.positions.lineno] = step.offset
-    return {s.offset for s in steps if s.opname == "NOP" or s.offset > entered.get(s.starts_line, len(code.co_code))}
+    """Where lines begin at which a trace function may raise, but Python lets no signal in: at `try`."""
+    return {step.offset for step in dis.get_instructions(code) if step.opname == "NOP"}
 
 
 def traced(call, opt, at=None):

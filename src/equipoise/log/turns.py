@@ -39,28 +39,51 @@ class Turns:
 
     def look(self, act: Callable[[], T]) -> T:
         """Do something while no other thread changes the study."""
-        self._must_be_free()
-        with self._lock:
-            self._mend()
-            return act()
+        return self._alone(lambda: self._mended(act))
 
     def change(self, act: Callable[[], T]) -> T:
         """Do something that changes the study, while nobody else does: no thread and no process."""
+        return self._alone(lambda: self._changed(act))
+
+    def _alone(self, act: Callable[[], T]) -> T:
+        """Do something while no other thread has a turn.
+
+        A `with` statement would not do: an interrupt can come after it took the lock and before its block begins
+        (Python 3.14), and a trace function can raise between the block and the end.
+        """
         self._must_be_free()
-        with self._lock:
-            well = False
+        try:
             try:
-                try:
-                    self._begin()
-                    result = act()
-                    well = True
-                    return result
-                finally:
-                    self._end(well)
-            except BaseException:
-                self._end(well=False)
-                self._mend()
-                raise
+                self._lock.acquire()
+                return act()
+            finally:
+                self._release()
+        finally:
+            self._release()
+
+    def _release(self) -> None:
+        """Give the lock back if this thread has it."""
+        if self._lock._is_owned():
+            self._lock.release()
+
+    def _mended(self, act: Callable[[], T]) -> T:
+        self._mend()
+        return act()
+
+    def _changed(self, act: Callable[[], T]) -> T:
+        well = False
+        try:
+            try:
+                self._begin()
+                result = act()
+                well = True
+                return result
+            finally:
+                self._end(well)
+        except BaseException:
+            self._end(well=False)
+            self._mend()
+            raise
 
     def _begin(self) -> None:
         self._mend()
