@@ -1,5 +1,6 @@
-"""Logs of earlier versions are taken up: one of every kind of study, as version 0.1.0 wrote it."""
+"""Logs of earlier versions are taken up: one of every kind of study, as versions 0.1.0 and 0.2.0 wrote it."""
 
+import functools
 import json
 import shutil
 from pathlib import Path
@@ -9,6 +10,8 @@ import pytest
 
 import equipoise as eq
 from equipoise.log.parts import restored
+from former import LAST, former
+from kinds import KINDS
 
 FORMER = Path(__file__).parents[1] / "data" / "v0.1.0"
 EXPECTED = json.loads((FORMER / "expected.json").read_text())
@@ -65,3 +68,49 @@ def test_parts_under_their_former_names_are_what_they_are_called_now():
     assert posterior.offset == eq.Tracked().known(walk=0.5, wave=0.1, duration=7.0).jumping((3.0, 0.5))
     finite = {"type": "CovariancePosterior", "points": [[0.0], [1.0]], "kernel": {"type": "Linear"}}
     assert type(restored("posterior", finite)) is eq.belief.FinitePosterior
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory):
+    """Take up each log of 0.2.0 once; the studies are looked at only."""
+    folder = tmp_path_factory.mktemp("former")
+    return functools.cache(lambda name: eq.resume(former(name, folder)))
+
+
+def at(opt):
+    return {"temp": 20} if opt.space.contexts else None
+
+
+def test_there_is_a_log_of_every_kind_of_study():
+    assert set(KINDS) == set(LAST)
+
+
+@pytest.mark.parametrize("name", LAST)
+def test_what_version_0_2_0_knew_is_known(known, name):
+    opt, expected = known(name), LAST[name]
+    assert (opt.readings, opt.judgements) == (expected["readings"], expected["judgements"])
+    assert list(opt.open_trials) == expected["open"]
+    assert [pair.id for pair in opt.open_pairs] == expected["open_pairs"]
+    table = [[r.trial, r.value, r.failed, r.void, r.aside] for r in opt.records()]
+    assert table == expected["table"]
+    assert {report.name: report.answers for report in opt.judges()} == expected["judges"]
+
+
+@pytest.mark.parametrize("name", LAST)
+def test_the_belief_of_version_0_2_0_is_the_same(known, name):
+    opt, expected = known(name), LAST[name]
+    points = np.array(expected["points"])
+    mean, psi = opt.posterior.difference(points, points[0])
+    np.testing.assert_allclose(mean, expected["mean"], rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(psi, expected["psi"], rtol=1e-6, atol=1e-6)
+    assert opt.posterior.comparisons == expected["comparisons"]
+
+
+@pytest.mark.parametrize("name", LAST)
+def test_version_0_2_0_would_have_asked_and_recommended_the_same(known, name):
+    opt, expected = known(name), LAST[name]
+    best, pair = opt.recommend(context=at(opt)), opt.propose_pair(judge="anna", context=at(opt))
+    np.testing.assert_allclose(opt.space.encode(best.x), expected["best"], atol=1e-6)
+    np.testing.assert_allclose(opt.propose(context=at(opt)).points, expected["next"], atol=1e-6)
+    both = [opt.space.encode(x) for x in (pair.first, pair.second)]
+    np.testing.assert_allclose(both, expected["next_pair"], atol=1e-6)

@@ -1,0 +1,276 @@
+"""One small study of every kind, each a function that begins its log, for tests that take all of them somewhere.
+
+Readings are rounded, so that the logs are short. Every function returns the study; `tests/data/v0.2.0` has the logs
+that version 0.2.0 wrote of them.
+"""
+
+import warnings
+
+import numpy as np
+
+import equipoise as eq
+
+LATTICE = np.array([[i / 3, j / 3] for i in range(4) for j in range(4)])
+HILL = eq.Space(q1=eq.Float(-2, 2, unit="A"), q2=eq.Float(-1, 1))
+MIXED = eq.Space(
+    rate=eq.Float(1e-3, 1.0, log=True),
+    gap=eq.Float(0, 1, step=0.25),
+    n=eq.Int(1, 4),
+    mode=eq.Choice(["slow", "fast"]),
+    time=eq.Float(0, 1),  # called as a column of the table is
+    lens="in",
+)
+WEATHER = eq.Space(q1=eq.Float(0, 1), temp=eq.Context(0, 40))
+DRINKS = eq.Finite(["espresso", "filter", "mocha", "latte", "ristretto"])
+START = {"q1": 0.5, "q2": 0.0}
+
+
+def height(x):
+    """What is to be found out of a setting, without noise or drift."""
+    if isinstance(x, str):
+        return -float(len(x))
+    values = list(x.values()) if isinstance(x, dict) else np.asarray(x).tolist()
+    numbers = [float(v) for v in values if isinstance(v, (int, float))]
+    return -sum((v - 0.3) ** 2 for v in numbers)
+
+
+def reading(trial):
+    """A reading that drifts, the same for the same trial."""
+    return round(height(trial.x) + 0.2 * trial.id + 0.1 * np.sin(37.0 * trial.id), 4)
+
+
+def read(opt, readings, context=None, **told):
+    """Measure some trials, one after the other."""
+    for _ in range(readings):
+        trial = opt.ask(context=context)
+        opt.tell(trial, reading(trial), **told)
+    return opt
+
+
+def judge(opt, judgements, steps=5, judge="anna", check_every=4):
+    """Judge some pairs, one after the other; some of them are asked again."""
+    for _ in range(judgements):
+        pair = opt.next_pair(judge=judge, steps=steps, check_every=check_every)
+        opt.judge(pair, verdict(pair))
+    return opt
+
+
+def verdict(pair):
+    """What is said of a pair: no word for much, and the first place has a small advantage."""
+    better = height(pair.first) - height(pair.second) + 0.05
+    return "equal" if abs(better) < 0.1 and "equal" in pair.answers else "first" if better > 0 else "second"
+
+
+def empty(path):
+    return eq.Optimizer(HILL, log=path, rng=0)
+
+
+def finite(path):
+    return read(eq.Optimizer(eq.Finite(LATTICE), log=path, rng=0), 12)
+
+
+def given(path):
+    """The setting of the paper: the kernel is known, and nothing is assumed of the offset."""
+    return read(eq.Optimizer(eq.Finite(LATTICE), kernel=eq.RBF(0.4), policy=eq.IDS(), log=path, rng=0), 13)
+
+
+def box(path):
+    return read(eq.Optimizer(eq.Box([(-1, 1), (0, 2)]), log=path, rng=0), 23)
+
+
+def named(path):
+    return read(eq.Optimizer(MIXED, log=path, rng=0), 12)
+
+
+def names(path):
+    return read(eq.Optimizer(DRINKS, log=path, rng=0), 9)
+
+
+def contexts(path):
+    opt = eq.Optimizer(WEATHER, log=path, rng=0)
+    for temp in (10, 20, 30, 20):
+        read(opt, 3, {"temp": temp})  # the second half of a pair is measured at another temperature
+    return opt
+
+
+def blocks(path):
+    opt = read(eq.Optimizer(HILL, block="monday", log=path, rng=0), 8)
+    opt.begin_block("tuesday")
+    return read(opt, 6)
+
+
+def runs(path):
+    return read(eq.Optimizer(HILL, offset=eq.Blocks(4), log=path, rng=0), 12)
+
+
+def workers(path):
+    opt = eq.Optimizer(HILL, log=path, rng=0)
+    for i in range(12):
+        trial = opt.ask(worker=f"laser-{i % 2}")
+        opt.tell(trial, reading(trial) + 5 * (i % 2), time=float(i), error=0.05)
+    opt.ask(n=3, worker="laser-1")
+    opt.note("unit", "nA")
+    opt.note("dialed in", "for the night", x={"q1": 0.5, "q2": 0.5})
+    return opt
+
+
+def covariates(path):
+    opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), log=path, rng=0)
+    for i in range(12):
+        trial = opt.ask()
+        opt.tell(trial, reading(trial), covariates={"humidity": round(0.4 + 0.1 * np.sin(i), 3)})
+    return opt
+
+
+def history(path):
+    opt = eq.Optimizer(HILL, log=path, rng=0)
+    for i, (q1, q2) in enumerate(np.random.default_rng(0).uniform(-1, 1, (8, 2)).round(3).tolist()):
+        opt.add({"q1": 2 * q1, "q2": q2}, round(40 + height([2 * q1, q2]), 3), block="2025", time=float(i))
+    return read(opt, 6)
+
+
+def limited(path):
+    return read(eq.Optimizer(HILL, start=START, drop=2.0, max_step={"q1": 1.0}, log=path, rng=0), 12)
+
+
+def started(path):
+    return read(eq.Optimizer(HILL, start=START, log=path, rng=0), 9)
+
+
+def constrained(path):
+    space = eq.Space(q1=eq.Float(0, 1), q2=eq.Float(0, 1), constraint="q1 + q2 <= 1")
+    return read(eq.Optimizer(space, log=path, rng=0), 12)
+
+
+def judged(path):
+    return judge(eq.Optimizer(eq.Space(blur=eq.Float(0, 1), gain=eq.Int(0, 3)), log=path, rng=0), 10)
+
+
+def judged_names(path):
+    opt = judge(eq.Optimizer(DRINKS, log=path, rng=0), 8, steps=3)
+    opt.add_judgement("filter", "latte", "second", judge="ben", steps=2)
+    opt.judge(opt.ask_pair(judge="ben", steps=2), skip="cold")
+    opt.correct(opt.answers()[0][0], "second")
+    opt.ask_pair(judge="ben")
+    return opt
+
+
+def judged_numbers(path):
+    opt = eq.Optimizer(eq.Finite(LATTICE), log=path, rng=0)
+    for i in range(9):
+        pair = opt.ask_pair(judge="anna" if i % 3 else "ben")
+        opt.judge(pair, round(10 * (height(pair.first) - height(pair.second)), 2))
+    return opt
+
+
+def judged_and_read(path):
+    opt = eq.Optimizer(HILL, log=path, rng=0)
+    for _ in range(4):
+        judge(opt, 2)
+        read(opt, 3)
+    return opt
+
+
+def failed(path):
+    opt = read(eq.Optimizer(HILL, log=path, rng=0), 5)
+    for again in (4, 3, 0):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", eq.DuelGivenUp)
+            opt.tell(opt.ask(), failed="shutter closed")
+        read(opt, again)
+    return opt
+
+
+def corrected(path):
+    opt = read(eq.Optimizer(HILL, log=path, rng=0), 11)
+    opt.correct(3, 0.75, time=3.5)
+    opt.retract(5)
+    opt.correct(10, 0.1)
+    return opt
+
+
+def expired(path):
+    opt = read(eq.Optimizer(HILL, log=path, rng=0), 9)
+    opt.expire(opt.ask())
+    opt.ask(worker="laser-1")
+    return opt
+
+
+def spoiled(path):
+    """A reading that cannot be, and pairs measured too far apart."""
+    opt = eq.Optimizer(HILL, max_gap=1.5, log=path, rng=0)
+    with warnings.catch_warnings():
+        for expected in (eq.DuelGivenUp, eq.study.SetAside):
+            warnings.simplefilter("ignore", expected)
+        for i in range(14):
+            trial = opt.ask()
+            opt.tell(trial, 1e200 if i == 6 else reading(trial), time=float(i + 2 * (i > 9)))
+    return opt
+
+
+def audited(path):
+    opt = read(eq.Optimizer(HILL, log=path, rng=0), 10)
+    opt.audit(2)
+    return read(opt, 5)
+
+
+def auditing(path):
+    opt = read(eq.Optimizer(HILL, log=path, rng=0), 10)
+    opt.audit(4)
+    return read(opt, 3)
+
+
+def verified(path):
+    opt = read(eq.Optimizer(HILL, log=path, rng=0), 10)
+    opt.verify(4, runners_up=1)
+    return read(opt, 9)
+
+
+def verified_by_judges(path):
+    opt = judge(eq.Optimizer(DRINKS, log=path, rng=0), 6, check_every=0)
+    opt.verify(4, runners_up=1)
+    return judge(opt, 5, check_every=0)
+
+
+def canceled(path):
+    opt = read(eq.Optimizer(HILL, log=path, rng=0), 10)
+    opt.verify(4)
+    read(opt, 3)
+    opt.cancel()
+    return opt
+
+
+def minimized(path):
+    return read(eq.Optimizer(HILL, minimize=True, start=START, log=path, rng=0), 10)
+
+
+def folded(path):
+    """More readings than are kept as they are."""
+    opt = eq.Optimizer(eq.Space(n=eq.Int(0, 9)), policy=eq.policies.Random(pairs=True), design=0, log=path, rng=0)
+    return read(opt, 504)
+
+
+KINDS = {
+    build.__name__.replace("_", "-"): build
+    for build in (
+        *(
+            empty,
+            finite,
+            given,
+            box,
+            named,
+            names,
+            contexts,
+            blocks,
+            runs,
+            workers,
+            covariates,
+            history,
+            limited,
+            started,
+        ),
+        *(constrained, judged, judged_names, judged_numbers, judged_and_read, failed, corrected, expired, spoiled),
+        *(audited, auditing, verified, verified_by_judges, canceled, minimized, folded),
+    )
+}
+"""Every kind of study, by name."""
