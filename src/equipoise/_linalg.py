@@ -70,17 +70,36 @@ def solve_lower(L: FloatArray, b: FloatArray, transposed: bool = False, overwrit
 def firsts(points: FloatArray) -> NDArray[np.intp]:
     """Return where each distinct point, of shape (d,), stands first, the points ascending.
 
-    `np.unique` does the same more slowly, and imports masked arrays for it.
-
     Example:
         >>> firsts(np.array([[1.0, 2.0], [0.0, 3.0], [1.0, 2.0]]))
         array([1, 0])
+    """
+    return grouped(points)[0]
+
+
+def grouped(points: FloatArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return where each distinct point stands first, the points ascending, and which of these each point is.
+
+    `np.unique(axis=0)` does the same more slowly. It also turns a KeyboardInterrupt into a TypeError, if a signal comes
+    while NumPy compares two rows.
+
+    Args:
+        points: Shape (m, d).
+
+    Returns:
+        Indices of the k distinct points, shape (k,), and for each point its place among them, shape (m,).
+
+    Example:
+        >>> grouped(np.array([[1.0, 2.0], [0.0, 3.0], [1.0, 2.0]]))
+        (array([1, 0]), array([1, 0, 1]))
     """
     order = np.lexsort(points.T[::-1])
     ordered = points[order]
     new = np.ones(len(points), dtype=np.bool_)
     new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    return order[new]
+    place = np.empty(len(points), dtype=np.intp)
+    place[order] = np.cumsum(new) - 1
+    return order[new], place
 
 
 @lru_cache(maxsize=1)

@@ -56,6 +56,17 @@ class Proposal:
         return cls(np.array([point], dtype=np.float64), CERTAIN)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoded:
+    """A setting as the space encodes it, to the last bit: to decode and to encode it again may round.
+
+    Attributes:
+        point: Shape (d,).
+    """
+
+    point: FloatArray
+
+
 Side = FloatArray | Proposal
 """One side of a comparison: a point, shape (d,), or a mixture of points under their weights."""
 

@@ -832,7 +832,7 @@ def resume(
     """
     header = Header.read(path)
     where = header.space(space, constraint)
-    settings = header.parts(parts) | header.start(where)
+    settings = header.parts(parts) | header.encoded_start(where)
     opt = header.made(lambda: Optimizer(where, **settings, rng=Streams(key=header.key)), given=bool(parts))
     opt._study.write_to(Log.of(header, where), {})
     return opt

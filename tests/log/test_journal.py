@@ -53,6 +53,17 @@ GIVEN = {
 }
 
 
+def test_a_start_is_the_same_to_the_last_bit_though_its_decoding_rounds(path):
+    space = eq.Space(q=eq.Float(-1.3, 2.9), p=eq.Float(0.3, 1.7))
+    start = {"q": -1.3 + 2 * 4.2 / 61, "p": 0.3 + 5 * 1.4 / 61}
+    assert (space.encode(space.decode(space.encode(start))) != space.encode(start)).any()
+    opt = eq.Optimizer(space, start=start, drop=0.5, log=path, rng=0)
+    assert eq.resume(path).propose().points.tobytes() == opt.propose().points.tobytes()
+    for _ in range(4):
+        opt.tell(opt.ask(), 0.3)
+    assert eq.resume(path).propose().points.tobytes() == opt.propose().points.tobytes()
+
+
 @pytest.mark.parametrize(("space", "parts"), [*OTHERS.values(), *GIVEN.values()], ids=[*OTHERS, *GIVEN])
 def test_a_study_taken_up_is_the_study_that_was_left(path, space, parts):
     with_log, without = eq.Optimizer(space, log=path, rng=3, **parts), eq.Optimizer(space, rng=3, **parts)

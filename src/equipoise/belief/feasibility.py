@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise import _linalg
 from equipoise._typing import FloatArray
 
 PRIOR_READ, PRIOR_FAILED = 1.8, 0.2
@@ -72,8 +73,8 @@ class Feasibility:
             trials: Where they were, shape (t, d).
             read: Which of them were read, shape (t,).
         """
-        points, last, place = np.unique(trials[::-1], axis=0, return_index=True, return_inverse=True)
-        place = place.reshape(-1)[::-1]
+        last, place = _linalg.grouped(trials[::-1])
+        points, place = trials[::-1][last], place[::-1]
         counts = [np.bincount(place, good, len(points)).astype(np.float64) for good in (read, ~read)]
         kept = np.lexsort((last, counts[1] == 0))[:MAX_PLACES]  # those that failed, then the latest
         return cls(extent, points[kept], *(count[kept] for count in counts))

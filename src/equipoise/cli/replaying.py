@@ -132,7 +132,7 @@ def differing(path: Path) -> tuple[list[int], list[int]]:
     """
     header = Header.read(path)
     space = header.space()
-    opt = Optimizer(space, **header.parts({}), **header.start(space), rng=Streams(key=header.key))
+    opt = Optimizer(space, **header.parts({}), **header.encoded_start(space), rng=Streams(key=header.key))
     different: list[int] = []
     pairs: list[int] = []
 

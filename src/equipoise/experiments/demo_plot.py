@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from equipoise import _linalg
 from equipoise.environments import camelback
 from equipoise.experiments.charts import STYLE, band, pyplot, save
 from equipoise.experiments.demo import COLORS, Contestant
@@ -74,8 +75,8 @@ def _map(ax: Any, contestant: Contestant) -> None:
     ax.imshow(values, origin="lower", extent=(-2, 2, -1, 1), cmap="Greys_r", vmin=-6.5, vmax=1.1, aspect="auto")
     ax.contour(a, b, values, levels=8, colors="white", linewidths=0.6, linestyles="solid", alpha=0.8)
     points = np.array([reading.x for reading in contestant.readings])
-    distinct, counts = np.unique(points, axis=0, return_counts=True)
-    ax.scatter(*distinct.T, s=10 * np.sqrt(counts), color=_color(contestant), alpha=0.8, linewidths=0)
+    firsts, place = _linalg.grouped(points)
+    ax.scatter(*points[firsts].T, s=10 * np.sqrt(np.bincount(place)), color=_color(contestant), alpha=0.8, linewidths=0)
     tops = np.outer((1, -1), function.maximizer)  # two of the same height: f(x) = f(-x)
     ax.scatter(*tops.T, marker="*", s=110, color="white", edgecolor="black", linewidth=0.8, zorder=3)
     ax.set(title=f"Where {contestant.name} measured", xlim=(-2.08, 2.08), ylim=(-1.08, 1.08))

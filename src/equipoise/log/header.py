@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+from equipoise.data import Encoded
 from equipoise.log.codec import Codec
 from equipoise.log.jsonl import Lines, LogError
 from equipoise.log.parts import GivenAgainError, chosen, described
@@ -95,12 +96,16 @@ class Header:
         return given.ordered(list(description["parameters"])) if isinstance(given, Space) else given
 
     def start(self, space: Domain) -> dict[str, Any]:
-        """Return the argument `start` of the study's optimizer, where it had one."""
+        """Return the study's start as people write it, by argument; nothing if it has none."""
+        return {name: space.decode(start.point) for name, start in self.encoded_start(space).items()}
+
+    def encoded_start(self, space: Domain) -> dict[str, Encoded]:
+        """Return the argument `start` of the study's optimizer, to the last bit; nothing if it had none."""
         encoded = self.content["settings"].get("start")
         if encoded is None:
             return {}
         with self._explained():
-            return {"start": space.decode(Codec(space).point(encoded))}
+            return {"start": Encoded(Codec(space).point(encoded))}
 
     def parts(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the parts of the study's optimizer, by argument; some are given again (see `parts.py`)."""

@@ -93,7 +93,7 @@ def measured(space: Domain, posterior: Posterior) -> FloatArray:
         return known
     here = space.snap(known)
     if not np.array_equal(here, known):
-        here = np.unique(here, axis=0)
+        here = here[_linalg.firsts(here)]
     return here[space.valid(here)]  # a reading may have been told of where it must not be asked
 
 

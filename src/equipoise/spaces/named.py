@@ -10,6 +10,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from equipoise import _linalg
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.spaces.candidates import spread, subsets
@@ -238,7 +239,7 @@ class Space:
     def _kept(self, points: FloatArray) -> FloatArray:
         """Return the valid points; where nothing is continuous, each only once."""
         if not self.free.any():
-            points = points[np.sort(np.unique(points, axis=0, return_index=True)[1])]
+            points = points[np.sort(_linalg.firsts(points))]
         return points if self.constraint is None else points[self.valid(points)]
 
     def _sweep(self, point: FloatArray) -> list[FloatArray]:

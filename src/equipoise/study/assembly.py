@@ -8,6 +8,7 @@ import numpy as np
 
 from equipoise import _validation as check
 from equipoise.belief import Confidence, Posterior
+from equipoise.data import Encoded
 from equipoise.kernels import Kernel
 from equipoise.offsets import Offset
 from equipoise.policies import Policy
@@ -140,7 +141,7 @@ def _limits(space: Domain, start: Any, drop: float | None, max_step: Any) -> Lim
         if limit is not None and start is None:
             raise ValueError(f"`{name}` must come with a `start`, from which it is counted, got {limit!r}")
     return Limits(
-        None if start is None else space.encode(start),
+        start.point if isinstance(start, Encoded) else None if start is None else space.encode(start),
         None if drop is None else check.positive("drop", drop),
         None if max_step is None else space.steps(max_step),
     )

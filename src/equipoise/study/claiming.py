@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from equipoise import _linalg
 from equipoise._typing import FloatArray
 from equipoise.answer import Difference, Recommendation, Standing, coin_test, difference, finalists, recommended
 from equipoise.belief import Posterior
@@ -83,7 +84,7 @@ class Claims:
             start = state.standing(self.space).start
             points = finalists(state.allowed(self.space, state.posterior), state.posterior, best, start, runners_up)
         else:
-            points = np.unique(np.concatenate((best[None], against)), axis=0)
+            points = against[_linalg.firsts(against)]
             points = np.concatenate((best[None], points[(points != best).any(axis=1)]))
         if len(points) < 2:
             raise RuntimeError(

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise import _linalg
 from equipoise._typing import FloatArray
 from equipoise.belief import Feasibility, Posterior
 from equipoise.policies.search import measured
@@ -103,7 +104,9 @@ class Limits:
         known = known[keep(known)] if len(known) else known
         best = known[np.argsort(-posterior.mean(known))[: ANCHORS - 1]] if len(known) else known
         assert first is not None
-        return np.unique(np.concatenate((first[None], best)), axis=0)
+        anchors = np.concatenate((first[None], best))
+        distinct: FloatArray = anchors[_linalg.firsts(anchors)]
+        return distinct
 
 
 def _moved(space: Domain, point: FloatArray | None) -> FloatArray | None:
