@@ -31,6 +31,9 @@ INTERRUPTS_A_STUDY = 25
 LONGEST = 0.004
 """Seconds until the signal comes, at most; a call takes about 0.5 ms."""
 
+AGAIN = 2.0
+"""Seconds until it comes again: long after any call has ended."""
+
 
 class Alarm:
     """Interrupts what runs, after a while."""
@@ -40,15 +43,19 @@ class Alarm:
         signal.signal(signal.SIGALRM, self.ring)
 
     def ring(self, number: int, frame: object) -> None:
-        """Interrupt, once."""
+        """Interrupt what runs, unless the alarm was stopped."""
         if self.armed:
-            self.armed = False
             raise KeyboardInterrupt
 
     def start(self, seconds: float) -> None:
-        """Interrupt whatever runs then."""
+        """Interrupt what runs then; again later if Python swallowed that, as in a callback."""
         self.armed = True
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+        signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
+
+    def stop(self) -> None:
+        """Interrupt nothing any more."""
+        self.armed = False
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
 
 
 def work(opt: eq.Optimizer, rng: random.Random) -> None:
@@ -107,6 +114,7 @@ def study(path: Path, alarm: Alarm, rng: random.Random) -> Counter[str]:
             alarm.start(rng.uniform(1e-6, LONGEST))
             work(opt, rng)
         except KeyboardInterrupt:
+            alarm.stop()
             found[verdict(opt, path)] += 1
     return found
 

@@ -99,7 +99,7 @@ class Header:
         """Return the study's start as people write it, by argument; nothing if it has none."""
         return {name: space.decode(start.point) for name, start in self.encoded_start(space).items()}
 
-    def encoded_start(self, space: Domain) -> dict[str, Encoded]:
+    def encoded_start(self, space: Domain) -> dict[str, Any]:
         """Return the argument `start` of the study's optimizer, to the last bit; nothing if it had none."""
         encoded = self.content["settings"].get("start")
         if encoded is None:
