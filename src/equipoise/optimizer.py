@@ -13,7 +13,7 @@ import numpy as np
 from equipoise import _validation as check
 from equipoise._typing import Seed
 from equipoise.answer import Difference, Recommendation
-from equipoise.answer.notebook import as_html
+from equipoise.answer.wording import as_html
 from equipoise.belief import Confidence, Posterior
 from equipoise.data import Duel, Reading, Trial
 from equipoise.judging import DEFAULT_STEPS, JudgeReport, Pair

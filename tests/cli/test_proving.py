@@ -42,7 +42,7 @@ def test_a_verification_against_a_setting_of_ones_own(study):
     rival = {"q1": -1.5, "q2": 0.5}
     said = invoke("verify", study, "--duels", 6, "--against", json.dumps(rival)).stdout.splitlines()
     assert said[0].startswith("A verification is under way: 0 of 6 duels told")
-    assert said[2] == "  against q1=-1.5 q2=0.5"
+    assert said[2] == "  against q1 = -1.5000, q2 = 0.5000"
     answer(study, 12)
     data = invoke("best", study, "--json").data
     assert data["kind"] == "verified"
@@ -56,7 +56,7 @@ def test_the_start_in_words(study):
     answer(study, 16)
     text = invoke("best", study).stdout
     assert "Verified by fresh duels, none of the start is better by more than " in text
-    assert "than where the study started by " in text
+    assert "than the start by " in text
     assert ", verified by 8 fresh duels." in text
 
 

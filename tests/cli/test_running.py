@@ -140,7 +140,7 @@ def test_failures_are_survived(study, program, tmp_path):
     failed = [record for record in opt.records() if record.failed]
     assert {record.failed for record in failed} == {"exit status 7"}
     assert len(failed) >= 2
-    assert f"Trial {failed[0].trial} failed, exit status 7: q1=" in result.stderr
+    assert f"Trial {failed[0].trial} failed, exit status 7: q1 = " in result.stderr
 
 
 def test_a_program_that_hangs_is_ended_with_all_it_has_started(study, program, tmp_path):
@@ -153,7 +153,7 @@ def test_a_program_that_hangs_is_ended_with_all_it_has_started(study, program, t
         time.sleep(0.02)"""
     code, _, err = ended(equipoise("run", study, "--readings", 2, "--timeout", 1.0, "--", program(body)))
     assert code == 0
-    assert "Trial 0 failed, no answer after 1 s: q1=" in err
+    assert "Trial 0 failed, no answer after 1 s: q1 = " in err
     before = beats.read_text()
     time.sleep(0.3)
     assert beats.read_text() == before

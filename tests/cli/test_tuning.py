@@ -124,8 +124,8 @@ def test_it_finds_the_best_settings_and_verifies_them():
 def test_higher_and_what_is_printed():
     options = ["--metric", "reading", "--higher", "-N", "--readings", 12, "--seed", 0, "--start", "n=1"]
     said = invoke("tune", "echo {n=1..9}", *options).stdout.splitlines()
-    assert said[0] == "Start: n=1"
-    assert said[1] == "Best: n=9, after 12 readings"
+    assert said[0] == "Start: n = 1"
+    assert said[1] == "Best: n = 9, after 12 readings"
     assert said[2].startswith("best is higher than start by 8 [8, 8] in this session")
     assert said[3] == "echo 9"
 
@@ -153,7 +153,7 @@ def test_a_study_like_any_other_that_can_be_continued():
     options = ["--metric", "reading", "-N", "--log", "study.jsonl", "--seed", 0]
     invoke("tune", BOWL, *options, "--readings", 6)
     assert eq.resume("study.jsonl").readings == 6
-    assert "n=" in invoke("best", "study.jsonl").stdout
+    assert "n = " in invoke("best", "study.jsonl").stdout
     data = invoke("tune", BOWL, *options, "--readings", 10, "--json").data
     assert data["readings"] == 10
     records = eq.resume("study.jsonl").records()
@@ -172,7 +172,7 @@ def test_a_winner_that_fails_later_is_said_to_be_unverified(tmp_path):
     options = ["--metric", "reading", "--readings", 12, "--seed", 0, "--start", "n=9"]
     said = invoke("tune", script, *options)
     assert "failed, exit status 1" in said.stderr
-    assert "Best: n=1, after 12 readings\nNot verified against the start.\n" in said.stdout
+    assert "Best: n = 1, after 12 readings\nNot verified against the start.\n" in said.stdout
 
 
 def test_a_program_that_always_fails_later_ends_it():
@@ -199,5 +199,5 @@ def test_an_interrupt_keeps_the_study(tmp_path):
     assert process.returncode == 130
     assert "Interrupted; with --log the same command continues." in err
     assert "Traceback" not in err
-    assert re.search(r"Best: n=\d, after \d+ readings\n(Not verified|The start is best)", out)
+    assert re.search(r"Best: n = \d, after \d+ readings\n(Not verified|The start is best)", out)
     assert eq.resume(log).readings >= 3

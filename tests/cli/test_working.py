@@ -138,9 +138,10 @@ def test_best_and_its_exit_codes(study):
     told(study, 30)
     best = eq.resume(study).recommend()
     text = invoke("best", study).stdout.splitlines()
-    assert text[0] == f"q1={best.x['q1']} q2={best.x['q2']}"
-    assert text[1] == f"By estimate, nothing is better by more than {best.gap_bound:.4g}."
-    assert text[2].startswith(("Better than where the study started by ", "No better than where the study started"))
+    assert text == str(best).splitlines()
+    assert text[0] == f"q1 = {best.x['q1']:.4f}, q2 = {best.x['q2']:.4f}"
+    assert text[1].startswith("By estimate, nothing is better by more than ")
+    assert text[2].startswith(("Better than the start by ", "Not shown to be better than the start: "))
     assert text[3] == "After 30 readings."
     data = invoke("best", study, "--eps", 2 * best.gap_bound, "--json", code=3).data
     assert (data["certified"], data["kind"]) == (False, "estimate")  # it takes an audit
@@ -163,7 +164,7 @@ def test_status(study):
     text = invoke("status", study).stdout
     assert "maximize over Space(q1=Float(-2.0, 2.0), q2=Float(-1.0, 1.0))" in text
     assert re.search(r"3 readings, the last one \d+ s ago; 1 failed; 1 open", text)
-    assert re.search(r"trial 4 with laser-2 for \d+ s: q1=", text)
+    assert re.search(r"trial 4 with laser-2 for \d+ s: q1 = ", text)
 
 
 def test_export(study, tmp_path):

@@ -10,8 +10,8 @@ from scipy import stats
 
 from equipoise.contest import Question, over
 from equipoise.contest.diary import Diary, Execution, Session
+from equipoise.contest.phrases import told
 from equipoise.contest.sessions import across, disagreeing
-from equipoise.contest.wording import told
 from equipoise.log.jsonl import LogError, TornLine
 
 QUESTION = Question(("old", "new"), margin=0.01)

@@ -7,8 +7,8 @@ import pytest
 
 from equipoise.answer.sequence import Interval
 from equipoise.contest import FAILED, PASSED, UNDECIDED, Contest, Question, verdict_of
+from equipoise.contest.phrases import amount, told
 from equipoise.contest.verdict import judge
-from equipoise.contest.wording import amount, told
 
 OPEN, FASTER, SLOWER = Interval(0, -0.1, 0.1), Interval(-0.2, -0.3, -0.1), Interval(0.2, 0.1, 0.3)
 SAME = Interval(0.001, -0.004, 0.005)

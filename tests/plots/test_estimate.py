@@ -10,6 +10,7 @@ pytest.importorskip("matplotlib")
 from matplotlib import pyplot as plt
 from matplotlib.contour import ContourSet
 
+from equipoise.answer.wording import amount
 from equipoise.plots import style
 from equipoise.plots.estimate import against, foremost
 from equipoise.plots.knobs import knobs
@@ -77,8 +78,8 @@ def test_the_line_is_the_estimate_with_its_band_and_bound(minimize):
     assert stars(ax) == [(best.x["q1"], 0.0)]
     bound = line_of(ax, "by estimate, nothing lies beyond")[0, 1]
     assert bound == (-best.gap_bound if minimize else best.gap_bound)
-    bound = f"By estimate, nothing is better by more than {best.gap_bound:.4g}"
-    assert ax.get_title() == f"Best: q1 = {best.x['q1']:.4g}\n{bound}"
+    bound = f"By estimate, nothing is better by more than {amount(best.gap_bound)}"
+    assert ax.get_title() == f"Best: q1 = {best.x['q1']:.4f}\n{bound}"
 
 
 @pytest.mark.parametrize("minimize", [False, True])

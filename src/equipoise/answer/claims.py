@@ -7,21 +7,13 @@ audited    an estimate, after duels that were spent on proving it wrong         
 estimate   draws of functions from what was learned                               the model
 """
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
 from equipoise.answer.share import Share
+from equipoise.answer.wording import claimed, differing
 
 Kind = Literal["theorem", "verified", "audited", "estimate"]
-
-PHRASES: dict[Kind, str] = {
-    "theorem": "By theorem",
-    "verified": "Verified by fresh duels",
-    "audited": "By audit",
-    "estimate": "By estimate",
-}
-"""How a claim of each kind begins when it is said to people."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +27,7 @@ class Claim:
 
     Example:
         >>> print(Claim("estimate", 0.04, "all settings"))
-        By estimate, nothing is better by more than 0.04.
+        By estimate, nothing is better by more than 0.040.
     """
 
     kind: Kind
@@ -43,10 +35,7 @@ class Claim:
     scope: str
 
     def __str__(self) -> str:
-        if math.isinf(self.bound):
-            return "A guess: there is no bound yet."
-        what = "none of " + self.scope if self.kind == "verified" else "nothing"
-        return f"{PHRASES[self.kind]}, {what} is better by more than {self.bound:.4g}."
+        return claimed(self)
 
 
 @dataclass(frozen=True)
@@ -64,7 +53,7 @@ class Difference:
 
     Example:
         >>> print(Difference(0.31, 0.2, 0.42, "verified", 24))
-        0.31 [0.2, 0.42], verified by 24 fresh duels
+        0.31 [0.20, 0.42], verified by 24 fresh duels
     """
 
     value: float
@@ -86,9 +75,4 @@ class Difference:
         return Difference(-self.value, -self.high, -self.low, self.kind, self.duels, chosen, preferred)
 
     def __str__(self) -> str:
-        phrase = PHRASES[self.kind][0].lower() + PHRASES[self.kind][1:]
-        ground = f"verified by {self.duels} fresh duels" if self.kind == "verified" else phrase
-        said = f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}], {ground}"
-        if self.preferred is not None:
-            return f"{said}: preferred to the other in {self.preferred}"
-        return said if self.chosen is None else f"{said}: chosen over the other in {100 * self.chosen:.0f} % of cases"
+        return differing(self)

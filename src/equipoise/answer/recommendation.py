@@ -1,6 +1,7 @@
 """The answer of a study: the best setting as far as is known, and what is claimed of it."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -9,14 +10,15 @@ from numpy.random import Generator
 
 from equipoise._typing import FloatArray
 from equipoise.answer.claims import Claim, Difference, Kind
-from equipoise.answer.notebook import as_html
 from equipoise.answer.regret import regret_bound
 from equipoise.answer.share import Share
 from equipoise.answer.verification import Verification
+from equipoise.answer.wording import as_html, sentences
 from equipoise.belief import Feasibility, Posterior
 from equipoise.belief.posterior import Belief, fair_argmax
 from equipoise.policies.search import candidates, optimism
 from equipoise.spaces import Domain
+from equipoise.spaces.readouts import Readout, readouts
 from equipoise.spaces.restricted import Restricted
 
 EVERYTHING = "all settings"
@@ -54,6 +56,8 @@ class Recommendation:
             what is better by 1 is chosen in 84 % of cases.
         preferred: The settings that it was verified against by fresh judgements, and how often it was preferred to
             each, with an interval.
+        unit: Of a reading, if the study has a note that says it.
+        readouts: How the value of each parameter is shown, by name: its unit and its digits.
     """
 
     x: Any
@@ -64,6 +68,8 @@ class Recommendation:
     claims: tuple[Claim, ...] = field(default=(), repr=False)
     judgements: int = 0
     preferred: tuple[tuple[Any, Share], ...] = field(default=(), repr=False)
+    unit: str = field(default="", repr=False)
+    readouts: Mapping[str, Readout] = field(default_factory=dict, repr=False)
 
     @property
     def overall(self) -> Claim:
@@ -78,6 +84,9 @@ class Recommendation:
             audit: Whether an estimate is not enough.
         """
         return self.overall.bound <= eps and not (audit and self.overall.kind == "estimate")
+
+    def __str__(self) -> str:
+        return "\n".join(sentences(self))
 
     def _repr_html_(self) -> str:
         return as_html(self)
@@ -129,7 +138,16 @@ def recommended(space: Domain, posterior: Posterior, standing: Standing, rng: Ge
     start = None if standing.start is None else difference(posterior, standing, best, standing.start)
     x, first = space.decode(best), claims[0]
     preferred = () if verified is None else _preferred(space, verified)
-    return Recommendation(x, first.bound, standing.readings, first.kind, start, tuple(claims), preferred=preferred)
+    return Recommendation(
+        x,
+        first.bound,
+        standing.readings,
+        first.kind,
+        start,
+        tuple(claims),
+        preferred=preferred,
+        readouts=readouts(space),
+    )
 
 
 def _preferred(space: Domain, verified: Verification) -> tuple[tuple[Any, Share], ...]:

@@ -18,6 +18,7 @@ import numpy as np
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
+from equipoise.answer.wording import shared
 
 BETS = (np.arange(1024) + 0.5) / 1024
 """The shares that are bet on, equally. However many there are, the interval is exact; more hardly make it narrower."""
@@ -52,8 +53,7 @@ class Share:
         return Share(1.0 - self.value, 1.0 - self.high, 1.0 - self.low, self.judgements)
 
     def __str__(self) -> str:
-        value, low, high = (f"{100 * each:.0f} %" for each in (self.value, self.low, self.high))
-        return f"{value} [{low}, {high}] of cases, verified by {self.judgements} fresh judgements"
+        return shared(self)
 
 
 def share(scores: FloatArray, alpha: float = 0.05) -> Share:

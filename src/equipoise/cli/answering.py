@@ -79,7 +79,7 @@ def ask(study: Path, worker: str | None, context: tuple[str, ...], as_json: bool
     opt = opened(study)
     trial = opt.ask(worker=worker, context=context_of(opt, context))
     data = {"id": trial.id, "x": trial.x} | ({} if worker is None else {"worker": worker})
-    say(as_json, data, f"{trial.id} {assignments(trial.x)}")
+    say(as_json, data, f"{trial.id} {assignments(trial.x, opt.space)}")
 
 
 @command(

@@ -14,13 +14,15 @@ from typing import Any
 
 import click
 
-from equipoise.answer import Difference, Recommendation
-from equipoise.desk.words import json_line as json_line
-from equipoise.desk.words import printable as printable
+from equipoise.answer import Recommendation
+from equipoise.desk.cells import json_line as json_line
 from equipoise.log.jsonl import LogError
 from equipoise.optimizer import Optimizer, resume
+from equipoise.spaces import Domain
+from equipoise.spaces.readouts import dials, readouts
+from equipoise.spaces.readouts import printable as printable
+from equipoise.spaces.readouts import settings as settings
 from equipoise.study.ledger import DuelGivenUp
-from equipoise.study.sheets import settings as settings
 
 REFUSED, NOT_YET, FAILING, INTERRUPTED = 1, 3, 4, 130
 EXIT_CODES = """\b
@@ -145,20 +147,37 @@ def shell_name(name: str) -> str:
     return "x_" + re.sub(r"\W", "_", name, flags=re.ASCII)
 
 
-def assignments(x: Any) -> str:
+def assignments(x: Any, space: Domain | None = None) -> str:
     """Return a point as a shell would write it; a name that means something to a shell gets an `x_` before it.
+
+    Args:
+        x: The point.
+        space: Where it lies, to write numbers to the digits that can be dialed in; exactly by default.
 
     Example:
         >>> assignments({"q1": 0.25, "mode": "very slow", "PATH": "/tmp"})
         "q1=0.25 mode='very slow' x_PATH=/tmp"
     """
     words: dict[str, str] = {}
+    known = None if space is None else readouts(space)
     for name, value in settings(x).items():
         word = shell_name(name) if isinstance(x, Mapping) else name
         while word in words:
             word += "_"
-        words[word] = shlex.quote(str(value))
+        shown = known[name].text(value) if known is not None and isinstance(value, float) and name in known else value
+        words[word] = shlex.quote(str(shown))
     return " ".join(f"{name}={value}" for name, value in words.items())
+
+
+def dialed(x: Any, space: Domain) -> str:
+    """Return a point for people, with units, to the digits that can be dialed in.
+
+    Example:
+        >>> import equipoise as eq
+        >>> dialed({"q1": 1 / 3, "lens": "in"}, eq.Space(q1=eq.Float(0, 1, unit="A"), lens=eq.Choice(["in", "out"])))
+        'q1 = 0.3333 A, lens = in'
+    """
+    return ", ".join(map(str, dials(readouts(space), x)))
 
 
 def setting(option: str, text: str) -> Any:
@@ -167,20 +186,6 @@ def setting(option: str, text: str) -> Any:
         return json.loads(text)
     except ValueError as error:
         raise ValueError(f"{option} must be JSON, such as '{{\"q1\": 1.98}}', got {text!r}") from error
-
-
-def counted(readings: int, judgements: int = 0) -> str:
-    """Return how many readings and judgements there are, in words.
-
-    Example:
-        >>> counted(1), counted(0, 40), counted(2, 1)
-        ('1 reading', '40 judgements', '2 readings and 1 judgement')
-    """
-    told = {"reading": readings, "judgement": judgements}
-    words = [
-        f"{n} {word}{'' if n == 1 else 's'}" for word, n in told.items() if n or (word == "reading" and not judgements)
-    ]
-    return " and ".join(words)
 
 
 def best_data(best: Recommendation, eps: float | None = None, audit: bool = True) -> dict[str, Any]:
@@ -204,21 +209,3 @@ def best_data(best: Recommendation, eps: float | None = None, audit: bool = True
 
 def _finite(number: float) -> float | None:
     return number if math.isfinite(number) else None
-
-
-def best_text(best: Recommendation) -> str:
-    """Return a recommendation for people."""
-    lines = [assignments(best.x), *map(str, best.claims)]
-    start = best.against_start
-    if start is not None and math.isfinite(start.low):
-        lines.append("This is where the study started." if start.low == start.high else _against_start(start))
-    lines += [f"Preferred to {assignments(x)} in {share}." for x, share in best.preferred]
-    unit = " What is better by 1 is chosen in 84 % of cases." if best.judgements and not best.readings else ""
-    return "\n".join([*lines, f"After {counted(best.readings, best.judgements)}.{unit}"])
-
-
-def _against_start(start: Difference) -> str:
-    if not start.clear:
-        return f"No better than where the study started, as far as can be told: {start}."
-    word, size = ("Better", start) if start.value > 0 else ("Worse", -start)
-    return f"{word} than where the study started by {size}."

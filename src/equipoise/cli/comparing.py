@@ -18,11 +18,11 @@ from equipoise.cli.live import Live
 from equipoise.cli.measuring import SHORT, ProgramError, measure, tidy
 from equipoise.cli.processes import Programs
 from equipoise.contest.diary import Diary, Execution
+from equipoise.contest.phrases import amount
 from equipoise.contest.question import AGAIN
 from equipoise.contest.rounds import Contest
 from equipoise.contest.sessions import over
 from equipoise.contest.verdict import Verdict
-from equipoise.contest.wording import amount
 
 WRONG_USAGE = 64
 """Exit code where nothing was measured; 1 and 2 are verdicts here."""

@@ -14,8 +14,8 @@ from equipoise.answer.sequence import Interval
 from equipoise.cli.common import json_line, printable
 from equipoise.contest.diary import Execution
 from equipoise.contest.findings import Finding
+from equipoise.contest.phrases import amount, short, told
 from equipoise.contest.verdict import Verdict
-from equipoise.contest.wording import amount, short, told
 from equipoise.desk.cells import cell
 
 COLUMNS = ("command", "mean", "stddev", "median", "user", "system", "min", "max")

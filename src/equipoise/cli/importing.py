@@ -8,7 +8,8 @@ from typing import Any
 import click
 from tqdm import tqdm
 
-from equipoise.cli.common import AS_JSON, REFUSED, STUDY, command, counted, opened, say
+from equipoise.answer.wording import counted
+from equipoise.cli.common import AS_JSON, REFUSED, STUDY, command, opened, say
 from equipoise.optimizer import Optimizer
 from equipoise.study.ballots import SIDES, Ballots
 from equipoise.study.sheets import Sheet

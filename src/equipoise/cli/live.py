@@ -6,8 +6,8 @@ from typing import IO
 
 from equipoise.cli.common import printable
 from equipoise.contest.findings import Finding
+from equipoise.contest.phrases import short, told
 from equipoise.contest.verdict import Verdict
-from equipoise.contest.wording import short, told
 
 REDRAW = 0.1
 """Seconds between two pictures on a terminal, at least."""

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import click
 
-from equipoise.cli.common import AS_JSON, INTERRUPTED, STUDY, assignments, command, opened, printable, say
+from equipoise.cli.common import AS_JSON, INTERRUPTED, STUDY, command, dialed, opened, say
 from equipoise.judging import CHECK_EVERY, DEFAULT_STEPS, SCALES, Pair
 from equipoise.optimizer import Optimizer
 
@@ -89,7 +89,7 @@ def _ask_on(opt: Optimizer, name: str, steps: int, check_every: int, show: str |
 
 def _asked(opt: Optimizer, pair: Pair, show: str | None) -> Pair | Literal[True] | None:
     """Ask for one pair; return `True` when it is answered, the pair to ask instead after an undo, nothing to quit."""
-    _show(pair, show)
+    _show(opt, pair, show)
     keys = typed(pair.answers)
     while True:
         said = click.prompt(f"{opt.judgements + 1}. A or B", prompt_suffix="? ").strip().lower()
@@ -132,10 +132,11 @@ def _next(opt: Optimizer, name: str, steps: int, check_every: int) -> Pair:
     return opt.next_pair(judge=name, steps=steps, check_every=check_every, lag=max(check_every, 1))
 
 
-def _show(pair: Pair, show: str | None) -> None:
+def _show(opt: Optimizer, pair: Pair, show: str | None) -> None:
     """Print both settings, or let a program show them."""
     if show is None:
-        click.echo(printable(f"\n  A: {assignments(pair.first)}\n  B: {assignments(pair.second)}"))
+        first, second = (dialed(x, opt.space) for x in (pair.first, pair.second))
+        click.echo(f"\n  A: {first}\n  B: {second}")
         return
     shown = {"A": _plain(pair.first), "B": _plain(pair.second)}
     subprocess.run(show, shell=True, check=False, text=True, input=json.dumps(shown))

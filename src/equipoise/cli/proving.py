@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from equipoise.cli.common import AS_JSON, CONTEXT, STUDY, assignments, command, context_of, opened, say, setting
+from equipoise.cli.common import AS_JSON, CONTEXT, STUDY, command, context_of, dialed, opened, say, setting
 from equipoise.optimizer import Optimizer
 from equipoise.study import Plan
 
@@ -104,6 +104,6 @@ def plan_text(plan: Plan) -> str:
 def _say_planned(plan: Plan, as_json: bool, opt: Optimizer | None = None) -> None:
     text = plan_text(plan) + " The next asks serve it."
     if opt is not None and plan.points is not None:
-        first, *others = (assignments(opt.space.decode(point)) for point in plan.points)
+        first, *others = (dialed(opt.space.decode(point), opt.space) for point in plan.points)
         text += f"\n{first}\n" + "\n".join(f"  against {other}" for other in others)
     say(as_json, plan_data(plan), text)

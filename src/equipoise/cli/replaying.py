@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from equipoise.cli.common import AS_JSON, REFUSED, STUDY, assignments, command, counted, opened, printable, say
+from equipoise.answer.wording import counted
+from equipoise.cli.common import AS_JSON, REFUSED, STUDY, assignments, command, dialed, opened, printable, say
 from equipoise.cli.proving import plan_data, plan_text
 from equipoise.data import Duel
 from equipoise.desk.times import lines, times
@@ -36,8 +37,8 @@ from equipoise.log.header import Header
 from equipoise.log.journal import Log
 from equipoise.optimizer import Optimizer
 from equipoise.spaces.domain import Domain
+from equipoise.spaces.readouts import settings
 from equipoise.study import Streams
-from equipoise.study.sheets import settings
 
 
 @command("status", "equipoise status study.jsonl", short_help="How far a study has come.")
@@ -80,7 +81,7 @@ def _status_text(opt: Optimizer, data: dict[str, Any]) -> str:
     text += [f"  {judge}" for judge in (opt.judges() if data["judgements"] else ())]  # these need the belief
     for trial in data["open"]:
         who = "" if trial["worker"] is None else f" with {trial['worker']}"
-        text.append(f"  trial {trial['id']}{who} for {trial['seconds']:.0f} s: {assignments(trial['x'])}")
+        text.append(f"  trial {trial['id']}{who} for {trial['seconds']:.0f} s: {dialed(trial['x'], opt.space)}")
     return "\n".join(printable(line, keep="") for line in text)
 
 

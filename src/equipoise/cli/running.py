@@ -20,11 +20,10 @@ from equipoise.cli.common import (
     NOT_YET,
     STUDY,
     WORKER,
-    assignments,
     best_data,
-    best_text,
     command,
     context_of,
+    dialed,
     json_line,
     opened,
     printable,
@@ -89,7 +88,7 @@ def run(
                 opt.expire(record.trial)
         code = _loop(opt, Program(program, stdin, timeout), worker, context, advance, **limits)
     found = opt.recommend(context=context)
-    say(as_json, best_data(found, limits["eps"], limits["audit"]) | {"exit": code}, best_text(found))
+    say(as_json, best_data(found, limits["eps"], limits["audit"]) | {"exit": code}, str(found))
     sys.exit(code)
 
 
@@ -145,7 +144,7 @@ def _measure(opt: Optimizer, program: Program, worker: str | None, context: Mapp
         click.echo(f"Trial {trial.id} read {json_line(told)}, which is not in the study.", err=True)
         raise
     except (FailedError, TypeError, ValueError) as error:  # or a reading that makes no sense
-        click.echo(printable(f"Trial {trial.id} failed, {error}: {assignments(trial.x)}", keep=""), err=True)
+        click.echo(printable(f"Trial {trial.id} failed, {error}: {dialed(trial.x, opt.space)}", keep=""), err=True)
         opt.tell(trial, failed=str(error))
         return False
     except OSError as error:

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from equipoise.cli.arranging import KINDS, duration, setup
-from equipoise.cli.common import FAILING, INTERRUPTED, assignments, command, printable, say
+from equipoise.cli.common import FAILING, INTERRUPTED, command, dialed, printable, say
 from equipoise.cli.exporting import draw, finding_data
 from equipoise.cli.interrupting import interruptible
 from equipoise.cli.live import Live
@@ -21,10 +21,10 @@ from equipoise.cli.processes import Programs
 from equipoise.cli.running import bar
 from equipoise.cli.template import Template, parsed
 from equipoise.contest.calling import SAME_TIME
+from equipoise.contest.phrases import told
 from equipoise.contest.question import Question, Scale
 from equipoise.contest.rounds import Contest
 from equipoise.contest.verdict import Verdict
-from equipoise.contest.wording import told
 from equipoise.desk.program import FailedError
 from equipoise.optimizer import Optimizer, resume
 
@@ -214,7 +214,7 @@ def _text(
 ) -> str:
     """Return the answer for people: the settings, the verdict, the command line to use."""
     verified = "Not verified against the start." if found != first else "The start is best, as far as is known."
-    lines = [f"Start: {assignments(first)}", f"Best: {assignments(found)}, after {opt.readings} readings"]
+    lines = [f"Start: {dialed(first, opt.space)}", f"Best: {dialed(found, opt.space)}, after {opt.readings} readings"]
     return "\n".join([*lines, verified if verdict is None else told(verdict), plan.command(found)])
 
 

@@ -15,7 +15,6 @@ from equipoise.cli.common import (
     NOT_YET,
     STUDY,
     best_data,
-    best_text,
     command,
     context_of,
     json_line,
@@ -47,7 +46,7 @@ def best(study: Path, eps: float | None, audit: bool, context: tuple[str, ...], 
     """
     opt = opened(study)
     found = opt.recommend(context=context_of(opt, context))
-    say(as_json, best_data(found, eps, audit), best_text(found))
+    say(as_json, best_data(found, eps, audit), str(found))
     if eps is not None and not found.certifies(eps, audit=audit):
         sys.exit(NOT_YET)
 

@@ -104,7 +104,7 @@ class Verdict:
         raise ValueError(f"`first` and `second` must be two of the arms that compete, got {first!r} and {second!r}")
 
     def __str__(self) -> str:
-        from equipoise.contest.wording import told
+        from equipoise.contest.phrases import told
 
         return told(self)
 

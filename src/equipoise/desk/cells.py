@@ -1,7 +1,10 @@
-"""Numbers as programs print them, and cells as spreadsheets may read them."""
+"""Text for programs: numbers as they print them, JSON as they read it, cells as spreadsheets may read them."""
 
+import json
 import re
 from typing import Any
+
+import numpy as np
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|nan|inf|infinity)", re.ASCII | re.IGNORECASE)
 """A number as programs print it: `float` also takes 1_000 and the digits of other scripts."""
@@ -19,3 +22,13 @@ def cell(value: Any) -> Any:
     """
     text = "" if value is None else str(value)
     return f"'{text}" if text.startswith(FORMULA) and NUMBER.fullmatch(text) is None else value
+
+
+def json_line(data: Any) -> str:
+    """Return data as a line of JSON; what is not printable is escaped."""
+    text = json.dumps(data, ensure_ascii=False, default=_plain, allow_nan=False)
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else repr(value)

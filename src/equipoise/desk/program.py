@@ -15,9 +15,8 @@ from subprocess import PIPE
 from typing import Any
 
 from equipoise.data import Trial
-from equipoise.desk.cells import NUMBER
-from equipoise.desk.words import json_line
-from equipoise.study.sheets import settings
+from equipoise.desk.cells import NUMBER, json_line
+from equipoise.spaces.readouts import settings
 
 PATIENCE = 2.0
 """Seconds a program has to end after it is asked to, before it is killed."""

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from equipoise._typing import FloatArray
-from equipoise.answer.claims import PHRASES
 from equipoise.answer.recommendation import Recommendation
+from equipoise.answer.wording import left_to_gain
 from equipoise.optimizer import Optimizer
-from equipoise.plots.style import BLUE, GRAY, GREEN, LIGHT, ORANGE, PINK, axes, logarithmic, shown, whole
+from equipoise.plots.style import BLUE, GRAY, GREEN, LIGHT, ORANGE, PINK, axes, logarithmic, whole
+from equipoise.spaces.readouts import labeled
+from equipoise.study.rules import unit_of
 
 WORKERS = (BLUE, GREEN, PINK, "#56B4E9", "#E69F00", "#000000")
 
@@ -57,7 +59,7 @@ def readings(opt: Optimizer, ax: Any = None, *, context: Mapping[str, Any] | Non
     """
     ax = axes(ax)
     told = [record for record in opt.records() if record.value is not None and not record.earlier]
-    ax.set(xlabel="reading", ylabel="value", title="What was read")
+    ax.set(xlabel="reading", ylabel=labeled("value", unit_of(opt.notes)), title="What was read")
     whole(ax.xaxis)
     if not told:
         return ax
@@ -106,8 +108,9 @@ def answers(opt: Optimizer, ax: Any = None) -> Any:
         The Axes.
     """
     ax = axes(ax)
-    ax.set(xlabel="f(first) - f(second), estimated", title="What was said")
     said = opt.answers()
+    unit = opt.recommend().unit if said else ""
+    ax.set(xlabel=labeled("f(first) - f(second), estimated", unit), title="What was said")
     if not said:
         return ax
     words = max((pair.answers for pair, _ in said), key=len)
@@ -150,14 +153,16 @@ def certificate(opt: Optimizer, ax: Any = None, points: int = 40, *, context: Ma
     known = [best for best in opt.history(at, context=context) if math.isfinite(best.overall.bound)]
     bounds = [best.overall.bound for best in known]
     words = [word for word, n in (("readings", opt.readings), ("judgements", opt.judgements)) if n]
-    ax.set(xlabel=" and ".join(words) or "readings", ylabel="bound on what is left to gain", title="No bound yet")
+    unit = known[-1].unit if known else ""
+    label = labeled("bound on what is left to gain", unit)
+    ax.set(xlabel=" and ".join(words) or "readings", ylabel=label, title="No bound yet")
     whole(ax.xaxis)
     if not known:
         return ax
     numbers = [best.readings + best.judgements for best in known]
     ax.plot(numbers, bounds, color=BLUE, linewidth=1.8)
     ax.plot(numbers[-1:], bounds[-1:], "o", color=ORANGE, markersize=6)
-    ax.set_title(f"{PHRASES[known[-1].overall.kind]}, at most {shown(bounds[-1])} is left to gain")
+    ax.set_title(left_to_gain(known[-1].overall, unit))
     if min(bounds) > 0:
         logarithmic(ax, "y")
     ax.grid(color=LIGHT, linewidth=0.6, alpha=0.6)

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from equipoise._typing import FloatArray
-from equipoise.answer.claims import PHRASES
 from equipoise.answer.recommendation import Recommendation
+from equipoise.answer.wording import PHRASES, claimed
 from equipoise.optimizer import Optimizer
 from equipoise.plots.knobs import Knob, chosen, contexts, coordinates, encoded, knobs
 from equipoise.plots.style import BLUE, GRAY, MAP, ORANGE, axes, pyplot, shown, star
+from equipoise.spaces.readouts import dials, labeled
 
 UNKNOWN = 0.1
 """A map is hatched where an interval reaches further, to each side, than this share of the range of all colors."""
@@ -123,7 +124,7 @@ def _row(opt: Optimizer, best: Recommendation, knob: Knob, at: FloatArray, point
     if not _given(opt, [knob]):
         _bound(opt, best, ax)
     knob.dress(ax, "x")
-    ax.set(ylabel="f(x) - f(best)", title=_headline(opt, best, [knob]))
+    ax.set(ylabel=labeled("f(x) - f(best)", best.unit), title=_headline(opt, best, [knob]))
     ax.legend(frameon=False, fontsize="small")
     return ax
 
@@ -150,6 +151,7 @@ def _map(opt: Optimizer, best: Recommendation, pair: list[Knob], ax: Any) -> Any
     surfaces[:, valid] = against(opt, best, points[valid])
     mean, width = surfaces.reshape(2, len(up.values), len(across.values))
     mean, label = _within_contexts(opt, pair, mean)
+    label = labeled(label, best.unit)
     x, y = ([knob.position(value) for value in knob.values] for knob in pair)
     if across.steps or up.steps:
         drawn = ax.pcolormesh(x, y, mean, cmap=_cmap(opt), shading="nearest")
@@ -228,7 +230,7 @@ def _points(opt: Optimizer, best: Recommendation, ax: Any) -> Any:
         ax.tick_params(axis="x", rotation=90)
         return _row(opt, best, knob, np.arange(float(len(order))), points[order], ax)
     drawn = _surface(points, mean, ax, _cmap(opt))
-    ax.figure.colorbar(drawn, ax=ax, label="f(x) - f(best), estimated")
+    ax.figure.colorbar(drawn, ax=ax, label=labeled("f(x) - f(best), estimated", best.unit))
     _measured(opt, axis, ax)
     star(ax, *best.x)
     ax.set(xlabel="x[0]", ylabel="x[1]", title=_headline(opt, best, axis))
@@ -253,8 +255,10 @@ def _headline(opt: Optimizer, best: Recommendation, drawn: list[Knob]) -> str:
     """Say the whole setting, in several lines where it is long, and what is claimed of it."""
     given = contexts(opt.space, 2)
     free = [knob for knob in knobs(opt.space, 2) or drawn if knob.name not in {each.name for each in given}]
-    at, where = (", ".join(f"{knob.name} = {shown(knob.get(best.x))}" for knob in each) for each in (given, free))
+    values = ({knob.name: knob.get(best.x) for knob in each} for each in (given, free))
+    at, where = (", ".join(map(str, dials(best.readouts, each))) for each in values)
     where = f"Best{f' at {at}' * bool(given)}: {where}"
     if len(free) + len(given) > len(drawn):
         where += " (slice through it)"
-    return "\n".join((*textwrap.wrap(where, TITLE_WIDTH, break_long_words=False), str(best.overall).rstrip(".")))
+    claim = claimed(best.overall, best.unit).rstrip(".")
+    return "\n".join((*textwrap.wrap(where, TITLE_WIDTH, break_long_words=False), claim))

@@ -13,6 +13,7 @@ from equipoise.spaces.context import Context
 from equipoise.spaces.domain import Domain
 from equipoise.spaces.named import Space
 from equipoise.spaces.options import Choice, Fixed
+from equipoise.spaces.readouts import labeled, printable
 
 MANY = 60
 """A whole number with more values than this is drawn like a real one."""
@@ -29,6 +30,7 @@ class Knob:
         get: Returns the value of this parameter at a point.
         log: Whether its axis is logarithmic.
         steps: Whether the values are all there are, with nothing between them.
+        unit: Of the values.
     """
 
     name: str
@@ -37,6 +39,12 @@ class Knob:
     get: Callable[[Any], Any]
     log: bool = False
     steps: bool = False
+    unit: str = ""
+
+    @property
+    def label(self) -> str:
+        """The label of its axis: its name, with its unit."""
+        return labeled(self.name, self.unit)
 
     def position(self, value: Any) -> float:
         """Return where on the axis a value stands: a number at itself, an option at its place in the list."""
@@ -67,7 +75,7 @@ class Knob:
     def dress(self, ax: Any, which: str) -> None:
         """Name and scale the x or the y axis of a picture."""
         axis = getattr(ax, f"{which}axis")
-        axis.set_label_text(self.name)
+        axis.set_label_text(self.label)
         if self.is_choice:
             axis.set_ticks(range(len(self.values)), [str(value) for value in self.values])
         elif self.log:
@@ -146,10 +154,11 @@ def _named(name: str, parameter: Any, points: int) -> Knob:
 
     if isinstance(parameter, Choice):
         return Knob(name, parameter.options, put, get, steps=True)
+    unit = printable(parameter.unit, "")
     if parameter.grid is not None:
         few = parameter.grid.count <= MANY
         at = parameter.grid.place(np.arange(float(parameter.grid.count)))[:, 0] if few else np.linspace(0, 1, points)
-        return Knob(name, sorted({parameter.decode([u]) for u in at.tolist()}), put, get, parameter.log, steps=few)
+        return Knob(name, sorted({parameter.decode([u]) for u in at.tolist()}), put, get, parameter.log, few, unit)
     spread = np.geomspace if parameter.log else np.linspace
     values = np.clip(spread(parameter.low, parameter.high, points), parameter.low, parameter.high)
-    return Knob(name, values.tolist(), put, get, parameter.log)
+    return Knob(name, values.tolist(), put, get, parameter.log, unit=unit)

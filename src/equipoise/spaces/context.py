@@ -32,6 +32,7 @@ class Context:
         high: Its upper bound.
         log: Whether ratios matter rather than differences; needs `low` > 0.
         step: How far its values lie apart, if they do.
+        unit: Of the number, for people to read.
 
     Example:
         >>> import equipoise as eq
@@ -47,11 +48,17 @@ class Context:
     values: Float | Choice
 
     def __init__(
-        self, low: float | Iterable[Any], high: float | None = None, log: bool = False, step: float | None = None
+        self,
+        low: float | Iterable[Any],
+        high: float | None = None,
+        log: bool = False,
+        step: float | None = None,
+        *,
+        unit: str = "",
     ) -> None:
         if high is not None:
-            object.__setattr__(self, "values", Float(low, high, log=log, step=step))  # type: ignore[arg-type]
-        elif isinstance(low, Iterable) and not log and step is None:
+            object.__setattr__(self, "values", Float(low, high, log=log, step=step, unit=unit))  # type: ignore[arg-type]
+        elif isinstance(low, Iterable) and not log and step is None and not unit:
             object.__setattr__(self, "values", Choice(low))
         else:
             raise TypeError(f"a Context must be of a `low` and a `high`, or of a list of what it may be, got {low!r}")

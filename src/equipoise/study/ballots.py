@@ -10,7 +10,8 @@ from typing import Any
 
 from equipoise.judging import SCALES, Pair, answered, known_scale
 from equipoise.spaces import Domain
-from equipoise.study.sheets import RowError, Sheet, empty, settings, tuned
+from equipoise.spaces.readouts import settings
+from equipoise.study.sheets import RowError, Sheet, empty, tuned
 
 SIDES = ("first", "second")
 """The places of a pair."""

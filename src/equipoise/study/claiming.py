@@ -14,11 +14,15 @@ from equipoise.belief.confidence import error_scale
 from equipoise.log.events import Asked, Paired, Planned
 from equipoise.spaces import Domain
 from equipoise.study.league import Rank, league
+from equipoise.study.rules import unit_of
 from equipoise.study.state import State
 from equipoise.study.streams import COINS, RECOMMEND, Streams
 
 LARGEST_MISFIT = 25.0
 """How many times as large as expected the mean square of the outcomes may be before the kernel is contradicted."""
+
+JUDGED_UNIT = "noises of the judge"
+"""The unit of f if there are judgements only."""
 
 FEWEST_OUTCOMES = 4
 """With fewer outcomes nothing is said of that."""
@@ -48,7 +52,9 @@ class Claims:
         """Return the best setting as far as is known after so many readings, and what is claimed of it."""
         standing = _standing(state, self.space)
         best = recommended(self.space, state.posterior, standing, self.streams.at(readings, RECOMMEND))
-        return replace(best, judgements=len(state.docket.judged))
+        judgements = len(state.docket.judged)
+        unit = JUDGED_UNIT if judgements and not best.readings else unit_of(state.notes)
+        return replace(best, judgements=judgements, unit=unit)
 
     def compare(self, state: State, first: FloatArray, second: FloatArray) -> Difference:
         """Return f(first) - f(second) for two encoded points, in the user's sign."""

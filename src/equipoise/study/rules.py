@@ -1,6 +1,6 @@
 """What governs a state, what changes it, and what it says of a trial: records without behavior."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,7 @@ from equipoise.log.events import Event
 from equipoise.offsets import Offset
 from equipoise.reductions import Baseline
 from equipoise.spaces import Domain
+from equipoise.spaces.readouts import printable
 from equipoise.study.limits import NO_LIMITS, Limits
 
 
@@ -61,6 +62,20 @@ class Note:
     topic: str
     text: str = ""
     x: Any = None
+
+
+UNIT = "unit"
+"""The topic of the note that says the unit of a reading."""
+
+
+def unit_of(notes: Sequence[Note]) -> str:
+    """Return the unit of a reading, as the last note of that topic says it; empty if none does.
+
+    Example:
+        >>> unit_of([Note("unit", "W"), Note("weather", "hot"), Note("unit", "mW")])
+        'mW'
+    """
+    return next((printable(note.text, "") for note in reversed(notes) if note.topic == UNIT), "")
 
 
 @dataclass(frozen=True, slots=True)

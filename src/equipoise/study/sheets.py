@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from equipoise.spaces import Choice, Domain, Int
+from equipoise.spaces.readouts import settings
 from equipoise.study.rules import Record
 
 COLUMNS = frozenset(
@@ -79,18 +80,6 @@ class Sheet:
         taken = {*COLUMNS, self.value}
         names = tuned(self.space)
         return {f"x.{name}" if name in taken or f"x.{name}" in columns else name: name for name in names}
-
-
-def settings(x: Any) -> dict[str, Any]:
-    """Return a point by name; the coordinates of a point without names are called x[0], x[1] and so on, a name x.
-
-    Example:
-        >>> settings(np.array([0.5, 1.0]))
-        {'x[0]': 0.5, 'x[1]': 1.0}
-    """
-    if isinstance(x, str):
-        return {"x": x}
-    return dict(x) if isinstance(x, Mapping) else {f"x[{i}]": value for i, value in enumerate(x.tolist())}
 
 
 def names(space: Domain) -> tuple[str, ...] | None:

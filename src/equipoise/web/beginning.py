@@ -12,8 +12,8 @@ from equipoise.optimizer import Optimizer
 from equipoise.spaces.named import Space
 from equipoise.spaces.numbers import Float, Int
 from equipoise.spaces.options import Choice
+from equipoise.study.rules import UNIT
 from equipoise.web.forms import Fields, fields, number, words
-from equipoise.web.now import UNIT
 from equipoise.web.pages import Pages, page
 from equipoise.web.shelf import Shelf
 from equipoise.web.station import RefusedError

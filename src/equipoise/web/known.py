@@ -5,23 +5,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from equipoise.answer import Claim, Difference, Recommendation
-from equipoise.answer.claims import PHRASES
-from equipoise.desk.words import printable
+from equipoise.answer import Recommendation
+from equipoise.answer.wording import claims, compared, counted, preferences
 from equipoise.optimizer import Optimizer
+from equipoise.spaces.readouts import printable
 from equipoise.study import Note, Plan
-from equipoise.study.rules import Record
+from equipoise.study.rules import UNIT, Record
 from equipoise.web.chronicle import Chronicle, clock
 from equipoise.web.dials import Dial, dials
-from equipoise.web.now import MODES, UNIT, unit_of
+from equipoise.web.now import MODES
 from equipoise.web.sides import in_words
 from equipoise.web.traces import answers_chart, certificate_chart, estimate_charts, readings_chart
 
 MOST_ROWS = 80
 """Trials in the list of the screen, the newest; the CSV has all."""
-
-JUDGED_UNIT = "noises of the judge"
-"""The unit of f where there are judgements only."""
 
 MOST_NOTES = 8
 """Notes on the screen, the newest."""
@@ -97,9 +94,7 @@ class Known:
     @property
     def told(self) -> str:
         """After how much this is known, in words."""
-        counts = {"reading": self.readings, "judgement": self.judgements}
-        said = [f"{n} {word}{'' if n == 1 else 's'}" for word, n in counts.items() if n]
-        return " and ".join(said) or "0 readings"
+        return counted(self.readings, self.judgements)
 
 
 def known(
@@ -124,7 +119,7 @@ def known(
     """
     notes, records, last = opt.notes, opt.records(), opt.last_answered
     only_judged = best.judgements > 0 and not best.readings
-    unit, short = (JUDGED_UNIT, JUDGED_UNIT.split()[0]) if only_judged else (unit_of(notes),) * 2
+    short = best.unit.split()[0] if only_judged else best.unit  # beside an axis there is little room
     rows = [_row(opt, record, chronicle, blind) for record in records]
     rows += [_judged(pair.id, in_words(pair, answer, blind), chronicle) for pair, answer in opt.answers()]
     rows += [_judged(i, f"skipped: {why}", chronicle) for i, why in chronicle.skipped.items()]
@@ -134,8 +129,8 @@ def known(
         best.readings,
         () if blind else dials(opt.space, best.x, start),
         best.overall.kind if len(best.claims) == 1 else best.kind,
-        (*(claimed(claim, unit) for claim in best.claims), *preferences(opt, best, blind)),
-        against_start(opt, best, start, unit),
+        (*claims(best), *preferences(best, blind)),
+        against_start(opt, best, start),
         best.against_start is not None and best.against_start.clear,
         "" if opt.plan is None else planned(opt.plan),
         next((row for row in rows if row.trial == last), None),
@@ -149,49 +144,9 @@ def known(
     )
 
 
-def claimed(claim: Claim, unit: str) -> str:
-    """Return a claim in words, with its unit.
-
-    Example:
-        >>> claimed(Claim("estimate", 0.0423, "all settings"), "mW")
-        'By estimate, nothing is better by more than 0.0423 mW.'
-    """
-    if math.isinf(claim.bound):
-        return "A guess: there is no bound yet."
-    what = f"none of {claim.scope}" if claim.kind == "verified" else "nothing"
-    return f"{PHRASES[claim.kind]}, {what} is better by more than {claim.bound:.3g}{_after(unit)}."
-
-
-def preferences(opt: Optimizer, best: Recommendation, blind: bool) -> list[str]:
-    """Return how often the best setting was preferred to each rival in fresh judgements, in words."""
-    told = []
-    for x, share in best.preferred:
-        rival = "another setting" if blind else ", ".join(map(str, dials(opt.space, x)))
-        told.append(f"Preferred to {rival} in {share}.")
-    return told
-
-
-def compared(start: Difference | None, unit: str) -> str:
-    """Return how the best setting compares with the start, in words.
-
-    Example:
-        >>> compared(Difference(0.31, 0.2, 0.42, "estimate"), "mW")
-        'Better than the start by 0.31 [0.2, 0.42] mW, by estimate.'
-    """
-    if start is None or math.isinf(start.low):
-        return "Not compared with the start yet."
-    if start.low == start.high:
-        return "This is the start."
-    word = "Better than the start by" if start.low > 0 else "Worse than the start by" if start.high < 0 else ""
-    size = -start if start.high < 0 else start
-    ground = PHRASES[start.kind][0].lower() + PHRASES[start.kind][1:]
-    said = f"{size.value:.3g} [{size.low:.3g}, {size.high:.3g}]{_after(unit)}, {ground}."
-    return f"{word} {said}" if word else f"No better than the start, as far as can be told: {said}"
-
-
-def against_start(opt: Optimizer, best: Recommendation, start: Any, unit: str) -> str:
-    """Return how the best setting compares with the start, in words; where people judged, how often it is chosen."""
-    found, said = best.against_start, compared(best.against_start, unit)
+def against_start(opt: Optimizer, best: Recommendation, start: Any) -> str:
+    """Return how the best setting compares with the start, in words; if people judged, how often it is chosen."""
+    found, said = best.against_start, compared(best.against_start, best.unit)
     if not best.judgements or start is None or found is None or found.low == found.high:
         return said
     chosen = opt.compare(best.x, start).chosen
@@ -247,7 +202,3 @@ def _noted(notes: Sequence[Note], chronicle: Chronicle) -> Sequence[tuple[str, s
         if note.topic != UNIT:
             said.append((at, printable(f"{topic}: {note.text}" if note.text else topic, "")))
     return said[::-1]
-
-
-def _after(unit: str) -> str:
-    return f" {unit}" if unit else ""

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from equipoise.desk.words import printable
 from equipoise.optimizer import Optimizer
+from equipoise.spaces.readouts import printable
 from equipoise.study import Note
-from equipoise.study.rules import Record
+from equipoise.study.rules import Record, unit_of
 from equipoise.web.chronicle import Chronicle, clock
 from equipoise.web.dials import Dial, dials
 from equipoise.web.sides import Last, Sides, Sitting, last, sides
@@ -17,9 +17,6 @@ from equipoise.web.surroundings import Surrounding, surroundings
 Mode = Literal["by hand", "automatic", "pause"]
 MODES: tuple[Mode, ...] = ("by hand", "automatic", "pause")
 """How a study goes on: the last note of such a topic says it."""
-
-UNIT = "unit"
-"""The topic of the note that says the unit of a reading."""
 
 
 @dataclass(frozen=True)
@@ -117,11 +114,6 @@ def mode_of(notes: Sequence[Note], machine: bool) -> Mode:
     usual: Mode = "automatic" if machine else "by hand"
     last = next((note.topic for note in reversed(notes) if note.topic in MODES), usual)
     return "pause" if last == "pause" else "by hand" if last == "by hand" else usual
-
-
-def unit_of(notes: Sequence[Note]) -> str:
-    """Return the unit of a reading, as the last note of that topic says it."""
-    return next((printable(note.text, "") for note in reversed(notes) if note.topic == UNIT), "")
 
 
 def stands(records: Sequence[Record], notes: Sequence[Note], last: tuple[str, int] | None) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from equipoise.desk.words import printable
+from equipoise.spaces.readouts import printable
 
 _heard = threading.local()
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from equipoise.desk.words import printable
 from equipoise.log.header import Header
 from equipoise.log.jsonl import LogError
+from equipoise.spaces.readouts import printable
 from equipoise.web.sides import Sitting
 from equipoise.web.station import RefusedError, Station
 

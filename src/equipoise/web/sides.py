@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.desk.words import printable
 from equipoise.judging import CHECK_EVERY, DEFAULT_STEPS, Pair
 from equipoise.optimizer import Optimizer
 from equipoise.spaces import Domain
-from equipoise.study.sheets import settings
+from equipoise.spaces.readouts import printable, settings
 from equipoise.web.dials import Dial, dials, told_of
 
 LETTERS = {"first": "A", "second": "B"}

@@ -11,7 +11,7 @@ from equipoise.environments.beamline import intensity
 from equipoise.optimizer import Optimizer
 from equipoise.spaces.named import Space
 from equipoise.spaces.numbers import Float
-from equipoise.web.now import UNIT
+from equipoise.study.rules import UNIT
 
 SECONDS = 1.0
 """What a reading takes."""

@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 
 from equipoise.data import Trial
-from equipoise.desk.words import printable
 from equipoise.log.header import Header
 from equipoise.log.jsonl import LogError
 from equipoise.optimizer import resume
+from equipoise.spaces.readouts import printable
+from equipoise.study.rules import UNIT, unit_of
 from equipoise.web.chronicle import Chronicle, clock
 from equipoise.web.known import Known, described, known
-from equipoise.web.now import UNIT, Mode, Now, current, mode_of, now, stands, unit_of
+from equipoise.web.now import Mode, Now, current, mode_of, now, stands
 from equipoise.web.remarks import remarks
 from equipoise.web.sides import Sitting, on_button, open_pair, seated
 from equipoise.web.surroundings import contexts

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from equipoise.desk.cells import NUMBER
-from equipoise.desk.words import printable
 from equipoise.optimizer import Optimizer
 from equipoise.spaces.context import Context
 from equipoise.spaces.named import Space
 from equipoise.spaces.options import Choice
+from equipoise.spaces.readouts import printable
 from equipoise.web.dials import dials
 
 

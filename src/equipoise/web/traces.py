@@ -7,12 +7,12 @@ import numpy as np
 
 from equipoise._typing import FloatArray
 from equipoise.answer import Recommendation
-from equipoise.desk.words import printable
 from equipoise.judging import Pair
 from equipoise.optimizer import Optimizer
 from equipoise.plots.course import offsets
 from equipoise.plots.estimate import against, foremost
 from equipoise.plots.knobs import Knob, chosen, coordinates, encoded
+from equipoise.spaces.readouts import printable
 from equipoise.study.rules import Record
 from equipoise.web.svg import Chart, around
 

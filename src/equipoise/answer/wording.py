@@ -1,0 +1,244 @@
+"""Claims in words: the shell, the page, the notebook and `str()` all take their sentences from here.
+
+A number is written to the digits that its uncertainty leaves: an interval to two digits of half its width; a bound,
+which is an uncertainty itself, to two digits and rounded up. Python's own values, JSON and CSV stay exact.
+"""
+
+import math
+from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
+from html import escape
+from typing import TYPE_CHECKING
+
+from equipoise.spaces.readouts import dials
+
+if TYPE_CHECKING:
+    from equipoise.answer.claims import Claim, Difference, Kind
+    from equipoise.answer.recommendation import Recommendation
+    from equipoise.answer.share import Share
+
+PHRASES: "dict[Kind, str]" = {
+    "theorem": "By theorem",
+    "verified": "Verified by fresh duels",
+    "audited": "By audit",
+    "estimate": "By estimate",
+}
+"""How a claim of each kind begins."""
+
+NO_BOUND = "A guess: there is no bound yet."
+"""What is said as long as too little is known."""
+
+DIGITS = 2
+"""Significant digits of an uncertainty."""
+
+MOST_DIGITS = 15
+"""Significant digits that a float holds."""
+
+MOST_DECIMALS, LARGEST = 6, 1e9
+"""Numbers that need more digits after the point, or are larger, are written with an exponent."""
+
+
+def sentences(best: "Recommendation") -> list[str]:
+    """Return all that is said of a recommendation: the setting, the claims, the start, the judges, the effort.
+
+    Args:
+        best: The recommendation.
+
+    Example:
+        >>> from equipoise.answer import Claim, Difference, Recommendation
+        >>> start = Difference(0.312, 0.204, 0.419, "estimate")
+        >>> claim = Claim("audited", 0.0423, "all settings")
+        >>> print(Recommendation({"q1": 0.7}, 0.0423, 78, "audited", start, (claim,), unit="mW"))
+        q1 = 0.7
+        By audit, nothing is better by more than 0.043 mW.
+        Better than the start by 0.31 [0.20, 0.42] mW, by estimate.
+        After 78 readings.
+    """
+    start = [compared(best.against_start, best.unit)] if _known(best.against_start) else []
+    return [setting(best), *claims(best), *start, *preferences(best), effort(best)]
+
+
+def as_html(best: "Recommendation") -> str:
+    """Return a table of the setting for a notebook, and below it what is said of it; all text is escaped.
+
+    Args:
+        best: The recommendation.
+
+    Example:
+        >>> from equipoise.answer import Recommendation
+        >>> print(as_html(Recommendation({"lens": "<in>"}, 0.04, 12)))
+        <table><tr><th>lens</th><td>&lt;in&gt;</td></tr></table><p>By estimate, nothing ...<br>After 12 readings.</p>
+    """
+    cells = [(dial.name, f"{dial.value} {dial.unit}".rstrip()) for dial in dials(best.readouts, best.x)]
+    rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in cells)
+    return f"<table>{rows}</table><p>{'<br>'.join(map(escape, sentences(best)[1:]))}</p>"
+
+
+def setting(best: "Recommendation") -> str:
+    """Return the recommended setting, with units: `q1 = 0.7040 A, lens = in`."""
+    return ", ".join(map(str, dials(best.readouts, best.x)))
+
+
+def claims(best: "Recommendation") -> list[str]:
+    """Return each claim of a recommendation, the strongest first."""
+    return [claimed(claim, best.unit) for claim in best.claims or (best.overall,)]
+
+
+def claimed(claim: "Claim", unit: str = "") -> str:
+    """Return a claim in words.
+
+    Args:
+        claim: The claim.
+        unit: Of its bound.
+
+    Example:
+        >>> from equipoise.answer import Claim
+        >>> print(claimed(Claim("verified", 0.0423, "the start and 2 runners-up"), "mW"))
+        Verified by fresh duels, none of the start and 2 runners-up is better by more than 0.043 mW.
+    """
+    if math.isinf(claim.bound):
+        return NO_BOUND
+    what = f"none of {claim.scope}" if claim.kind == "verified" else "nothing"
+    return f"{PHRASES[claim.kind]}, {what} is better by more than {amount(claim.bound, unit)}."
+
+
+def left_to_gain(claim: "Claim", unit: str = "") -> str:
+    """Return a claim about all settings as the title of a picture."""
+    if math.isinf(claim.bound):
+        return NO_BOUND.rstrip(".")
+    return f"{PHRASES[claim.kind]}, at most {amount(claim.bound, unit)} is left to gain"
+
+
+def compared(start: "Difference | None", unit: str = "") -> str:
+    """Return how the recommended setting compares with the start.
+
+    Args:
+        start: How much better it is; `None` if nothing was read.
+        unit: Of the difference.
+
+    Example:
+        >>> from equipoise.answer import Difference
+        >>> compared(Difference(3e-7, -0.0009, 4e-5, "estimate"), "mW")
+        'Not shown to be better than the start: 0.00000 [-0.00090, 0.00004] mW, by estimate.'
+    """
+    if start is None or not _known(start):
+        return "Not compared with the start yet."
+    if start.low == start.high:
+        return "This is the start."
+    if not start.clear:
+        return f"Not shown to be better than the start: {differing(start, unit)}."
+    word, size = ("Better", start) if start.low > 0 else ("Worse", -start)
+    return f"{word} than the start by {differing(size, unit)}."
+
+
+def differing(found: "Difference", unit: str = "") -> str:
+    """Return a difference with its interval, its ground and, if people judged, how often the first is chosen.
+
+    Args:
+        found: The difference.
+        unit: Of its values.
+
+    Example:
+        >>> from equipoise.answer import Difference
+        >>> differing(Difference(0.31, 0.2, 0.42, "verified", 24))
+        '0.31 [0.20, 0.42], verified by 24 fresh duels'
+    """
+    phrase = PHRASES[found.kind][0].lower() + PHRASES[found.kind][1:]
+    ground = f"verified by {found.duels} fresh duels" if found.kind == "verified" else phrase
+    said = f"{interval(found.value, found.low, found.high)}{_after(unit)}, {ground}"
+    if found.preferred is not None:
+        return f"{said}: preferred to the other in {shared(found.preferred)}"
+    return said if found.chosen is None else f"{said}: chosen over the other in {100 * found.chosen:.0f} % of cases"
+
+
+def shared(found: "Share") -> str:
+    """Return how often one setting was preferred: `79 % [52 %, 94 %] of cases, verified by 24 fresh judgements`."""
+    value, low, high = (f"{100 * each:.0f} %" for each in (found.value, found.low, found.high))
+    return f"{value} [{low}, {high}] of cases, verified by {found.judgements} fresh judgements"
+
+
+def preferences(best: "Recommendation", blind: bool = False) -> list[str]:
+    """Return how often judges preferred the recommended setting to each rival, in fresh judgements.
+
+    Args:
+        best: The recommendation.
+        blind: Whether the rivals are hidden.
+    """
+    rivals = [(", ".join(map(str, dials(best.readouts, x))), found) for x, found in best.preferred]
+    return [f"Preferred to {'another setting' if blind else rival} in {shared(found)}." for rival, found in rivals]
+
+
+def effort(best: "Recommendation") -> str:
+    """Return after how much this is known, and what 1 means if people judged and nothing was read."""
+    unit = " What is better by 1 is chosen in 84 % of cases." if best.judgements and not best.readings else ""
+    return f"After {counted(best.readings, best.judgements)}.{unit}"
+
+
+def counted(readings: int, judgements: int = 0) -> str:
+    """Return how many readings and judgements there are.
+
+    Example:
+        >>> counted(1), counted(0, 40), counted(2, 1)
+        ('1 reading', '40 judgements', '2 readings and 1 judgement')
+    """
+    told = {"reading": readings, "judgement": judgements}
+    words = [
+        f"{n} {word}{'' if n == 1 else 's'}" for word, n in told.items() if n or (word == "reading" and not judgements)
+    ]
+    return " and ".join(words)
+
+
+def amount(bound: float, unit: str = "") -> str:
+    """Return a bound to two digits, rounded up so that it stays one, with its unit.
+
+    Example:
+        >>> amount(0.0423), amount(0.04, "mW"), amount(1234.0), amount(3.21e-9), amount(0.0)
+        ('0.043', '0.040 mW', '1300', '3.3e-09', '0')
+    """
+    decimals = _decimals(bound)
+    shown = _rounded(bound, decimals, ROUND_CEILING)
+    return f"{_text(shown, decimals, bound)}{_after(unit)}"
+
+
+def interval(value: float, low: float, high: float) -> str:
+    """Return a value with its interval, to two digits of half its width; a limit above or below zero stays so.
+
+    Example:
+        >>> interval(0.31234, 0.2, 0.42), interval(1.0, 0.0004, 2.0), interval(123456.0, 110000.0, 140000.0)
+        ('0.31 [0.20, 0.42]', '1.0000 [0.0004, 2.0000]', '123000 [110000, 140000]')
+    """
+    half, clear = 0.5 * (high - low), low > 0 or high < 0
+    largest = max(map(abs, filter(math.isfinite, (value, low, high))), default=0.0)
+    decimals = _decimals(half if math.isfinite(half) and half > 0 else value)
+    while clear and decimals < MOST_DECIMALS and not (_rounded(low, decimals) and _rounded(high, decimals)):
+        decimals += 1
+    decimals = min(decimals, _decimals(largest) + MOST_DIGITS - DIGITS)
+    value_text, low_text, high_text = (
+        _text(_rounded(each, decimals), decimals, largest) if math.isfinite(each) else f"{each:g}"
+        for each in (value, low, high)
+    )
+    return f"{value_text} [{low_text}, {high_text}]"
+
+
+def _decimals(uncertainty: float) -> int:
+    """Return the place after the point of the last digit that matters; negative before the point."""
+    return DIGITS - 1 - math.floor(math.log10(abs(uncertainty))) if uncertainty and math.isfinite(uncertainty) else 0
+
+
+def _rounded(value: float, decimals: int, rounding: str = ROUND_HALF_EVEN) -> Decimal:
+    return Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-decimals), rounding) if value else Decimal(0)
+
+
+def _text(shown: Decimal, decimals: int, largest: float) -> str:
+    """Return a rounded number, without an exponent if it is short enough."""
+    if decimals <= MOST_DECIMALS and abs(largest) < LARGEST:
+        return f"{shown + 0:.{max(decimals, 0)}f}"
+    size = math.floor(math.log10(abs(shown))) if shown else 0
+    return f"{float(shown):.{max(decimals + size, 0)}e}" if shown else "0"
+
+
+def _known(start: "Difference | None") -> bool:
+    return start is not None and math.isfinite(start.low)
+
+
+def _after(unit: str) -> str:
+    return f" {unit}" if unit else ""
