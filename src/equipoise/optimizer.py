@@ -270,6 +270,7 @@ class Optimizer:
         block: str | None = None,
         covariates: Mapping[str, float] | None = None,
         failed: str | None = None,
+        refit: bool = True,
     ) -> None:
         """Report the reading of a trial, or that there is none.
 
@@ -283,17 +284,41 @@ class Optimizer:
             covariates: What was measured beside it, by name: what the offset may depend on. It need not be the same
                 each time.
             failed: Instead of a value: why there is none. The duel is given up, with a `DuelGivenUp` warning.
+            refit: Whether to fit the model where that is due. If not, it is left to `refit`, which another thread may
+                call: until then the belief learns under the fit before.
         """
         if (value is None) == (failed is None):
             raise ValueError(f"exactly one of `value` and `failed` must be given, got {value!r} and {failed!r}")
         i, planned = _number(trial), trial.x if isinstance(trial, Trial) else None
         if failed is None:
             reading = self._reading(value, x, time, error, Circumstances.of(block, None, covariates))
-            note = self._study.change(lambda s: s.news(s.state.door.news(i, reading, planned)))
+            note = self._study.change(lambda s: s.told(s.state.door.news(i, reading, planned), refit))
         else:
             note = self._study.change(lambda s: s.news(s.state.door.failing(i, str(failed), planned)))
         if note is not None:
             warnings.warn(note, stacklevel=2)
+
+    def refit(self) -> bool:
+        """Make the fit that `tell(..., refit=False)` has deferred; return whether there was one to make.
+
+        Other threads may ask and tell while it is made. If a reading is corrected or taken back meanwhile, or somebody
+        else makes a later fit, it is dropped: call it again.
+
+        Example:
+            >>> import equipoise as eq
+            >>> opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), rng=0)
+            >>> for day in range(6):
+            ...     trial = opt.ask()
+            ...     opt.tell(trial, -4 * (trial.x["q1"] - 0.7) ** 2 + 0.1 * day, refit=False)
+            >>> opt.refit(), opt.refit()
+            (True, False)
+        """
+        due = self._study.following(lambda s: s.state.overdue)
+        if due is None:
+            return False
+        fit = due.made()
+        self._study.change(lambda s: s.refit(due, fit))
+        return True
 
     def add(
         self,

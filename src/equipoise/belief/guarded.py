@@ -69,6 +69,21 @@ class GuardedPosterior(Posterior):
             return self._with(self.modeled, self.duels.condition(comparison))
         return self._following(self.modeled.condition(comparison))
 
+    @property
+    def overdue(self) -> bool:
+        """Whether a fit is due that was left out."""
+        return self.modeled.overdue
+
+    def condition_only(self, comparison: Comparison) -> Self:
+        """Return the posterior that has also learned from a reading or from a duel, and has fitted nothing."""
+        if comparison.second is not None:
+            return self.condition(comparison)
+        return self._following(self.modeled.condition_only(comparison))
+
+    def caught_up(self) -> Self:
+        """Return it with the fit that is overdue, if one is."""
+        return self._following(self.modeled.caught_up()) if self.overdue else self
+
     def anticipate(self, comparison: Comparison) -> Self:
         """Return the posterior as if `comparison` came out as expected."""
         if comparison.second is not None:

@@ -116,12 +116,21 @@ class LearnedPosterior(Posterior):
         return next_fit if fold is None else min(next_fit, fold.after(self._learned_at))
 
     @property
+    def overdue(self) -> bool:
+        """Whether a fit or a folding is due that was left out."""
+        return self.exact.size >= self.due
+
+    @property
     def estranged(self) -> frozenset[str]:
         """The campaigns whose readings contradict the others: nothing is learned from them."""
         return frozenset(self._forgotten)
 
     def condition(self, comparison: Comparison) -> Self:
         """Return the posterior that has also learned from `comparison`, refitted where the schedule says so."""
+        return self.condition_only(comparison).caught_up()
+
+    def condition_only(self, comparison: Comparison) -> Self:
+        """Return the posterior that has also learned from `comparison`, and has fitted nothing."""
         if not self._understands(comparison):
             return self
         new, told = self._copy(), comparison.told
@@ -138,10 +147,14 @@ class LearnedPosterior(Posterior):
         n = new.exact.size
         if n < self.schedule.first:
             return new._rescaled() if n else new
-        new = new.watching()
-        if n < new.due:
-            return new
-        return new.refitted() if n >= self.schedule.above(self._learned_at) else new.folded()
+        return new.watching()
+
+    def caught_up(self) -> Self:
+        """Return it with the fit, or the folding, that is overdue, if one is."""
+        if not self.overdue:
+            return self
+        fits = self.exact.size >= self.schedule.above(self._learned_at)
+        return self.refitted() if fits else self.folded()
 
     def anticipate(self, comparison: Comparison) -> Self:
         """Return the posterior as if `comparison` came out as expected: surer, never refitted."""

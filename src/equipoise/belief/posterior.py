@@ -204,6 +204,19 @@ class Posterior(ABC):
         """How many data there will be when it fits next; `None` where it fits nothing."""
         return None
 
+    @property
+    def overdue(self) -> bool:
+        """Whether a fit is due that `condition_only` has left out."""
+        return False
+
+    def condition_only(self, comparison: Comparison) -> Self:
+        """Return the posterior that has also learned from `comparison`, and has fitted nothing."""
+        return self.condition(comparison)
+
+    def caught_up(self) -> Self:
+        """Return it with the fit that is overdue, if one is."""
+        return self
+
     def told(self, comparisons: Sequence[Comparison], learned: "Learned") -> Self:
         """Return what learning from all of these comes to, under what was fitted before.
 

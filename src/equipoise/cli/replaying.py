@@ -28,6 +28,7 @@ from equipoise.log.events import (
     Noted,
     Paired,
     Planned,
+    Refitted,
     Rejudged,
     Retracted,
     Told,
@@ -182,6 +183,8 @@ def _told(event: Event, where: dict[int, str], space: Domain) -> str:
             return f"add    {trial:5}  {reading.value!r} at {assignments(space.decode(reading.point))}"
         case Begun(block):
             return f"begin         {block}"
+        case Refitted(lessons):
+            return f"refit  {lessons:5}  lessons"
         case Failed(trial, reason):
             return f"fail   {trial:5}  {reason}"
         case Expired(trial):

@@ -28,6 +28,7 @@ from equipoise.log.events import (
     Noted,
     Paired,
     Planned,
+    Refitted,
     Rejudged,
     Retracted,
     Teaching,
@@ -81,7 +82,9 @@ class Codec:
             case Handed(trial, worker, point):
                 return {"hand": trial} | _given(worker=worker) | self._moved(point)
             case Told(trial, reading):
-                return {"tell": trial} | self._reading(reading) | _fits(event)
+                return {"tell": trial} | self._reading(reading) | _fits(event) | _given(deferred=event.deferred or None)
+            case Refitted(lessons, fit):
+                return {"refit": lessons} | ({} if fit is None else {"fit": fit_to_json(fit)})
             case Failed(trial, reason):
                 return {"fail": trial, "reason": reason}
             case Expired(trial):
@@ -128,7 +131,10 @@ class Codec:
             case {"hand": trial}:
                 return Handed(_number("hand", trial), _worker(content), self._to_moved(content))
             case {"tell": trial}:
-                return Told(_number("tell", trial), self._to_reading(content), **_to_fits(content))
+                deferred = content.get("deferred") is True
+                return Told(_number("tell", trial), self._to_reading(content), **_to_fits(content), deferred=deferred)
+            case {"refit": lessons, "fit": fit}:
+                return Refitted(_number("refit", lessons), fit_from_json(fit))
             case {"fail": trial, "reason": str(reason)}:
                 return Failed(_number("fail", trial), reason)
             case {"expire": trial}:

@@ -6,6 +6,7 @@ Canceled  a plan is not gone on with                          {"cancel": number}
 Asked     a new duel was proposed, its first trial handed out {"ask": trial, "duel": number, "points": ...}
 Handed    a trial that waited was handed out                  {"hand": trial}
 Told      a reading                                           {"tell": trial, "value": number, ...}
+Refitted  a fit that a reading had left out was made          {"refit": lessons, "fit": ...}
 Added     a reading that nobody asked for                     {"add": trial, "duel": number, "value": number, ...}
 Begun     what follows belongs to another block               {"begin": block}
 Failed    a trial has no reading                              {"fail": trial, "reason": text}
@@ -20,9 +21,11 @@ Rejudged  a judgement was wrong, and is another               {"correct": trial,
 A pair has a number among the trials; one that is skipped has failed.
 
 Whatever can teach keeps the last fit made when it happened, where one was, of the model (`fit`) and of what was learned
-from judges (`heard`): see `fits.py`.
+from judges (`heard`): see `fits.py`. A reading may leave out a fit that is due (`"deferred": true`), so that its teller
+need not wait; the belief goes on under the fit before until one is `Refitted`.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -77,12 +80,21 @@ class Handed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Told:
-    """A trial was read."""
+    """A trial was read; a fit that was due then is deferred where it says so."""
 
     trial: int
     reading: Reading
     fit: Milestone | None = None
     heard: Heard | None = None
+    deferred: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Refitted:
+    """A fit that was deferred was made, from so many lessons; `None` where it is to be made anew."""
+
+    lessons: int
+    fit: Milestone | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -196,6 +208,7 @@ Event = (
     | Asked
     | Handed
     | Told
+    | Refitted
     | Failed
     | Expired
     | Corrected
@@ -210,9 +223,17 @@ Teaching = Told | Added | Corrected | Retracted | Judged | Rejudged
 
 
 def unfitted(event: Event) -> Event:
-    """Return an event without what was fitted by it: who lets it happen fits anew."""
+    """Return an event without what was fitted by it: who lets it happen fits anew, at the same time."""
+    if isinstance(event, Refitted):
+        return replace(event, fit=None)
     if isinstance(event, Judged | Rejudged):
         return event if event.heard is None else replace(event, heard=None)
     if not isinstance(event, Told | Added | Corrected | Retracted) or (event.fit is None and event.heard is None):
         return event
     return replace(event, fit=None, heard=None)
+
+
+def anew(events: Iterable[Event]) -> list[Event]:
+    """Return events without any fit, none of them deferred: who lets them happen fits whenever that is due."""
+    left = (unfitted(event) for event in events if not isinstance(event, Refitted))
+    return [replace(event, deferred=False) if isinstance(event, Told) and event.deferred else event for event in left]

@@ -6,20 +6,22 @@ Whatever changes it is prepared, written and made, in this order; what cannot be
 import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any, Self, TypeVar
 
 from equipoise._typing import FloatArray
 from equipoise.answer import Recommendation
+from equipoise.belief.model import Milestone
 from equipoise.data import Duel, Reading, Trial
 from equipoise.judging import Pair, answered
-from equipoise.log.events import Asked, Canceled, Event, Handed, Judged, Paired, Planned, Purpose
+from equipoise.log.events import Asked, Canceled, Event, Handed, Judged, Paired, Planned, Purpose, Refitted, Told
 from equipoise.log.journal import Journal, Log
 from equipoise.log.turns import Turns
 from equipoise.spaces import Domain
 from equipoise.study.assembly import Assembly
 from equipoise.study.claiming import Claims
 from equipoise.study.hearing import Hearing
-from equipoise.study.learning import calmly
+from equipoise.study.learning import Overdue, calmly
 from equipoise.study.plans import Plan
 from equipoise.study.streams import PROPOSE, Streams
 
@@ -127,6 +129,17 @@ class Keeper:
         self.happen(event)
         self.happen(said)
         return event.trial
+
+    def told(self, event: Told | None, refit: bool) -> Warning | None:
+        """Let a reading happen, where it is news; a fit that is due is made with it, or deferred."""
+        return None if event is None else self.happen(event if refit else replace(event, deferred=True))
+
+    def refit(self, due: Overdue, fit: Milestone) -> bool:
+        """Take up a fit that was deferred; return whether it still was to be made."""
+        awaited = self.state.awaits(due)
+        if awaited:
+            self.happen(Refitted(due.lessons, fit))
+        return awaited
 
     def undo(self) -> int:
         """Take back the last answer, and return its trial."""

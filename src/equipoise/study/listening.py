@@ -93,6 +93,10 @@ class Listening:
         if heard is not None:
             self._heard[heard.answers] = heard
 
+    def refit(self) -> None:
+        """Make the belief anew: a fit of the readings was taken up that it did not rest on."""
+        self._made = None, 0
+
     def must_have_led_to(self, heard: Heard) -> None:
         """Refuse a fit that cannot have been made with one of the judgements."""
         if not 1 <= heard.answers <= len(self._said):

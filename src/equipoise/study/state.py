@@ -13,6 +13,7 @@ import numpy as np
 from equipoise._typing import FloatArray
 from equipoise.answer import Standing
 from equipoise.belief import Feasibility, Posterior
+from equipoise.belief.model import Milestone
 from equipoise.data import Comparison, Duel, Proposal, Reading, Trial, teaches, will_teach
 from equipoise.judging import Judge, JudgedPosterior, Judgement
 from equipoise.log.events import (
@@ -29,18 +30,19 @@ from equipoise.log.events import (
     Noted,
     Paired,
     Planned,
+    Refitted,
     Rejudged,
     Retracted,
     Teaching,
     Told,
-    unfitted,
+    anew,
 )
 from equipoise.offsets import Circumstances
 from equipoise.reductions import Zero
 from equipoise.spaces import Domain
 from equipoise.study.docket import Case, Docket
 from equipoise.study.door import Door, labelled
-from equipoise.study.learning import Learning, calmly
+from equipoise.study.learning import Learning, Overdue, calmly
 from equipoise.study.ledger import DuelGivenUp, Entry, Ledger
 from equipoise.study.listening import Listening
 from equipoise.study.notes import dead_note, estranged_note, gap_note
@@ -84,6 +86,15 @@ class State:
     def posterior(self) -> Posterior:
         """The belief, given everything told and judged; made when it is asked for."""
         return self._listening.belief
+
+    @property
+    def overdue(self) -> Overdue | None:
+        """The fit that was deferred and is still to be made, if there is one."""
+        return self._learning.overdue
+
+    def awaits(self, due: Overdue) -> bool:
+        """Whether a fit can still be taken up: nothing that it was made from has changed, and no later one is known."""
+        return due.learning is self._learning and self._learning.awaits(due.lessons)
 
     @property
     def judges(self) -> tuple[Judge, ...]:
@@ -179,6 +190,9 @@ class State:
                 if aside != self._aside:
                     return self._setting_aside(event, aside, later)
                 return self._taught(event, ledger.must_be_open(trial), later)
+            case Refitted(lessons, fit):
+                self._learning.must_have_had(lessons)
+                return self._fitting(lessons, fit) if self._learning.awaits(lessons) else NOTHING
             case Begun(block):
                 return self._change(event, lambda: setattr(self, "block", block))
             case Added(trial, number, reading):
@@ -361,7 +375,7 @@ class State:
         """Return the change to the state that a replay of other events leads to; fits since they differ are void."""
         pairs = zip(self._events, events, strict=False)
         first = next((i for i, (was, now) in enumerate(pairs) if was is not now), len(events))
-        again = self._replayed([*events[:first], *map(unfitted, events[first:])])
+        again = self._replayed([*events[:first], *anew(events[first:])])
         return self._replaced(event, again, later)
 
     def _replaced(self, event: Teaching, again: "State", later: bool) -> Change:
@@ -403,7 +417,7 @@ class State:
         """Return the change to the state in which other readings than before are set aside."""
         again = State(self.rules)
         again._aside = aside
-        for event in map(unfitted, [*self._events, news]):
+        for event in anew([*self._events, news]):
             again.prepare(event, screen=False, later=True).make()
         strange = ", ".join(map(str, sorted(aside - self._aside)))
         note = SetAside(f"the reading of trial {strange} cannot be: nothing is learned from it; see `correct`")
@@ -419,7 +433,8 @@ class State:
         before = entry.told() if rules.offset.learns_readings else ()
         known = len(before) - before.count(None)  # its outcome is not among them: a reading was missing
         lessons = self._lessons(now, comparable)[known:]
-        belief, fit = self._learning.after(lessons, event.fit, later)
+        belief, fit = self._learning.after(lessons, event.fit, later, event.deferred)
+        deferred = event.deferred and (belief is None or belief.overdue)
         baseline = self.baseline
         if baseline is not None and not strange:
             with calmly(rules.prior):
@@ -428,15 +443,29 @@ class State:
 
         def learn() -> None:
             self._ledger.record(i, reading, strange)
-            self._learning.add(lessons, fit, belief)
+            self._learning.add(lessons, fit, belief, deferred)
             self.baseline = baseline
             if late:
                 self._ledger.give_up(entry)
 
         note = self._estranged_note(belief) or gap_note(now, late, rules.max_gap)
         return self._change(
-            replace(event, fit=fit), learn, note or dead_note(self._ledger, reading.value, now.point(i))
+            replace(event, fit=fit, deferred=deferred),
+            learn,
+            note or dead_note(self._ledger, reading.value, now.point(i)),
         )
+
+    def _fitting(self, lessons: int, fit: Milestone | None) -> Change:
+        """Return the change that a fit makes which was deferred; made now where it is not known."""
+        known = self._learning.fit_after(lessons) if fit is None else fit
+        self._must_be("lessons", lessons, known.lessons)
+        self._learning.must_have_led_to(known)
+
+        def learn() -> None:
+            self._learning.refit(known)
+            self._listening.refit()
+
+        return self._change(Refitted(lessons, known), learn)
 
     def _judging(self, event: Judged, said: Judgement, later: bool) -> Change:
         """Return the change that a judgement makes."""
