@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 
 ONE = np.array([1.0])
 PAIR = np.array([1.0, -1.0])
+ROUNDING = 1e-10
+"""Scores that differ by less, relative to the best, are equal but for rounding; measured, symmetric points of a grid
+differ by up to 1e-13 after 60 readings."""
 
 
 def difference_variance(
@@ -57,10 +60,22 @@ def half_width(variance: FloatArray, beta: float | FloatArray, regularizer: floa
     return width
 
 
+def tied(scores: FloatArray, best: float | FloatArray) -> NDArray[np.bool_]:
+    """Return which scores are the best but for rounding, shape (..., m): symmetric points tie on every processor.
+
+    Args:
+        scores: Shape (..., m).
+        best: The largest of them, shape () or (..., 1).
+    """
+    least = namespace(best).minimum(best * (1.0 - ROUNDING), best * (1.0 + ROUNDING))
+    ties: NDArray[np.bool_] = scores >= least
+    return ties
+
+
 def fair_argmax(scores: FloatArray, rng: Generator) -> int:
-    """Return the index of the largest score; among exact ties, each with the same probability."""
+    """Return the index of the largest score; among ties, each with the same probability."""
     best = int(scores.argmax())
-    ties = scores == scores[best]
+    ties = tied(scores, float(scores[best]))
     if np.count_nonzero(ties) == 1:
         return best
     return int(rng.choice(np.flatnonzero(ties)))

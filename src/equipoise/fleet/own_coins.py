@@ -12,6 +12,7 @@ from numpy.random import Generator
 
 from equipoise._typing import FloatArray
 from equipoise.belief.arrays import Array, namespace, pick, placed, to_numpy
+from equipoise.belief.posterior import tied
 from equipoise.belief.covariance import Indices
 from equipoise.fleet.beliefs import Beliefs
 from equipoise.fleet.philox import HALF, LOW, Words, blocks, uniforms
@@ -89,11 +90,11 @@ class _Throws:
     def argmax(self, scores: Array) -> Array:
         values = to_numpy(scores)
         best = values.argmax(axis=-1)
-        tied = values == pick(values, best)[:, None]
-        count = np.count_nonzero(tied, axis=-1)
+        ties = tied(values, pick(values, best)[:, None])
+        count = np.count_nonzero(ties, axis=-1)
         if (count > 1).any():
             which = self._below(count)
-            best = (np.cumsum(tied, axis=-1) > which[:, None]).argmax(axis=-1)
+            best = (np.cumsum(ties, axis=-1) > which[:, None]).argmax(axis=-1)
         return _indices(scores, best)
 
     def random(self, like: Array, needed: Array | None = None) -> Array:

@@ -13,6 +13,7 @@ from numpy.random import Generator
 
 from equipoise._typing import FloatArray
 from equipoise.belief.arrays import Array, namespace, pick, placed
+from equipoise.belief.posterior import tied
 from equipoise.fleet.beliefs import Beliefs
 from equipoise.fleet.posterior_draws import best_counts_of_all, draws_of_all, normals_needed
 
@@ -79,7 +80,7 @@ class SharedCoins:
         """Return the index of the largest score of each learner."""
         xp = namespace(scores)
         best = xp.argmax(scores, axis=-1)
-        ties = scores == pick(scores, best)[:, None]
+        ties = tied(scores, pick(scores, best)[:, None])
         if int(xp.count_nonzero(ties)) == best.shape[0]:
             return best
         order = xp.cumulative_sum(xp.astype(ties, xp.int32), axis=-1)

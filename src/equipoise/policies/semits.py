@@ -41,6 +41,9 @@ from equipoise.reductions.centered import Centered
 RANK_TOLERANCE = 1e-12
 """Variance left out of the draws, relative to the largest: where C is singular, as with `Linear`, it is rounding."""
 
+LEADS = 1e-6
+"""By how much the deviation of the first point is scaled up before pivots are chosen: far above rounding."""
+
 
 def growing_scale(t: float | FloatArray, delta: float) -> FloatArray:
     """Return v in round t, shape (...)."""
@@ -71,23 +74,30 @@ def solved(A: FloatArray, C: FloatArray, i: Indices, regularizer: float) -> tupl
 
 
 def factor(C: FloatArray) -> FloatArray:
-    """Return F, by pivoted Cholesky: it stops at the rank of C."""
+    """Return F, by pivoted Cholesky: it stops at the rank of C.
+
+    Points of equal variance, as on a grid, would be taken in an order that rounding decides. So each counts for a
+    little more than the next one, and F is divided by that afterwards.
+    """
+    scale = np.linspace(1.0 + LEADS, 1.0, len(C))
     tolerance = RANK_TOLERANCE * float(C.diagonal().max())
-    lower, pivots, rank, _ = _linalg.lapack().dpstrf(C, tol=tolerance, lower=1)
+    lower, pivots, rank, _ = _linalg.lapack().dpstrf(C * np.multiply.outer(scale, scale), tol=tolerance, lower=1)
     for j in range(1, rank):
         lower[:j, j] = 0.0  # left over from C
     F = np.empty((len(C), rank))
     F[pivots - 1] = lower[:, :rank]
+    F /= scale[:, None]
     return F
 
 
 def best_counts(mean: FloatArray, F: FloatArray, draws: int, rng: Generator) -> Indices:
     """Return how often each point is the best of a draw from N(mean, F F'), shape (m,).
 
-    Single precision, relative to the leader: that blurs points closer than 1e-7 of the spread, and is faster.
+    The normal numbers are of single precision, which is faster; the values are not: which point is the best of a draw
+    must not depend on rounding.
     """
-    values = rng.standard_normal((draws, F.shape[1]), dtype=np.float32) @ F.T.astype(np.float32)
-    values += (mean - mean.max()).astype(np.float32)
+    values = rng.standard_normal((draws, F.shape[1]), dtype=np.float32).astype(np.float64) @ F.T
+    values += mean
     return np.bincount(values.argmax(axis=1), minlength=len(mean))
 
 
