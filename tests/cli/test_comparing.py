@@ -20,7 +20,7 @@ from equipoise.cli.processes import Programs, Setup, last_number
 from equipoise.contest import Question, verdict_of
 from equipoise.contest.diary import Diary, Execution
 from equipoise.desk.program import FailedError
-from invoking import interruptible, invoke
+from invoking import gone, interruptible, invoke
 
 matplotlib.use("Agg")
 
@@ -196,7 +196,37 @@ def test_a_command_that_fails_ends_it_unless_ignored():
         "compare", "-n", "a", "echo 1; exit 3", "-n", "b", "echo 2", "-i", "--metric", "reading", "--json", "-"
     ).data
     assert set(data["results"][0]["exit_codes"]) == {3}
-    assert "failed, exit status 1" in invoke("compare", "sleep 0", "sleep 1", "-s", "exit 1", code=4).stderr
+
+
+def test_the_step_that_fails_is_named_with_its_last_words():
+    complains = "echo first >&2; echo 'no \033[2J such file' >&2; exit 3"
+    said = invoke("compare", "-n", "a", "echo 1", "-n", "b", complains, "--metric", "reading", code=4).stderr
+    assert said.endswith(">&2; exit 3\n  first\n  no \\x1b[2J such file\n")
+    for option in ("--setup", "--prepare", "--cleanup"):
+        arms = ["-n", "a", "echo 1", "-n", "b", "echo 2"]
+        said = invoke("compare", *arms, "--metric", "reading", "-M", 1, option, "echo gone >&2; exit 3", code=4).stderr
+        assert re.search(
+            rf"Error: {option}(, before [ab],)? failed, exit status 3: echo gone >&2; exit 3\n  gone\n", said
+        )
+
+
+def test_only_the_last_lines_of_many_are_shown():
+    said = invoke("compare", "echo 1", "seq 100 >&2; exit 1", "--metric", "reading", code=4).stderr
+    assert said.endswith("".join(f"\n  {n}" for n in range(91, 101)) + "\n")
+
+
+def test_a_file_that_cannot_be_opened_is_named():
+    said = invoke("compare", "sleep 0", "sleep 1", "--output", "nowhere/out", code=4).stderr
+    assert "nowhere/out could not be opened: No such file or directory" in said
+
+
+def test_a_shell_that_cannot_be_started_is_named():
+    said = invoke("compare", "sleep 0", "sleep 1", "--shell", "no-such-shell", code=4).stderr
+    assert "no-such-shell could not be started: No such file or directory" in said
+
+
+def test_an_empty_command_is_refused():
+    assert "a command line must have a word" in invoke("compare", "true", " ", "-N", code=4).stderr
 
 
 def test_a_command_that_hangs_is_ended_with_all_it_started(tmp_path):
@@ -206,20 +236,6 @@ def test_a_command_that_hangs_is_ended_with_all_it_started(tmp_path):
     assert "failed, no end after 0.3 s" in said
     assert time.monotonic() - start < 300
     gone(int((tmp_path / "pid").read_text()))
-
-
-def gone(pid, patience=60.0):
-    """Wait until a process has ended; a zombie has."""
-    until = time.monotonic() + patience
-    while time.monotonic() < until:
-        try:
-            with open(f"/proc/{pid}/stat") as file:
-                if file.read().rpartition(")")[2].split()[0] == "Z":
-                    return
-        except FileNotFoundError:
-            return
-        time.sleep(0.02)
-    raise AssertionError(f"process {pid} still runs")
 
 
 def test_input_and_output(tmp_path, capfd):

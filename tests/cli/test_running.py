@@ -221,6 +221,14 @@ def test_a_program_that_closes_its_output_and_hangs_is_ended(study):
     assert "no answer after 0.5 s" in result.stderr
 
 
+def test_settings_longer_than_a_pipe_do_not_hold_a_timeout_up(tmp_path):
+    path = tmp_path / "study.jsonl"
+    many = {f"knob_{i:03d}_" + "x" * 200: eq.Float(0, 1) for i in range(300)}
+    eq.Optimizer(eq.Space(many), log=path, rng=0, design=0)
+    result = invoke("run", path, "--stdin", "--timeout", 0.3, "--max-failures", 1, "--", "sleep", 600, code=4)
+    assert "Trial 0 failed, no answer after 0.3 s" in result.stderr
+
+
 def test_our_own_trouble_is_not_blamed_on_the_program(study, monkeypatch):
     def broken(*args, **options):
         raise np.linalg.LinAlgError("not positive definite")

@@ -163,7 +163,16 @@ def test_a_study_like_any_other_that_can_be_continued():
 
 
 def test_a_start_that_fails_is_refused():
-    assert "the start failed, exit status 1" in invoke("tune", "exit {n=1..3}", "--start", "n=1", code=1).stderr
+    said = invoke("tune", "echo why >&2; exit {n=1..3}", "--start", "n=1", code=1).stderr
+    assert "the start failed, exit status 1: echo why >&2; exit 1\n  why\n" in said
+
+
+def test_the_last_words_of_a_failure_are_in_the_study():
+    script = "test {n=1..9} -eq 1 || { echo out of memory >&2; exit 5; }; echo 1"
+    options = ["--metric", "reading", "--readings", 3, "--seed", 0, "--start", "n=1", "--log", "study.jsonl"]
+    invoke("tune", script, *options)
+    reasons = {record.failed for record in eq.resume("study.jsonl").records() if record.failed}
+    assert reasons == {"exit status 5: out of memory"}
 
 
 def test_a_winner_that_fails_later_is_said_to_be_unverified(tmp_path):
@@ -178,7 +187,7 @@ def test_a_winner_that_fails_later_is_said_to_be_unverified(tmp_path):
 def test_a_program_that_always_fails_later_ends_it():
     script = "test {n=1..999} -eq 500 && echo 1"
     said = invoke("tune", script, "--metric", "reading", "--start", "n=500", "--seed", 0, code=4).stderr
-    assert "The program failed 20 times in a row." in said
+    assert "The program failed 20 times in a row. At last it failed, exit status 1: test " in said
 
 
 def test_an_interrupt_keeps_the_study(tmp_path):

@@ -16,6 +16,8 @@ import click
 
 from equipoise.answer import Recommendation
 from equipoise.desk.cells import json_line as json_line
+from equipoise.desk.launching import LauncherError
+from equipoise.desk.program import FailedError
 from equipoise.log.jsonl import LogError
 from equipoise.optimizer import Optimizer, resume
 from equipoise.spaces import Domain
@@ -31,9 +33,16 @@ Exit codes:
   1    refused: no such trial, a damaged log, a full disk; the message says why, and nothing has changed
   2    wrong usage
   3    the bound asked for with --eps is not reached (yet), or not audited
-  4    run: the program failed too often in a row
+  4    run, tune: the program failed too often in a row, or could not be run
   130  interrupted; nothing is lost, the same command continues
 """
+
+
+class FailingError(click.ClickException):
+    """A program failed, or cannot be measured."""
+
+    exit_code = FAILING
+
 
 STUDY = click.argument("study", type=click.Path(path_type=Path))
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for scripts.")
@@ -74,6 +83,11 @@ def explained() -> Iterator[None]:
             yield
         except click.exceptions.Exit:  # a RuntimeError too
             raise
+        except KeyboardInterrupt:
+            click.echo("\nInterrupted.", err=True)
+            raise click.exceptions.Exit(INTERRUPTED) from None
+        except (FailedError, LauncherError) as error:
+            raise FailingError(printable(str(error))) from error
         except (LogError, RuntimeError, ValueError, TypeError) as error:
             raise click.ClickException(printable(str(error))) from error
         finally:

@@ -11,11 +11,11 @@ from typing import Any
 import click
 
 from equipoise.cli.arranging import KINDS, duration, job, named, question, setup
-from equipoise.cli.common import INTERRUPTED, command, printable
+from equipoise.cli.common import INTERRUPTED, FailingError, command, printable
 from equipoise.cli.exporting import say_all
 from equipoise.cli.interrupting import interruptible
 from equipoise.cli.live import Live
-from equipoise.cli.measuring import SHORT, ProgramError, measure, tidy
+from equipoise.cli.measuring import SHORT, measure, tidy
 from equipoise.cli.processes import Programs
 from equipoise.contest.diary import Diary, Execution
 from equipoise.contest.phrases import amount
@@ -74,7 +74,7 @@ class Outcome:
 
     verdict: Verdict
     runs: Sequence[Execution]
-    early: KeyboardInterrupt | ProgramError | None = None
+    early: KeyboardInterrupt | FailingError | None = None
     note: str = ""
 
 
@@ -137,7 +137,7 @@ def compare(commands: tuple[str, ...], names: tuple[str, ...], **options: Any) -
     if found.note:
         click.echo(printable(found.note), err=True)
     say_all(found.verdict, found.runs, options["metric"], files)
-    if isinstance(found.early, ProgramError):
+    if isinstance(found.early, FailingError):
         raise found.early
     gated = found.verdict.question.fail_above is not None
     sys.exit(found.verdict.gate if gated else INTERRUPTED if found.early else 0)
@@ -161,7 +161,7 @@ def _measured(commands: Mapping[str, str], log: Path | None, options: Mapping[st
             rounds, early = measure(contest, programs, todo, diary, Live(sys.stderr, todo.seconds))
         if todo.cleanup:
             tidy(how, todo)
-    if isinstance(early, ProgramError) and not rounds:
+    if isinstance(early, FailingError) and not rounds:
         raise early
     verdict, runs = contest.verdict(), [run for each in rounds for run in each]
     if sessions:

@@ -1,19 +1,38 @@
-"""A request to terminate ends a command as Ctrl-C does: with what is known so far, and nothing lost."""
+"""A request to terminate, or a hangup, ends a command as Ctrl-C does: with what is known so far, and nothing lost."""
 
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+NUMBERS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+"""The signals that end a command; one that is ignored when the command begins, as under nohup, stays ignored."""
+
+STREAMS = (1, 2)
+"""Standard output and standard error."""
+
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let a request to terminate raise KeyboardInterrupt, as Ctrl-C does."""
-    before = signal.signal(signal.SIGTERM, _interrupt)
+    """Let a request to terminate, or a hangup, raise KeyboardInterrupt, as Ctrl-C does."""
+    terminals = [stream for stream in STREAMS if os.isatty(stream)]
+
+    def interrupt(number: int, frame: object) -> None:
+        _silence([stream for stream in terminals if not os.isatty(stream)])
+        raise KeyboardInterrupt
+
+    heeded = [number for number in NUMBERS if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, interrupt) for number in heeded}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
-def _interrupt(number: int, frame: object) -> None:
-    raise KeyboardInterrupt
+def _silence(streams: list[int]) -> None:
+    """Let nothing be printed to a terminal that was closed: it would be an error."""
+    for stream in streams:
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, stream)
+        os.close(nothing)

@@ -1,12 +1,14 @@
 """The command `equipoise`: studies, a demonstration, the paper's figures, and benchmarks."""
 
+import sys
 from importlib import import_module
 from keyword import iskeyword
+from typing import Any
 
 import click
 
 from equipoise import __version__
-from equipoise.cli.common import EXIT_CODES
+from equipoise.cli.common import EXIT_CODES, INTERRUPTED
 
 START = """\b
 Start here:
@@ -66,6 +68,13 @@ class _Sections(click.Group):
         name = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
         command: click.Command = getattr(import_module(f"equipoise.cli.{MODULES[cmd_name]}"), name)
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; an interrupt has its exit code also while the command is imported."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            sys.exit(INTERRUPTED)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a section each."""

@@ -5,13 +5,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-import click
-
-from equipoise.cli.common import FAILING, printable
+from equipoise.cli.common import FailingError, printable
 from equipoise.cli.live import Live
 from equipoise.cli.processes import Programs, Setup
 from equipoise.contest.diary import Diary, Execution
 from equipoise.contest.rounds import Contest
+from equipoise.desk.launching import LauncherError
 from equipoise.desk.program import FailedError
 
 EARLY = 5
@@ -23,11 +22,8 @@ LEAST = 0.01
 SHORT = 0.005
 """Seconds: what takes less is better timed without a shell, as hyperfine says too."""
 
-
-class ProgramError(click.ClickException):
-    """A program failed, or cannot be measured."""
-
-    exit_code = FAILING
+MOST_LINES, LONGEST_LINE = 10, 400
+"""How many lines of what a program that failed printed to standard error are shown, and how much of each."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +61,7 @@ class Job:
 
 def measure(
     contest: Contest, programs: Programs, job: Job, diary: Diary | None, live: Live
-) -> tuple[list[list[Execution]], KeyboardInterrupt | ProgramError | None]:
+) -> tuple[list[list[Execution]], KeyboardInterrupt | FailingError | None]:
     """Measure until it is decided, the budget is spent, somebody interrupts or a program fails.
 
     Returns:
@@ -79,7 +75,7 @@ def measure(
             live.show(contest.look(), len(rounds))
             if contest.look().decided and len(rounds) >= job.min_rounds:
                 break
-    except (KeyboardInterrupt, ProgramError) as early:
+    except (KeyboardInterrupt, FailingError) as early:
         return rounds, early
     finally:
         live.clear()
@@ -88,7 +84,7 @@ def measure(
 
 def _warm(programs: Programs, job: Job) -> None:
     """Do what comes before the first round that counts."""
-    _once(programs, job.setup)
+    _once(programs, job.setup, "--setup")
     programs.calibrate()
     for _ in range(job.warmup):
         for arm in job.commands:
@@ -98,12 +94,12 @@ def _warm(programs: Programs, job: Job) -> None:
 def tidy(how: Setup, job: Job) -> None:
     """Run what is to be run after all, interrupted or not."""
     with Programs(how) as programs:
-        _once(programs, job.cleanup)
+        _once(programs, job.cleanup, "--cleanup")
 
 
-def _once(programs: Programs, commands: Mapping[str, str]) -> None:
-    for arm, command in commands.items():
-        with _blamed(arm, command):
+def _once(programs: Programs, commands: Mapping[str, str], option: str) -> None:
+    for command in commands.values():
+        with _blamed(option, command):
             programs.do(command)
 
 
@@ -120,9 +116,10 @@ def _round(contest: Contest, programs: Programs, job: Job, diary: Diary | None, 
 
 def _run(programs: Programs, job: Job, arm: str, early: bool) -> Execution:
     """Measure an arm once; refuse what cannot be told."""
-    with _blamed(arm, job.commands[arm]):
-        if arm in job.prepare:
+    if arm in job.prepare:
+        with _blamed(f"--prepare, before {arm},", job.prepare[arm]):
             programs.do(job.prepare[arm])
+    with _blamed(arm, job.commands[arm]):
         run = programs.run(arm, job.commands[arm])
         if not early and run.wall <= 0:
             run = replace(run, wall=LEAST * programs.shell_cost["wall"])
@@ -141,9 +138,25 @@ def _must_be_told(run: Execution, job: Job, programs: Programs) -> None:
 
 
 @contextmanager
-def _blamed(arm: str, command: str) -> Iterator[None]:
+def _blamed(what: str, command: str) -> Iterator[None]:
     """Say which program has failed."""
     try:
         yield
     except FailedError as error:
-        raise ProgramError(printable(f"{arm} failed, {error}: {command}", keep="")) from error
+        raise FailingError(blame(what, command, error)) from error
+    except LauncherError as error:
+        raise FailingError(str(error)) from error
+
+
+def blame(what: str, command: str, error: FailedError) -> str:
+    r"""Return what has failed, why, and the last lines it printed to standard error.
+
+    Example:
+        >>> print(blame("old", "./old -x", FailedError("exit status 2", "usage: old\n-x is unknown\n")))
+        old failed, exit status 2: ./old -x
+          usage: old
+          -x is unknown
+    """
+    lines = error.complaints.rstrip().splitlines()[-MOST_LINES:]
+    said = [printable(line.rstrip()[-LONGEST_LINE:], keep="\t") for line in lines]
+    return "\n  ".join([printable(f"{what} failed, {error}: {command}", keep=""), *said])

@@ -1,24 +1,17 @@
 """Programs and what they cost: wall, user and system time, memory, or the last number they print."""
 
-import json
 import math
 import os
 import re
 import shlex
-import signal
 import statistics
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any
 
 from equipoise.contest.diary import Execution
-from equipoise.desk.program import FailedError, reading
-
-LAUNCHER = Path(__file__).with_name("launcher.py")
-"""The script that starts programs; never imported here, since it needs a POSIX system."""
+from equipoise.desk.launching import Ended, Launcher, Order
+from equipoise.desk.program import FailedError, reading, status
 
 CALIBRATIONS = 50
 """How often an empty command is run to learn what the shell costs, as hyperfine does."""
@@ -50,8 +43,11 @@ class Setup:
     reads: bool = False
 
     def words(self, command: str) -> list[str]:
-        """Return the words to start."""
-        return [*self.shell, "-c", command] if self.shell else shlex.split(command)
+        """Return the words to start; refuse a command line that has none."""
+        words = [*self.shell, "-c", command] if self.shell else shlex.split(command)
+        if not words:
+            raise FailedError("a command line must have a word")
+        return words
 
 
 class Programs:
@@ -75,64 +71,52 @@ class Programs:
             raise RuntimeError("programs are measured on POSIX systems only: use `equipoise.compare` in Python")
         self.setup = setup
         self.shell_cost = {"wall": 0.0, "user": 0.0, "system": 0.0}
-        asked, self._orders = os.pipe()
-        self._answers, told = os.pipe()
-        words = [sys.executable, "-I", "-S", str(LAUNCHER), str(asked), str(told)]
-        self._process = subprocess.Popen(words, pass_fds=(asked, told), start_new_session=True)  # Ctrl-C is for us
-        os.close(asked)
-        os.close(told)
-        self._said = os.fdopen(self._answers)
-        self.floor = FLOOR_MARGIN * float(self._ran(["true"], capture=False)["rss"])
+        self._launcher = Launcher()
+        self.floor = FLOOR_MARGIN * self._launcher.run(Order(["true"], stdout=os.devnull)).rss
 
     def __enter__(self) -> "Programs":
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         """End the program that runs, if any."""
-        self._process.send_signal(signal.SIGTERM)
-        os.close(self._orders)
-        self._said.close()
-        self._process.wait()
+        self._launcher.stop()
 
     def calibrate(self) -> None:
         """Learn what the shell alone costs."""
         if self.setup.shell:
-            empty = [self._ran([*self.setup.shell, "-c", ""], capture=False) for _ in range(CALIBRATIONS)]
-            self.shell_cost = {name: statistics.median(cost[name] for cost in empty) for name in self.shell_cost}
+            empty = [self._ran([*self.setup.shell, "-c", ""]) for _ in range(CALIBRATIONS)]
+            self.shell_cost = {
+                name: statistics.median(getattr(each, name) for each in empty) for name in self.shell_cost
+            }
 
     def run(self, arm: str, command: str) -> Execution:
         """Run a command line of an arm and return what it has cost; `FailedError` where that says nothing."""
-        cost = self._ran(self.setup.words(command), self.setup.reads)
-        if cost["late"]:
-            raise FailedError(f"no end after {self.setup.timeout:g} s")
-        if cost["exit"] and not self.setup.ignore_failure:
-            raise FailedError(f"exit status {cost['exit']}")
-        net = {name: max(cost[name] - shell, 0.0) for name, shell in self.shell_cost.items()}
-        read = last_number(cost["out"]) if self.setup.reads else None
-        return Execution(arm, **net, rss=cost["rss"], exit=cost["exit"], reading=read)
+        ended = self._ran(self.setup.words(command), self.setup.reads)
+        if ended.exit and not self.setup.ignore_failure:
+            raise FailedError(status(ended.exit), ended.err)
+        net = {name: max(getattr(ended, name) - shell, 0.0) for name, shell in self.shell_cost.items()}
+        read = last_number(ended.out) if self.setup.reads else None
+        return Execution(arm, **net, rss=ended.rss, exit=ended.exit, reading=read)
 
     def do(self, command: str) -> None:
         """Run a command line whose cost is of no interest, with a shell where there is one."""
-        cost = self._ran(self.setup.words(command), capture=False)
-        if cost["exit"]:
-            raise FailedError(f"exit status {cost['exit']}")
+        ended = self._ran(self.setup.words(command))
+        if ended.exit:
+            raise FailedError(status(ended.exit), ended.err)
 
-    def _ran(self, words: list[str], capture: bool) -> dict[str, Any]:
-        """Let a program run; return what the launcher says of it."""
+    def _ran(self, words: list[str], capture: bool = False) -> Ended:
+        """Let a program run to its end; refuse one that cannot be started, or does not come to an end in time."""
         setup = self.setup
-        order = {"argv": words, "stdin": setup.stdin, "stdout": setup.stdout, "timeout": setup.timeout}
-        os.write(self._orders, json.dumps(order | {"capture": capture}).encode() + b"\n")
-        answer = self._heard()
-        if "error" in answer:
-            raise FailedError(answer["error"])
-        return answer
-
-    def _heard(self) -> dict[str, Any]:
-        line = self._said.readline()
-        if not line:
-            raise FailedError("the process that starts programs has ended")
-        answer: dict[str, Any] = json.loads(line)
-        return answer
+        quiet = setup.stdout is not None
+        order = Order(words, setup.stdin, "", setup.stdout, capture, complaints=quiet, timeout=setup.timeout)
+        try:
+            ended = self._launcher.run(order)
+        except OSError as error:
+            what = "started" if error.filename == words[0] else "opened"
+            raise FailedError(f"{error.filename} could not be {what}: {error.strerror}") from error
+        if ended.late:
+            raise FailedError(f"no end after {setup.timeout:g} s", ended.err)
+        return ended
 
 
 def last_number(out: str) -> float:

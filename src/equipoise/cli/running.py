@@ -31,6 +31,7 @@ from equipoise.cli.common import (
 )
 from equipoise.cli.interrupting import interruptible
 from equipoise.desk.alone import only_one
+from equipoise.desk.launching import LauncherError
 from equipoise.desk.program import FailedError, Program
 from equipoise.log.jsonl import LogError
 from equipoise.optimizer import Optimizer
@@ -82,11 +83,12 @@ def run(
     if (block := limits.pop("block")) is not None:
         opt.begin_block(block)
     worker, context = limits.pop("worker"), context_of(opt, limits.pop("context"))
-    with only_one(study, worker), interruptible(), bar(opt, limits["readings"]) as advance:
+    with interruptible(), only_one(study, worker), bar(opt, limits["readings"]) as advance:
         for record in opt.records(judged=False):  # left over from a run that crashed
             if record.trial in opt.open_trials and record.worker == worker:
                 opt.expire(record.trial)
-        code = _loop(opt, Program(program, stdin, timeout), worker, context, advance, **limits)
+        with Program(program, stdin, timeout) as measuring:
+            code = _loop(opt, measuring, worker, context, advance, **limits)
     found = opt.recommend(context=context)
     say(as_json, best_data(found, limits["eps"], limits["audit"]) | {"exit": code}, str(found))
     sys.exit(code)
@@ -149,8 +151,9 @@ def _measure(opt: Optimizer, program: Program, worker: str | None, context: Mapp
         return False
     except OSError as error:
         opt.expire(trial)
-        raise click.ClickException(f"{program.words[0]} could not be started: {error.strerror or error}") from error
-    except KeyboardInterrupt:
+        message = f"{program.words[0]} could not be started: {error.strerror or error}"
+        raise click.ClickException(printable(message)) from error
+    except (KeyboardInterrupt, LauncherError):
         with suppress(ValueError):  # it may have been told just before
             opt.expire(trial)
         raise

@@ -12,11 +12,11 @@ from typing import Any
 import click
 
 from equipoise.cli.arranging import KINDS, duration, setup
-from equipoise.cli.common import FAILING, INTERRUPTED, command, dialed, printable, say
+from equipoise.cli.common import INTERRUPTED, FailingError, command, dialed, say
 from equipoise.cli.exporting import draw, finding_data
 from equipoise.cli.interrupting import interruptible
 from equipoise.cli.live import Live
-from equipoise.cli.measuring import Job, ProgramError, measure
+from equipoise.cli.measuring import Job, blame, measure
 from equipoise.cli.processes import Programs
 from equipoise.cli.running import bar
 from equipoise.cli.template import Template, parsed
@@ -25,6 +25,7 @@ from equipoise.contest.phrases import told
 from equipoise.contest.question import Question, Scale
 from equipoise.contest.rounds import Contest
 from equipoise.contest.verdict import Verdict
+from equipoise.desk.launching import LauncherError
 from equipoise.desk.program import FailedError
 from equipoise.optimizer import Optimizer, resume
 
@@ -36,6 +37,9 @@ PATIENCE_FACTOR, PATIENCE_SECONDS = 20.0, 1.0
 
 MOST_FAILURES = 20
 """Failures in a row after which it is given up."""
+
+LONGEST_REASON = 400
+"""Characters of the reason why a trial failed that are kept in the study."""
 
 EXAMPLES = """equipoise tune 'xz -T1 -{level=0..9} --lzma2=preset={level},nice={nice=8..273:log} -kc data' --time 10m
 equipoise tune './server --threads {threads=1..64:log} --mode {mode=fast|safe}' --start threads=8 --time 5m
@@ -124,16 +128,15 @@ def tune(
     opt = _study(plan, goal, first, log, options["seed"])
     with interruptible():
         options = {**options, "ignore_failure": False}
-        patience = _patience(plan, first, options)
-        options["timeout"] = options["timeout"] or patience
-        finished = _search(opt, plan, goal, options, begun + SEARCH * seconds)
-        best = plan.settings(opt.recommend().x) if opt.readings else first
-        verdict = _verified(plan, goal, first, best, options, begun + seconds) if finished and best != first else None
+        early = _searched(opt, plan, goal, first, options, begun + SEARCH * seconds)
+        best, verdict = plan.settings(opt.recommend().x) if opt.readings else first, None
+        if early is None and best != first:
+            verdict, early = _verified(plan, goal, first, best, options, begun + seconds)
     if options["picture"] is not None and verdict is not None:
         draw(verdict, options["picture"])
     found = first if verdict is not None and verdict.findings[0].standing == "worse" else best
     say(as_json, _data(opt, plan, found, verdict), _text(opt, plan, found, first, verdict))
-    sys.exit(0 if finished else INTERRUPTED)
+    sys.exit(0 if early is None else INTERRUPTED)
 
 
 def _study(plan: Template, goal: Goal, first: Mapping[str, Any], log: Path | None, seed: int | None) -> Optimizer:
@@ -146,47 +149,58 @@ def _study(plan: Template, goal: Goal, first: Mapping[str, Any], log: Path | Non
     return opt
 
 
+def _searched(
+    opt: Optimizer, plan: Template, goal: Goal, first: Mapping[str, Any], options: dict[str, Any], until: float
+) -> KeyboardInterrupt | None:
+    """Measure the start, then what the study asks for until the time is up; return what ended it too early."""
+    try:
+        patience = _patience(plan, first, options)
+        options["timeout"] = options["timeout"] or patience
+        _search(opt, plan, goal, options, until)
+    except KeyboardInterrupt as early:
+        click.echo("\nInterrupted; with --log the same command continues.", err=True)
+        return early
+    return None
+
+
 def _patience(plan: Template, first: Mapping[str, Any], options: Mapping[str, Any]) -> float:
     """Run the start once; return how long a run may take."""
+    command = plan.command(first)
     with Programs(setup(options)) as programs:
         try:
-            return PATIENCE_FACTOR * programs.run("start", plan.command(first)).wall + PATIENCE_SECONDS
+            return PATIENCE_FACTOR * programs.run("start", command).wall + PATIENCE_SECONDS
         except FailedError as error:
-            raise click.ClickException(printable(f"the start failed, {error}: {plan.command(first)}")) from error
+            raise click.ClickException(blame("the start", command, error)) from error
 
 
-def _search(opt: Optimizer, plan: Template, goal: Goal, options: Mapping[str, Any], until: float) -> bool:
-    """Measure what the study asks for until the time is up; return whether nobody interrupted."""
+def _search(opt: Optimizer, plan: Template, goal: Goal, options: Mapping[str, Any], until: float) -> None:
+    """Measure what the study asks for until the time is up, or the program fails again and again."""
     failures, most = 0, options["readings"] or math.inf
-    try:
-        with Programs(setup(options)) as programs, bar(opt, options["readings"]) as advance:
-            programs.calibrate()
-            while time.monotonic() < until and opt.readings < most:
-                failures = 0 if _measured(opt, plan, goal, programs) else failures + 1
-                advance(opt.readings)
-                if failures == MOST_FAILURES:
-                    click.echo(f"The program failed {failures} times in a row.", err=True)
-                    sys.exit(FAILING)
-    except KeyboardInterrupt:
-        click.echo("\nInterrupted; with --log the same command continues.", err=True)
-        return False
-    return True
+    with Programs(setup(options)) as programs, bar(opt, options["readings"]) as advance:
+        programs.calibrate()
+        while time.monotonic() < until and opt.readings < most:
+            failed = _failed(opt, plan, goal, programs)
+            failures = 0 if failed is None else failures + 1
+            advance(opt.readings)
+            if failures == MOST_FAILURES:
+                raise FailingError(f"The program failed {failures} times in a row. At last {failed}")
 
 
-def _measured(opt: Optimizer, plan: Template, goal: Goal, programs: Programs) -> bool:
-    """Measure one trial; return whether there was a reading."""
+def _failed(opt: Optimizer, plan: Template, goal: Goal, programs: Programs) -> str | None:
+    """Measure one trial; return what has failed, if anything."""
     trial = opt.ask()
     x = plan.settings(trial.x)
+    command = plan.command(x)
     try:
-        opt.tell(trial, goal.value(programs.run("trial", plan.command(x))), x=x)
+        opt.tell(trial, goal.value(programs.run("trial", command)), x=x)
     except FailedError as error:
-        opt.tell(trial, failed=str(error))
-        return False
-    except KeyboardInterrupt:
+        opt.tell(trial, failed=": ".join([str(error), *error.complaints.rstrip().splitlines()[-1:]])[:LONGEST_REASON])
+        return blame("it", command, error)
+    except (KeyboardInterrupt, LauncherError):
         with suppress(ValueError):  # it may have been told just before
             opt.expire(trial)
         raise
-    return True
+    return None
 
 
 def _verified(
@@ -196,17 +210,25 @@ def _verified(
     best: Mapping[str, Any],
     options: Mapping[str, Any],
     until: float,
-) -> Verdict | None:
-    """Compare the winner with the start in rounds that the search has not seen; `None` where one of them fails."""
+) -> tuple[Verdict | None, KeyboardInterrupt | None]:
+    """Compare the winner with the start in rounds that the search has not seen.
+
+    Returns:
+        The verdict, or `None` if there was no complete round; and the interrupt that ended it too early.
+    """
     contest = Contest(goal.question(), rng=options["seed"])
     commands = {"start": plan.command(first), "best": plan.command(best)}
     seconds = max(until - time.monotonic(), 0.0)
     job = Job(commands, goal.metric, goal.ratio, min_rounds=1, seconds=seconds)
     with Programs(setup(options)) as programs:
         rounds, early = measure(contest, programs, job, None, Live(sys.stderr, seconds))
-    if isinstance(early, ProgramError):
+    if isinstance(early, FailingError):
         early.show()
-    return contest.verdict() if rounds else None
+    verdict = contest.verdict() if rounds else None
+    if isinstance(early, KeyboardInterrupt):
+        click.echo("\nInterrupted: this is what is known so far.", err=True)
+        return verdict, early
+    return verdict, None
 
 
 def _text(

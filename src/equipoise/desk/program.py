@@ -1,35 +1,35 @@
 """Programs of the user's that measure: started for a trial, heard to their last line, ended with all they started."""
 
 import json
-import math
 import os
-import select
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from subprocess import PIPE
+from dataclasses import dataclass, field
 from typing import Any
 
 from equipoise.data import Trial
 from equipoise.desk.cells import NUMBER, json_line
+from equipoise.desk.launching import Ended, Launcher, Order
 from equipoise.spaces.readouts import settings
 
-PATIENCE = 2.0
-"""Seconds a program has to end after it is asked to, before it is killed."""
-
 MAX_OUTPUT = 2**16
-"""Bytes at the end of what a program prints that are kept; its last line must be among them."""
-
-POLL = 0.02
-"""Seconds after which it is looked whether a program has ended whose output somebody else keeps open."""
+"""Bytes at the end of what a program prints that are kept, where there is no launcher."""
 
 
 class FailedError(Exception):
-    """The program gave no reading; the message says why."""
+    """The program gave no reading; the message says why.
+
+    Args:
+        message: Why.
+        complaints: The end of what it printed to standard error, if that is known.
+    """
+
+    def __init__(self, message: str, complaints: str = "") -> None:
+        super().__init__(message)
+        self.complaints = complaints
 
 
 @dataclass(frozen=True)
@@ -40,64 +40,70 @@ class Program:
         words: The command line, before the settings.
         stdin: Whether the settings go to standard input as JSON, rather than to the command line.
         timeout: After how many seconds it is stopped.
+        launcher: What starts it, and ends it if this process ends.
     """
 
     words: Sequence[str]
     stdin: bool = False
     timeout: float | None = None
+    launcher: Launcher = field(default_factory=Launcher, compare=False)
+
+    def __enter__(self) -> "Program":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Stop."""
+        self.stop()
 
     def measure(self, trial: Trial) -> dict[str, Any]:
-        """Run the program for a trial and return what to tell: the value, and where given x, time and error."""
+        """Run the program for a trial and return what to tell: the value, and where given x, time and error.
+
+        Raises:
+            FailedError: It gave no reading.
+            StoppedError: It was ended by `stop`, which says nothing of the trial.
+            OSError: It could not be started.
+            LauncherError: It was not its fault: the process that starts it was killed.
+        """
         words = [*self.words]
         if not self.stdin:  # one word each: a value may begin with a dash
             words += [f"--{name}={value}" for name, value in settings(trial.x).items()]
         sent = json_line({"id": trial.id, "x": trial.x}) + "\n" if self.stdin else ""
-        with subprocess.Popen(words, start_new_session=True, stdin=PIPE, stdout=PIPE) as process:  # Ctrl-C is for us
-            try:
-                out = _said(process, sent.encode(), self.timeout)
-            except subprocess.TimeoutExpired:
-                _stop(process)
-                raise FailedError(f"no answer after {self.timeout:g} s") from None
-            except BaseException:
-                _stop(process)
-                raise
-        if process.returncode:
-            raise FailedError(f"exit status {process.returncode}")
-        return reading(out.decode(errors="replace"))
+        stdin = None if self.stdin else os.devnull
+        order = Order(words, stdin, sent, capture=True, timeout=self.timeout or 0.0)
+        ended = _on_windows(order) if sys.platform == "win32" else self.launcher.run(order)
+        if ended.late:
+            raise FailedError(f"no answer after {self.timeout:g} s")
+        if ended.exit:
+            raise FailedError(status(ended.exit))
+        return reading(ended.out)
+
+    def stop(self) -> None:
+        """End the program, if it runs, with all it has started; it may be called from another thread, and is final."""
+        self.launcher.stop()
 
 
-def _said(process: subprocess.Popen[bytes], sent: bytes, timeout: float | None) -> bytes:
-    """Wait for a program; return the last it printed, however much that was, and whoever else may still print."""
-    if sys.platform == "win32":
-        return process.communicate(sent, timeout=timeout)[0][-MAX_OUTPUT:]
-    assert process.stdin is not None
-    assert process.stdout is not None
-    deadline, tail = time.monotonic() + (math.inf if timeout is None else timeout), b""
-    with suppress(BrokenPipeError), process.stdin as pipe:
-        pipe.write(sent)
-    os.set_blocking(process.stdout.fileno(), False)
-    while True:
-        ended = process.poll() is not None
-        more = _available(process.stdout.fileno())
-        tail = (tail + (more or b""))[-MAX_OUTPUT:]
-        if more == b"":  # nobody can print any more
-            break
-        if more is None and ended:  # a child in the background might, but not for this reading
-            return tail
-        if time.monotonic() > deadline:
-            raise subprocess.TimeoutExpired(process.args, timeout or 0.0)
-        if more is None:
-            select.select([process.stdout], [], [], min(max(deadline - time.monotonic(), 0.0), POLL))
-    process.wait(None if timeout is None else max(deadline - time.monotonic(), 0.0))
-    return tail
+def _on_windows(order: Order) -> Ended:
+    """Run a program where there is no launcher: it ends with this process only if that is told in time."""
+    with subprocess.Popen(order.argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        try:
+            out, late = process.communicate(order.sent.encode(), timeout=order.timeout or None)[0], False
+        except subprocess.TimeoutExpired:
+            out, late = b"", True
+        finally:
+            process.kill()
+    return Ended(0.0, 0.0, 0.0, 0.0, process.returncode, late, out[-MAX_OUTPUT:].decode(errors="replace"), "")
 
 
-def _available(pipe: int) -> bytes | None:
-    """Return what can be read from a pipe: nothing (`b""`) at its end, `None` where there is nothing yet."""
-    try:
-        return os.read(pipe, MAX_OUTPUT)
-    except BlockingIOError:
-        return None
+def status(code: int) -> str:
+    """Return how a program ended, in words.
+
+    Example:
+        >>> status(3), status(-9)
+        ('exit status 3', 'ended by SIGKILL')
+    """
+    with suppress(ValueError):
+        return f"ended by {signal.Signals(-code).name}"
+    return f"exit status {code}"
 
 
 TOLD = ("value", "x", "time", "error", "block", "covariates")
@@ -130,18 +136,3 @@ def _number(text: str) -> float:
     if NUMBER.fullmatch(text) is None:
         raise ValueError(text)
     return float(text)
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    """End a program and whatever it has started: politely, then not."""
-    if sys.platform == "win32":
-        process.kill()
-        return
-    try:
-        os.killpg(process.pid, signal.SIGTERM)
-        process.wait(timeout=PATIENCE)
-    except (ProcessLookupError, subprocess.TimeoutExpired):
-        pass  # it has ended already, or will now
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
