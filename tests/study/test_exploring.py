@@ -5,6 +5,7 @@ import pytest
 
 import equipoise as eq
 from equipoise.belief import Feasibility, Form, LearnedPosterior
+from equipoise.spaces.restricted import Restricted
 from equipoise.study import Streams
 from equipoise.study.exploring import Explorer, default_size, sequence
 
@@ -30,8 +31,8 @@ def belief_of(values, times=1, noise=0.01):
 
 
 def proposals(belief, explorer, asked, duels, count=100):
-    feasibility = BOX.valid
-    found = [explorer(belief, duels, feasibility, asked, np.random.default_rng(seed)) for seed in range(count)]
+    allowed = BOX
+    found = [explorer(belief, duels, allowed, asked, np.random.default_rng(seed)) for seed in range(count)]
     return [pair.points for pair in found if pair is not None]
 
 
@@ -115,14 +116,14 @@ def test_a_small_set_has_no_hole_left():
         datum = eq.Comparison(space.points[i % 5], None, float(i % 5), time=i + 1.0, pair=i // 2)
         belief = belief.condition(datum)
     explorer = Explorer(space, 2, Streams(0))
-    assert explorer(belief, 10, space.valid, space.points, np.random.default_rng(3)) is None
+    assert explorer(belief, 10, space, space.points, np.random.default_rng(3)) is None
 
 
 def test_the_start_leaves_out_what_fails():
     known = Feasibility.of(BOX.extent, np.array([[0.8, 0.5]] * 4), np.zeros(4, dtype=bool))
     belief = LearnedPosterior(Form(BOX.extent, BOX.groups, eq.Tracked()))
     explorer = Explorer(BOX, 10, Streams(0))
-    pair = explorer(belief, 0, known.allows, NOTHING, np.random.default_rng(0))
+    pair = explorer(belief, 0, Restricted(BOX, known.allows), NOTHING, np.random.default_rng(0))
     assert known.allows(pair.points).all()
 
 

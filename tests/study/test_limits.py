@@ -1,10 +1,15 @@
 """Limits of what is proposed: a drop below the start, a step from the last set point."""
 
+import warnings
+
 import numpy as np
 import pytest
 
 import equipoise as eq
+from equipoise.belief import Feasibility
 from equipoise.spaces.restricted import Restricted
+from equipoise.study import DropExceeded, Estranged
+from equipoise.study.limits import Limits
 
 SPACE = eq.Space(a=eq.Float(0, 10), b=eq.Float(-1, 1))
 START = {"a": 3.0, "b": -0.4}
@@ -115,6 +120,69 @@ def test_a_verification_keeps_the_limit():
     run(opt, 30)
     opt.verify(6)
     assert min(map(f, run(opt, 12))) > f(START) - 0.5
+
+
+CUBE = eq.Space(a=eq.Float(0, 1), b=eq.Float(0, 1), c=eq.Float(0, 1))
+
+
+def hill(x):
+    return 5 * np.exp(-12 * (x["a"] - 0.7) ** 2 - 9 * (x["b"] - 0.3) ** 2 - 6 * (x["c"] - 0.6) ** 2)
+
+
+@pytest.mark.parametrize("seed", [2, 3])
+def test_readings_of_a_machine_that_was_rebuilt_make_nothing_safe(seed):
+    start = {"a": 0.6, "b": 0.4, "c": 0.5}
+    rng = np.random.default_rng(seed)
+    opt = eq.Optimizer(CUBE, start=start, drop=0.5, rng=seed)
+    for _ in range(40):
+        x = dict(zip("abc", rng.random(3), strict=True))
+        old = hill(x | {"a": 1 - x["a"]})  # the knob turned the other way
+        opt.add(x, old + 200 + 0.1 * rng.normal(), block="2025")
+    level, lost = 0.0, []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Estranged)
+        for _ in range(14):
+            trial = opt.ask()
+            lost.append(hill(start) - hill(trial.x))
+            level += 0.5 * rng.normal()
+            opt.tell(trial, hill(trial.x) + level + 0.1 * rng.normal())
+    assert max(lost) < 0.5
+
+
+def cliff(x):
+    return 3 * np.exp(-6 * (x["a"] - 0.7) ** 2 - 4 * (x["b"] - 0.5) ** 2) - 4.0 * (x["a"] > 0.55)
+
+
+def test_beyond_a_cliff_it_warns_and_takes_fewer_settings_for_safe():
+    """No model of smooth functions knows a cliff. The first reading beyond it shows that the model was too sure."""
+    space, start = eq.Space(a=eq.Float(0, 1), b=eq.Float(0, 1)), {"a": 0.3, "b": 0.5}
+    rng, below, warned = np.random.default_rng(0), 0, []
+    opt = eq.Optimizer(space, start=start, drop=0.5, rng=0)
+    for _ in range(40):
+        trial = opt.ask()
+        below += cliff(start) - cliff(trial.x) > 0.5
+        with warnings.catch_warnings(record=True) as notes:
+            warnings.simplefilter("always", DropExceeded)
+            opt.tell(trial, cliff(trial.x) + 0.05 * rng.normal())
+        warned += [note.message for note in notes]
+    assert 1 <= below <= 4
+    assert warned
+    assert "to be worse than the start by more than `drop`, 0.5" in str(warned[0])
+
+
+def test_a_limit_that_was_passed_makes_it_more_cautious():
+    space = eq.Box([(0, 1)])
+    limits = Limits(np.array([0.5]), 0.5)
+    belief = eq.belief.AnywherePosterior(eq.RBF(0.1), regularizer=0.01)
+    for x, y in ((0.5, 0.0), (0.6, 0.3), (0.7, 0.2), (0.1, -2.0)):
+        belief = belief.condition(eq.Comparison([x], [0.5], y))
+    grid, fine = np.linspace(0, 1, 201)[:, None], Feasibility(np.ones(1))
+    kept = [
+        limits.within(space, belief, fine, None, np.array(tried).reshape(-1, 1)).valid(grid)
+        for tried in ([0.6, 0.7], [0.6, 0.7, 0.1])
+    ]
+    assert 0 < kept[1].sum() < kept[0].sum()
+    assert not (kept[1] & ~kept[0]).any()
 
 
 def test_what_is_not_kept_is_drawn_towards_an_anchor():

@@ -157,6 +157,21 @@ class AnywherePosterior(Posterior):
         new.comparisons, new.misfit = comparisons, 0.0
         return new.under(model)
 
+    def present(self, model: Model) -> Self:
+        """Return the posterior of the readings of now under a model: those of earlier campaigns are left out."""
+        data = self.source
+        own = np.empty(0, dtype=np.intp) if data is None else np.flatnonzero(data.moments.campaign == "")
+        if data is None or len(own) == len(data):
+            return self.under(model)
+        new = self.given(data.take(own) if len(own) else None, len(own), model)
+        if not len(own):
+            new._L, new.whitened, new.log_det = np.empty((0, 0)), np.empty(0), 0.0
+        return new
+
+    def cautious(self, unit: float) -> Self:
+        """Return what to rely on where it must not be wrong: the readings of now, since its model was given."""
+        return self.present(self.model)
+
     def folded(self) -> Self:
         """Return the posterior of the same data, the old ones folded where they are many."""
         few = self.folding is None or not self.folding.folded(self.size)

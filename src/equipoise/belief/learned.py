@@ -3,12 +3,14 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Self, cast
 
 import numpy as np
 
 from equipoise._typing import FloatArray
 from equipoise.belief.anywhere import AnywherePosterior
+from equipoise.belief.caution import careful
 from equipoise.belief.confidence import Confidence, CredibleConfidence
 from equipoise.belief.disturbances import sudden
 from equipoise.belief.evidence import typical_step
@@ -31,9 +33,6 @@ FOLDING = Folding()
 
 BOLD_LENGTHSCALES = 0.7
 """The lengthscales of a second opinion, in units of those that were learned, which are too long at times."""
-
-CAUTIOUS_LENGTHSCALE = 0.5
-"""Longest lengthscale of the model that must not be wrong, in units of the prior's median."""
 
 
 class LearnedPosterior(Posterior):
@@ -59,6 +58,7 @@ class LearnedPosterior(Posterior):
     """
 
     form: Form
+    _derived = ("present",)
 
     def __init__(
         self,
@@ -282,16 +282,28 @@ class LearnedPosterior(Posterior):
         return self.exact.under(short)
 
     def cautious(self, unit: float) -> AnywherePosterior:
-        """Return it under short lengthscales and a large variance of f: where it must not be wrong.
+        """Return the readings of now under short lengthscales and a large variance of f: where it must not be wrong.
 
         Args:
             unit: The least standard deviation of f.
         """
-        learned, longest = self.hyperparameters, CAUTIOUS_LENGTHSCALE * math.exp(self.form.table[0].mean)
-        lengthscales = tuple(min(BOLD_LENGTHSCALES * each, longest) for each in learned.lengthscales)
-        variance = max(learned.variance, (unit / learned.step) ** 2)
-        other = replace(learned, lengthscales=lengthscales, variance=variance)
-        return self.exact.under(self.form.model(other, self.jumps, self.blips))
+        return careful(self.present, unit)
+
+    @cached_property
+    def present(self) -> "LearnedPosterior":
+        """What the readings of now teach alone: not those of earlier campaigns, of a machine that was rebuilt since.
+
+        Neither f nor the noise and the drift are taken from those. Without any it is this posterior.
+        """
+        data = self.exact.source
+        if data is None or not (data.moments.campaign != "").any():
+            return self
+        form = self.form.under(self.law)
+        alone = LearnedPosterior(form, self.confidence, self.schedule, self.jump, self.folding)
+        alone = alone._answering(self.exact.present(form.model(form.guess())))
+        alone._origins = {"": self._origins.get("", 0.0)}
+        n = alone.exact.size
+        return alone.refitted() if n >= self.schedule.first else alone._rescaled() if n else alone
 
     @property
     def spoiled(self) -> tuple[float, ...]:

@@ -33,7 +33,7 @@ class Restricted:
     def __init__(
         self, space: Domain, keep: Callable[[FloatArray], NDArray[np.bool_]], anchors: FloatArray | None = None
     ) -> None:
-        self._space, self._keep, self._anchors = space, keep, anchors
+        self._space, self._keep, self.anchors = space, keep, anchors
         self.dimension, self.free, self.groups, self.extent = space.dimension, space.free, space.groups, space.extent
         self.contexts = space.contexts
         self.points = None if space.points is None else self._kept(space.points)
@@ -83,23 +83,23 @@ class Restricted:
         return self._space.to_dict()
 
     def _part(self, part: Domain) -> "Restricted":
-        anchors = None if self._anchors is None else part.snap(self._anchors)
+        anchors = None if self.anchors is None else part.snap(self.anchors)
         return self if part is self._space else Restricted(part, self._keep, anchors)
 
     def _kept(self, points: FloatArray) -> FloatArray:
         kept = self._keep(points)
-        if self._anchors is None:
+        if self.anchors is None:
             return points[kept] if kept.any() else points
         if self._space.points is not None:
-            anchored: NDArray[np.bool_] = (points[:, None] == self._anchors).all(axis=2).any(axis=1)
+            anchored: NDArray[np.bool_] = (points[:, None] == self.anchors).all(axis=2).any(axis=1)
             inside: FloatArray = points[kept | anchored]
             return inside
-        return np.concatenate((self._anchors, points[kept], *self._drawn(points[~kept])))
+        return np.concatenate((self.anchors, points[kept], *self._drawn(points[~kept])))
 
     def _drawn(self, points: FloatArray) -> Iterator[FloatArray]:
         """Yield points drawn towards an anchor, by little, then by more, until they are kept."""
-        assert self._anchors is not None
-        towards = self._anchors[np.arange(len(points)) % len(self._anchors)]
+        assert self.anchors is not None
+        towards = self.anchors[np.arange(len(points)) % len(self.anchors)]
         for share in SHARES:
             if not len(points):
                 return

@@ -6,7 +6,7 @@ from equipoise.study.claiming import Claims, WrongUnit
 from equipoise.study.hearing import Hearing
 from equipoise.study.keeper import Keeper
 from equipoise.study.league import Rank
-from equipoise.study.ledger import DuelGivenUp, Estranged, GapUnknown
+from equipoise.study.ledger import DropExceeded, DuelGivenUp, Estranged, GapUnknown
 from equipoise.study.plans import Plan
 from equipoise.study.proposing import Proposer
 from equipoise.study.rules import Note, Record, Rules
@@ -18,6 +18,7 @@ __all__ = [
     "Assembly",
     "Claims",
     "DeadSensor",
+    "DropExceeded",
     "DuelGivenUp",
     "Estranged",
     "GapUnknown",

@@ -13,6 +13,7 @@ from equipoise.belief import Posterior
 from equipoise.belief.confidence import error_scale
 from equipoise.log.events import Asked, Paired, Planned
 from equipoise.spaces import Domain
+from equipoise.study.gate import Gate
 from equipoise.study.league import Rank, league
 from equipoise.study.rules import unit_of
 from equipoise.study.state import State
@@ -88,7 +89,7 @@ class Claims:
         best = self.space.encode(self.recommend(state, state.readings).x)
         if against is None:
             start = state.standing(self.space).start
-            points = finalists(state.allowed(self.space, state.posterior), state.posterior, best, start, runners_up)
+            points = finalists(Gate.of(state, self.space).allowed, state.posterior, best, start, runners_up)
         else:
             points = against[_linalg.firsts(against)]
             points = np.concatenate((best[None], points[(points != best).any(axis=1)]))

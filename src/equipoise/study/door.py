@@ -6,7 +6,7 @@ from typing import Any
 
 from equipoise import _validation as check
 from equipoise.data import Reading
-from equipoise.log.events import Added, Corrected, Expired, Failed, Handed, Retracted, Told
+from equipoise.log.events import Added, Corrected, Expired, Failed, Retracted, Told
 from equipoise.spaces import Domain
 from equipoise.study.docket import Docket
 from equipoise.study.ledger import Ledger
@@ -45,23 +45,6 @@ class Door:
         campaign = told.block if told.block != self.block else ""
         now = replace(told, block=told.block or self.block, campaign=campaign)
         return Added(self.ledger.trials, len(self.ledger.entries), replace(reading, told=now))
-
-    def handing(self, worker: str | None, part: Domain | None) -> Handed | None:
-        """Return the event of a trial that waits for a worker and is handed out; `None` where none can be.
-
-        Args:
-            worker: Who measures.
-            part: The part of the space at the present context, to which its setting is moved. If the constraint forbids
-                it there, it goes on waiting. `None` where nothing is said of the context: it is as planned.
-        """
-        for i in self.ledger.waiting(worker):
-            planned = self.ledger.of_trial[i].point(i)
-            point = planned if part is None else part.snap(planned[None])[0]
-            if point.tobytes() == planned.tobytes():
-                return Handed(i, worker)
-            if part is not None and bool(part.valid(point[None])[0]):
-                return Handed(i, worker, point)
-        return None
 
     def telling(self, i: int, reading: Reading, x: Any = None) -> Told | None:
         """Return the event of a reading, or refuse it; `None` where it was told before and is no news."""

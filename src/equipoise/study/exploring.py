@@ -14,13 +14,11 @@ lengthscales knows little, and which may be the top for all that it knows. The c
 as long as nothing stands out, when to look around costs nothing (METHOD section 10).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from equipoise import _linalg
 from equipoise._typing import FloatArray
@@ -51,10 +49,6 @@ OPTIMISTIC_DEVIATIONS = 2.0
 
 CLEAR_GAP = 2.0
 """While the gap is below so many sigma, a scout duels another scout instead of the leader."""
-
-
-Allowed = Callable[[FloatArray], NDArray[np.bool_]]
-"""Takes encoded points, shape (m, d), and says which may be asked for, shape (m,)."""
 
 
 def default_size(space: Domain) -> int:
@@ -112,7 +106,7 @@ class Explorer:
         self,
         posterior: Posterior,
         duels: int,
-        allowed: Allowed,
+        allowed: Domain,
         asked: FloatArray,
         rng: Generator,
         informed: bool = False,
@@ -122,7 +116,7 @@ class Explorer:
         Args:
             posterior: The belief.
             duels: How many duels there were.
-            allowed: Says which points may be asked for.
+            allowed: The part of the space that may be asked for.
             asked: The points that were asked for, shape (n, d).
             rng: The source of randomness.
             informed: Whether earlier readings say what is best: then the start is to find out if that still holds.
@@ -130,16 +124,18 @@ class Explorer:
         starting = 2 * duels < self.size
         # A start design goes on where the context has changed: no setting of it comes twice.
         left = unasked(self.points, self.space.snap(asked) if starting and len(asked) else asked)
-        left = left[allowed(left)]
+        left = left[allowed.valid(left)]
         if starting:
-            best = self._leader(posterior) if informed else None
+            best = _leader(allowed, posterior) if informed else None
             if best is not None and len(left):
                 return Proposal.pair(best, left[0])
             return Proposal.pair(*left[:2]) if len(left) > 1 else None
-        return self._scout(posterior, duels - self.size // 2 + 1, left, rng)
+        return self._scout(posterior, duels - self.size // 2 + 1, left, _leader(allowed, posterior), rng)
 
-    def _scout(self, posterior: Posterior, j: int, left: FloatArray, rng: Generator) -> Proposal | None:
-        coin, leader = rng.random(), self._leader(posterior)
+    def _scout(
+        self, posterior: Posterior, j: int, left: FloatArray, leader: FloatArray | None, rng: Generator
+    ) -> Proposal | None:
+        coin = rng.random()
         if coin >= LARGEST_CHANCE or leader is None or not len(left):
             return None
         mean = posterior.mean(np.concatenate((leader[None], self.points[: self.size])))
@@ -151,10 +147,11 @@ class Explorer:
             return Proposal.pair(*holes[:2])
         return Proposal.pair(leader, holes[0]) if len(holes) else None
 
-    def _leader(self, posterior: Posterior) -> FloatArray | None:
-        """Return the best point that was measured, and may be asked for; `None` where there is none."""
-        known = measured(self.space, posterior)
-        return known[int(posterior.mean(known).argmax())] if len(known) else None
+
+def _leader(allowed: Domain, posterior: Posterior) -> FloatArray | None:
+    """Return the best point that was measured, and may be asked for; `None` where there is none."""
+    known = measured(allowed, posterior)
+    return known[int(posterior.mean(known).argmax())] if len(known) else None
 
 
 def _holes(posterior: Posterior, leader: FloatArray, points: FloatArray) -> FloatArray:

@@ -3,10 +3,13 @@
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from equipoise._typing import FloatArray
 from equipoise.judging import JudgeReport, answered, known_scale
 from equipoise.log.events import Failed, Judged, Paired
 from equipoise.spaces import Domain
+from equipoise.study.gate import Gate
 from equipoise.study.proposing import Proposer
 from equipoise.study.state import State
 from equipoise.study.streams import PAIRS, Streams
@@ -34,14 +37,14 @@ class Hearing:
             steps: The scale.
             again: The earlier pair.
         """
-        name, i = _name(judge), state.trials
+        name = _name(judge)
         if again is not None:
             first, second, scaled = state.docket.swapped(again)
-            return Paired(i, first, second, scaled, name, None, again)
-        chosen = known_scale(steps)
-        first, second = self.proposer.at(part).pair(state, self.streams.at(len(state.docket.cases), PAIRS))
-        plan = None if state.serves(part) is None else len(state.plans) - 1
-        return Paired(i, first, second, chosen, name, plan)
+            gate = Gate.of(state, state.rules.space.through(first))
+            return gate.paired(np.array([first, second]), scaled, name, again)
+        chosen, gate = known_scale(steps), Gate.of(state, part)
+        points = self.proposer.at(part).pair(gate, self.streams.at(len(state.docket.cases), PAIRS))
+        return gate.paired(points, chosen, name)
 
     def adding(self, state: State, first: FloatArray, second: FloatArray, judge: Any, steps: Any) -> Paired:
         """Return the event of a pair that was judged elsewhere."""

@@ -20,6 +20,7 @@ from equipoise.log.turns import Turns
 from equipoise.spaces import Domain
 from equipoise.study.assembly import Assembly
 from equipoise.study.claiming import Claims
+from equipoise.study.gate import Gate, handed
 from equipoise.study.hearing import Hearing
 from equipoise.study.learning import Overdue, calmly
 from equipoise.study.plans import Plan
@@ -92,18 +93,20 @@ class Keeper:
         """Hand out the next trial: one that waits, or the first of a new duel."""
         state = self.state
         with self._calmly():
-            event: Handed | Asked | None = state.handing(worker, None if context is None else self.space.at(context))
-        if event is None:
-            part = self.present(context)
-            plan = None if state.serves(part) is None else len(state.plans) - 1
-            event = Asked(state.trials, state.duels, self.proposed(part), worker, plan)
+            event: Handed | Asked | None = handed(state, worker, None if context is None else self.space.at(context))
+            if event is None:
+                gate = Gate.of(state, self.present(context), worker)
+                event = gate.asked(self._duel(gate), worker)
         self.happen(event)
         return state.handed(event.trial)
 
     def proposed(self, part: Domain) -> Duel:
         """Return the duel that is proposed next in a part of the space."""
         with self._calmly():
-            return self._proposer.at(part).duel(self.state, self._streams.at(self.state.duels, PROPOSE))
+            return self._duel(Gate.of(self.state, part))
+
+    def _duel(self, gate: Gate) -> Duel:
+        return self._proposer.at(gate.space).duel(gate, self._streams.at(self.state.duels, PROPOSE))
 
     def ask_pair(self, context: Mapping[str, Any] | None, judge: str, steps: int, again: int | None) -> Pair:
         """Hand out a pair to a judge."""

@@ -21,6 +21,10 @@ class GapUnknown(UserWarning):
     """Readings were told without their times, so that the time between them cannot be compared with `max_gap`."""
 
 
+class DropExceeded(UserWarning):
+    """A setting that was asked for as safe turned out to be worse than the start by more than `drop`."""
+
+
 class Estranged(UserWarning):
     """Readings of an earlier campaign contradict those of now; they stay in the log, nothing is learned from them."""
 

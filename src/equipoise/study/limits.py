@@ -1,15 +1,18 @@
-"""Limits of what may be proposed: not much worse than the start, not far from the last set point.
+"""Limits of what may be proposed: not much worse than the start, not far from where the machine stands.
 
     symbol   meaning                                                     shape
     x0       the start                                                   (d,)
     mu, psi  mean and variance of f(z) - f(x0), by a cautious posterior  (m,)
+    k        how many standard deviations a setting must be safe by      ()
 
-A setting z is safe where `mu - k sqrt(psi) >= -drop`: "not more than `drop` worse than the present setting". The offset
-is not in it, so it means something under drift, which an absolute threshold does not (METHOD section 14). The safe set
-grows from the start as more is learned.
+A setting z is safe if `mu - k sqrt(psi) >= -drop`: "not more than `drop` worse than the start". The offset is not in
+it, so it means something under drift, which an absolute threshold does not (METHOD section 14). The posterior knows the
+readings of the present campaign alone: those of an earlier one may be of a machine that was rebuilt. The safe set grows
+from the start as more is learned. Each setting that was asked for as safe and turned out not to be shows that the model
+is too sure, and raises k by one.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,19 +24,20 @@ from equipoise.belief import Feasibility, Posterior
 from equipoise.policies.search import measured
 from equipoise.spaces import Domain
 from equipoise.spaces.restricted import Restricted
+from equipoise.study.reach import Reach
 
 SAFE_DEVIATIONS = 3.0
-"""k: how many standard deviations a setting must be safe by."""
+"""k, as long as nothing that was asked for turned out to be unsafe."""
+
+UNSAFE_DEVIATIONS = 1.0
+"""A setting turned out to be unsafe if it is below the limit by so many standard deviations. It was above by three when
+it was asked for, so that under a right model noise alone takes it there in one of 30,000 cases."""
 
 UNIT_DROPS = 3.0
 """The least standard deviation of f that caution assumes, in drops: who sets a limit fears that it may be passed."""
 
 ANCHORS = 4
 """From how many settings that are known to be safe, the best ones, further ones are looked for."""
-
-
-ROUNDING = 1e-12
-"""By how much a difference may exceed a limit: coordinates are rounded."""
 
 
 Keep = Callable[[FloatArray], NDArray[np.bool_]]
@@ -46,8 +50,8 @@ class Limits:
     Attributes:
         start: Where things stand now, encoded, shape (d,).
         drop: By how much a setting may be worse than the start.
-        max_step: By how much each coordinate may differ from the last set point, shape (d,); infinite where it may by
-            any amount.
+        max_step: By how much each coordinate may differ from one reading to the next, shape (d,); infinite where it
+            may by any amount.
     """
 
     start: FloatArray | None = None
@@ -59,54 +63,86 @@ class Limits:
         """Whether anything may be proposed."""
         return self.drop is None and self.max_step is None
 
-    def within(self, space: Domain, posterior: Posterior, feasible: Feasibility, last: FloatArray | None) -> Domain:
+    def within(
+        self, space: Domain, posterior: Posterior, feasible: Feasibility, reach: Reach | None, tried: FloatArray
+    ) -> Domain:
         """Return the part of a space that may be proposed now.
 
         Args:
             space: Where points lie.
-            posterior: The belief.
+            posterior: The belief, by what was told: what is still open makes nothing safe.
             feasible: Where readings can be had.
-            last: The last set point, encoded, shape (d,).
+            reach: What is within a step of where the machine may stand, if steps are limited.
+            tried: The settings that were asked for and measured, shape (n, d).
         """
         if self.none:
             return space if feasible.certain else Restricted(space, feasible.allows)
-        here, last = replace(self, start=_moved(space, self.start)), _moved(space, last)
-        cautious = None if self.drop is None else posterior.cautious(UNIT_DROPS * self.drop)
+        here = replace(self, start=_moved(space, self.start))
+        safe = here._safety(space, posterior, tried)
 
         def keep(points: FloatArray) -> NDArray[np.bool_]:
-            kept = feasible.allows(points) & here._near(points, last)
-            if cautious is not None:
-                kept[kept] = here._safe(cautious, points[kept]) if kept.any() else False
+            kept = feasible.allows(points)
+            if reach is not None:
+                kept &= reach.contains(points)
+            kept[kept] = safe(points[kept]) if kept.any() else False
             return kept
 
-        return Restricted(space, keep, here._anchors(space, posterior, keep, last))
+        return Restricted(space, keep, here._anchors(space, posterior, keep, reach))
 
-    def _safe(self, cautious: Posterior, points: FloatArray) -> NDArray[np.bool_]:
-        """Return which points are hardly worse than the start by more than the drop, shape (m,)."""
-        assert self.start is not None
-        assert self.drop is not None
-        belief = cautious.at(np.concatenate((self.start[None], points)))
-        least = belief.mean - belief.mean[0] - SAFE_DEVIATIONS * np.sqrt(belief.psi(0))  # METHOD section 14
-        safe: NDArray[np.bool_] = least[1:] >= -self.drop
+    def unsafe(self, posterior: Posterior, points: Sequence[FloatArray]) -> list[FloatArray]:
+        """Return those of some settings, shape (d,) each, that are worse than the start by more than the drop."""
+        if self.drop is None or not points:
+            return []
+        return self._below(posterior.cautious(UNIT_DROPS * self.drop), self.drop, np.array(points))
+
+    def _safety(self, space: Domain, posterior: Posterior, tried: FloatArray) -> Keep:
+        """Return what says which points are hardly worse than the start by more than the drop."""
+        drop = self.drop
+        if drop is None:
+            return lambda points: np.ones(len(points), dtype=np.bool_)
+        cautious = posterior.cautious(UNIT_DROPS * drop)
+        here = space.snap(tried) if len(tried) else tried
+        k = SAFE_DEVIATIONS + len(self._below(cautious, drop, here[_linalg.firsts(here)]))
+
+        def safe(points: FloatArray) -> NDArray[np.bool_]:
+            mean, sd = self._above_start(cautious, points)
+            kept: NDArray[np.bool_] = mean - k * sd >= -drop  # METHOD section 14
+            return kept
+
         return safe
 
-    def _near(self, points: FloatArray, last: FloatArray | None) -> NDArray[np.bool_]:
-        """Return which points lie within half a step of the last set point: any two of them are within one step."""
-        if self.max_step is None or last is None:
-            return np.ones(len(points), dtype=np.bool_)
-        near: NDArray[np.bool_] = np.logical_and.reduce(np.abs(points - last) <= 0.5 * self.max_step + ROUNDING, axis=1)
-        return near
+    def _below(self, cautious: Posterior, drop: float, points: FloatArray) -> list[FloatArray]:
+        """Return the points, shape (m, d), that turned out to be worse than the start by more than the drop."""
+        mean, sd = self._above_start(cautious, points)
+        return list(points[mean + UNSAFE_DEVIATIONS * sd < -drop])
 
-    def _anchors(self, space: Domain, posterior: Posterior, keep: Keep, last: FloatArray | None) -> FloatArray:
-        """Return where to look from: the last set point if steps are limited, else the start; and the best kept."""
-        first = self.start if self.max_step is None else last
+    def _above_start(self, cautious: Posterior, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean and standard deviation of how much better points are than the start, shapes (m,)."""
+        assert self.start is not None
+        belief = cautious.at(np.concatenate((self.start[None], points)))
+        return (belief.mean - belief.mean[0])[1:], np.sqrt(belief.psi(0))[1:]
+
+    def _anchors(self, space: Domain, posterior: Posterior, keep: Keep, reach: Reach | None) -> FloatArray:
+        """Return where to look from, shape (k, d): where the machine stands if steps are limited, or else the start.
+
+        The best settings known follow. If nothing is kept, the machine goes back towards the start.
+        """
+        assert self.start is not None
+        back = self.start if reach is None else _back(space, self.start, reach)
+        first = np.array([back if reach is None else reach.at, back])
+        first = first[keep(first)]
         known = measured(space, posterior).reshape(-1, space.dimension)
         known = known[keep(known)] if len(known) else known
         best = known[np.argsort(-posterior.mean(known))[: ANCHORS - 1]] if len(known) else known
-        assert first is not None
-        anchors = np.concatenate((first[None], best))
-        distinct: FloatArray = anchors[_linalg.firsts(anchors)]
-        return distinct
+        found = np.concatenate((first[:1], best))
+        return found[_linalg.firsts(found)] if len(found) else back[None]
+
+
+def _back(space: Domain, start: FloatArray, reach: Reach) -> FloatArray:
+    """Return the setting within reach that is nearest to the start; where the machine stands if there is none."""
+    point: FloatArray = space.snap(reach.towards(start)[None])
+    there = bool(space.valid(point)[0] and reach.contains(point)[0])
+    return point[0] if there else reach.at
 
 
 def _moved(space: Domain, point: FloatArray | None) -> FloatArray | None:

@@ -4,7 +4,8 @@ from itertools import chain
 
 from equipoise._typing import FloatArray
 from equipoise.belief import Posterior
-from equipoise.study.ledger import DuelGivenUp, Entry, Estranged, GapUnknown, Ledger
+from equipoise.study.ledger import DropExceeded, DuelGivenUp, Entry, Estranged, GapUnknown, Ledger
+from equipoise.study.limits import Limits
 from equipoise.study.screen import equal_at_end, stuck_note
 
 
@@ -35,6 +36,27 @@ def gap_note(entry: Entry, late: bool, max_gap: float | None) -> Warning | None:
     if max_gap is None or entry.void or len(entry.readings) < len(entry.ids) or entry.timed:
         return None
     return GapUnknown(f"`max_gap` was not checked for duel {entry.number}: tell the `time` of every reading")
+
+
+def drop_note(limits: Limits, entry: Entry, now: Posterior | None, before: Posterior) -> Warning | None:
+    """Return what is to be said if a setting turns out to be worse than the start by more than the limit.
+
+    Args:
+        limits: What may be proposed.
+        entry: The duel that was just told, with its readings.
+        now: The belief with these; `None` if it is not known yet.
+        before: The belief without the last one.
+    """
+    if limits.drop is None or now is None:
+        return None
+    told = [entry.point(i) for i, said in entry.readings.items() if said.point is None or i in entry.moved]
+    news = limits.unsafe(now, told)
+    if not news or len(limits.unsafe(before, told)) == len(news):
+        return None
+    return DropExceeded(
+        f"a setting of duel {entry.number} seems to be worse than the start by more than `drop`, {limits.drop:g}: "
+        "fewer settings are taken for safe from now on; see `retract` if the reading is wrong"
+    )
 
 
 def estranged_note(now: Posterior, before: Posterior) -> Warning | None:

@@ -14,6 +14,7 @@ from equipoise.policies.search import candidates, optimism
 from equipoise.reductions import Reduction, TwoPoint
 from equipoise.spaces import Domain
 from equipoise.study.exploring import Explorer, apart, sequence, unasked
+from equipoise.study.gate import Gate
 from equipoise.study.plans import Plan
 from equipoise.study.state import State
 from equipoise.study.streams import AUDIT, Streams
@@ -50,54 +51,56 @@ class Proposer:
             return self
         return replace(self, space=space, explorer=None if self.explorer is None else self.explorer.at(space))
 
-    def duel(self, state: State, rng: Generator) -> Duel:
+    def duel(self, gate: Gate, rng: Generator) -> Duel:
         """Propose the next duel; what is still open already shrinks the variance, so that the next one differs.
 
         A plan that is under way comes first. Its duels are of two readings, whatever the reduction of the study.
         """
+        state = gate.state
         plan = state.serves(self.space)
         if plan is not None:
-            return TwoPoint()(self._planned(state, plan, rng), rng)
+            return TwoPoint()(gate.admit(self._planned(state, plan, rng), rng), rng)
         posterior, proposal = state.anticipated(), None
-        allowed = state.allowed(self.space, posterior)
         if self.explorer is not None:
-            proposal = self.explorer(posterior, state.proposed, allowed.valid, state.asked, rng, state.informed)
+            proposal = self.explorer(posterior, state.proposed, gate.allowed, state.asked, rng, state.informed)
         if proposal is None:
-            proposal = self._chosen(posterior, allowed, state.suspect(), rng)
+            proposal = self._chosen(posterior, gate.allowed, state.suspect(), rng)
         if state.rules.start is not None and not state.proposed:
-            return self._started(state.rules.start, proposal, rng)
+            return self._started(state.rules.start, proposal, gate, rng)
+        proposal = gate.admit(proposal, rng)
         return self.reduction(proposal, rng, _forecast(state, proposal))
 
-    def pair(self, state: State, rng: Generator) -> FloatArray:
+    def pair(self, gate: Gate, rng: Generator) -> FloatArray:
         """Propose two points to be judged, in the order of a coin, shape (2, d); of a plan if one is under way."""
+        state = gate.state
         serves, posterior = state.serves(self.space), state.awaiting()
-        allowed = state.allowed(self.space, posterior)
         if serves is not None:
-            points = self._planned(state, serves, rng).points
+            proposal = self._planned(state, serves, rng)
         else:
-            points = self._compared(state, posterior, allowed, rng).points
-        if len(points) != 2:
+            proposal = self._compared(state, posterior, gate.allowed, rng)
+        if len(proposal.points) != 2:
             raise ValueError(f"`policy` must propose pairs to be judged, got {self.policy!r}")
+        points = gate.admit(proposal, rng).points
         if (points[0] == points[1]).all():
-            points = np.array([points[0], _rival(posterior, allowed, points[0], rng)])
+            points = np.array([points[0], _rival(posterior, gate, points[0], rng)])
         return points[rng.permutation(2)]
 
     def _compared(self, state: State, posterior: Posterior, space: Domain, rng: Generator) -> Proposal:
         """Return what the explorer or the policy for judges wants compared; the start first, where there is one."""
         begun, start, proposal = state.proposed + len(state.docket.cases), state.rules.start, None
         if self.explorer is not None:
-            proposal = self.explorer(posterior, begun, space.valid, state.asked, rng, state.informed)
+            proposal = self.explorer(posterior, begun, space, state.asked, rng, state.informed)
         if proposal is None:
             policy = self.policy if self.judging is None else self.judging
             proposal = policy(posterior.at(candidates(space, posterior, policy.scores, rng)), rng)
         return proposal if start is None or begun else Proposal.pair(start, _other(proposal.points, start))
 
-    def _started(self, start: FloatArray, proposal: Proposal, rng: Generator) -> Duel:
+    def _started(self, start: FloatArray, proposal: Proposal, gate: Gate, rng: Generator) -> Duel:
         """Return the first duel: the start against another point of a proposal, both measured; or the start alone."""
         start = self.space.snap(start[None])[0]
         if len(proposal.points) == 1:
-            return self.reduction(Proposal.single(start), rng)
-        return TwoPoint()(Proposal.pair(start, _other(proposal.points, start)), rng)
+            return self.reduction(gate.admit(Proposal.single(start), rng), rng)
+        return TwoPoint()(gate.admit(Proposal.pair(start, _other(proposal.points, start)), rng), rng)
 
     def _planned(self, state: State, plan: Plan, rng: Generator) -> Proposal:
         """Return the next pair of a plan: of an audit, or the leader to be verified and its rivals in turn."""
@@ -118,12 +121,12 @@ class Proposer:
         return proposal
 
 
-def _rival(posterior: Posterior, space: Domain, leader: FloatArray, rng: Generator) -> FloatArray:
+def _rival(posterior: Posterior, gate: Gate, leader: FloatArray, rng: Generator) -> FloatArray:
     """Return the most promising of the other points: a judge need not compare a setting with itself."""
-    found = candidates(space, posterior, (optimism,), rng)
-    found = found[(found != leader).any(axis=1)]
+    found = candidates(gate.allowed, posterior, (optimism,), rng)
+    found = found[(found != leader).any(axis=1) & gate.admits(found, [leader])]
     if not len(found):
-        raise RuntimeError("there is nothing to compare: the space has a single setting")
+        raise RuntimeError("there is nothing to compare: a single setting may be asked for")
     belief = posterior.at(np.concatenate((leader[None], found)))
     best: FloatArray = belief.points[1 + int(belief.optimism(0)[1:].argmax())]
     return best

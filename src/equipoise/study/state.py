@@ -45,9 +45,11 @@ from equipoise.study.door import Door, labelled
 from equipoise.study.learning import Learning, Overdue, calmly
 from equipoise.study.ledger import DuelGivenUp, Entry, Ledger
 from equipoise.study.listening import Listening
-from equipoise.study.notes import dead_note, estranged_note, gap_note
+from equipoise.study.notes import dead_note, drop_note, estranged_note, gap_note
 from equipoise.study.outlook import feasibility, records, standing, suspect
 from equipoise.study.plans import Plan
+from equipoise.study.positions import positions
+from equipoise.study.reach import Reach
 from equipoise.study.rewriting import corrected, last_answered, rejudged, retracted
 from equipoise.study.rules import NOTHING, Change, Note, Record, Rules
 from equipoise.study.screen import LARGEST_PLAUSIBLE, SetAside, absurd
@@ -287,17 +289,40 @@ class State:
         """Whether not everything may be proposed."""
         return not self.rules.limits.none
 
-    def allowed(self, space: Domain, posterior: Posterior) -> Domain:
-        """Return the part of a space that may be proposed now, as far as a belief knows."""
-        last = self._ledger.entries[-1] if self._ledger.entries else None
-        at = self.rules.start if last is None else last.point(last.ids[-1])
-        return self.rules.limits.within(space, posterior, self.feasibility, at)
+    @property
+    def unrestricted(self) -> bool:
+        """Whether every setting may be asked for: there are no limits, and none has failed."""
+        return not (self.limited or self._ledger.failed or self._aside)
 
-    def handing(self, worker: str | None, part: Domain | None) -> Handed | None:
-        """Return the event of a trial that waits for a worker, within the limits where its context is another now."""
-        if part is not None and self.limited:
-            part = self.allowed(part, self.posterior)
-        return self.door.handing(worker, part)
+    def reach(self, space: Domain, worker: str | None = None) -> Reach | None:
+        """Return what is within a step of where the machine may stand, if steps are limited."""
+        limits = self.rules.limits
+        if limits.max_step is None:
+            return None
+        stands = positions(self._events, self._ledger, self.docket, limits.start, worker)
+        return Reach.of(space, stands, limits.max_step)
+
+    def allowed(self, space: Domain, reach: Reach | None) -> Domain:
+        """Return the part of a space that may be asked for, by what was told: what is open makes nothing safe."""
+        if self.unrestricted:
+            return space
+        return self.rules.limits.within(space, self.posterior, self.feasibility, reach, self._tried)
+
+    def waiting(self, worker: str | None) -> Iterator[tuple[int, FloatArray]]:
+        """Yield the trials that wait for a worker, and where they are to be measured, in this order."""
+        return ((i, self._ledger.of_trial[i].point(i)) for i in self._ledger.waiting(worker))
+
+    def partners(self, i: int) -> list[FloatArray]:
+        """Return where the other readings of the duel of a trial were taken."""
+        entry = self._ledger.of_trial[i]
+        return [entry.point(j) for j in entry.readings if j != i]
+
+    @property
+    def _tried(self) -> FloatArray:
+        """The points that were asked for and measured there, shape (n, d)."""
+        tried = (entry for entry in self._ledger.entries if not entry.added)
+        points = [entry.duel.points[k] for entry in tried for k, i in enumerate(entry.ids) if i in entry.readings]
+        return np.array(points).reshape(-1, self.rules.space.dimension)
 
     @property
     def asked(self) -> FloatArray:
@@ -448,7 +473,7 @@ class State:
             if late:
                 self._ledger.give_up(entry)
 
-        note = self._estranged_note(belief) or gap_note(now, late, rules.max_gap)
+        note = self._estranged_note(belief) or self._drop_note(now, belief) or gap_note(now, late, rules.max_gap)
         return self._change(
             replace(event, fit=fit, deferred=deferred),
             learn,
@@ -509,6 +534,16 @@ class State:
     def _estranged_note(self, belief: Posterior | None) -> Warning | None:
         """Return what is to be said of earlier campaigns once a reading is learned; it was, where that is not now."""
         return None if belief is None else estranged_note(belief, self._learning.belief)
+
+    def _drop_note(self, entry: Entry, belief: Posterior | None) -> Warning | None:
+        """Return what is to be said where a setting turns out not to be safe, at its own context."""
+        limits = self.rules.limits
+        if limits.drop is None or limits.start is None or belief is None:
+            return None
+        part = self.rules.space.through(entry.point(entry.ids[0]))
+        here = replace(limits, start=part.snap(limits.start[None])[0])
+        with calmly(self.rules.prior):
+            return drop_note(here, entry, belief, self._learning.belief)
 
     def _placed(self, told: Reading) -> Reading:
         """Return a reading with its place in its campaign, and what was read before it."""

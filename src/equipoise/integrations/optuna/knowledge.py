@@ -137,7 +137,7 @@ class StudyModel:
         begun = [*(pair for _, pair in self._pending), *(self._told[n][0] for n in self.taught(translation))]
         points = [x for pair in begun if (duel := pair.duel(translation.encode)) for x in duel.points]
         asked = np.array(points).reshape(-1, space.dimension)
-        found = self._explorer(expecting, len(begun), space.valid, asked, rng) if self._explorer else None
+        found = self._explorer(expecting, len(begun), space, asked, rng) if self._explorer else None
         if found is None:
             found = policy(expecting.at(candidates(space, expecting, policy.scores, rng)), rng)
         return Proposal(found.points[::-1], found.weights)
