@@ -134,3 +134,14 @@ def test_a_context_has_a_unit():
     assert str(opt.recommend()).splitlines()[0].endswith(", temp = 21.5 °C")
     with pytest.raises(TypeError, match="a Context must be"):
         eq.Context(["dry", "wet"], unit="°C")
+
+
+def test_judgements_alone_have_the_unit_of_the_judge():
+    opt = eq.Optimizer(eq.Space(q=eq.Float(0, 1)), start={"q": 0.0}, rng=0)
+    for _ in range(24):
+        pair = opt.ask_pair()
+        opt.judge(pair, "first" if abs(pair.first["q"] - 0.7) < abs(pair.second["q"] - 0.7) else "second")
+    said = str(opt.recommend()).splitlines()
+    assert re.fullmatch(r"By estimate, nothing is better by more than [\d.]+ noises of the judge\.", said[1])
+    assert re.search(r" chosen over the start in \d+ % of cases\.$", said[2])
+    assert said[-1] == "After 24 judgements. What is better by 1 is chosen in 84 % of cases."

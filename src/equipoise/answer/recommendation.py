@@ -135,7 +135,7 @@ def recommended(space: Domain, posterior: Posterior, standing: Standing, rng: Ge
     overall = _overall(space, posterior, standing, belief, leader, rng)
     read = verified is not None and verified.read
     claims = sorted((verified.claim, overall), key=_strongest_first) if verified and read else [overall]
-    start = None if standing.start is None else difference(posterior, standing, best, standing.start)
+    start = None if standing.start is None else _against_start(posterior, standing, best, standing.start)
     x, first = space.decode(best), claims[0]
     preferred = () if verified is None else _preferred(space, verified)
     return Recommendation(
@@ -148,6 +148,11 @@ def recommended(space: Domain, posterior: Posterior, standing: Standing, rng: Ge
         preferred=preferred,
         readouts=readouts(space),
     )
+
+
+def _against_start(posterior: Posterior, standing: Standing, best: FloatArray, start: FloatArray) -> Difference:
+    """Return how much better the best point is than the start; if people judged, how often it is chosen over it too."""
+    return replace(difference(posterior, standing, best, start), chosen=posterior.preference(best, start))
 
 
 def _preferred(space: Domain, verified: Verification) -> tuple[tuple[Any, Share], ...]:

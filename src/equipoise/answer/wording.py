@@ -5,6 +5,7 @@ which is an uncertainty itself, to two digits and rounded up. Python's own value
 """
 
 import math
+from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
 from html import escape
 from typing import TYPE_CHECKING
@@ -53,7 +54,9 @@ def sentences(best: "Recommendation") -> list[str]:
         Better than the start by 0.31 [0.20, 0.42] mW, by estimate.
         After 78 readings.
     """
-    start = [compared(best.against_start, best.unit)] if _known(best.against_start) else []
+    known = best.against_start
+    told = known is not None and (math.isfinite(known.low) or known.chosen is not None)
+    start = [compared(known, best.unit)] if told else []
     return [setting(best), *claims(best), *start, *preferences(best), effort(best)]
 
 
@@ -109,10 +112,10 @@ def left_to_gain(claim: "Claim", unit: str = "") -> str:
 
 
 def compared(start: "Difference | None", unit: str = "") -> str:
-    """Return how the recommended setting compares with the start.
+    """Return how the recommended setting compares with the start; if people judged, how often it is chosen over it.
 
     Args:
-        start: How much better it is; `None` if nothing was read.
+        start: How much better it is; `None` if nothing was told.
         unit: Of the difference.
 
     Example:
@@ -120,14 +123,16 @@ def compared(start: "Difference | None", unit: str = "") -> str:
         >>> compared(Difference(3e-7, -0.0009, 4e-5, "estimate"), "mW")
         'Not shown to be better than the start: 0.00000 [-0.00090, 0.00004] mW, by estimate.'
     """
-    if start is None or not _known(start):
-        return "Not compared with the start yet."
-    if start.low == start.high:
+    if start is not None and start.low == start.high:
         return "This is the start."
-    if not start.clear:
-        return f"Not shown to be better than the start: {differing(start, unit)}."
-    word, size = ("Better", start) if start.low > 0 else ("Worse", -start)
-    return f"{word} than the start by {differing(size, unit)}."
+    chosen = None if start is None else start.chosen
+    often = "" if chosen is None else f"chosen over the start in {100 * chosen:.0f} % of cases."
+    if start is None or not math.isfinite(start.low):
+        return f"By a first estimate, {often}" if often else "Not compared with the start yet."
+    size = replace(-start if start.high < 0 else start, chosen=None)
+    word = "Better than the start by" if start.low > 0 else "Worse than the start by"
+    word = word if start.clear else "Not shown to be better than the start:"
+    return f"{word} {differing(size, unit)}." + (f" It is {often}" if often else "")
 
 
 def differing(found: "Difference", unit: str = "") -> str:
@@ -171,6 +176,23 @@ def effort(best: "Recommendation") -> str:
     """Return after how much this is known, and what 1 means if people judged and nothing was read."""
     unit = " What is better by 1 is chosen in 84 % of cases." if best.judgements and not best.readings else ""
     return f"After {counted(best.readings, best.judgements)}.{unit}"
+
+
+def planned(purpose: str, duels: int, told: int, left: int) -> str:
+    """Return how far it is with an audit or a verification.
+
+    Args:
+        purpose: Of the plan: "audit" or "verify".
+        duels: How many there are to be.
+        told: How many of them are told.
+        left: How many of them are still to be asked for.
+
+    Example:
+        >>> planned("verify", 24, 5, 18)
+        'A verification is under way: 5 of 24 duels told, 18 still to be asked for.'
+    """
+    name = {"audit": "An audit", "verify": "A verification"}[purpose]
+    return f"{name} is under way: {told} of {duels} duels told, {left} still to be asked for."
 
 
 def counted(readings: int, judgements: int = 0) -> str:
@@ -234,10 +256,6 @@ def _text(shown: Decimal, decimals: int, largest: float) -> str:
         return f"{shown + 0:.{max(decimals, 0)}f}"
     size = math.floor(math.log10(abs(shown))) if shown else 0
     return f"{float(shown):.{max(decimals + size, 0)}e}" if shown else "0"
-
-
-def _known(start: "Difference | None") -> bool:
-    return start is not None and math.isfinite(start.low)
 
 
 def _after(unit: str) -> str:

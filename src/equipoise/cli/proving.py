@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from equipoise.answer.wording import planned
 from equipoise.cli.common import AS_JSON, CONTEXT, STUDY, command, context_of, dialed, opened, say, setting
 from equipoise.optimizer import Optimizer
 from equipoise.study import Plan
@@ -97,8 +98,7 @@ def plan_data(plan: Plan) -> dict[str, Any]:
 
 def plan_text(plan: Plan) -> str:
     """Return how far it is with a plan, for people."""
-    name = {"audit": "An audit", "verify": "A verification"}[plan.purpose]
-    return f"{name} is under way: {plan.told} of {plan.duels} duels told, {plan.left} still to be asked for."
+    return planned(plan.purpose, plan.duels, plan.told, plan.left)
 
 
 def _say_planned(plan: Plan, as_json: bool, opt: Optimizer | None = None) -> None:

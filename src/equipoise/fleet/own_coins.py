@@ -12,8 +12,8 @@ from numpy.random import Generator
 
 from equipoise._typing import FloatArray
 from equipoise.belief.arrays import Array, namespace, pick, placed, to_numpy
-from equipoise.belief.posterior import tied
 from equipoise.belief.covariance import Indices
+from equipoise.belief.posterior import tied
 from equipoise.fleet.beliefs import Beliefs
 from equipoise.fleet.philox import HALF, LOW, Words, blocks, uniforms
 from equipoise.fleet.posterior_draws import Mask, best_counts_of_all, normals_needed

@@ -1,15 +1,14 @@
 """What is known: everything on the screen but the form, as a record."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from equipoise.answer import Recommendation
-from equipoise.answer.wording import claims, compared, counted, preferences
+from equipoise.answer.wording import claims, compared, counted, planned, preferences
 from equipoise.optimizer import Optimizer
 from equipoise.spaces.readouts import printable
-from equipoise.study import Note, Plan
+from equipoise.study import Note
 from equipoise.study.rules import UNIT, Record
 from equipoise.web.chronicle import Chronicle, clock
 from equipoise.web.dials import Dial, dials
@@ -130,9 +129,9 @@ def known(
         () if blind else dials(opt.space, best.x, start),
         best.overall.kind if len(best.claims) == 1 else best.kind,
         (*claims(best), *preferences(best, blind)),
-        against_start(opt, best, start),
+        compared(best.against_start, best.unit),
         best.against_start is not None and best.against_start.clear,
-        "" if opt.plan is None else planned(opt.plan),
+        "" if opt.plan is None else planned(opt.plan.purpose, opt.plan.duels, opt.plan.told, opt.plan.left),
         next((row for row in rows if row.trial == last), None),
         tuple(newest[:MOST_ROWS]),
         tuple(_noted(notes, chronicle))[:MOST_NOTES],
@@ -142,25 +141,6 @@ def known(
         judgements=best.judgements,
         blind=blind,
     )
-
-
-def against_start(opt: Optimizer, best: Recommendation, start: Any) -> str:
-    """Return how the best setting compares with the start, in words; if people judged, how often it is chosen."""
-    found, said = best.against_start, compared(best.against_start, best.unit)
-    if not best.judgements or start is None or found is None or found.low == found.high:
-        return said
-    chosen = opt.compare(best.x, start).chosen
-    if chosen is None:
-        return said
-    if math.isinf(found.low):
-        return f"By a first estimate, chosen over the start in {100 * chosen:.0f} % of cases."
-    return f"{said} Chosen over the start in {100 * chosen:.0f} % of cases."
-
-
-def planned(plan: Plan) -> str:
-    """Return how far it is with an audit or a verification."""
-    name = {"audit": "Audit", "verify": "Verification"}[plan.purpose]
-    return f"{name} under way: {plan.told} of {plan.duels} pairs told."
 
 
 def described(record: Record) -> str:
