@@ -145,3 +145,13 @@ def test_judgements_alone_have_the_unit_of_the_judge():
     assert re.fullmatch(r"By estimate, nothing is better by more than [\d.]+ noises of the judge\.", said[1])
     assert re.search(r" chosen over the start in \d+ % of cases\.$", said[2])
     assert said[-1] == "After 24 judgements. What is better by 1 is chosen in 84 % of cases."
+
+
+def test_units_from_the_shell(tmp_path):
+    study = tmp_path / "study.jsonl"
+    invoke("new", study, "--float", "q", 0, 1, "--context", "temp", 0, 40, "--unit", "q", "A", "--unit", "temp", "°C")
+    invoke("note", study, "unit", "mW")
+    invoke("ask", study, "--context", "temp=21.5")
+    invoke("tell", study, 0, 1)
+    assert re.match(r"q = \d\.\d{4,5} A, temp = 21\.5 °C\n", invoke("best", study).stdout)
+    assert eq.resume(study).recommend().unit == "mW"

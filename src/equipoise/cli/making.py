@@ -159,8 +159,10 @@ def _parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def _measured_in(unit: str, name: str, parameter: Any) -> Float | Int:
-    """Return a number with its unit."""
+def _measured_in(unit: str, name: str, parameter: Any) -> Float | Int | Context:
+    """Return a number, or a context that is one, with its unit."""
+    if isinstance(parameter, Context) and isinstance(number := parameter.values, Float):
+        return Context(number.low, number.high, number.log, number.step, unit=unit)
     if not isinstance(parameter, (Float, Int)):
         raise click.UsageError(f"--unit must name a number of the study, got {name}")
     return replace(parameter, unit=unit)

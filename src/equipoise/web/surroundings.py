@@ -9,7 +9,7 @@ from equipoise.optimizer import Optimizer
 from equipoise.spaces.context import Context
 from equipoise.spaces.named import Space
 from equipoise.spaces.options import Choice
-from equipoise.spaces.readouts import printable
+from equipoise.spaces.readouts import printable, readouts
 from equipoise.web.dials import dials
 
 
@@ -21,11 +21,13 @@ class Surrounding:
         name: What it is called.
         value: What it was last; empty where nothing was asked for yet.
         options: All that it may be, where these are few.
+        unit: Of the value.
     """
 
     name: str
     value: str = ""
     options: tuple[str, ...] = ()
+    unit: str = ""
 
 
 def contexts(opt: Optimizer) -> dict[str, Context]:
@@ -41,7 +43,10 @@ def surroundings(opt: Optimizer) -> tuple[Surrounding, ...]:
         return ()
     last = max(opt.records(), key=lambda record: record.trial, default=None)
     was = {} if last is None else {dial.name: dial.value for dial in dials(opt.space, last.x)}
-    return tuple(Surrounding(name, was.get(name, ""), _options(context)) for name, context in known.items())
+    units = {name: readout.unit for name, readout in readouts(opt.space).items()}
+    return tuple(
+        Surrounding(name, was.get(name, ""), _options(context), units[name]) for name, context in known.items()
+    )
 
 
 def given(opt: Optimizer, texts: Mapping[str, str]) -> dict[str, Any] | None:
