@@ -684,8 +684,9 @@ class Optimizer:
     ) -> Plan:
         """Plan a verification: fresh duels of the best setting with its rivals, which the next asks serve.
 
-        Once they are told, the recommendation is `verified`: by an interval that needs no model of f, of the noise or
-        of the offset, only the coin that says which of the two is measured first.
+        Once they are told, the recommendation is `verified`: by an interval of the typical difference, or of the mean
+        if readings come in steps as successes do. Whether two settings differ needs only the coin that says which of
+        the two is measured first; by how much also needs noise that is alike at both, or symmetric (docs/claims.md).
 
         Args:
             duels: How many.

@@ -8,7 +8,7 @@ from scipy.special import betaln
 from scipy.stats import binom
 
 from equipoise.answer import Share, share
-from equipoise.answer.share import _log_wealth
+from equipoise.answer.betting import log_wealth
 
 
 def scores(wins, losses, ties=0):
@@ -45,5 +45,5 @@ def test_who_looks_after_every_answer_is_wrong_in_five_percent_at_most(chances):
     missed = 0
     for run in kinds:
         counts = np.cumsum(run[:, None] == np.arange(3), axis=0)
-        missed += any(_log_wealth(truth, *map(int, count)) >= math.log(20) for count in counts[3::4])
+        missed += any(log_wealth(truth, np.array([1.0, 0.0, 0.5]), count) >= math.log(20) for count in counts[3::4])
     assert missed <= binom.ppf(0.999, 300, 0.05)

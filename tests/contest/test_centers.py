@@ -1,6 +1,5 @@
 """What is claimed of differences: exact by brute force, at every time of looking, whatever the tails."""
 
-import itertools
 import math
 
 import numpy as np
@@ -9,45 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import betaln
 
-from equipoise.contest.centers import BETS, CENTERS, median, typical, wealth
+from equipoise.contest.centers import CENTERS, median, typical, wealth
 
 NUMBERS = st.lists(st.integers(-50, 50).map(lambda i: i / 10), min_size=1, max_size=25)
-
-
-def test_wealth_is_what_the_formula_says():
-    d, theta = np.random.default_rng(0).normal(0.3, 1, 9), 0.1
-    total = 0.0
-    for bet, side in itertools.product(BETS, (-1, 1)):
-        product = 1.0
-        for i, x in enumerate(d):
-            sizes = np.abs(d[: i + 1] - theta)
-            rank = (np.sum(sizes < sizes[i]) + (np.sum(sizes == sizes[i]) + 1) / 2) / (i + 1)
-            product *= math.exp(bet * side * np.sign(x - theta) * rank) / math.cosh(bet * rank)
-        total += product / (2 * len(BETS))
-    assert wealth(d, theta)[-1] == pytest.approx(total)
-
-
-@pytest.mark.parametrize("sizes", [[0.3, 1.0, 2.0, 0.1, 5.0, 1e6, 0.2], [1, 1, 1, 1, 1, 1], [0.0, 1.0, 0.0, 2.0, 2.0]])
-def test_whatever_the_sizes_are_no_bet_on_coins_wins_in_the_mean(sizes):
-    """All falls of the coins, tried one by one: a martingale, with ties and zeros too."""
-    falls = np.array(list(itertools.product((-1, 1), repeat=len(sizes))))
-    mean = np.mean([wealth(fall * np.array(sizes)) for fall in falls], axis=0)
-    np.testing.assert_allclose(mean, 1.0)
-
-
-def test_the_limits_are_where_the_wealth_is_twenty():
-    d = np.random.default_rng(1).standard_t(2, 60)
-    found = typical(d, 0.05)
-    step = 1e-4
-    for limit, inward in ((found.low, step), (found.high, -step)):
-        assert wealth(d, limit - inward)[-1] >= 20 > wealth(d, limit + inward)[-1]
-
-
-@pytest.mark.parametrize("n", [1, 2, 31, 300, 301, 450])
-def test_the_estimate_is_that_of_hodges_and_lehmann(n):
-    d = np.random.default_rng(n).normal(size=n)
-    pairs = [(d[i] + d[j]) / 2 for i in range(n) for j in range(i, n)]
-    assert typical(d).value == pytest.approx(np.median(pairs), abs=1e-3)
 
 
 @settings(max_examples=30, deadline=None)
@@ -82,11 +45,6 @@ def test_the_median_is_exact_too():
     inside = [theta for theta in grid if M[np.sum(d > theta)] < 20]
     found = median(d)
     assert (found.low, found.high) == pytest.approx((inside[0], inside[-1]), abs=2e-3)
-
-
-def test_seven_equal_signs_decide_and_six_do_not():
-    assert typical([0.1] * 6).low == -math.inf
-    assert typical([0.1] * 7).low > 0
 
 
 def test_equal_readings_are_equal():

@@ -2,7 +2,7 @@
 
 kind       the ground                                                             what it assumes
 theorem    a confidence bound of the paper                                        kernel, noise and norm are right
-verified   fresh duels in random order, and an interval that holds at any time    the coin was fair
+verified   fresh duels in random order: bets on their signs, at any time          the coin; noise alike or symmetric
 audited    an estimate, after duels that were spent on proving it wrong           the model, tried where it is weakest
 estimate   draws of functions from what was learned                               the model
 """

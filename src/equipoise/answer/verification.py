@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from equipoise._typing import FloatArray
+from equipoise.answer.betting import paired
 from equipoise.answer.claims import Claim, Difference
-from equipoise.answer.sequence import Interval, anytime
 from equipoise.answer.share import Share, share
 from equipoise.belief import Posterior
 from equipoise.policies.search import measured
@@ -41,7 +41,7 @@ class Verification:
     Example:
         >>> found = Verification(np.array([0.7]), np.array([[0.2]]), (np.array([1.1, 0.9, 1.0, 1.2] * 5),))
         >>> print(found.against(0))
-        1.050 [0.962, 1.138], verified by 20 fresh duels
+        1.05 [0.95, 1.15], verified by 20 fresh duels
     """
 
     leader: FloatArray
@@ -62,9 +62,7 @@ class Verification:
 
     def against(self, k: int) -> Difference:
         """Return how much better the leader is than rival k, by an interval that holds at all times, for all rivals."""
-        found = anytime(self.differences[k], ALPHA / len(self.rivals))
-        if not self.differences[k].any():  # readings that never differ, as of a dead sensor, prove nothing
-            found = Interval(found.value)
+        found = paired(self.differences[k], ALPHA / len(self.rivals))
         return Difference(found.value, found.low, found.high, "verified", len(self.differences[k]))
 
     def between(self, first: FloatArray, second: FloatArray) -> Difference | None:

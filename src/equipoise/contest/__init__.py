@@ -3,7 +3,7 @@
 Example:
     >>> import equipoise as eq
     >>> print(eq.compare({"old": lambda: 3.0, "new": lambda: 2.0}, rng=0))
-    new is lower than old by 1 [1, 1] in this session, after 7 rounds.
+    new is lower than old by 1 [1, 1] in this session, after 6 rounds.
 """
 
 from equipoise.contest.calling import compare

@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import Literal
 
 from equipoise import _validation as check
-from equipoise.contest.centers import CENTERS, Center
+from equipoise.contest.centers import CENTERS, Center, typical_reading
 
 Scale = Literal["ratio", "difference"]
 Kind = Literal["time", "memory", "reading"]
@@ -93,7 +93,7 @@ class Question:
     @property
     def interval(self) -> Center:
         """The function from differences to an interval."""
-        return CENTERS[self.center]
+        return typical_reading if (self.center, self.scale) == ("typical", "difference") else CENTERS[self.center]
 
     @property
     def sign(self) -> float:

@@ -29,7 +29,7 @@ class Verdict:
         >>> verdict.leader, verdict.between("new", "old").standing
         ('new', 'worse')
         >>> print(verdict)
-        new is faster than old by 5.0 % [5.0, 5.0] (50 ms [50 ms, 50 ms] of 1 s) in this session, after 7 rounds.
+        new is faster than old by 5.0 % [5.0, 5.0] (50 ms [50 ms, 50 ms] of 1 s) in this session, after 6 rounds.
     """
 
     question: Question

@@ -1,0 +1,242 @@
+r"""What paired differences show by the coins alone: bets on their signs, with limits that hold at every time of looking.
+
+    symbol   meaning                                                                   shape
+    d        differences of pairs, each measured in random order                       (n,)
+    theta    a center that is tried                                                    ()
+    r        rank of \|d_i - theta\| among the first i, divided by i: 0 < r <= 1         (n,)
+    v        r with the sign of d_i - theta; 0 if the two are equal                    (n,)
+    b, w     stakes that are mixed, and the weight of each                             (k,)
+    E+, E-   wealth of a gambler who began with 1 and bets on + or on -                ()
+    x, m     a bounded number, scaled to [0, 1], and its mean                          (n,), ()
+    q        a share that somebody bets on                                             (Q,)
+    K(m)     wealth of a gambler who bets against m                                    ()
+
+**Typical difference.** If d is symmetric about theta then, given all sizes |d - theta| and all earlier signs, the next
+sign is a fair coin. So the factor `1 + tanh(b v)` has expectation 1, `E+ = sum_b w prod_i (1 + tanh(b v_i))` is a
+martingale, and it ever reaches 2/alpha with a probability of alpha/2 at most (Ville 1939); the same for E-, with -v.
+For two settings that do not differ, the coin that chose the order of each pair makes d symmetric about 0, whatever the
+noise and the offset are. Each v_i falls as theta grows, so E+ falls and E- grows: the limits are where they cross
+2/alpha, and an interval that excludes 0 is the same as E+(0) or E-(0) having reached it.
+
+**Mean of readings in steps.** Successes, grades and whole numbers have no typical difference: about 0.9 more successes
+are never 0.9 in one pair. They are bounded, so their mean has an interval: the factor `x q/m + (1 - x)(1 - q)/(1 - m)`
+has expectation 1 if the mean is m (Waudby-Smith and Ramdas 2024), and K is log-convex in m.
+"""
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from equipoise import _validation as check
+from equipoise._typing import FloatArray
+from equipoise.answer.sequence import Interval
+
+BETS = np.array([*np.geomspace(0.15, 4.0, 6), 1000.0])
+"""Stakes: for effects of 0.1 to 4 deviations of a difference; the last one stakes everything on the sign.
+
+Of seven grids that were tried on normal and t2 noise, effects 0.25 to 3, none needed 3 % fewer rounds anywhere.
+"""
+
+WEIGHTS = np.array([*[0.55 / 6] * 6, 0.45])
+"""With this weight of the last stake, eight equal signs decide at alpha = 0.05 / 3: 24 duels with three rivals suffice.
+It costs 7 % more rounds for an effect of half a deviation than equal weights."""
+
+SHARES = (np.arange(256) + 0.5) / 256
+"""The shares that are bet on, equally. However many there are, the interval is exact; more hardly make it narrower."""
+
+HALVINGS = 20
+"""Of the range in which a limit of the typical difference lies: the outer end is returned."""
+
+MEAN_HALVINGS = 30
+"""Of the range in which a limit of a bounded mean lies."""
+
+MOST_STEPS = 4
+"""Readings differ in steps if all differences are whole multiples, up to this, of the smallest: five grades do."""
+
+ROUNDING = 1e-6
+"""By how much a multiple may differ from a whole number."""
+
+
+def paired(differences: ArrayLike, alpha: float = 0.05) -> Interval:
+    """Return the difference of two settings: the mean if readings come in steps, as successes do; else the typical one.
+
+    The interval excludes 0 only if the bets on the signs about 0 have won: two settings that do not differ are called
+    different with a probability of alpha at most, over all times of looking, whatever the noise and the offset are.
+
+    Args:
+        differences: One a pair, in the order in which they came, shape (n,).
+        alpha: How often the interval may miss, over all times of looking.
+
+    Example:
+        >>> success = paired([1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0])
+        >>> success.value, round(success.low, 2), round(success.high, 2)
+        (0.8, 0.04, 0.99)
+        >>> paired([1.1, 0.8, 1.2, 0.9, 1.0, 1.1, 0.9, 55.0]).value
+        1.05
+    """
+    d, limit = _door(differences, alpha)
+    if d.any() and not _in_steps(d):
+        return typical(d, alpha)
+    bound = float(np.abs(d).max(initial=0.0))
+    if not bound or 2.0 ** len(d) < 2.0 * limit:  # no step is known, or these signs exclude nothing whatever is bet
+        return Interval(float(d.mean()) if len(d) else math.nan)
+    found = bounded_mean((d / bound + 1.0) / 2.0, alpha)
+    low, high = bound * (2.0 * found.low - 1.0), bound * (2.0 * found.high - 1.0)
+    v = _bets(d, 0.0)
+    return Interval(
+        float(d.mean()),
+        low if low <= 0 or _final(v) >= 2.0 * limit else 0.0,
+        high if high >= 0 or _final(-v) >= 2.0 * limit else 0.0,
+    )
+
+
+def typical(differences: ArrayLike, alpha: float = 0.05) -> Interval:
+    """Return the center about which differences are symmetric: the pseudo-median of Hodges and Lehmann.
+
+    Args:
+        differences: One a pair, in the order in which they came, shape (n,).
+        alpha: How often the interval may miss, over all times of looking.
+
+    Example:
+        >>> typical([1.1, 0.8, 1.2, 0.9, 1.0, 1.1, 0.9, 55.0]).value
+        1.05
+        >>> typical([1.1, 0.8, 1.2, 0.9, 1.0, 1.1, 0.9, 55.0]).low > 0.5
+        True
+    """
+    d, limit = _door(differences, alpha)
+    if not len(d):
+        return Interval(math.nan)
+    value = _center(d)
+    step = float(np.median(np.abs(d - value)) + 1e-6 * np.abs(d).max() + 1e-300) / math.sqrt(len(d))
+    return Interval(value, _edge(d, limit, value, -step), _edge(d, limit, value, step))
+
+
+def wealth(differences: ArrayLike, theta: float = 0.0) -> FloatArray:
+    """Return (E+ + E-) / 2 after every difference, shape (n,): what 1 has become that was bet on the signs about theta.
+
+    At the center it exceeds 20 in at most 5 % of all sequences, ever; elsewhere it grows.
+
+    Example:
+        >>> wealth([1.0, 2.0, -1.5, 1.2]).round(2)
+        array([1.  , 1.72, 0.34, 0.41])
+    """
+    v = _bets(check.array("differences", differences, (None,)), theta)
+    logs = np.stack([np.cumsum(_log_factors(side), axis=1) for side in (v, -v)])
+    mixed: FloatArray = (WEIGHTS[:, None] * np.exp(np.minimum(logs, 700.0))).sum(axis=1).mean(axis=0)
+    return mixed
+
+
+def bounded_mean(numbers: ArrayLike, alpha: float = 0.05) -> Interval:
+    """Return the mean of numbers between 0 and 1, with an interval that needs nothing else of them.
+
+    Args:
+        numbers: Shape (n,).
+        alpha: How often the interval may miss, over all times of looking.
+
+    Example:
+        >>> found = bounded_mean([1, 1, 1, 0.5, 1, 1, 0, 1, 1, 1])
+        >>> found.value, round(found.low, 2), round(found.high, 2)
+        (0.85, 0.43, 0.99)
+    """
+    x, limit = _door(numbers, alpha)
+    if not len(x):
+        return Interval(math.nan, 0.0, 1.0)
+    values, counts = np.unique(x, return_counts=True)
+    mean = float(x.mean())
+
+    def edge(far: float) -> float:
+        """Return the mean between the estimate and a far one beyond which it is too unlikely."""
+        near = mean
+        for _ in range(MEAN_HALVINGS if near != far else 0):
+            m = 0.5 * (near + far)
+            near, far = (m, far) if log_wealth(m, values, counts) < math.log(limit) else (near, m)
+        return far
+
+    return Interval(mean, edge(0.0), edge(1.0))
+
+
+def log_wealth(m: float, values: FloatArray, counts: ArrayLike) -> float:
+    """Return log K(m) of numbers between 0 and 1, given how often each of them came."""
+    bets = np.multiply.outer(values, SHARES / m) + np.multiply.outer(1.0 - values, (1.0 - SHARES) / (1.0 - m))
+    logs = np.asarray(counts, dtype=np.float64) @ np.log(bets)
+    top = float(logs.max())
+    return top + math.log(float(np.exp(logs - top).mean()))
+
+
+def _door(differences: ArrayLike, alpha: float) -> tuple[FloatArray, float]:
+    """Return the differences as an array, and 1/alpha."""
+    d = check.array("differences", differences, (None,)) if np.size(differences) else np.empty(0)
+    return d, 1.0 / check.probability("alpha", alpha)
+
+
+def _in_steps(d: FloatArray) -> bool:
+    """Return whether all differences are a few steps of one size."""
+    sizes = np.abs(d[d != 0])
+    multiples = sizes / sizes.min()
+    return bool(multiples.max() <= MOST_STEPS + ROUNDING and np.abs(multiples - multiples.round()).max() <= ROUNDING)
+
+
+def _bets(d: FloatArray, theta: float) -> FloatArray:
+    """Return v: the rank of every difference from theta with its sign; 0 for one that equals it."""
+    seen: list[float] = []
+    ranks = np.empty(len(d))
+    for i, size in enumerate(np.abs(d - theta).tolist()):
+        fewer = bisect_left(seen, size)
+        upto = bisect_right(seen, size, fewer)
+        seen.insert(upto, size)
+        ranks[i] = (fewer + upto + 2) / 2 / (i + 1)  # Reynolds 1975: among those so far; equal ones share theirs
+    v: FloatArray = np.sign(d - theta) * ranks
+    return v
+
+
+def _log_factors(v: FloatArray) -> FloatArray:
+    """Return log(1 + tanh(b v)) of every stake, shape (k, n)."""
+    factors: FloatArray = math.log(2.0) - np.logaddexp(0.0, np.multiply.outer(-2.0 * BETS, v))
+    return factors
+
+
+def _final(v: FloatArray) -> float:
+    """Return E+ after all differences."""
+    return float(WEIGHTS @ np.exp(np.minimum(_log_factors(v).sum(axis=1), 700.0)))
+
+
+def _center(d: FloatArray) -> float:
+    """Return the Hodges-Lehmann estimate: the median of the means of all pairs, each with itself too."""
+    if len(d) <= 300:
+        i, j = np.triu_indices(len(d))
+        return float(np.median((d[i] + d[j]) / 2))
+    low, high = _crossing(lambda theta: _rank_sum(d - theta) > 0, float(d.min()), float(d.max()))
+    return (low + high) / 2
+
+
+def _rank_sum(d: FloatArray) -> float:
+    """Return the sum of the ranks of the sizes with their signs."""
+    return float(np.sign(d[np.argsort(np.abs(d))]) @ np.arange(1, len(d) + 1))
+
+
+def _edge(d: FloatArray, limit: float, middle: float, step: float) -> float:
+    """Return the outer end of where the bets against a center in the direction of `step` reach 2/alpha."""
+    side = math.copysign(1.0, step)
+
+    def holds(theta: float) -> bool:
+        return _final(-side * _bets(d, theta)) < 2.0 * limit
+
+    outermost = math.nextafter(float(d.max() if side > 0 else d.min()), side * math.inf)
+    if holds(outermost):  # all signs alike are not enough
+        return side * math.inf
+    if d.min() == d.max() or not holds(middle):  # seldom, as among ties: the estimate belongs to its interval
+        return middle
+    while holds(middle + step):
+        step *= 2
+    return _crossing(holds, middle, middle + step)[1]
+
+
+def _crossing(rule: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
+    """Return a narrow range, from where a rule still holds to where it does not any more."""
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if rule(middle) else (low, middle)
+    return low, high
