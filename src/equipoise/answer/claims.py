@@ -7,7 +7,8 @@ audited    an estimate, after duels that were spent on proving it wrong         
 estimate   draws of functions from what was learned                               the model
 """
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from equipoise.answer.share import Share
@@ -50,6 +51,7 @@ class Difference:
         duels: How many fresh duels of the two it rests on; 0 where it rests on a model of f.
         chosen: In which share of cases a judge would prefer the first, by estimate; `None` where nobody judged.
         preferred: In which share of fresh judgements, planned by `verify`, the first was preferred, if there were any.
+        also: What is claimed of the same difference on another ground.
 
     Example:
         >>> print(Difference(0.31, 0.2, 0.42, "verified", 24))
@@ -63,16 +65,32 @@ class Difference:
     duels: int = 0
     chosen: float | None = None
     preferred: Share | None = None
+    also: "Difference | None" = None
 
     @property
     def clear(self) -> bool:
         """Whether the interval excludes zero."""
         return self.low > 0 or self.high < 0
 
+    @property
+    def width(self) -> float:
+        """How far apart the limits are."""
+        return self.high - self.low
+
+    def beside(self, other: "Difference") -> "Difference":
+        """Return the better one of two claims, which names the other: this one, the stronger, unless it is idle.
+
+        It is idle if it does not exclude zero and the other one is narrower.
+        """
+        if self.clear or self.width <= other.width:
+            return replace(self, also=other if math.isfinite(other.width) else None)
+        return replace(other, also=self if math.isfinite(self.width) else None)
+
     def __neg__(self) -> "Difference":
         chosen = None if self.chosen is None else 1.0 - self.chosen
         preferred = None if self.preferred is None else -self.preferred
-        return Difference(-self.value, -self.high, -self.low, self.kind, self.duels, chosen, preferred)
+        also = None if self.also is None else -self.also
+        return Difference(-self.value, -self.high, -self.low, self.kind, self.duels, chosen, preferred, also)
 
     def __str__(self) -> str:
         return differing(self)

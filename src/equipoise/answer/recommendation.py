@@ -46,12 +46,12 @@ class Recommendation:
 
     Attributes:
         x: The setting.
-        gap_bound: Nothing else is better by more than this, says the strongest claim; infinite where too little is
-            known. A verified bound is about the start and the runners-up, any other about all settings.
+        gap_bound: Nothing else is better by more than this, says the first claim; infinite if too little is known. A
+            verified bound is about the start and the runners-up, any other about all settings.
         readings: How many readings were told.
         kind: On what ground: "theorem", "verified", "audited" or "estimate"; see docs/claims.md.
         against_start: How much better it is than where the study started; `None` before the first reading.
-        claims: All that is claimed, the strongest first; the last one is about all settings.
+        claims: All that is claimed, the best first: a verified claim is not if one about all settings is narrower.
         judgements: How many judgements were told. Without readings the unit of f is the scatter of the first judge:
             what is better by 1 is chosen in 84 % of cases.
         preferred: The settings that it was verified against by fresh judgements, and how often it was preferred to
@@ -74,7 +74,8 @@ class Recommendation:
     @property
     def overall(self) -> Claim:
         """What is claimed about all settings."""
-        return self.claims[-1] if self.claims else Claim(self.kind, self.gap_bound, EVERYTHING)
+        everywhere = (claim for claim in self.claims if claim.kind != "verified")
+        return next(everywhere, Claim(self.kind, self.gap_bound, EVERYTHING))
 
     def certifies(self, eps: float, *, audit: bool = True) -> bool:
         """Return whether no setting is better by more than `eps`: by theorem or audit, or else also by estimate.
@@ -134,7 +135,7 @@ def recommended(space: Domain, posterior: Posterior, standing: Standing, rng: Ge
         verified = None
     overall = _overall(space, posterior, standing, belief, leader, rng)
     read = verified is not None and verified.read
-    claims = sorted((verified.claim, overall), key=_strongest_first) if verified and read else [overall]
+    claims = _best_first(verified.claim, overall) if verified and read else (overall,)
     start = None if standing.start is None else _against_start(posterior, standing, best, standing.start)
     x, first = space.decode(best), claims[0]
     preferred = () if verified is None else _preferred(space, verified)
@@ -144,7 +145,7 @@ def recommended(space: Domain, posterior: Posterior, standing: Standing, rng: Ge
         standing.readings,
         first.kind,
         start,
-        tuple(claims),
+        claims,
         preferred=preferred,
         readouts=readouts(space),
     )
@@ -161,8 +162,11 @@ def _preferred(space: Domain, verified: Verification) -> tuple[tuple[Any, Share]
     return tuple((space.decode(rival), found) for rival, found in judged if found is not None)
 
 
-def _strongest_first(claim: Claim) -> bool:
-    return claim.kind != "theorem"
+def _best_first(verified: Claim, overall: Claim) -> tuple[Claim, ...]:
+    """Return both claims; the one about all settings is first if it is a theorem, or narrower though it says more."""
+    if overall.kind == "theorem" or overall.bound < verified.bound:
+        return overall, verified
+    return verified, overall
 
 
 def difference(posterior: Posterior, standing: Standing, first: FloatArray, second: FloatArray) -> Difference:
@@ -190,9 +194,13 @@ def _difference(posterior: Posterior, standing: Standing, first: FloatArray, sec
     if posterior.proven and standing.theorem:
         width = float(belief.width(psi)[0])
         return Difference(value, value - width, value + width, "theorem")
+    estimated = _estimated(posterior, first, second, value)
     verified = None if standing.verification is None else standing.verification.between(first, second)
-    if verified is not None and math.isfinite(verified.low):
-        return verified
+    return estimated if verified is None else verified.beside(estimated)
+
+
+def _estimated(posterior: Posterior, first: FloatArray, second: FloatArray, value: float) -> Difference:
+    """Return how much one point is better than another by all opinions, as far as is known."""
     if not posterior.knows_enough:
         return Difference(value, -math.inf, math.inf, "estimate")
     limits = [_credible(opinion, first, second) for opinion in posterior.opinions]

@@ -82,7 +82,7 @@ def setting(best: "Recommendation") -> str:
 
 
 def claims(best: "Recommendation") -> list[str]:
-    """Return each claim of a recommendation, the strongest first."""
+    """Return each claim of a recommendation, the best first."""
     return [claimed(claim, best.unit) for claim in best.claims or (best.overall,)]
 
 
@@ -146,10 +146,13 @@ def differing(found: "Difference", unit: str = "") -> str:
         >>> from equipoise.answer import Difference
         >>> differing(Difference(0.31, 0.2, 0.42, "verified", 24))
         '0.31 [0.20, 0.42], verified by 24 fresh duels'
+        >>> differing(Difference(0.3, 0.1, 0.5, "estimate", also=Difference(0.2, -1.0, 1.4, "verified", 8)))
+        '0.30 [0.10, 0.50], by estimate (0.2 [-1.0, 1.4], verified by 8 fresh duels)'
     """
     phrase = PHRASES[found.kind][0].lower() + PHRASES[found.kind][1:]
     ground = f"verified by {found.duels} fresh duels" if found.kind == "verified" else phrase
-    said = f"{interval(found.value, found.low, found.high)}{_after(unit)}, {ground}"
+    also = "" if found.also is None else f" ({differing(found.also, unit)})"
+    said = f"{interval(found.value, found.low, found.high)}{_after(unit)}, {ground}{also}"
     if found.preferred is not None:
         return f"{said}: preferred to the other in {shared(found.preferred)}"
     return said if found.chosen is None else f"{said}: chosen over the other in {100 * found.chosen:.0f} % of cases"
