@@ -55,7 +55,7 @@ def graded(values: list[float], chances: list[float]) -> Reads:
 
 
 def whole(mean: float, noise: float) -> Reads:
-    return lambda rng, n: np.round(mean + noise * rng.normal(size=n))
+    return lambda rng, n: np.rint(mean + noise * rng.normal(size=n))
 
 
 def normal(mean: float, noise: float) -> Reads:
@@ -93,7 +93,9 @@ LAWS: dict[str, Draws] = {
     "three grades, skewed": of(graded(GRADES, [0.05, 0.05, 0.9]), graded(GRADES, [0.9, 0.05, 0.05])),
     "five grades": of(graded([1, 2, 3, 4, 5], [0.1, 0.1, 0.2, 0.2, 0.4]), graded([1, 2, 3, 4, 5], [0.2] * 5)),
     "a sensor with whole numbers, noise 0.6": of(whole(2.9, 0.6), whole(2.3, 0.6)),
-    "counts, Poisson 1 and 4": of(lambda r, n: r.poisson(4.0, n) * 1.0, lambda r, n: r.poisson(1.0, n) * 1.0),
+    "counts, Poisson 1 and 4": of(
+        lambda r, n: r.poisson(4.0, n).astype(float), lambda r, n: r.poisson(1.0, n).astype(float)
+    ),
     "Cauchy": lambda rng, n: 1 + rng.standard_cauchy(n),
     "t of 2 degrees, both settings": of(lambda r, n: 1 + r.standard_t(2, n), lambda r, n: r.standard_t(2, n)),
     "wild in a tenth": lambda rng, n: 1 + rng.normal(size=n) * np.where(rng.random(n) < 0.1, 100, 1),
@@ -160,7 +162,7 @@ ITSELF: dict[str, Reads] = {
     "steady drift": lambda rng, n: np.arange(n, dtype=float),
     "steady drift, noise 1e-9": lambda rng, n: np.arange(n) + 1e-9 * rng.normal(size=n),
     "steady drift, noise 0.1": lambda rng, n: np.arange(n) + 0.1 * rng.normal(size=n),
-    "coarse clock": lambda rng, n: np.arange(n) // 2 * 2.0,
+    "coarse clock": lambda rng, n: np.arange(n, dtype=float) // 2 * 2,
     "passes in half": success(0.5),
     "passes in 95 %": success(0.95),
     "heavy tails": lambda rng, n: rng.standard_cauchy(n),

@@ -41,7 +41,9 @@ def typical_reading(differences: ArrayLike, alpha: float = 0.05) -> Interval:
         >>> round(typical_reading([2.0] * 8 + [0.0]).low, 2)
         0.08
     """
-    return typical(differences, alpha) if np.size(differences) and not np.ptp(differences) else paired(differences, alpha)
+    return (
+        typical(differences, alpha) if np.size(differences) and not np.ptp(differences) else paired(differences, alpha)
+    )
 
 
 def median(differences: ArrayLike, alpha: float = 0.05) -> Interval:
