@@ -19,7 +19,7 @@ from equipoise.data import Duel, Reading, Trial
 from equipoise.judging import DEFAULT_STEPS, JudgeReport, Pair
 from equipoise.kernels import Kernel
 from equipoise.log.codec import MAX_PLANNED
-from equipoise.log.events import Begun, Event, Noted, Planned
+from equipoise.log.events import Asked, Begun, Event, Noted, Paired, Planned
 from equipoise.log.header import Header
 from equipoise.log.journal import Journal, Log
 from equipoise.offsets import Circumstances, Offset
@@ -28,7 +28,7 @@ from equipoise.policies import Policy
 from equipoise.reductions import Reduction
 from equipoise.spaces import Domain
 from equipoise.spaces.constraints import Constraint
-from equipoise.study import Assembly, Claims, Keeper, Note, Plan, Rank, Record, Ruling, Streams, ballots
+from equipoise.study import Assembly, Claims, Keeper, Note, Plan, Rank, Record, Ruling, Streams, Verdict, ballots
 from equipoise.study.sheets import Sheet, columns
 
 T = TypeVar("T")
@@ -629,6 +629,14 @@ class Optimizer:
             context: As for `ask_pair`.
         """
         return self._study.look(lambda s: s.state.docket.shown(s.pairing(context, judge, steps, again)))
+
+    def reproduces(self, event: Asked | Paired) -> Verdict:
+        """Return whether a duel or a pair of a log is the one that would be handed out now; nothing happens.
+
+        Args:
+            event: The event by which it was handed out, where the study stood as this one does.
+        """
+        return self._study.look(lambda s: s.reproduced(event))
 
     def replay(self, event: Event) -> None:
         """Let an event happen that is written elsewhere; nothing is written."""

@@ -9,6 +9,8 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any, Self, TypeVar
 
+import numpy as np
+
 from equipoise._typing import FloatArray
 from equipoise.answer import Recommendation
 from equipoise.belief.model import Milestone
@@ -24,6 +26,7 @@ from equipoise.study.gate import Gate, handed
 from equipoise.study.hearing import Hearing
 from equipoise.study.learning import Overdue, calmly
 from equipoise.study.plans import Plan
+from equipoise.study.reproducing import Verdict, compared, compared_points
 from equipoise.study.streams import PROPOSE, Streams
 
 T = TypeVar("T")
@@ -107,6 +110,19 @@ class Keeper:
 
     def _duel(self, gate: Gate) -> Duel:
         return self._proposer.at(gate.space).duel(gate, self._streams.at(self.state.duels, PROPOSE))
+
+    def reproduced(self, event: Asked | Paired) -> Verdict:
+        """Return how a duel or a pair that was handed out next compares with the one that is proposed now."""
+        state = self.state
+        if isinstance(event, Asked):
+            again = self.proposed(self.space.through(event.duel.points[0]))
+            with self._calmly():
+                return compared(event.duel, again, state.anticipated())
+        part = self.space if event.again is not None else self.space.through(event.first)
+        with self._calmly():
+            pair = self.hearing.asking(state, part, event.judge, event.steps, event.again)
+            made, again_made = (np.array([each.first, each.second]) for each in (event, pair))
+            return compared_points(made, again_made, state.awaiting())
 
     def ask_pair(self, context: Mapping[str, Any] | None, judge: str, steps: int, again: int | None) -> Pair:
         """Hand out a pair to a judge."""

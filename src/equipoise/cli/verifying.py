@@ -1,0 +1,77 @@
+"""Making the proposals of a log again: whether it is what its seed and its data lead to."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from equipoise.log.events import Asked, Event, Paired, unfitted
+from equipoise.log.header import Header
+from equipoise.log.journal import Log
+from equipoise.optimizer import Optimizer
+from equipoise.study import Streams, Verdict, agree
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What became of each proposal when it was made again.
+
+    Attributes:
+        duels: The verdict on each duel, by its number.
+        pairs: The verdict on each pair to be judged, by its trial.
+    """
+
+    duels: dict[int, Verdict]
+    pairs: dict[int, Verdict]
+
+    @property
+    def holds(self) -> bool:
+        """Whether none comes out differently, but for rounding."""
+        return Verdict.DIFFERENT not in [*self.duels.values(), *self.pairs.values()]
+
+    def data(self) -> dict[str, list[int]]:
+        """Return the numbers of those that are not the same to the last bit; of pairs if there are any."""
+        named = {"": self.duels} | ({"_pairs": self.pairs} if self.pairs else {})
+        words = {"different": Verdict.DIFFERENT, "within_rounding": Verdict.ROUNDED}
+        return {word + name: _numbers(found, which) for name, found in named.items() for word, which in words.items()}
+
+    def text(self) -> str:
+        """Return the same for people."""
+        duels = f" Proposals that come out differently: {_numbers(self.duels, Verdict.DIFFERENT) or 'none'}."
+        pairs = f" Pairs: {_numbers(self.pairs, Verdict.DIFFERENT) or 'none'}." if self.pairs else ""
+        rounded = sum(verdict is Verdict.ROUNDED for verdict in (*self.duels.values(), *self.pairs.values()))
+        total = len(self.duels) + len(self.pairs)
+        return duels + pairs + (f" {rounded} of {total} differ within rounding." if rounded else "")
+
+
+def _numbers(found: dict[int, Verdict], which: Verdict) -> list[int]:
+    return [number for number, verdict in found.items() if verdict is which]
+
+
+def verified(path: Path) -> Verification:
+    """Make all proposals of a log again, from its seed and its data, and compare.
+
+    One optimizer fits anew whenever a fit was made. If its proposal is another one, the fit may have ended elsewhere:
+    then one that takes the fits of the log decides, provided that both believe the same of the data. It takes as long
+    as the study did, but for the measuring.
+    """
+    header = Header.read(path)
+    space = header.space()
+    parts = header.parts({}) | header.encoded_start(space)
+    fresh, kept = (Optimizer(space, **parts, rng=Streams(key=header.key)) for _ in range(2))
+    events: list[Event] = []
+    Log(path, space).follow(events.append)
+    found = Verification({}, {})
+    for event in events:
+        if isinstance(event, Asked):
+            found.duels[event.number] = _verdict(fresh, kept, event)
+        if isinstance(event, Paired) and not event.added:
+            found.pairs[event.trial] = _verdict(fresh, kept, event)
+        fresh.replay(unfitted(event))  # what was fitted is proven too
+        kept.replay(event)
+    return found
+
+
+def _verdict(fresh: Optimizer, kept: Optimizer, event: Asked | Paired) -> Verdict:
+    verdict = fresh.reproduces(event)
+    if verdict is not Verdict.DIFFERENT or kept.reproduces(event) is Verdict.DIFFERENT:
+        return verdict
+    return Verdict.ROUNDED if agree(kept.posterior, fresh.posterior) else Verdict.DIFFERENT

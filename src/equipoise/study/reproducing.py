@@ -1,0 +1,116 @@
+"""Whether a proposal of a log can be made again: to the last bit, but for rounding, or not at all.
+
+    symbol   meaning                                                             shape
+    mu       posterior mean of f at the points of a proposal                     (k,)
+    psi      posterior variance of f(x_i) - f(x_0), x_0 its first point          (k,)
+    unit2    lambda plus the largest psi: the variance of what a duel would read ()
+
+Another processor, or another BLAS, adds numbers in another order. So a search may end a few digits away, and of two
+points that are equally good another one may win. All that policies score of a point is a function of its mu and its
+psi: two proposals with the same mu and psi, but for rounding, are equally good for any of them.
+"""
+
+from enum import StrEnum
+
+import numpy as np
+
+from equipoise._typing import FloatArray
+from equipoise.belief import Posterior
+from equipoise.data import Duel, Proposal, Side
+
+TOLERANCE = 1e-6
+"""Largest difference of mu, in units of the root of unit2, and of psi, in units of unit2, that counts as rounding.
+Measured between processors: 1e-12."""
+
+FIT_TOLERANCE = 0.1
+"""The same where one belief rests on a fit of its own: a fit ends where a tenth of a standard deviation decides
+nothing (`belief/evidence.py`)."""
+
+
+class Verdict(StrEnum):
+    """How a proposal that is made again compares with the one that was made."""
+
+    SAME = "same"
+    ROUNDED = "within rounding"
+    DIFFERENT = "different"
+
+
+def compared(made: Duel, again: Duel, posterior: Posterior) -> Verdict:
+    """Return how a duel compares with the one that is proposed now.
+
+    Args:
+        made: The duel of the log.
+        again: The duel that is proposed now.
+        posterior: The belief it is proposed from.
+    """
+    if not _alike(made, again):
+        return Verdict.DIFFERENT
+    if all(a.tobytes() == b.tobytes() for a, b in zip(_parts(made), _parts(again), strict=True)):
+        return Verdict.SAME
+    unit = max(posterior.regularizer**0.5, abs(again.baseline))
+    numbers = [np.concatenate((duel.proposal.weights, duel.signs, [duel.baseline / unit])) for duel in (made, again)]
+    if np.abs(numbers[0] - numbers[1]).max() > TOLERANCE:
+        return Verdict.DIFFERENT
+    return compared_points(_rows(made), _rows(again), posterior)
+
+
+def compared_points(made: FloatArray, again: FloatArray, posterior: Posterior) -> Verdict:
+    """Return how points of a log, shape (k, d), compare with those that are proposed now, of the same shape."""
+    if made.tobytes() == again.tobytes():
+        return Verdict.SAME
+    return Verdict.ROUNDED if _equivalent(posterior, made, again) else Verdict.DIFFERENT
+
+
+def _equivalent(posterior: Posterior, made: FloatArray, again: FloatArray) -> bool:
+    """Return whether two lists of points, of one shape (k, d), are equally good in the eyes of any policy."""
+    belief = posterior.at(np.concatenate((made, again)))
+    psi = belief.psi(0)[: len(made)], belief.psi(len(made))[len(made) :]
+    unit2 = belief.regularizer + float(max(each.max() for each in psi))
+    means = np.abs(belief.mean[: len(made)] - belief.mean[len(made) :]) <= TOLERANCE * unit2**0.5
+    return bool(means.all() and (np.abs(psi[0] - psi[1]) <= TOLERANCE * unit2).all())
+
+
+def agree(one: Posterior, other: Posterior) -> bool:
+    """Return whether two beliefs, each with a fit of its own, say the same of where data are."""
+    points = one.support
+    if not len(points):
+        return True
+    a, b = one.at(points), other.at(points)
+    leader = int(a.mean.argmax())
+    psi = a.psi(leader), b.psi(leader)
+    unit = np.sqrt(a.regularizer + psi[0])
+    gaps = np.abs(a.gaps(leader) - b.gaps(leader)) <= FIT_TOLERANCE * unit
+    widths = np.abs(np.sqrt(psi[0]) - np.sqrt(psi[1])) <= FIT_TOLERANCE * unit
+    return bool(gaps.all() and widths.all())
+
+
+def _alike(made: Duel, again: Duel) -> bool:
+    """Return whether two duels have as many points each, in the same parts."""
+    return (
+        [part.shape for part in _parts(made)] == [part.shape for part in _parts(again)]
+        and (made.second is None) == (again.second is None)
+        and _order(made) == _order(again)
+    )
+
+
+def _order(duel: Duel) -> list[int]:
+    """Return which points of its proposal a duel measures, in this order; -1 for others."""
+    table = [point.tobytes() for point in duel.proposal.points]
+    return [table.index(point.tobytes()) if point.tobytes() in table else -1 for point in duel.points]
+
+
+def _parts(duel: Duel) -> tuple[FloatArray, ...]:
+    """Return all numbers of a duel."""
+    scalars = np.array([*duel.signs, duel.baseline])
+    return (duel.points, duel.proposal.points, duel.proposal.weights, scalars, *map(_points, (duel.first, duel.second)))
+
+
+def _rows(duel: Duel) -> FloatArray:
+    """Return all points of a duel, in an order that depends on their parts alone, shape (k, d)."""
+    return np.concatenate((duel.proposal.points, duel.points))
+
+
+def _points(side: Side | None) -> FloatArray:
+    if side is None:
+        return np.empty((0, 0))
+    return side.points if isinstance(side, Proposal) else side[None]
