@@ -28,7 +28,7 @@ from equipoise.policies import Policy
 from equipoise.reductions import Reduction
 from equipoise.spaces import Domain
 from equipoise.spaces.constraints import Constraint
-from equipoise.study import Assembly, Claims, Keeper, Note, Plan, Rank, Record, Ruling, Streams, Verdict, ballots
+from equipoise.study import Assembly, Claims, Keeper, Note, Plan, Rank, Record, Reproduction, Ruling, Streams, ballots
 from equipoise.study.sheets import Sheet, columns
 
 T = TypeVar("T")
@@ -630,7 +630,7 @@ class Optimizer:
         """
         return self._study.look(lambda s: s.state.docket.shown(s.pairing(context, judge, steps, again)))
 
-    def reproduces(self, event: Asked | Paired) -> Verdict:
+    def reproduces(self, event: Asked | Paired) -> Reproduction:
         """Return whether a duel or a pair of a log is the one that would be handed out now; nothing happens.
 
         Args:

@@ -15,7 +15,7 @@ from equipoise.experiments import LEARNERS, Experiment
 from equipoise.log import MemoryLog
 from equipoise.log.codec import Codec
 from equipoise.log.events import Asked
-from equipoise.study import Verdict
+from equipoise.study import Reproduction
 
 PATH = Path(__file__).parents[1] / "data" / "golden.json"
 WORLDS = [("linear", "drift"), ("linear", "negative-repeat"), ("camelback-grid", "drift")]
@@ -53,7 +53,7 @@ def test_every_step_is_the_recorded_one(learner):
         for content in recorded["events"]:
             event = codec.from_json(content)
             if isinstance(event, Asked):
-                assert optimizer.reproduces(event) is not Verdict.DIFFERENT, (function, bias, event.number)
+                assert optimizer.reproduces(event) is not Reproduction.DIFFERENT, (function, bias, event.number)
             optimizer.replay(event)
         for name, numbers in believed(optimizer).items():
             assert numbers == pytest.approx(recorded[name], rel=1e-6, abs=1e-6), (function, bias, name)

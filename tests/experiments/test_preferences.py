@@ -106,13 +106,20 @@ def test_the_published_rule_is_a_maximum_of_minima():
 
 @pytest.mark.parametrize("policy", [MaxMinLCB(), EUBO(), Challenger(scale=1.5), DoubleThompson()], ids=repr)
 def test_every_rule_learns(policy):
+    """The rank of what is recommended, from 0 to 1, is 0.5 in the mean if nothing was learned.
+
+    Measured over 40 learners it is 0.71 or more, with a deviation of at most 0.19 between learners. So the mean of 60
+    falls below 0.6 with a probability of 5e-6 for a rule that learns as these do, and exceeds it with 0.004 otherwise.
+    """
+    learners, limit = 60, 0.6
     rng, utility = np.random.default_rng(3), UTILITIES["matyas"]
-    learners, f = Listeners(utility, policy, 4, rng), utility.values
+    listeners, f = Listeners(utility, policy, learners, rng), utility.values
     for _ in range(40):
-        first, second = learners.choose()
-        wins = rng.random(4) < 1 / (1 + np.exp(f[second] - f[first]))
-        learners.learn(np.where(wins, first, second), np.where(wins, second, first))
-    assert f[learners.mean.argmax(axis=1)].mean() > np.quantile(f, 0.7)
+        first, second = listeners.choose()
+        wins = rng.random(learners) < 1 / (1 + np.exp(f[second] - f[first]))
+        listeners.learn(np.where(wins, first, second), np.where(wins, second, first))
+    recommended = f[listeners.mean.argmax(axis=1)]
+    assert (f < recommended[:, None]).mean() > limit
 
 
 def test_runs_resume_and_a_broken_lot_is_run_again(tmp_path, monkeypatch):

@@ -7,11 +7,11 @@ from equipoise.log.events import Asked, Event, Paired, unfitted
 from equipoise.log.header import Header
 from equipoise.log.journal import Log
 from equipoise.optimizer import Optimizer
-from equipoise.study import Streams, Verdict, agree
+from equipoise.study import Reproduction, Streams, agree
 
 
 @dataclass(frozen=True)
-class Verification:
+class Reproductions:
     """What became of each proposal when it was made again.
 
     Attributes:
@@ -19,34 +19,34 @@ class Verification:
         pairs: The verdict on each pair to be judged, by its trial.
     """
 
-    duels: dict[int, Verdict]
-    pairs: dict[int, Verdict]
+    duels: dict[int, Reproduction]
+    pairs: dict[int, Reproduction]
 
     @property
     def holds(self) -> bool:
         """Whether none comes out differently, but for rounding."""
-        return Verdict.DIFFERENT not in [*self.duels.values(), *self.pairs.values()]
+        return Reproduction.DIFFERENT not in [*self.duels.values(), *self.pairs.values()]
 
     def data(self) -> dict[str, list[int]]:
         """Return the numbers of those that are not the same to the last bit; of pairs if there are any."""
         named = {"": self.duels} | ({"_pairs": self.pairs} if self.pairs else {})
-        words = {"different": Verdict.DIFFERENT, "within_rounding": Verdict.ROUNDED}
+        words = {"different": Reproduction.DIFFERENT, "within_rounding": Reproduction.ROUNDED}
         return {word + name: _numbers(found, which) for name, found in named.items() for word, which in words.items()}
 
     def text(self) -> str:
         """Return the same for people."""
-        duels = f" Proposals that come out differently: {_numbers(self.duels, Verdict.DIFFERENT) or 'none'}."
-        pairs = f" Pairs: {_numbers(self.pairs, Verdict.DIFFERENT) or 'none'}." if self.pairs else ""
-        rounded = sum(verdict is Verdict.ROUNDED for verdict in (*self.duels.values(), *self.pairs.values()))
+        duels = f" Proposals that come out differently: {_numbers(self.duels, Reproduction.DIFFERENT) or 'none'}."
+        pairs = f" Pairs: {_numbers(self.pairs, Reproduction.DIFFERENT) or 'none'}." if self.pairs else ""
+        rounded = sum(verdict is Reproduction.ROUNDED for verdict in (*self.duels.values(), *self.pairs.values()))
         total = len(self.duels) + len(self.pairs)
         return duels + pairs + (f" {rounded} of {total} differ within rounding." if rounded else "")
 
 
-def _numbers(found: dict[int, Verdict], which: Verdict) -> list[int]:
+def _numbers(found: dict[int, Reproduction], which: Reproduction) -> list[int]:
     return [number for number, verdict in found.items() if verdict is which]
 
 
-def verified(path: Path) -> Verification:
+def verified(path: Path) -> Reproductions:
     """Make all proposals of a log again, from its seed and its data, and compare.
 
     One optimizer fits anew whenever a fit was made. If its proposal is another one, the fit may have ended elsewhere:
@@ -59,7 +59,7 @@ def verified(path: Path) -> Verification:
     fresh, kept = (Optimizer(space, **parts, rng=Streams(key=header.key)) for _ in range(2))
     events: list[Event] = []
     Log(path, space).follow(events.append)
-    found = Verification({}, {})
+    found = Reproductions({}, {})
     for event in events:
         if isinstance(event, Asked):
             found.duels[event.number] = _verdict(fresh, kept, event)
@@ -70,8 +70,8 @@ def verified(path: Path) -> Verification:
     return found
 
 
-def _verdict(fresh: Optimizer, kept: Optimizer, event: Asked | Paired) -> Verdict:
+def _verdict(fresh: Optimizer, kept: Optimizer, event: Asked | Paired) -> Reproduction:
     verdict = fresh.reproduces(event)
-    if verdict is not Verdict.DIFFERENT or kept.reproduces(event) is Verdict.DIFFERENT:
+    if verdict is not Reproduction.DIFFERENT or kept.reproduces(event) is Reproduction.DIFFERENT:
         return verdict
-    return Verdict.ROUNDED if agree(kept.posterior, fresh.posterior) else Verdict.DIFFERENT
+    return Reproduction.ROUNDED if agree(kept.posterior, fresh.posterior) else Reproduction.DIFFERENT

@@ -9,7 +9,7 @@ from equipoise.study.league import Rank
 from equipoise.study.ledger import DropExceeded, DuelGivenUp, Estranged, GapUnknown
 from equipoise.study.plans import Plan
 from equipoise.study.proposing import Proposer
-from equipoise.study.reproducing import Verdict, agree
+from equipoise.study.reproducing import Reproduction, agree
 from equipoise.study.rules import Note, Record, Rules
 from equipoise.study.screen import DeadSensor, SetAside
 from equipoise.study.state import State
@@ -30,12 +30,12 @@ __all__ = [
     "Proposer",
     "Rank",
     "Record",
+    "Reproduction",
     "Rules",
     "Ruling",
     "SetAside",
     "State",
     "Streams",
-    "Verdict",
     "WrongUnit",
     "agree",
 ]

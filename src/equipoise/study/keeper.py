@@ -26,7 +26,7 @@ from equipoise.study.gate import Gate, handed
 from equipoise.study.hearing import Hearing
 from equipoise.study.learning import Overdue, calmly
 from equipoise.study.plans import Plan
-from equipoise.study.reproducing import Verdict, compared, compared_points
+from equipoise.study.reproducing import Reproduction, compared, compared_points
 from equipoise.study.streams import PROPOSE, Streams
 
 T = TypeVar("T")
@@ -111,7 +111,7 @@ class Keeper:
     def _duel(self, gate: Gate) -> Duel:
         return self._proposer.at(gate.space).duel(gate, self._streams.at(self.state.duels, PROPOSE))
 
-    def reproduced(self, event: Asked | Paired) -> Verdict:
+    def reproduced(self, event: Asked | Paired) -> Reproduction:
         """Return how a duel or a pair that was handed out next compares with the one that is proposed now."""
         state = self.state
         if isinstance(event, Asked):

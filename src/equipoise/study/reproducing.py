@@ -27,7 +27,7 @@ FIT_TOLERANCE = 0.1
 nothing (`belief/evidence.py`)."""
 
 
-class Verdict(StrEnum):
+class Reproduction(StrEnum):
     """How a proposal that is made again compares with the one that was made."""
 
     SAME = "same"
@@ -35,7 +35,7 @@ class Verdict(StrEnum):
     DIFFERENT = "different"
 
 
-def compared(made: Duel, again: Duel, posterior: Posterior) -> Verdict:
+def compared(made: Duel, again: Duel, posterior: Posterior) -> Reproduction:
     """Return how a duel compares with the one that is proposed now.
 
     Args:
@@ -44,21 +44,21 @@ def compared(made: Duel, again: Duel, posterior: Posterior) -> Verdict:
         posterior: The belief it is proposed from.
     """
     if not _alike(made, again):
-        return Verdict.DIFFERENT
+        return Reproduction.DIFFERENT
     if all(a.tobytes() == b.tobytes() for a, b in zip(_parts(made), _parts(again), strict=True)):
-        return Verdict.SAME
+        return Reproduction.SAME
     unit = max(posterior.regularizer**0.5, abs(again.baseline))
     numbers = [np.concatenate((duel.proposal.weights, duel.signs, [duel.baseline / unit])) for duel in (made, again)]
     if np.abs(numbers[0] - numbers[1]).max() > TOLERANCE:
-        return Verdict.DIFFERENT
+        return Reproduction.DIFFERENT
     return compared_points(_rows(made), _rows(again), posterior)
 
 
-def compared_points(made: FloatArray, again: FloatArray, posterior: Posterior) -> Verdict:
+def compared_points(made: FloatArray, again: FloatArray, posterior: Posterior) -> Reproduction:
     """Return how points of a log, shape (k, d), compare with those that are proposed now, of the same shape."""
     if made.tobytes() == again.tobytes():
-        return Verdict.SAME
-    return Verdict.ROUNDED if _equivalent(posterior, made, again) else Verdict.DIFFERENT
+        return Reproduction.SAME
+    return Reproduction.ROUNDED if _equivalent(posterior, made, again) else Reproduction.DIFFERENT
 
 
 def _equivalent(posterior: Posterior, made: FloatArray, again: FloatArray) -> bool:
