@@ -42,6 +42,14 @@ def test_charts_are_whole_pictures_of_any_study(name):
     assert all(str(dial) for dial in dials(space, best.x))
 
 
+def test_axes_have_the_units_of_knobs_and_readings():
+    opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1, unit="A")), kernel=eq.RBF(0.5), rng=0)
+    opt.tell(opt.ask(), 0.2)
+    (chart,) = estimate_charts(opt, opt.recommend(), "mW")
+    written = [each.text for each in ElementTree.fromstring(chart).iter() if each.text]
+    assert {"q1 / A", "f(x) - f(best) / mW"} <= set(written)
+
+
 def test_before_any_reading_there_is_nothing_to_draw():
     opt = eq.Optimizer(eq.Box([(0, 1)]), kernel=eq.RBF(0.5), rng=0)
     ElementTree.fromstring(readings_chart(opt, opt.recommend(), ""))

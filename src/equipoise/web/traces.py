@@ -12,7 +12,7 @@ from equipoise.optimizer import Optimizer
 from equipoise.plots.course import offsets
 from equipoise.plots.estimate import against, foremost
 from equipoise.plots.knobs import Knob, chosen, coordinates, encoded
-from equipoise.spaces.readouts import printable
+from equipoise.spaces.readouts import labeled, printable
 from equipoise.study.rules import Record
 from equipoise.web.svg import Chart, around
 
@@ -39,7 +39,7 @@ def readings_chart(opt: Optimizer, best: Recommendation, unit: str) -> str:
         chart.crosses([(k, chart.y.high) for k, record in enumerate(told, 1) if record.aside is not None], "aside"),
     ]
     says = f"{len(told)} raw readings, and the estimated offset at the best setting."
-    return chart.drawn(parts, "reading", _with("value", unit), says)
+    return chart.drawn(parts, "reading", labeled("value", unit), says)
 
 
 def _values(told: Sequence[Record]) -> list[float]:
@@ -76,7 +76,7 @@ def certificate_chart(bounds: Mapping[int, float], told: int, unit: str, counted
     if not known:
         return f'<p class="none">{says}</p>'
     return chart.drawn(
-        [chart.line(known, "bound"), chart.dots(known, "bound", 1.6)], counted, _with("bound", unit), says
+        [chart.line(known, "bound"), chart.dots(known, "bound", 1.6)], counted, labeled("bound", unit), says
     )
 
 
@@ -130,7 +130,7 @@ def _row(
     parts += [chart.crosses([(value, chart.y.low) for value in sorted(set(told))], "where", 2.0)]
     parts += [chart.dots([(knob.position(knob.get(best.x)), 0.0)], "leader", 4.5)]
     says = f"The estimate of f along {knob.name}, against the best setting, with its interval."
-    return chart.drawn(parts, printable(knob.name, ""), _with("f(x) - f(best)", unit), says)
+    return chart.drawn(parts, printable(knob.label, ""), labeled("f(x) - f(best)", unit), says)
 
 
 def _ranked(opt: Optimizer, best: Recommendation, points: FloatArray, unit: str) -> str:
@@ -146,9 +146,5 @@ def _ranked(opt: Optimizer, best: Recommendation, points: FloatArray, unit: str)
     ]
     parts = [*bars, chart.dots(list(enumerate(mean.tolist())), "estimate")]
     return chart.drawn(
-        parts, "point", _with("f(x) - f(best)", unit), "The best points by estimate, with their intervals."
+        parts, "point", labeled("f(x) - f(best)", unit), "The best points by estimate, with their intervals."
     )
-
-
-def _with(name: str, unit: str) -> str:
-    return f"{name} / {unit}" if unit else name
