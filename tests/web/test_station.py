@@ -8,6 +8,7 @@ import pytest
 from served import START, begun, value_at
 
 import equipoise as eq
+from equipoise.belief import refitting
 from equipoise.desk.program import FailedError
 from equipoise.desk.times import times
 from equipoise.web.automatic import Automatic
@@ -133,6 +134,7 @@ def test_a_reading_that_nobody_asked_for_is_in_the_list(tmp_path):
     station = Station(tmp_path / "study.jsonl")
     eq.resume(station.path).add(START, 0.75)
     assert [(row.value, row.state) for row in station.known().rows] == [("0.75", "told")]
+    station.follow()
     assert b",0.75," in table(station)
 
 
@@ -151,7 +153,7 @@ def test_what_others_write_is_followed_and_computed_once(station):
 def test_what_is_written_while_it_is_computed_is_shown_by_the_next_look(station, between):
     """Else a screen would be old for as long as nothing else is written."""
     shell = eq.resume(station.path)
-    owner = station.opt if between == "recommend" else station._chronicle
+    owner = station._viewer._opt if between == "recommend" else station._chronicle
     real = getattr(owner, between)
 
     def late():  # after the study was followed, and before the chronicle is
@@ -167,6 +169,67 @@ def test_what_is_written_while_it_is_computed_is_shown_by_the_next_look(station,
     assert station.now().trial == 1
     assert station.known().readings == 1
     assert station.known().version == station.edition
+
+
+@pytest.fixture
+def learned(tmp_path):
+    """A station of a study that learns its model, five readings told."""
+    begun(tmp_path / "study.jsonl", readings=5, kernel=None)
+    station = Station(tmp_path / "study.jsonl")
+    do(station, do="ask")
+    return station
+
+
+def test_a_reading_does_not_wait_for_the_fit_that_it_is_due(learned, monkeypatch):
+    fitting, let_go, real = threading.Event(), threading.Event(), refitting.fit
+
+    def slow(*arguments):
+        fitting.set()
+        assert let_go.wait(60)
+        return real(*arguments)
+
+    monkeypatch.setattr(refitting, "fit", slow)
+    do(learned, do="tell", trial=5, value="0.5")
+    assert fitting.wait(60)
+    assert learned.now().trial == 6  # the next setting is there, and more can be told, while it fits
+    do(learned, do="tell", trial=6, value="0.5")
+    assert learned.known().readings == 7
+    let_go.set()
+    until(lambda: "refit" in events(learned.path)[-1])
+    assert not eq.resume(learned.path).refit()
+
+
+def test_a_fit_that_was_left_over_is_made(tmp_path):
+    opt = begun(tmp_path / "study.jsonl", readings=5, kernel=None)
+    opt.tell(opt.ask(worker="page"), 0.5, refit=False)
+    station = Station(tmp_path / "study.jsonl")
+    until(lambda: "refit" in events(station.path)[-1])
+
+
+def test_a_reading_does_not_wait_for_the_pictures(learned, monkeypatch):
+    looking, let_go, real = threading.Event(), threading.Event(), learned._viewer._opt.recommend
+
+    def slow():
+        looking.set()
+        assert let_go.wait(60)
+        return real()
+
+    monkeypatch.setattr(learned._viewer._opt, "recommend", slow)
+    watcher = threading.Thread(target=learned.known)
+    watcher.start()
+    assert looking.wait(60)
+    do(learned, do="tell", trial=5, value="0.5")
+    assert learned.now().trial == 6
+    let_go.set()
+    watcher.join()
+
+
+def test_a_fit_that_cannot_be_written_is_made_after_the_next_reading(learned, monkeypatch):
+    monkeypatch.setattr(learned.opt, "refit", lambda: (_ for _ in ()).throw(eq.LogError("full")))
+    do(learned, do="tell", trial=5, value="0.5")
+    monkeypatch.undo()
+    do(learned, do="tell", trial=6, value="0.5")
+    until(lambda: any("refit" in line for line in events(learned.path)))
 
 
 def test_two_stations_and_a_shell_lose_nothing(tmp_path):

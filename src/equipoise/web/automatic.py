@@ -14,6 +14,7 @@ import numpy as np
 from equipoise.data import Trial
 from equipoise.desk.alone import only_one
 from equipoise.log.jsonl import LogError
+from equipoise.web.refits import catch_up
 from equipoise.web.remarks import remarks
 from equipoise.web.station import Station
 
@@ -80,7 +81,8 @@ class Automatic:
         try:
             told = self._measure(trial)
             with remarks():
-                self.station.opt.tell(trial, **told)
+                self.station.opt.tell(trial, **told, refit=False)
+            catch_up(self.station.opt)  # the page need not wait for it, as it would inside of `tell`
             return True
         except (LogError, np.linalg.LinAlgError):  # nothing that the program can be blamed for
             raise

@@ -130,6 +130,7 @@ class Beside:
     async def trial(self, request: Request) -> Response:
         """Show one trial, to be corrected or taken back."""
         station, number = await self._pages.found(request), request.path_params["trial"]
+        await run_in_threadpool(station.follow)
         records = await run_in_threadpool(station.opt.records)
         record = next((record for record in records if record.trial == number), None)
         judged = next(((pair, answer) for pair, answer in station.opt.answers() if pair.id == number), None)

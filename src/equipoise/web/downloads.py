@@ -83,6 +83,7 @@ class Downloads:
             raise MissingError("There is no such file.")
         kind, make = FILES[request.path_params["kind"]]
         try:
+            await run_in_threadpool(station.follow)
             content = await run_in_threadpool(make, station)
         except ImportError as error:
             raise MissingError(str(error)) from error

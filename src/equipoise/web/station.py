@@ -4,7 +4,6 @@ Every change goes through the log, by the same doors as those of the shell. A fo
 that is out of date is refused, and told why.
 """
 
-import os
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -13,23 +12,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from equipoise.data import Trial
 from equipoise.log.header import Header
-from equipoise.log.jsonl import LogError
 from equipoise.optimizer import resume
 from equipoise.spaces.readouts import printable
 from equipoise.study.rules import UNIT, unit_of
 from equipoise.web.chronicle import Chronicle, clock
-from equipoise.web.known import Known, described, known
+from equipoise.web.known import Known, described
 from equipoise.web.now import Mode, Now, current, mode_of, now, stands
+from equipoise.web.refits import Refits
 from equipoise.web.remarks import remarks
 from equipoise.web.sides import Sitting, on_button, open_pair, seated
 from equipoise.web.surroundings import contexts
-
-PAST_BOUNDS = 12
-"""Numbers of readings at which the certificate of an older study is computed anew, in the background."""
+from equipoise.web.viewer import Viewer, first_setting, size_of
 
 SKIPPED = "skipped by the operator"
 
@@ -74,23 +69,19 @@ class Station:
         self._lock = threading.RLock()
         self._followed = 0  # bytes of the log that the study surely knows: it and the chronicle may know more
         self._now: dict[str | None, tuple[tuple[int, bool, str], Now]] = {}
-        self._known: Known | None = None
-        self._bounds: dict[int, float] = {}
-        self._revision = 0
-        threading.Thread(target=self._look_back, daemon=True).start()
+        self._viewer = Viewer(path, self._started, self.blind, self.several)
+        self._refits = Refits(self.opt)
+        self._refits.want()  # one may be left over from before
 
     @property
     def size(self) -> int:
         """Bytes of the log: another number where somebody has written."""
-        try:
-            return os.stat(self.path).st_size
-        except OSError as error:
-            raise LogError(f"{self.path} cannot be read: {error.strerror or error}") from error
+        return size_of(self.path)
 
     @property
     def edition(self) -> str:
         """A text that differs where what is known does."""
-        return f"{self.size}.{self._revision}"
+        return f"{self.size}.{self._viewer.revision}"
 
     def now(self, judge: str | None = None) -> Now:
         """Return what is to be done now, by a judge who has said a name where pairs are judged."""
@@ -105,27 +96,8 @@ class Station:
             return made[1]
 
     def known(self) -> Known:
-        """Return what is known; computed once after each change."""
-        with self.turn():
-            version = f"{self._followed}.{self._revision}"  # what comes while it is computed makes it old
-            if self._known is None or self._known.version != version:
-                with remarks() as said:
-                    best = self.opt.recommend()
-                    self._chronicle.follow()  # it must know all trials that the study knows by now
-                    self._bounds[best.readings + best.judgements] = best.overall.bound
-                    found = known(
-                        self.opt,
-                        self._chronicle,
-                        best,
-                        self.start,
-                        self._bounds,
-                        version,
-                        self.blind,
-                    )
-                    if self.several:
-                        found = replace(found, undo=None)  # each judge has an undo of their own
-                self._known = _with(found, said)
-            return self._known
+        """Return what is known; computed once after each change, and nobody who enters a reading waits for it."""
+        return self._viewer.known()
 
     @property
     def several(self) -> bool:
@@ -140,8 +112,7 @@ class Station:
     @property
     def start(self) -> Any:
         """The setting where the study started: as was said, or the first that was read."""
-        told = (record.x for record in self.opt.records() if record.value is not None and not record.earlier)
-        return next(told, None) if self._started is None else self._started
+        return first_setting(self.opt, self._started)
 
     @property
     def stands(self) -> Any:
@@ -184,8 +155,9 @@ class Station:
                 return [f"Trial {trial} was told {value:g} already."]
             self._must_be_current(trial)
             when = None if self.opt.max_gap is None else time.time()
-            self.opt.tell(trial, value, error=error, time=when)
+            self.opt.tell(trial, value, error=error, time=when, refit=False)
             self._go_on()
+        self._refits.want()
         return said
 
     def fail(self, trial: int, reason: str) -> list[str]:
@@ -231,6 +203,11 @@ class Station:
                 trial = Trial(open_here, record.x)
             self.busy = True
             return trial
+
+    def follow(self) -> None:
+        """Learn what others wrote."""
+        with self.turn():
+            return
 
     @contextmanager
     def turn(self) -> Iterator[None]:
@@ -296,18 +273,3 @@ class Station:
             became = f"was told {record.value:g}{f' at {at}' if at else ''}"
         here = "no trial is open here" if open_here is None else f"trial {open_here} is open here"
         raise RefusedError(f"This form is out of date: trial {trial} {became}, and {here} now. Nothing was changed.")
-
-    def _look_back(self) -> None:
-        """Compute the certificate as it was at some times before: with an optimizer of its own, off the way."""
-        told = self.opt.readings + self.opt.judgements
-        if told < 2:
-            return
-        at = np.unique(np.linspace(1, told, PAST_BOUNDS).round().astype(int)).tolist()
-        past = {best.readings + best.judgements: best.overall.bound for best in resume(self.path).history(at)}
-        with self._lock:
-            self._bounds = past | self._bounds
-            self._revision += 1
-
-
-def _with(found: Known, said: list[str]) -> Known:
-    return replace(found, remarks=tuple(dict.fromkeys(said))) if said else found
