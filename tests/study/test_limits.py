@@ -72,16 +72,27 @@ def test_steps_of_a_box_and_of_a_finite_set():
     assert np.abs(np.diff(asked)).max() <= 4.0
 
 
-def test_a_safe_set_of_listed_points_is_kept():
-    line = eq.Finite(np.linspace(0, 1, 41)[:, None])
-    opt = eq.Optimizer(line, start=[0.5], drop=0.3, rng=5)
+def listed(n):
+    """Measure 40 times among n listed points; return where, and what is recommended."""
+    opt = eq.Optimizer(eq.Finite(np.linspace(0, 1, n)[:, None]), start=[0.5], drop=0.3, rng=5)
     asked = []
     for _ in range(40):
         trial = opt.ask()
         asked.append(float(trial.x[0]))
         opt.tell(trial, -4.0 * (asked[-1] - 0.75) ** 2)
+    return asked, float(opt.recommend().x[0])
+
+
+def test_a_safe_set_of_listed_points_is_kept():
+    asked, best = listed(201)
     assert min(-4.0 * (x - 0.75) ** 2 for x in asked) > -0.25 - 0.3
-    assert abs(opt.recommend().x[0] - 0.75) < 0.1
+    assert abs(best - 0.75) < 0.1
+
+
+def test_where_no_listed_point_is_safe_but_the_start_that_is_recommended():
+    """The next point may be worse by more than the drop for all that is known: nothing is learned, nothing claimed."""
+    asked, best = listed(41)
+    assert {*asked, best} == {0.5}
 
 
 @pytest.mark.parametrize(
@@ -193,3 +204,37 @@ def test_what_is_not_kept_is_drawn_towards_an_anchor():
     assert len(found) > 400
     nothing = Restricted(eq.Box([(0, 1), (0, 1)]), lambda points: np.zeros(len(points), dtype=bool), corner)
     np.testing.assert_array_equal(nothing.candidates(np.random.default_rng(0)), corner)
+
+
+def test_claims_are_about_what_the_limits_let_it_reach():
+    opt = eq.Optimizer(SPACE, start=START, max_step={"a": 0.2, "b": 0.1}, rng=1)
+    asked = run(opt, 44)
+    best = opt.recommend()
+    points = np.array([(x["a"], x["b"]) for x in (START, *asked)])
+    near = np.abs(points - (best.x["a"], best.x["b"])) <= (0.2 + 1e-9, 0.1 + 1e-9)
+    assert near.all(axis=1).any(), "it is further than a step from all that was measured"
+    assert best.overall.scope == "the settings within the limits"
+    assert "none of the settings within the limits is better by more than" in str(best)
+    free = eq.Optimizer(SPACE, start=START, rng=1)
+    run(free, 44)
+    assert free.recommend().overall.scope == "all settings"
+
+
+def test_what_drop_forbids_is_not_recommended():
+    """A valley that nothing may cross: what lies beyond it is neither recommended nor claimed anything about."""
+    space, start = eq.Box([(0, 1)]), [0.2]
+
+    def valley(x):
+        return 2.0 * np.exp(-30 * (x - 0.25) ** 2) + 6.0 * np.exp(-60 * (x - 0.9) ** 2)
+
+    rng, opt = np.random.default_rng(3), eq.Optimizer(space, start=start, drop=0.5, rng=3)
+    for x in (0.05, 0.5, 0.85, 0.9, 0.95):
+        opt.add([x], valley(x) + 40, block="2025")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Estranged)
+        for _ in range(30):
+            trial = opt.ask()
+            opt.tell(trial, valley(trial.x[0]) + 0.05 * rng.normal())
+    best = opt.recommend()
+    assert best.x[0] < 0.5
+    assert abs(best.x[0] - 0.25) < 0.1

@@ -13,7 +13,7 @@ from equipoise.answer.claims import Claim, Difference, Kind
 from equipoise.answer.regret import regret_bound
 from equipoise.answer.share import Share
 from equipoise.answer.verification import Verification
-from equipoise.answer.wording import as_html, sentences
+from equipoise.answer.wording import EVERYTHING, as_html, sentences
 from equipoise.belief import Feasibility, Posterior
 from equipoise.belief.posterior import Belief, fair_argmax
 from equipoise.policies.search import candidates, optimism
@@ -21,8 +21,8 @@ from equipoise.spaces import Domain
 from equipoise.spaces.readouts import Readout, readouts
 from equipoise.spaces.restricted import Restricted
 
-EVERYTHING = "all settings"
-"""The scope of a claim about the whole space."""
+WITHIN_LIMITS = "the settings within the limits"
+"""The scope of a claim of a study with `drop` or `max_step`: it knows nothing of where it may not go."""
 
 AUDIT_FACTOR = 1.25
 """What the bound by joint draws is multiplied by after an audit, which makes it hold more often (docs/claims.md)."""
@@ -47,7 +47,8 @@ class Recommendation:
     Attributes:
         x: The setting.
         gap_bound: Nothing else is better by more than this, says the first claim; infinite if too little is known. A
-            verified bound is about the start and the runners-up, any other about all settings.
+            verified bound is about the start and the runners-up, any other about all settings; with `drop`
+            or `max_step`, about those that they let the study reach.
         readings: How many readings were told.
         kind: On what ground: "theorem", "verified", "audited" or "estimate"; see docs/claims.md.
         against_start: How much better it is than where the study started; `None` before the first reading.
@@ -73,7 +74,7 @@ class Recommendation:
 
     @property
     def overall(self) -> Claim:
-        """What is claimed about all settings."""
+        """What is claimed about all settings, or about all within the limits."""
         everywhere = (claim for claim in self.claims if claim.kind != "verified")
         return next(everywhere, Claim(self.kind, self.gap_bound, EVERYTHING))
 
@@ -105,6 +106,7 @@ class Standing:
         enough: Whether there are enough readings, of a sensor that lives, for an estimate.
         audited: Whether an audit is complete.
         verification: A verification that is complete.
+        attainable: Where the limits let the study go; `None` if there are none.
     """
 
     readings: int
@@ -114,6 +116,12 @@ class Standing:
     enough: bool = True
     audited: bool = False
     verification: Verification | None = None
+    attainable: Domain | None = None
+
+    @property
+    def scope(self) -> str:
+        """What may be claimed something about."""
+        return EVERYTHING if self.attainable is None else WITHIN_LIMITS
 
 
 def recommended(space: Domain, posterior: Posterior, standing: Standing, rng: Generator) -> Recommendation:
@@ -231,11 +239,13 @@ def _reliable(space: Domain, standing: Standing) -> FloatArray:
     if feasibility is None or not len(feasibility.reliable):
         return np.empty((0, space.dimension))
     here = space.snap(feasibility.reliable)
-    return here[space.valid(here)]
+    return here[(space if standing.attainable is None else standing.attainable).valid(here)]
 
 
 def _measurable(space: Domain, standing: Standing) -> Domain:
     """Return where readings can be had: the space itself, if none failed or none is known to be reliable."""
+    if standing.attainable is not None:
+        return standing.attainable
     feasibility = standing.feasibility
     if feasibility is None or feasibility.certain or not len(feasibility.reliable):
         return space
@@ -251,12 +261,12 @@ def _holds(posterior: Posterior, verified: Verification, best: FloatArray) -> bo
 def _overall(
     space: Domain, posterior: Posterior, standing: Standing, belief: Belief, leader: int, rng: Generator
 ) -> Claim:
-    """Return what is claimed about all settings."""
+    """Return what is claimed about all settings, or about all within the limits."""
     listed = posterior.points is not None
     if not (posterior.knows_enough and standing.enough):
-        return Claim("estimate", math.inf, EVERYTHING)
+        return Claim("estimate", math.inf, standing.scope)
     if posterior.proven and standing.theorem and listed:
-        return Claim("theorem", belief.gap_bound(leader), EVERYTHING)
+        return Claim("theorem", belief.gap_bound(leader), standing.scope)
     kind: Kind = "audited" if standing.audited else "estimate"
     rivals = belief.points[np.argsort(-belief.optimism(leader))[:RIVALS]]
     if not listed and space.points is None:
@@ -264,4 +274,4 @@ def _overall(
         rivals = np.concatenate((rivals, everywhere[rng.permutation(len(everywhere))[:SPREAD_RIVALS]]))
     best = belief.points[leader]
     bound = regret_bound(posterior.opinions, best, rivals, rng)
-    return Claim(kind, bound * (AUDIT_FACTOR if standing.audited else 1.0), EVERYTHING)
+    return Claim(kind, bound * (AUDIT_FACTOR if standing.audited else 1.0), standing.scope)

@@ -25,6 +25,9 @@ PHRASES: "dict[Kind, str]" = {
 }
 """How a claim of each kind begins."""
 
+EVERYTHING = "all settings"
+"""The scope of a claim about the whole space."""
+
 NO_BOUND = "A guess: there is no bound yet."
 """What is said as long as too little is known."""
 
@@ -100,7 +103,7 @@ def claimed(claim: "Claim", unit: str = "") -> str:
     """
     if math.isinf(claim.bound):
         return NO_BOUND
-    what = f"none of {claim.scope}" if claim.kind == "verified" else "nothing"
+    what = "nothing" if claim.scope == EVERYTHING else f"none of {claim.scope}"
     return f"{PHRASES[claim.kind]}, {what} is better by more than {amount(claim.bound, unit)}."
 
 
@@ -108,7 +111,8 @@ def left_to_gain(claim: "Claim", unit: str = "") -> str:
     """Return a claim about all settings as the title of a picture."""
     if math.isinf(claim.bound):
         return NO_BOUND.rstrip(".")
-    return f"{PHRASES[claim.kind]}, at most {amount(claim.bound, unit)} is left to gain"
+    where = "" if claim.scope == EVERYTHING else " within the limits"
+    return f"{PHRASES[claim.kind]}, at most {amount(claim.bound, unit)} is left to gain{where}"
 
 
 def compared(start: "Difference | None", unit: str = "") -> str:

@@ -24,7 +24,7 @@ from equipoise.belief import Feasibility, Posterior
 from equipoise.policies.search import measured
 from equipoise.spaces import Domain
 from equipoise.spaces.restricted import Restricted
-from equipoise.study.reach import Reach
+from equipoise.study.reach import ROUNDING, Reach
 
 SAFE_DEVIATIONS = 3.0
 """k, as long as nothing that was asked for turned out to be unsafe."""
@@ -89,6 +89,30 @@ class Limits:
 
         return Restricted(space, keep, here._anchors(space, posterior, keep, reach))
 
+    def attainable(self, space: Domain, posterior: Posterior, feasible: Feasibility, tried: FloatArray) -> Domain:
+        """Return the part of a space of which something may be claimed: it is safe, and a step from what was tried.
+
+        Args:
+            space: Where points lie.
+            posterior: The belief.
+            feasible: Where readings can be had.
+            tried: The settings that were asked for and measured, shape (n, d).
+        """
+        assert self.start is not None
+        visited = space.snap(np.concatenate((self.start[None], tried)))
+        here = replace(self, start=visited[0])
+        safe, step = here._safety(space, posterior, tried), self.max_step
+        places = visited[_linalg.firsts(visited)]
+
+        def keep(points: FloatArray) -> NDArray[np.bool_]:
+            kept = feasible.allows(points)
+            if step is not None:
+                kept &= _near_any(points, places, step)
+            kept[kept] = safe(points[kept]) if kept.any() else False
+            return kept
+
+        return Restricted(space, keep, here._anchors(space, posterior, keep, None))
+
     def unsafe(self, posterior: Posterior, points: Sequence[FloatArray]) -> list[FloatArray]:
         """Return those of some settings, shape (d,) each, that are worse than the start by more than the drop."""
         if self.drop is None or not points:
@@ -143,6 +167,14 @@ def _back(space: Domain, start: FloatArray, reach: Reach) -> FloatArray:
     point: FloatArray = space.snap(reach.towards(start)[None])
     there = bool(space.valid(point)[0] and reach.contains(point)[0])
     return point[0] if there else reach.at
+
+
+def _near_any(points: FloatArray, places: FloatArray, step: FloatArray) -> NDArray[np.bool_]:
+    """Return which points, shape (m, d), are within a step of any of some places, shape (n, d)."""
+    near = np.zeros(len(points), dtype=np.bool_)
+    for place in places:
+        near |= np.logical_and.reduce(np.abs(points - place) <= step + ROUNDING, axis=1)
+    return near
 
 
 def _moved(space: Domain, point: FloatArray | None) -> FloatArray | None:

@@ -264,7 +264,12 @@ class State:
 
     def standing(self, space: Domain) -> Standing:
         """Return what is known of the study besides the belief, as it concerns a part of the space."""
-        return standing(self._ledger, self.docket, self._plans, self.plans, self.rules, self.feasibility, space)
+        found = standing(self._ledger, self.docket, self._plans, self.plans, self.rules, self.feasibility, space)
+        return replace(found, attainable=self._attainable(space)) if self.limited else found
+
+    def _attainable(self, space: Domain) -> Domain:
+        """Return the part of a space where the limits let the study go."""
+        return self.rules.limits.attainable(space, self.posterior, self.feasibility, self._tried)
 
     def anticipated(self) -> Posterior:
         """Return the belief as if what is open came out as expected: surer, so that the next proposal differs."""
