@@ -244,10 +244,10 @@ def minimized(path):
     return read(eq.Optimizer(HILL, minimize=True, start=START, log=path, rng=0), 10)
 
 
-def folded(path):
+def folded(path, readings=504):
     """More readings than are kept as they are."""
     opt = eq.Optimizer(eq.Space(n=eq.Int(0, 9)), policy=eq.policies.Random(pairs=True), design=0, log=path, rng=0)
-    return read(opt, 504)
+    return read(opt, readings)
 
 
 KINDS = {

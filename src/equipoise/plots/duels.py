@@ -32,7 +32,7 @@ def duels(opt: Optimizer, *along: str, ax: Any = None, context: Mapping[str, Any
     ax = axes(ax)
     best = opt.recommend(context=context)
     along = along or foremost(opt, best)
-    plane = chosen(opt.space, along) if along else coordinates(opt.space.candidates(np.random.default_rng(0)))[:2]
+    plane = chosen(opt.space, along) if along else coordinates(opt.space)[:2]
     if fought := _fought(opt):
         _draw(opt, fought, plane, ax)
     at = [knob.position(knob.get(best.x)) for knob in plane]

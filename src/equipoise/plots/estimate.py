@@ -14,6 +14,7 @@ from equipoise.optimizer import Optimizer
 from equipoise.plots.knobs import Knob, chosen, contexts, coordinates, encoded, knobs
 from equipoise.plots.style import BLUE, GRAY, MAP, ORANGE, axes, pyplot, shown, star
 from equipoise.spaces.readouts import dials, labeled
+from equipoise.study.sheets import names
 
 UNKNOWN = 0.1
 """A map is hatched where an interval reaches further, to each side, than this share of the range of all colors."""
@@ -217,24 +218,30 @@ def _measured(opt: Optimizer, pair: list[Knob], ax: Any) -> None:
 
 def _points(opt: Optimizer, best: Recommendation, ax: Any) -> Any:
     """Draw a plain set of points: along its coordinate, on its plane, or the best of them in order."""
-    points = opt.space.candidates(np.random.default_rng(0))
-    axis = coordinates(points)
+    points, axis = opt.space.candidates(np.random.default_rng(0)), coordinates(opt.space)
+    if len(axis) > 2 or axis[0].is_choice:
+        return _best_of(opt, best, points, ax)
     if len(axis) == 1:
         return _row(opt, best, axis[0], points[:, 0], points, ax)
     mean, _ = against(opt, best, points)
-    if len(axis) > 2:
-        leader = int((points == best.x).all(axis=1).argmax())
-        mean[leader] = -np.inf if opt.minimize else np.inf  # first, also of equals
-        order = np.argsort(mean if opt.minimize else -mean, kind="stable")[:BEST]
-        knob = Knob("point", [f"{i}" for i in order], lambda x, value: x, lambda x: f"{leader}", steps=True)
-        ax.tick_params(axis="x", rotation=90)
-        return _row(opt, best, knob, np.arange(float(len(order))), points[order], ax)
     drawn = _surface(points, mean, ax, _cmap(opt))
     ax.figure.colorbar(drawn, ax=ax, label=labeled("f(x) - f(best), estimated", best.unit))
     _measured(opt, axis, ax)
     star(ax, *best.x)
     ax.set(xlabel="x[0]", ylabel="x[1]", title=_headline(opt, best, axis))
     return ax
+
+
+def _best_of(opt: Optimizer, best: Recommendation, points: FloatArray, ax: Any) -> Any:
+    """Draw the best of many points, or of names, in order."""
+    mean, _ = against(opt, best, points)
+    leader = int((points == opt.space.encode(best.x)).all(axis=1).argmax())
+    mean[leader] = -np.inf if opt.minimize else np.inf  # first, also of equals
+    order = np.argsort(mean if opt.minimize else -mean, kind="stable")[:BEST]
+    called = names(opt.space) or [f"{i}" for i in range(len(points))]
+    knob = Knob("point", [called[i] for i in order], lambda x, value: x, lambda x: called[leader], steps=True)
+    ax.tick_params(axis="x", rotation=90)
+    return _row(opt, best, knob, np.arange(float(len(order))), points[order], ax)
 
 
 def _surface(points: FloatArray, mean: FloatArray, ax: Any, cmap: str) -> Any:

@@ -14,6 +14,7 @@ from equipoise.spaces.domain import Domain
 from equipoise.spaces.named import Space
 from equipoise.spaces.options import Choice, Fixed
 from equipoise.spaces.readouts import labeled, printable
+from equipoise.study.sheets import names
 
 MANY = 60
 """A whole number with more values than this is drawn like a real one."""
@@ -109,18 +110,21 @@ def contexts(space: Domain, points: int = 200) -> list[Knob]:
     return [_named(n, p.values, points) for n, p in parameters.items() if isinstance(p, Context)]
 
 
-def chosen(space: Domain, names: Sequence[str], points: int = 200) -> list[Knob]:
+def chosen(space: Domain, along: Sequence[str], points: int = 200) -> list[Knob]:
     """Return the parameters of the given names, one or two, in this order."""
     known = {knob.name: knob for knob in (*knobs(space, points), *contexts(space, points))}
-    if unknown := [name for name in names if name not in known]:
+    if unknown := [name for name in along if name not in known]:
         raise ValueError(f"`along` must name parameters of the space, {', '.join(known) or 'none'}, got {unknown}")
-    if len(names) > 2 or len(set(names)) < len(names):
-        raise ValueError(f"`along` must name one or two parameters, got {', '.join(names)}")
-    return [known[name] for name in names]
+    if len(along) > 2 or len(set(along)) < len(along):
+        raise ValueError(f"`along` must name one or two parameters, got {', '.join(along)}")
+    return [known[name] for name in along]
 
 
-def coordinates(points: FloatArray) -> list[Knob]:
-    """Return the coordinates of a plain set of points, shape (m, d): they can be looked at, not turned."""
+def coordinates(space: Domain) -> list[Knob]:
+    """Return the coordinates of a plain set of points: they can be looked at, not turned; of names the names."""
+    if (found := names(space)) is not None:
+        return [Knob("x", found, lambda x, value: value, lambda x: x, steps=True)]
+    points = space.candidates(np.random.default_rng(0))
 
     def of(i: int) -> Knob:
         values = np.unique(points[:, i]).tolist()

@@ -63,6 +63,11 @@ class Context:
         else:
             raise TypeError(f"a Context must be of a `low` and a `high`, or of a list of what it may be, got {low!r}")
 
+    @property
+    def width(self) -> int:
+        """How many columns it occupies."""
+        return self.values.width
+
     def __repr__(self) -> str:
         return f"Context{repr(self.values).removeprefix(type(self.values).__name__)}"
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.spaces import Choice, Domain, Int
+from equipoise.spaces import Choice, Context, Domain, Int
 from equipoise.spaces.readouts import settings
 from equipoise.study.rules import Record
 
@@ -89,7 +89,7 @@ def names(space: Domain) -> tuple[str, ...] | None:
 
 
 def tuned(space: Domain) -> list[str]:
-    """Return the names of what is tuned; names without features are called x."""
+    """Return the names of what is tuned or given, contexts too; names without features are called x."""
     if names(space) is not None:
         return ["x"]
     parameters = getattr(space, "parameters", None)
@@ -126,6 +126,8 @@ def empty(cell: Any) -> bool:
 
 def _value(parameter: Any, column: str, cell: Any) -> Any:
     """Return what a cell says of a parameter; of a coordinate without a name a number."""
+    if isinstance(parameter, Context):
+        return _value(parameter.values, column, cell)
     if isinstance(parameter, Choice):
         return _option(parameter, column, cell)
     found = _number(column, cell)
