@@ -45,6 +45,36 @@ def safe_cholesky(K: FloatArray) -> FloatArray:
     return np.diag(np.sqrt(K.diagonal()))  # nothing is shared any more, and nothing fails
 
 
+def semidefinite(C: FloatArray) -> FloatArray:
+    """Return a symmetric matrix without the negative eigenvalues that rounding has left it with, if there are any.
+
+    Example:
+        >>> semidefinite(np.diag([1.0, -1e-3])).tolist()
+        [[1.0, 0.0], [0.0, 0.0]]
+    """
+    try:
+        cholesky(C + JITTERS[1] * np.abs(C).max(initial=0.0) * np.eye(len(C)))
+        return C
+    except np.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh(C)
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        proper: FloatArray = root @ root.T
+        return proper
+
+
+def noisy_cholesky(C: FloatArray, noise: FloatArray) -> FloatArray:
+    """Return the lower Cholesky factor of C + diag(noise), where C is a covariance but for rounding, however large.
+
+    Example:
+        >>> noisy_cholesky(np.diag([3.0, -5.0]), np.array([1.0, 1.0])).round(6).tolist()
+        [[2.0, 0.0], [0.0, 1.0]]
+    """
+    try:
+        return cholesky(C + np.diag(noise))
+    except np.linalg.LinAlgError:
+        return safe_cholesky(semidefinite(C) + np.diag(noise))
+
+
 def solve_lower(L: FloatArray, b: FloatArray, transposed: bool = False, overwrite: bool = False) -> FloatArray:
     """Return L^-1 b, or L'^-1 b, for a lower triangular L.
 

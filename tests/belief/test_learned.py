@@ -320,3 +320,12 @@ def test_where_readings_are_believed_the_level_is_part_of_f():
     posterior = after(fresh(CONSTANT), readings(30, lambda t: 1000.0))
     known, belief = posterior.support, posterior.at(posterior.support)
     assert belief.variance.max() < 0.05 * posterior.kernel.diagonal(known).min()
+
+
+@pytest.mark.parametrize("scale", [1e9, 1e15, 1e19])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_two_readings_that_dwarf_the_others_do_not_blow_up_the_belief(scale, seed):
+    rng, opt = np.random.default_rng(seed), eq.Optimizer(eq.Box([(0, 1)]), rng=seed)
+    for i in range(26):
+        opt.tell(opt.ask(), scale if i in (2, 3) else rng.standard_normal())
+    assert np.abs(opt.posterior.mean(np.linspace(0, 1, 9)[:, None])).max() < 100

@@ -120,3 +120,17 @@ def test_a_posterior_that_cannot_learn_from_judgements_says_so():
     posterior = JudgedPosterior(SemiTSPosterior(POINTS, eq.Linear()))
     with pytest.raises((TypeError, ValueError)):
         posterior.judge(Judgement(POINTS[0], POINTS[1], "first")).at(POINTS)
+
+
+@pytest.mark.filterwarnings("ignore::equipoise.study.SetAside")
+@pytest.mark.parametrize("scale", [1e5, 1e9, 1e19, 9.9e37])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_readings_that_dwarf_the_others_leave_a_belief_that_is_a_number(scale, seed):
+    rng, opt = np.random.default_rng(seed), eq.Optimizer(eq.Box([(0, 1)]), rng=seed)
+    for _ in range(4):
+        pair = opt.ask_pair(steps=2)
+        opt.judge(pair, str(rng.choice(pair.answers)))
+    for i in range(26):
+        opt.tell(opt.ask(), scale if i in (2, 3) else rng.standard_normal())
+        assert np.isfinite(opt.posterior.mean(np.linspace(0, 1, 5)[:, None])).all()
+    assert not np.isnan(opt.recommend().gap_bound)

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from equipoise.judging.judges import Panel
-from equipoise.judging.likelihood import Answers, choice_probability, log_interval
+from equipoise.judging.likelihood import Answers, choice_probability
 from equipoise.judging.propagation import Few, Many, propagate
 from equipoise.judging.scale import SCALES, Judgement, mirrored
+from equipoise.judging.truncation import truncated
 
 FIRST, SECOND = np.array([0, 1, 2, 0, 1]), np.array([1, 2, 0, 2, 0])
 SAID = Answers(
@@ -155,7 +156,7 @@ def test_no_digits_are_lost_far_from_zero():
     from scipy.stats import norm
 
     exact = [norm.logsf(30.0), norm.logcdf(-30.0), norm.logcdf(-40.0), norm.logpdf(5.0) + np.log(1e-9)]
-    assert log_interval(alpha, beta) == pytest.approx(exact, rel=1e-6)
+    assert truncated(alpha, beta).log_z == pytest.approx(exact, rel=1e-6)
 
 
 def test_words_have_an_order():
@@ -163,3 +164,38 @@ def test_words_have_an_order():
     assert [Judgement(None, None, word, 2).level for word in SCALES[2]] == [-1, 1]
     for words in SCALES.values():
         assert [mirrored(word) for word in words] == list(reversed(words))
+
+
+EDGES = [(-1, 1), (-3, -1), (0.5, 0.6), (2, np.inf), (-np.inf, 1.5), (7, 8), (9, np.inf), (-6, -5.9), (-np.inf, np.inf)]
+
+
+@pytest.mark.parametrize(("alpha", "beta"), EDGES)
+def test_the_normal_law_between_two_edges_is_that_of_scipy(alpha, beta):
+    from scipy.stats import truncnorm
+
+    found = truncated(np.array([alpha], dtype=float), np.array([beta], dtype=float))
+    assert found.mean[0] == pytest.approx(truncnorm.mean(alpha, beta), rel=1e-9, abs=1e-9)
+    assert found.narrowing[0] == pytest.approx(1 - truncnorm.var(alpha, beta), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("edge", [1e2, 1e5, 1e9, 1e37, 1e60])
+@pytest.mark.parametrize("width", [1e-3, 1.0, np.inf])
+def test_the_normal_law_is_known_in_the_farthest_tail(edge, width):
+    for sign in (1.0, -1.0):
+        alpha, beta = sorted((sign * edge, sign * (edge + width)))
+        if alpha == beta:  # there is nothing between them
+            continue
+        found = truncated(np.array([alpha]), np.array([beta]))
+        assert found.log_z[0] == pytest.approx(-0.5 * edge**2, rel=1e-2)
+        assert edge <= sign * found.mean[0] <= (edge + 1.01 / edge) * (1 + 1e-15)
+        assert 1.0 - 1.01 / edge**2 <= found.narrowing[0] <= 1.0
+
+
+@pytest.mark.parametrize("mean", [1e5, 1e9, -9.9e37])
+@pytest.mark.parametrize("variance", [0.0, 1.0, 1e30])
+def test_sites_are_finite_however_far_the_answers_are_from_what_was_believed(mean, variance):
+    prior = Few(variance * np.eye(5), np.full(5, mean))
+    found = propagate(prior, SAID)
+    for numbers in (found.sites.precision, found.sites.shift, found.marginals.mean, found.marginals.variance):
+        assert np.isfinite(numbers).all()
+    assert (found.sites.precision <= 1.0001 / SAID.noise**2).all()

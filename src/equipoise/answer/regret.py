@@ -48,6 +48,7 @@ def _tops(posterior: Posterior, leader: FloatArray, rivals: FloatArray, rng: Gen
     C = belief.covariance()
     D = C[1:, 1:] - C[1:, :1] - C[:1, 1:] + C[0, 0]  # covariance of f(z) - f(leader)
     D.flat[:: len(D) + 1] = np.maximum(D.diagonal(), 0.0) + LEAST_VARIANCE * float(C.diagonal().max())
-    g = rng.standard_normal((DRAWS, len(rivals))) @ _linalg.safe_cholesky(D).T + (belief.mean[1:] - belief.mean[0])
+    L = _linalg.safe_cholesky(_linalg.semidefinite(D))
+    g = rng.standard_normal((DRAWS, len(rivals))) @ L.T + (belief.mean[1:] - belief.mean[0])
     tops: FloatArray = g.max(axis=1, initial=0.0)
     return tops

@@ -28,6 +28,9 @@ from equipoise.data import Comparison
 from equipoise.kernels import Kernel
 from equipoise.offsets import Arbitrary, Moments, Offset, OffsetModel
 
+RESOLUTION = 1e-14
+"""Least share of its variance that stays unknown of a datum before its noise: less is rounding, which would add up."""
+
 
 class AnywherePosterior(Posterior):
     """The posterior at arbitrary points, kept as the data and a Cholesky factor.
@@ -143,7 +146,7 @@ class AnywherePosterior(Posterior):
         if model.offset is not None:
             K[r:, r:] += model.offset(data.moments, data.moments, K[r:, r:])
         noise = np.concatenate(([] if self.digest is None else self.digest.variances, new.noises(data.variances)))
-        K.flat[:: len(K) + 1] += noise
+        K.flat[:: len(K) + 1] += np.maximum(noise, RESOLUTION * K.diagonal())
         new._L = _linalg.safe_cholesky(K)
         new.whitened = new.solve(np.concatenate([part.outcomes for part in self._parts]))
         new.log_det = 2.0 * float(np.log(new._L.diagonal()).sum()) - float(np.log(noise).sum())
@@ -250,7 +253,7 @@ class AnywherePosterior(Posterior):
             prior += float(self.offset(now, now, np.array([[prior]]))[0, 0])
         row = self.solve(k)
         noise = self.noise(comparison.variance)
-        s = noise + max(prior - float(row @ row), 0.0)
+        s = noise + max(prior - float(row @ row), RESOLUTION * prior)
         expected = float(row @ self.whitened)
         outcome = expected if outcome is None else outcome
         new = self._next(s / noise, squared_surprise(comparison, outcome - expected, s))
@@ -273,7 +276,7 @@ class AnywherePosterior(Posterior):
     def _joined(self, news: Observations, rows: FloatArray, K: FloatArray, noise: FloatArray) -> Self:
         """Return the posterior with more data, given L^-1 k of these, their prior covariance and their noise."""
         new, n, data = self._copy(), len(self._L), self.observations
-        corner = _linalg.safe_cholesky(K - rows.T @ rows + np.diag(noise))
+        corner = _linalg.noisy_cholesky(K - rows.T @ rows, noise)
         new._L = np.zeros((n + len(news), n + len(news)))
         new._L[:n, :n], new._L[n:, :n], new._L[n:, n:] = self._L, rows.T, corner
         surprise = _linalg.solve_lower(corner, news.outcomes - self.whitened @ rows)

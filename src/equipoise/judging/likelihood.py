@@ -22,8 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise._typing import FloatArray
+from equipoise.judging.truncation import product, truncated
 
 LOG_ROOT_TAU = 0.5 * math.log(2 * math.pi)
+
+FARTHEST = 1e50
+"""Beliefs that are further from an answer, in deviations of what is felt, count as this far: squares stay numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,29 +61,28 @@ class Answers:
 
     def tilt(self, mu: FloatArray, v: FloatArray) -> "Tilt":
         """Return log Z and its derivatives, for beliefs N(mu, v) about the differences."""
+        far = FARTHEST * np.sqrt(self.noise**2 + v)
+        mu = np.clip(mu, -far, far)
         words, numbers = self._of_words(mu, v), self._of_numbers(mu, v)
-        spread = self.noise**2 + v
-        return Tilt(*(np.where(self.number, b, a) for a, b in zip((*words, spread), (*numbers, spread), strict=True)))
+        tilted = (np.where(self.number, b, a) for a, b in zip(words, numbers, strict=True))
+        return Tilt(*tilted, spread=self.noise**2 + v, noise=self.noise**2)
 
     def _of_words(self, mu: FloatArray, v: FloatArray) -> tuple[FloatArray, ...]:
         s, t = self.noise, np.sqrt(self.noise**2 + v)
         lower, upper = (s * (edge - self.advantage) for edge in (self.low, self.high))
         alpha, beta = (lower - mu) / t, (upper - mu) / t
-        log_z = log_interval(alpha, beta)
-        A, B = (_density(edge, log_z) for edge in (alpha, beta))  # phi(alpha) / Z, phi(beta) / Z
-        aA, bB = _product(alpha, A), _product(beta, B)
-        r = B - A
-        slope, curvature = -r / t, (bB - aA + r * r) / t**2
-        by_noise = s / t * (_product(self.high - self.advantage, B) - _product(self.low - self.advantage, A))
-        by_noise -= (s / t) ** 2 * (bB - aA)
+        law = truncated(alpha, beta)
+        A, B = law.low, law.high  # phi(alpha) / Z, phi(beta) / Z
+        by_noise = s / t * (product(self.high - self.advantage, B) - product(self.low - self.advantage, A))
+        by_noise -= (s / t) ** 2 * (product(beta, B) - product(alpha, A))
         zero = np.zeros_like(mu)
-        return log_z, slope, np.clip(curvature, 0.0, 1.0 / t**2), by_noise, -s / t * r, -s / t * A, s / t * B, zero
+        return law.log_z, law.mean / t, law.narrowing / t**2, by_noise, s / t * law.mean, -s / t * A, s / t * B, zero
 
     def _of_numbers(self, mu: FloatArray, v: FloatArray) -> tuple[FloatArray, ...]:
         s, felt, w = self.noise, self.value / self.unit, 1.0 + v / self.noise**2
         e = felt - self.advantage - mu / s
-        log_z = -LOG_ROOT_TAU - 0.5 * np.log(w) - 0.5 * e * e / w - np.log(self.unit)
-        by_noise = (w - 1.0) / w - e * mu / (s * w) - e * e * (w - 1.0) / w**2
+        log_z = -LOG_ROOT_TAU - 0.5 * np.log(w) - 0.5 * (e / w) * e - np.log(self.unit)
+        by_noise = (w - 1.0) / w - e * mu / (s * w) - (e / w) * e * ((w - 1.0) / w)
         zero = np.zeros_like(mu)
         return log_z, e / (w * s), 1.0 / (w * s * s), by_noise, e / w, zero, zero, e / w * felt - 1.0
 
@@ -98,6 +101,7 @@ class Tilt:
         by_high: In u.
         by_unit: In log q.
         spread: s^2 + v, the variance of what is felt, in squared units of f.
+        noise: s^2.
     """
 
     log_z: FloatArray
@@ -109,32 +113,7 @@ class Tilt:
     by_high: FloatArray
     by_unit: FloatArray
     spread: FloatArray
-
-
-def log_interval(alpha: FloatArray, beta: FloatArray) -> FloatArray:
-    """Return log(Phi(beta) - Phi(alpha)) for alpha < beta, without cancellation far from zero.
-
-    Example:
-        >>> log_interval(np.array([-np.inf, 40.0]), np.array([0.0, np.inf])).round(3).tolist()
-        [-0.693, -804.608]
-    """
-    from scipy.special import log_ndtr
-
-    right = alpha + beta > 0  # there the upper tail has the digits
-    alpha, beta = np.where(right, -beta, alpha), np.where(right, -alpha, beta)
-    top, bottom = log_ndtr(beta), log_ndtr(alpha)
-    difference: FloatArray = top + np.log1p(-np.exp(np.minimum(bottom - top, -1e-15)))
-    return difference
-
-
-def _density(edge: FloatArray, log_z: FloatArray) -> FloatArray:
-    density: FloatArray = np.exp(-0.5 * edge * edge - LOG_ROOT_TAU - log_z)
-    return density
-
-
-def _product(edge: FloatArray, density: FloatArray) -> FloatArray:
-    """Return the product; zero at infinity, where the density vanishes faster."""
-    return np.where(np.isfinite(edge), edge, 0.0) * density
+    noise: FloatArray
 
 
 def choice_probability(mean: float, variance: float) -> float:

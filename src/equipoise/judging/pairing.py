@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise import _linalg
 from equipoise._typing import FloatArray
 from equipoise.belief import Posterior
 from equipoise.belief.observations import Observations
@@ -47,7 +48,7 @@ class Pairing:
         """Return what a posterior believes of the differences, in the form that is cheaper."""
         belief = posterior.at(self.points)
         C, a, b = belief.covariance(), self.first, self.second
-        C = 0.5 * (C + C.T)
+        C = _linalg.semidefinite(0.5 * (C + C.T))
         if len(self.points) < len(a):
             return Many(C, belief.mean, a, b)
         rows = C[a] - C[b]

@@ -227,9 +227,12 @@ def _started(prior: Differences, answers: Answers, start: Sites | None) -> Sites
 
 def _site(tilt: Tilt, mu: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return precision and shift of the site that turns the cavity into the belief after the answer."""
-    left = 1.0 - v * tilt.curvature  # above s^2 / (s^2 + v)
-    tau = np.maximum(tilt.curvature / left, LEAST_PRECISION / tilt.spread)
-    return tau, tau * mu + tilt.slope * (1.0 + v * tau)
+    left = np.maximum(1.0 - v * tilt.curvature, tilt.noise / tilt.spread)  # as is true but for rounding
+    least = LEAST_PRECISION / tilt.spread
+    tau = np.maximum(tilt.curvature / left, least)
+    nu = tau * mu + tilt.slope * (1.0 + v * tau)
+    known = np.isfinite(tau) & np.isfinite(nu)
+    return np.where(known, tau, least), np.where(known, nu, least * mu)  # a site that is no number says nothing
 
 
 def _between(old: Sites, new: Sites, share: float) -> Sites:
