@@ -106,7 +106,11 @@ def test_the_belief_of_version_0_2_0_is_the_same(known, name):
     assert opt.posterior.comparisons == expected["comparisons"]
 
 
-@pytest.mark.parametrize("name", LAST)
+LIMITED = ("limited",)
+"""Version 0.2.0 did not keep to the limits of these in all that it proposed."""
+
+
+@pytest.mark.parametrize("name", [name for name in LAST if name not in LIMITED])
 def test_version_0_2_0_would_have_asked_and_recommended_the_same(known, name):
     opt, expected = known(name), LAST[name]
     best, pair = opt.recommend(context=at(opt)), opt.propose_pair(judge="anna", context=at(opt))

@@ -64,8 +64,8 @@ class Answers:
         far = FARTHEST * np.sqrt(self.noise**2 + v)
         mu = np.clip(mu, -far, far)
         words, numbers = self._of_words(mu, v), self._of_numbers(mu, v)
-        tilted = (np.where(self.number, b, a) for a, b in zip(words, numbers, strict=True))
-        return Tilt(*tilted, spread=self.noise**2 + v, noise=self.noise**2)
+        both = self.noise**2 + v, self.noise**2
+        return Tilt(*(np.where(self.number, b, a) for a, b in zip((*words, *both), (*numbers, *both), strict=True)))
 
     def _of_words(self, mu: FloatArray, v: FloatArray) -> tuple[FloatArray, ...]:
         s, t = self.noise, np.sqrt(self.noise**2 + v)

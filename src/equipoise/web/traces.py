@@ -91,8 +91,8 @@ def estimate_charts(opt: Optimizer, best: Recommendation, unit: str) -> list[str
         size = HALF if len(along) > 1 else TALL
         return [_slice(opt, best, knob, size, unit) for knob in chosen(opt.space, along, STEPS)]
     points = opt.space.candidates(np.random.default_rng(0))
-    axis = coordinates(points)
-    if len(axis) == 1:
+    axis = coordinates(opt.space)
+    if len(axis) == 1 and not axis[0].is_choice:
         order = np.argsort(points[:, 0])
         return [_row(opt, best, axis[0], points[order, 0], points[order], TALL, unit)]
     return [_ranked(opt, best, points, unit)]
