@@ -233,6 +233,23 @@ def test_an_audit_survives_a_crash_in_its_middle(tmp_path):
     assert sum('"kind":"audit"' in line for line in path.read_text().splitlines()) == 1
 
 
+@pytest.mark.filterwarnings("ignore::equipoise.DuelGivenUp")
+@pytest.mark.parametrize("how", ["undone", "failed", "retracted"])
+def test_an_audit_goes_on_where_nothing_measured_is_left(how):
+    opt = eq.Optimizer(eq.Space(i=eq.Int(-4, 4)), rng=0)
+    trial = opt.ask()
+    opt.tell(trial, 1.0)
+    opt.audit(2)
+    if how == "failed":
+        opt.tell(opt.ask(), failed="no beam")
+    opt.undo() if how == "undone" else opt.retract(trial)
+    opt.tell(trial, failed="no beam")
+    for _ in range(4):
+        again = opt.ask()
+        opt.tell(again, float(again.id))
+    assert opt.readings == 4
+
+
 def test_workers_share_an_audit(opt):
     opt.audit(duels=4)
     trials = [opt.ask(worker=name) for name in "abcd"]

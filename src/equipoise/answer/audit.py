@@ -43,7 +43,7 @@ def audit_pair(
         rng: The source of randomness.
     """
     where = space if feasibility.certain else Restricted(space, feasibility.allows)
-    leader = _leader(where, posterior)
+    leader = _leader(where, posterior, rng)
     if 2 * k < duels and len(spread):
         return Proposal.pair(leader, spread[0])
     bold = posterior.rescaled(BOLD_LENGTHSCALES[k % len(BOLD_LENGTHSCALES)], BOLD_VARIANCE)
@@ -53,8 +53,9 @@ def audit_pair(
     return Proposal.pair(leader, belief.points[1 + int(belief.optimism(0)[1:].argmax())])
 
 
-def _leader(space: Domain, posterior: Posterior) -> FloatArray:
-    """Return the best of the points that were measured."""
+def _leader(space: Domain, posterior: Posterior, rng: Generator) -> FloatArray:
+    """Return the best of the points that were measured; if none is left of them, of all that may be."""
     known = measured(space, posterior)
+    known = known if len(known) else candidates(space, posterior, (optimism,), rng)
     best: FloatArray = known[int(posterior.mean(known).argmax())]
     return best
