@@ -202,7 +202,7 @@ class Optimizer:
 
     @property
     def last_answered(self) -> int | None:
-        """The trial that was told or failed last, which `undo` would open again; `None` where there is none."""
+        """The trial or pair whose last step `undo` would take back; `None` where there is none."""
         return self._study.look(lambda s: s.state.last_answered)
 
     @property
@@ -596,7 +596,30 @@ class Optimizer:
         self._study.change(lambda s: s.happen(s.state.door.retracting(i)))
 
     def undo(self) -> int:
-        """Take back the last reading, failure or judgement that was told, and return its trial, which is open again."""
+        """Take back the last step, and nothing else, and return its trial or pair; a further call takes back another.
+
+        | the last step | afterwards |
+        |---|---|
+        | `tell`, also that a trial failed; `judge`, also a skip | the trial or pair is open again |
+        | `add`, `add_judgement` | it does not count any more |
+        | `correct` | the former reading or answer stands again |
+        | `retract` | what was taken back is told again: a reading that was asked for is now the last one |
+
+        Asks, notes, blocks and plans are no steps: they stay.
+
+        Raises:
+            RuntimeError: Nothing is left to take back; or a trial that was retracted is not open any more.
+
+        Example:
+            >>> import equipoise as eq
+            >>> opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), rng=0)
+            >>> opt.tell(opt.ask(), 0.5)
+            >>> opt.correct(0, 0.7)
+            >>> opt.undo(), opt.records()[0].value, opt.open_trials
+            (0, 0.5, ())
+            >>> opt.undo(), opt.records()[0].value, opt.open_trials
+            (0, None, (0,))
+        """
         return self._study.change(lambda s: s.undo())
 
     def expire(self, trial: Trial | int) -> None:

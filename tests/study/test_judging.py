@@ -64,7 +64,7 @@ def test_an_answer_can_be_corrected_retracted_and_undone(tmp_path):
         opt.judge(pair, "second")
     opt.correct(pair, "second")
     corrected = opt.posterior.mean(X)
-    assert opt.undo() == pair.id
+    assert opt.undo() == opt.undo() == pair.id  # the correction, then the answer
     assert opt.posterior.mean(X).tobytes() == before.tobytes()
     opt.judge(pair.id, "second")
     assert opt.posterior.mean(X).tobytes() == corrected.tobytes()

@@ -181,12 +181,23 @@ def retract(study: Path, trial: int, as_json: bool) -> None:
     say(as_json, {"id": trial, "retracted": True}, f"Trial {trial} is open again.")
 
 
-@command("undo", "equipoise undo study.jsonl", short_help="Take the last answer back.")
+@command("undo", "equipoise undo study.jsonl", short_help="Take the last step back.")
 @STUDY
 @AS_JSON
 def undo(study: Path, as_json: bool) -> None:
-    """Take back the last reading or failure that was told: its trial is open again."""
-    trial = opened(study).undo()
+    """Take back the last step, and nothing else.
+
+    A reading, a failure or an answer that was told: its trial is open again. A correction: what was told before it
+    stands again. A retraction: what was taken back is told again.
+    """
+    opt = opened(study)
+    trial = opt.undo()
+    now: dict[int, Any] = {record.trial: record.value for record in opt.records(judged=False)}
+    now |= {pair.id: answer for pair, answer in opt.answers()}
+    value = now.get(trial)
+    if value is not None:
+        say(as_json, {"id": trial, "retracted": False, "value": value}, f"Trial {trial} is at {value} again.")
+        return
     say(as_json, {"id": trial, "retracted": True}, f"Trial {trial} is open again.")
 
 

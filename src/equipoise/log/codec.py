@@ -5,6 +5,7 @@ of one of finitely many, else its coordinates; "x" repeats them as the user know
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -31,6 +32,7 @@ from equipoise.log.events import (
     Refitted,
     Rejudged,
     Retracted,
+    Step,
     Teaching,
     Told,
 )
@@ -68,6 +70,17 @@ class Codec:
 
     def to_json(self, event: Event) -> dict[str, Any]:
         """Return an event as a JSON object."""
+        return self._content(event) | _given(undo=getattr(event, "undone", False) or None)
+
+    def from_json(self, content: Mapping[str, Any]) -> Event:
+        """Return the event that a JSON object describes; what is unknown in it is passed over.
+
+        Whatever it says is checked as `ask` and `tell` check what they are given: a log may come from anybody.
+        """
+        event = self._event(content)
+        return replace(event, undone=True) if isinstance(event, Step) and content.get("undo") is True else event
+
+    def _content(self, event: Event) -> dict[str, Any]:
         match event:
             case Planned(number, purpose, duels, points):
                 return {"plan": number, "kind": purpose, "duels": duels} | self._finalists(points)
@@ -102,11 +115,7 @@ class Codec:
             case Rejudged(trial, answer, judge):
                 return {"correct": trial, "answer": answer} | _given(by=judge or None) | _fits(event)
 
-    def from_json(self, content: Mapping[str, Any]) -> Event:
-        """Return the event that a JSON object describes; what is unknown in it is passed over.
-
-        Whatever it says is checked as `ask` and `tell` check what they are given: a log may come from anybody.
-        """
+    def _event(self, content: Mapping[str, Any]) -> Event:
         match content:
             case {"pair": trial, "points": points, "steps": steps}:
                 return self._to_pair(_number("pair", trial), points, known_scale(steps), content)

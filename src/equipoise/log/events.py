@@ -18,7 +18,8 @@ Paired    two settings were handed out to be judged           {"pair": trial, "p
 Judged    what a judge said of them                           {"judge": trial, "answer": word or number, ...}
 Rejudged  a judgement was wrong, and is another               {"correct": trial, "answer": word or number, ...}
 
-A pair has a number among the trials; one that is skipped has failed.
+A pair has a number among the trials; one that is skipped has failed. An event by which `undo` takes back the last step
+says so (`"undo": true`), so that the next one takes back the step before.
 
 Whatever can teach keeps the last fit made when it happened, where one was, of the model (`fit`) and of what was learned
 from judges (`heard`): see `fits.py`. A reading may leave out a fit that is due (`"deferred": true`), so that its teller
@@ -87,6 +88,7 @@ class Told:
     fit: Milestone | None = None
     heard: Heard | None = None
     deferred: bool = False
+    undone: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,6 +109,7 @@ class Added:
     withdrawn: bool = False
     fit: Milestone | None = None
     heard: Heard | None = None
+    undone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +125,7 @@ class Failed:
 
     trial: int
     reason: str
+    undone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +143,7 @@ class Corrected:
     reading: Reading
     fit: Milestone | None = None
     heard: Heard | None = None
+    undone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +153,7 @@ class Retracted:
     trial: int
     fit: Milestone | None = None
     heard: Heard | None = None
+    undone: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -185,6 +191,7 @@ class Judged:
     answer: str | float
     judge: str = ""
     heard: Heard | None = None
+    undone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +202,7 @@ class Rejudged:
     answer: str | float
     judge: str = ""
     heard: Heard | None = None
+    undone: bool = False
 
 
 Judging = Paired | Judged | Rejudged
@@ -217,6 +225,9 @@ Event = (
     | Judging
 )
 
+
+Step = Told | Added | Failed | Corrected | Retracted | Judged | Rejudged
+"""What `undo` takes back, one at a time, and by what."""
 
 Teaching = Told | Added | Corrected | Retracted | Judged | Rejudged
 """What may change what was learned."""

@@ -161,11 +161,14 @@ class Keeper:
         return awaited
 
     def undo(self) -> int:
-        """Take back the last answer, and return its trial."""
-        last = self.state.last_answered
-        if last is None:
+        """Take back the last step, and return its trial."""
+        last, event = self.state.last_answered, self.state.undoing()
+        if last is None or event is None:
             raise RuntimeError("there is nothing to undo: nothing was told yet")
-        self.happen(self.state.door.retracting(last))
+        try:
+            self.happen(event)
+        except ValueError as error:
+            raise RuntimeError(f"the last step, of trial {last}, cannot be undone any more: {error}") from error
         return last
 
     def plan(

@@ -50,7 +50,7 @@ from equipoise.study.outlook import feasibility, records, standing, suspect
 from equipoise.study.plans import Plan
 from equipoise.study.positions import positions
 from equipoise.study.reach import Reach
-from equipoise.study.rewriting import corrected, last_answered, rejudged, retracted
+from equipoise.study.rewriting import corrected, last_step, rejudged, repeats, retracted, undoing
 from equipoise.study.rules import NOTHING, Change, Note, Record, Rules
 from equipoise.study.screen import LARGEST_PLAUSIBLE, SetAside, absurd
 
@@ -76,7 +76,8 @@ class State:
         self._ledger = Ledger(rules.space.decode)
         self.docket = Docket(rules.space.decode)
         self._listening = Listening(self._learning, rules.prior)
-        self._events: list[Event] = []
+        self._past: list[Event] = []  # what happened
+        self._events: list[Event] = []  # the same as if what was taken back had not been, and what was corrected had
         self._plans: list[Planned] = []
         self._canceled: set[int] = set()
         self.block = ""  # to which block what is told belongs
@@ -144,8 +145,13 @@ class State:
 
     @property
     def last_answered(self) -> int | None:
-        """The trial or pair that was told, judged or failed last and still is; `None` where there is none."""
-        return last_answered(self._events)
+        """The trial or pair whose last step `undo` would take back; `None` where there is none."""
+        k = last_step(self._past)
+        return None if k is None else self._past[k].trial  # type: ignore[union-attr]
+
+    def undoing(self) -> Event | None:
+        """Return the event that takes back the last step; `None` where there is none."""
+        return undoing(self._past)
 
     def apply(self, event: Event) -> None:
         """Let an event happen; one that has happened already, as after an interrupt, changes nothing.
@@ -217,6 +223,8 @@ class State:
                 return NOTHING if said is None else self._judging(event, said, later)
             case Rejudged(trial, answer, judge):
                 self.docket.rejudging(trial, answer)
+                if repeats(event, self._past):
+                    return NOTHING
                 return self._rewritten(event, rejudged(self._events, Judged(trial, answer, judge)), later)
             case Failed(trial, reason):
                 if self.door.failing(trial, reason) is None:
@@ -230,7 +238,10 @@ class State:
             case Expired(trial):
                 return self._change(event, lambda: ledger.reissue(trial)) if trial in ledger.handed else NOTHING
             case Corrected(trial, reading):
-                self.door.must_be_told(trial)
+                if not (event.undone and trial in ledger.of_trial and ledger.of_trial[trial].added):  # it counts again
+                    self.door.must_be_told(trial)
+                if repeats(event, self._past):
+                    return NOTHING
                 return self._rewritten(event, corrected(self._events, trial, reading), later)
             case Retracted(trial):
                 answered = trial in ledger.told or trial in ledger.failed or self.docket.answers(trial)
@@ -380,12 +391,12 @@ class State:
 
     def rebuilt(self) -> "State":
         """Return the state that the events which happened lead to; this one may be half changed."""
-        return self._replayed(list(self._events))
+        return self._replayed(list(self._past))
 
     def copied(self) -> "State":
         """Return a copy with a ledger of its own."""
         new = copy.copy(self)
-        new._ledger, new._events = copy.deepcopy(self._ledger), list(self._events)
+        new._ledger, new._events, new._past = copy.deepcopy(self._ledger), list(self._events), list(self._past)
         new.docket = self.docket.copied()
         new._plans, new._canceled, new._notes = list(self._plans), set(self._canceled), list(self._notes)
         new._learning = self._learning.copied()
@@ -396,6 +407,7 @@ class State:
         def made() -> None:
             self.whole = False
             make()
+            self._past.append(event)
             self._events.append(event)
             self.whole = True
 
@@ -410,7 +422,9 @@ class State:
 
     def _replaced(self, event: Teaching, again: "State", later: bool) -> Change:
         """Return the change to a state made anew, which an event leads to, and with which fits."""
-        return Change(lambda: self.__dict__.update(again.__dict__), event=again._fitted(event, later))
+        fitted = again._fitted(event, later)
+        again._past = [*self._past, fitted]
+        return Change(lambda: self.__dict__.update(again.__dict__), event=fitted)
 
     def _fitted(self, event: Teaching, later: bool) -> Event:
         """Return the event that has led here with the last fits; those that it knows are taken up."""

@@ -7,11 +7,11 @@ from equipoise.web.station import RefusedError, Station
 
 
 def undo(station: Station, trial: int) -> None:
-    """Take back the last answer, if it still is the last."""
+    """Take back the last step, if it still is the last."""
     with station.turn():
         if station.opt.last_answered != trial:
             raise RefusedError(f"Trial {trial} is no longer the last answer; look at the list, and retract it there.")
-        station.opt.retract(trial)
+        station.opt.undo()
 
 
 def correct(station: Station, trial: int, value: float, was: str) -> None:
