@@ -119,10 +119,20 @@ def climbed_together(psi: FloatArray, alive: Mask, w: FloatArray) -> tuple[Float
         try:
             S[going], w[going], there = _step(psi, going, alive[going], S[going], w[going])
         except np.linalg.LinAlgError:  # points that coincide: the slower function knows what to do
-            break
+            going = np.array([i for i in going if _has_step(psi, i, alive, S, w)], dtype=np.intp)
+            continue
         arrived[going[there]] = True
         going = going[~there]
     return w, arrived
+
+
+def _has_step(psi: FloatArray, i: int, alive: Mask, S: Mask, w: FloatArray) -> bool:
+    """Return whether the equations of a learner's next step have a solution."""
+    try:
+        _step(psi, np.array([i]), alive[i : i + 1], S[i : i + 1], w[i : i + 1])
+    except np.linalg.LinAlgError:
+        return False
+    return True
 
 
 def _step(psi: FloatArray, who: Indices, alive: Mask, S: Mask, w: FloatArray) -> tuple[Mask, FloatArray, Mask]:
