@@ -119,7 +119,7 @@ def climbed_together(psi: FloatArray, alive: Mask, w: FloatArray) -> tuple[Float
         try:
             S[going], w[going], there = _step(psi, going, alive[going], S[going], w[going])
         except np.linalg.LinAlgError:  # points that coincide: the slower function knows what to do
-            going = np.array([i for i in going if _has_step(psi, i, alive, S, w)], dtype=np.intp)
+            going = np.array([i for i in going if _has_step(psi, int(i), alive, S, w)], dtype=np.intp)
             continue
         arrived[going[there]] = True
         going = going[~there]
