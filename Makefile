@@ -1,4 +1,4 @@
-# `make demo`, `make test`, `make docs`. All create .venv on first use and may be repeated.
+# `make demo`, `make test`, `make portable`, `make pythons`, `make docs`. All create .venv on first use and may be repeated.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -11,7 +11,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 export MPLBACKEND := Agg
 export OMP_NUM_THREADS := 1  # the tests are the parallel part
 
-.PHONY: demo test docs lint types tests benchmark clean
+.PHONY: demo test portable pythons docs lint types tests benchmark clean
 
 demo: $(VENV)/.demo
 	$(BIN)/equipoise demo
@@ -21,6 +21,14 @@ test: $(VENV)/.dev lint
 
 tests: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto --dist worksteal
+
+# What computes, as other processors would: with the kernels of each, and without the widest instructions.
+portable: $(VENV)/.dev
+	$(BIN)/python tests/portability.py
+
+# What depends on the version of Python, on all versions that are found.
+pythons: $(VENV)/.dev
+	$(BIN)/python tests/pythons.py
 
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/site

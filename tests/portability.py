@@ -1,19 +1,27 @@
-"""The ways in which one processor computes like others: kernels of OpenBLAS, and NumPy without some instructions.
+"""Compute like other processors: `make portable` runs what is numerical with each of their kernels.
 
 OpenBLAS takes its kernels by the name in `OPENBLAS_CORETYPE`. It does not check whether the processor can run them, so
-only those are offered here that it can. Another BLAS ignores the name.
+only those are offered here that it can. Another BLAS ignores the name. NumPy does without the instructions that
+`NPY_DISABLE_CPU_FEATURES` names, and warns of a name that it does not choose by; so those are named that it does.
+
+    python tests/portability.py [ARGUMENTS OF PYTEST]
 """
 
 import os
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import numpy as np
 
-FEATURES = np._core._multiarray_umath.__cpu_features__
+COMPILED = np._core._multiarray_umath
+FEATURES = COMPILED.__cpu_features__
 """Which instructions this processor has, by NumPy's names."""
 
 NEEDED = {
     "Haswell": ("AVX2", "FMA3"),
-    "SkylakeX": ("AVX2", "FMA3", "AVX512_SKX"),
+    "SkylakeX": ("AVX2", "FMA3", "AVX512F"),
     "Zen": ("AVX2", "FMA3"),
     "Sandybridge": ("AVX",),
     "Prescott": ("SSE3",),
@@ -23,8 +31,27 @@ NEEDED = {
 CORES = [core for core, needed in NEEDED.items() if all(FEATURES.get(each, False) for each in needed)]
 """Kernels that this processor can run."""
 
-DISABLED = "AVX2 AVX512F"
-"""Instructions without which NumPy is to do; it warns if the processor, or NumPy's choice, lacks one of them anyway."""
+DISABLED = " ".join(name for name in COMPILED.__cpu_dispatch__ if FEATURES.get(name, False))
+"""All instructions that NumPy uses only if the processor has them: AVX2 and AVX512 among them."""
+
+NUMERICAL = [
+    "src",
+    "tests/answer",
+    "tests/belief",
+    "tests/contest",
+    "tests/experiments/test_golden.py",
+    "tests/experiments/test_preferences.py",
+    "tests/fleet",
+    "tests/judging",
+    "tests/kernels",
+    "tests/offsets",
+    "tests/policies",
+    "tests/reductions",
+    "tests/study",
+    "tests/test_linalg.py",
+    "tests/test_optimizer.py",
+]
+"""What computes: the rooms whose tests could depend on the last bit."""
 
 
 def with_core(core):
@@ -32,6 +59,24 @@ def with_core(core):
     return os.environ | {"OPENBLAS_CORETYPE": core}
 
 
-def without_features():
-    """The environment of a process whose NumPy does without some instructions."""
-    return os.environ | {"NPY_DISABLE_CPU_FEATURES": DISABLED}
+def environments():
+    """Every way to compute that there is here, by name."""
+    ways = {core: with_core(core) for core in CORES}
+    return ways | ({"without " + DISABLED: os.environ | {"NPY_DISABLE_CPU_FEATURES": DISABLED}} if DISABLED else {})
+
+
+def main(arguments):
+    """Run the numerical tests in every environment; return how many of these failed."""
+    failed, folder = [], Path(__file__).parents[1]
+    for name, environment in environments().items():
+        start = time.perf_counter()
+        command = [sys.executable, "-m", "pytest", "-n", "auto", "--dist", "worksteal", *NUMERICAL, *arguments]
+        code = subprocess.run(command, cwd=folder, env=environment, check=False).returncode
+        print(f"{name}: {'passed' if code == 0 else 'FAILED'} in {time.perf_counter() - start:.0f} s", flush=True)
+        failed += [name] if code else []
+    print(f"failed: {', '.join(failed) or 'none'} of {len(environments())}")
+    return len(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
