@@ -258,6 +258,8 @@ def test_only_forms_are_taken(server, kind, unchanged):
         *(
             b"do=tell&trial=4&value=0,5",
             b"do=tell&trial=99999999999&value=1",
+            b"do=tell&value=1&trial=" + b"9" * 5000,
+            b"do=tell&trial=4&value=" + b"9" * 5000,
             b"do=audit&duels=0",
             b"do=correct&trial=4&value=1",
         ),
@@ -301,6 +303,7 @@ def test_what_is_not_http_does_no_harm(server):
         *("/study/..%2f..%2fetc%2fpasswd/", "/study/%2e%2e/", "/study/other.jsonl/", "/study/study.jsonl.lock/"),
         *("/static/../guard.py", "/static/..%2fguard.py", "/static/%2e%2e/guard.py", "/study/study.jsonl/download/exe"),
         *("/study/study.jsonl/trial/99", "/study/study.jsonl/confirm/exec", "/study/study.jsonl/trial/-1", "/%00"),
+        *(f"/study/study.jsonl/trial/{'9' * 5000}", f"/study/study.jsonl/exhibit/{'9' * 5000}/A"),
     ],
 )
 def test_no_path_leads_elsewhere(server, path):

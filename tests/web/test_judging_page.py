@@ -9,7 +9,9 @@ from seen import NEEDS_BROWSER, PHONE, exhibits, expect, screen, violations
 from served import Served, begun, home
 
 import equipoise as eq
+from equipoise.web.confirming import CONFIRMATIONS
 from equipoise.web.dials import told_of
+from equipoise.web.downloads import FILES
 from equipoise.web.forms import change
 from equipoise.web.server import application
 from equipoise.web.shelf import Shelf
@@ -118,6 +120,24 @@ def test_blind_judges_see_no_setting_anywhere_on_the_page(path):
         assert word not in seen
 
 
+@pytest.mark.parametrize("own", ["", "judge/anna/"])
+def test_no_address_shows_a_setting_to_blind_judges_unless_they_say_so(tmp_path, own):
+    path = tmp_path / "study.jsonl"
+    space = eq.Space(gain=eq.Float(100, 200), mode=eq.Choice(["SECRET1", "SECRET2"]))
+    opt = eq.Optimizer(space, start={"gain": 123.0, "mode": "SECRET1"}, log=path, rng=0)
+    opt.judge(opt.ask_pair(judge="anna"), "first")
+    opt.tell(opt.ask(), 0.5)
+    opt.ask_pair(judge="anna")
+    app = application(Shelf(path, sitting=Sitting(None, blind=True)))
+    parts = ["", "now", "known", "hidden", "logbook", "trial/0", "trial/1", "trial/2"]
+    parts += [f"confirm/{what}" for what in CONFIRMATIONS] + [f"download/{kind}" for kind in FILES]
+    for part in parts:
+        seen = got(app, f"{home(path)}{own}{part}")
+        assert not any(word in seen for word in ("SECRET", ">gain")), part
+    assert "SECRET" in got(app, f"{home(path)}{own}confirm/best", b"seen=yes")
+    assert "SECRET" in got(app, f"{home(path)}{own}download/csv", b"seen=yes")
+
+
 def judges(path, **how):
     return Station(path, sitting=Sitting(None, **how))
 
@@ -142,6 +162,34 @@ def test_several_judges_each_have_a_pair_an_undo_and_a_name_of_their_own(path):
     do(station, do="retract", trial=1, was=last.was, judge="bert")
     assert station.now("bert").sides.pair == 1
     assert said(path) == [(0, "anna", "first")]
+
+
+def test_a_judge_changes_nothing_that_another_has_said(path):
+    station = judges(path)
+    eq.resume(path).tell(eq.resume(path).ask(), 0.5)
+    for judge in ("anna", "bert"):
+        do(station, do="ask", judge=judge)
+        pair = station.now(judge).sides.pair
+        do(station, do="judge", pair=pair, answer="first", judge=judge)
+    before, own = path.read_bytes(), said(path)
+    was, theirs, reading = told_of("first"), own[1][0], 0
+    for form in (
+        {"do": "retract", "trial": theirs, "was": was},
+        {"do": "rejudge", "trial": theirs, "was": was, "answer": "second"},
+        {"do": "undo", "trial": theirs},
+        {"do": "expire", "trial": station.now("bert").sides.pair},
+        {"do": "correct", "trial": reading, "was": told_of(0.5), "value": 1},
+        {"do": "retract", "trial": reading, "was": told_of(0.5)},
+    ):
+        with pytest.raises(RefusedError, match="is no pair that anna has judged"):
+            do(station, **form, judge="anna")
+    assert path.read_bytes() == before
+    app = application(Shelf(path, sitting=Sitting(None)))
+    assert "Correct it" in got(app, f"{home(path)}judge/anna/trial/{own[0][0]}")
+    for number in (theirs, reading):
+        assert "no pair of this number" in got(app, f"{home(path)}judge/anna/trial/{number}")
+    do(station, do="retract", trial=theirs, was=was)  # whoever runs the study may
+    assert said(path) == own[:1]
 
 
 def test_a_number_is_an_answer(path):
@@ -182,7 +230,8 @@ def test_who_judges_blind_finds_no_way_to_the_best_but_by_asking_for_it(path):
         assert ('href="hidden"' in seen) is blind
     hidden = got(begun_of[True], f"{home(path)}judge/anna/hidden")
     assert all(way in hidden for way in ("confirm/best", "download/judgements.csv", "not blind"))
-    assert got(begun_of[True], f"{home(path)}judge/anna/download/judgements.csv").startswith("pair,judge,first.focus,")
+    table = got(begun_of[True], f"{home(path)}judge/anna/download/judgements.csv", b"seen=yes")
+    assert table.startswith("pair,judge,first.focus,")
 
 
 def test_names_of_judges_are_asked_for_where_they_are_wanted(path):

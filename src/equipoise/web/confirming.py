@@ -12,7 +12,7 @@ from equipoise.judging import Pair
 from equipoise.spaces.readouts import printable
 from equipoise.web.dials import Dial, dials, told_of
 from equipoise.web.known import described
-from equipoise.web.pages import MissingError, Pages, page
+from equipoise.web.pages import MissingError, Pages, must_see, page
 from equipoise.web.sides import on_button
 from equipoise.web.station import RefusedError, Station
 
@@ -68,9 +68,13 @@ CONFIRMATIONS = {
 }
 
 
+MOVES = ("start", "best")
+"""What shows a setting before it is done."""
+
+
 def moves(station: Station, what: str) -> tuple[tuple[Dial, ...], str]:
     """Return what to dial in for a question, against where the machine stands, and by what the form says so."""
-    if what not in ("start", "best"):
+    if what not in MOVES:
         return (), ""
     try:
         x = station.target(what)
@@ -123,6 +127,8 @@ class Beside:
         question = CONFIRMATIONS.get(what)
         if question is None:
             raise MissingError("There is no such thing to do.")
+        if what in MOVES:
+            must_see(request, station)
         moved, told = await run_in_threadpool(moves, station, what)
         shown: dict[str, Any] = {"what": what, "question": question, "dials": moved, "shown": told}
         return page("confirm.html", request, name=station.path.name, **shown)
@@ -134,13 +140,16 @@ class Beside:
         records = await run_in_threadpool(station.opt.records)
         record = next((record for record in records if record.trial == number), None)
         judged = next(((pair, answer) for pair, answer in station.opt.answers() if pair.id == number), None)
+        judge = request.path_params.get("judge")
+        if judge is not None and not await run_in_threadpool(station.judged_by, number, judge):
+            raise MissingError(f"There is no pair of this number that {judge} has judged.")
         if judged is not None:
             return page("judged.html", request, name=station.path.name, **_judged(station, *judged))
         if record is None:
             raise MissingError("There is no such trial.")
         state, who = (printable(text, "") for text in (described(record), record.worker or ""))
         shown: dict[str, Any] = {"record": record, "state": state, "worker": who, "was": told_of(record.value)}
-        shown["dials"] = dials(station.opt.space, record.x)
+        shown["dials"] = () if station.blind else dials(station.opt.space, record.x)
         return page("trial.html", request, name=station.path.name, unit=station.unit, **shown)
 
     async def hidden(self, request: Request) -> Response:

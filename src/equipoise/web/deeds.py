@@ -6,38 +6,43 @@ from equipoise.web.dials import told_of
 from equipoise.web.station import RefusedError, Station
 
 
-def undo(station: Station, trial: int) -> None:
+def undo(station: Station, trial: int, judge: str | None = None) -> None:
     """Take back the last step, if it still is the last."""
     with station.turn():
+        _must_be_own(station, trial, judge)
         if station.opt.last_answered != trial:
             raise RefusedError(f"Trial {trial} is no longer the last answer; look at the list, and retract it there.")
         station.opt.undo()
 
 
-def correct(station: Station, trial: int, value: float, was: str) -> None:
+def correct(station: Station, trial: int, value: float, was: str, judge: str | None = None) -> None:
     """Replace the reading of a trial, if it still is what it was."""
     with station.turn():
+        _must_be_own(station, trial, judge)
         _must_be_as_shown(station, trial, was)
         station.opt.correct(trial, value)
 
 
-def rejudge(station: Station, pair: int, answer: str | float, was: str) -> None:
+def rejudge(station: Station, pair: int, answer: str | float, was: str, judge: str | None = None) -> None:
     """Replace what was said of a pair, if it still is what it was."""
     with station.turn():
+        _must_be_own(station, pair, judge)
         _must_be_as_shown(station, pair, was)
         station.opt.correct(pair, answer)
 
 
-def retract(station: Station, trial: int, was: str) -> None:
+def retract(station: Station, trial: int, was: str, judge: str | None = None) -> None:
     """Take back what was told of a trial, if it still is what it was."""
     with station.turn():
+        _must_be_own(station, trial, judge)
         _must_be_as_shown(station, trial, was)
         station.opt.retract(trial)
 
 
-def expire(station: Station, trial: int) -> None:
+def expire(station: Station, trial: int, judge: str | None = None) -> None:
     """Take back an open trial whose worker is lost."""
     with station.turn():
+        _must_be_own(station, trial, judge)
         if trial not in station.opt.open_trials:
             raise RefusedError(f"Trial {trial} is not open any more.")
         station.opt.expire(trial)
@@ -63,6 +68,12 @@ def cancel(station: Station) -> None:
     """Do not go on with the audit or verification."""
     with station.turn():
         station.opt.cancel()
+
+
+def _must_be_own(station: Station, trial: int, judge: str | None) -> None:
+    """Refuse a judge who has said a name what another judge has said, and readings."""
+    if judge is not None and not station.judged_by(trial, judge):
+        raise RefusedError(f"Trial {trial} is no pair that {judge} has judged. Nothing was changed.")
 
 
 def _must_be_as_shown(station: Station, trial: int, was: str) -> None:

@@ -11,7 +11,7 @@ from starlette.responses import FileResponse, Response
 from equipoise import plots
 from equipoise.desk.table import as_csv, ballot_rows, rows
 from equipoise.desk.times import times
-from equipoise.web.pages import MissingError, Pages
+from equipoise.web.pages import MissingError, Pages, must_see
 from equipoise.web.sides import open_pair
 from equipoise.web.station import Station
 
@@ -81,6 +81,7 @@ class Downloads:
         station = await self._pages.found(request)
         if request.path_params["kind"] not in FILES:
             raise MissingError("There is no such file.")
+        must_see(request, station)
         kind, make = FILES[request.path_params["kind"]]
         try:
             await run_in_threadpool(station.follow)

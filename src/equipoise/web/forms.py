@@ -90,7 +90,9 @@ def _fail(station: Station, given: Fields) -> list[str]:
 
 
 def _correct(station: Station, given: Fields) -> None:
-    deeds.correct(station, count(given, "trial"), number(given, "value", "A reading"), given.get("was", ""))
+    deeds.correct(
+        station, count(given, "trial"), number(given, "value", "A reading"), given.get("was", ""), given.get("judge")
+    )
 
 
 def _note(station: Station, given: Fields) -> None:
@@ -107,13 +109,15 @@ CHANGES: dict[str, Callable[[Station, Fields], list[str] | None]] = {
     "skip": lambda station, given: station.fail(count(given, "trial"), ""),
     "judge": _judge,
     "pass": _pass,
-    "undo": lambda station, given: deeds.undo(station, count(given, "trial")),
+    "undo": lambda station, given: deeds.undo(station, count(given, "trial"), given.get("judge")),
     "correct": _correct,
     "rejudge": lambda station, given: deeds.rejudge(
-        station, count(given, "trial"), _answer(given), given.get("was", "")
+        station, count(given, "trial"), _answer(given), given.get("was", ""), given.get("judge")
     ),
-    "retract": lambda station, given: deeds.retract(station, count(given, "trial"), given.get("was", "")),
-    "expire": lambda station, given: deeds.expire(station, count(given, "trial")),
+    "retract": lambda station, given: deeds.retract(
+        station, count(given, "trial"), given.get("was", ""), given.get("judge")
+    ),
+    "expire": lambda station, given: deeds.expire(station, count(given, "trial"), given.get("judge")),
     "pause": lambda station, given: station.switch("pause", words(given, "reason")),
     "by hand": lambda station, given: station.switch("by hand"),
     "automatic": lambda station, given: station.switch("automatic"),

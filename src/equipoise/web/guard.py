@@ -11,6 +11,7 @@ endless or slow bodies                    limits on size and time
 
 import asyncio
 import ipaddress
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
@@ -185,7 +186,7 @@ async def _body(headers: Headers, receive: Receive) -> bytes | Response:
     if kind != "application/x-www-form-urlencoded":
         return _plain(415, "A change must be a form.")
     length = headers.get("content-length", "0")
-    if not length.isdecimal() or int(length) > MAX_BODY:
+    if re.fullmatch(r"[0-9]{1,9}", length) is None or int(length) > MAX_BODY:
         return _plain(413, f"A form may have {MAX_BODY} bytes.")
     try:
         return await asyncio.wait_for(_collected(receive), BODY_SECONDS)

@@ -1,7 +1,7 @@
 """The routes of the screen: looking changes nothing, and every change is a form."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -155,6 +155,21 @@ class MissingError(Exception):
     """What was asked for is not there."""
 
 
+class HiddenError(Exception):
+    """What was asked for shows settings, which are hidden from blind judges."""
+
+
+def must_see(request: Request, station: Station) -> None:
+    """Refuse to show settings that are hidden, unless it was said on the page of what is hidden that they may be."""
+    if station.blind and request.query_params.get("seen") != "yes":
+        raise HiddenError
+
+
+async def hidden(request: Request, error: Exception) -> Response:
+    """Lead to the page that says what is hidden, and what it means to look at it."""
+    return RedirectResponse(f"{home_of(request.path_params)}hidden", 303)
+
+
 async def missing(request: Request, error: Exception) -> Response:
     """Answer what is not there, or cannot be read."""
     return page("missing.html", request, 404 if isinstance(error, MissingError) else 503, text=str(error))
@@ -186,5 +201,10 @@ def page(template: str, request: Request, status: int = 200, **shown: Any) -> Re
 
 def home(station: Station, judge: str | None = None) -> str:
     """Return the address of a study's screen; of a judge who has said a name, that of their own."""
-    own = "" if judge is None else f"judge/{quote(judge, safe='')}/"
-    return f"/study/{quote(station.path.name, safe='')}/{own}"
+    return home_of({"name": station.path.name} | ({} if judge is None else {"judge": judge}))
+
+
+def home_of(asked: Mapping[str, str]) -> str:
+    """Return the address of the screen of the study, and the judge, that an address names."""
+    own = f"judge/{quote(asked['judge'], safe='')}/" if "judge" in asked else ""
+    return f"/study/{quote(asked['name'], safe='')}/{own}"

@@ -10,6 +10,7 @@ from typing import Any
 import h11
 import uvicorn
 from starlette.applications import Starlette
+from starlette.convertors import Convertor, register_url_convertor
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
@@ -21,7 +22,7 @@ from equipoise.web.beginning import Beginning
 from equipoise.web.confirming import Beside
 from equipoise.web.downloads import Downloads
 from equipoise.web.guard import LOOPBACK, Guard
-from equipoise.web.pages import STATIC, MissingError, Pages, missing
+from equipoise.web.pages import STATIC, HiddenError, MissingError, Pages, hidden, missing
 from equipoise.web.remarks import listen
 from equipoise.web.shelf import Shelf
 from equipoise.web.streaming import Broadcast
@@ -101,6 +102,23 @@ class Binding:
         return socket.create_server((self.host, self.port), family=family)
 
 
+class NumberConvertor(Convertor[int]):
+    """The number of a trial in an address: as long as one can be, since Python refuses to read thousands of digits."""
+
+    regex = "[0-9]{1,9}"
+
+    def convert(self, value: str) -> int:
+        """Return the number."""
+        return int(value)
+
+    def to_string(self, value: int) -> str:
+        """Return it as it stands in an address."""
+        return str(value)
+
+
+register_url_convertor("number", NumberConvertor())
+
+
 def application(shelf: Shelf, ending: Callable[[], bool] = lambda: False) -> Starlette:
     """Return all pages, without a guard.
 
@@ -125,13 +143,14 @@ def application(shelf: Shelf, ending: Callable[[], bool] = lambda: False) -> Sta
             Route(f"{study}/events", pages.events),
             Route(f"{study}/hidden", beside.hidden),
             Route(f"{study}/confirm/{{what}}", beside.confirm),
-            Route(f"{study}/trial/{{trial:int}}", beside.trial),
+            Route(f"{study}/trial/{{trial:number}}", beside.trial),
             Route(f"{study}/logbook", beside.logbook),
             Route(f"{study}/download/{{kind}}", downloads.get),
-            Route(f"{study}/exhibit/{{pair:int}}/{{letter}}", downloads.exhibit),
+            Route(f"{study}/exhibit/{{pair:number}}/{{letter}}", downloads.exhibit),
         ]
     static = Mount("/static", StaticFiles(directory=STATIC))
-    return Starlette(routes=[*routes, static], exception_handlers={MissingError: missing, LogError: missing})
+    handlers = {MissingError: missing, LogError: missing, HiddenError: hidden}
+    return Starlette(routes=[*routes, static], exception_handlers=handlers)
 
 
 class Server:

@@ -148,6 +148,11 @@ class Station:
             self._go_on(judge)
         return said
 
+    def judged_by(self, pair: int, judge: str) -> bool:
+        """Whether a pair was judged, or skipped, by a judge."""
+        with self.turn():
+            return any(ruling.pair.id == pair and ruling.pair.judge == judge for ruling in self.opt.rulings())
+
     def tell(self, trial: int, value: float, error: float = 0.0) -> list[str]:
         """Report a reading of the trial that is open here, then hand out the next; return what is to be said."""
         with self.turn(), remarks() as said:
