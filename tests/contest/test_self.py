@@ -25,7 +25,7 @@ LAWS = {
 
 @pytest.mark.parametrize("law", LAWS)
 def test_it_is_seldom_called_different_from_itself(law):
-    """Looked at after each round: at most 5 % by theorem; 40 runs give more than this with a probability below 0.001."""
+    """Looked at after each round: at most 5 % by theorem; 40 runs give more with a probability below 0.001."""
     question = Question(("a", "b"), scale="difference", kind="reading")
     wrong = 0
     for seed in range(RUNS):

@@ -1,4 +1,4 @@
-r"""What paired differences show by the coins alone: bets on their signs, with limits that hold at every time of looking.
+r"""What paired differences show by the coins alone: bets on their signs, with limits that hold at any time of looking.
 
     symbol   meaning                                                                   shape
     d        differences of pairs, each measured in random order                       (n,)

@@ -31,6 +31,9 @@ EVERYTHING = "all settings"
 NO_BOUND = "A guess: there is no bound yet."
 """What is said as long as too little is known."""
 
+SINGLE_RIVALS = ("the start", "1 runner-up")
+"""Scopes of a claim that are one setting."""
+
 DIGITS = 2
 """Significant digits of an uncertainty."""
 
@@ -103,8 +106,9 @@ def claimed(claim: "Claim", unit: str = "") -> str:
     """
     if math.isinf(claim.bound):
         return NO_BOUND
-    what = "nothing" if claim.scope == EVERYTHING else f"none of {claim.scope}"
-    return f"{PHRASES[claim.kind]}, {what} is better by more than {amount(claim.bound, unit)}."
+    what = f"{claim.scope} is not" if claim.scope in SINGLE_RIVALS else f"none of {claim.scope} is"
+    what = "nothing is" if claim.scope == EVERYTHING else what
+    return f"{PHRASES[claim.kind]}, {what} better by more than {amount(claim.bound, unit)}."
 
 
 def left_to_gain(claim: "Claim", unit: str = "") -> str:
