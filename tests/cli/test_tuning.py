@@ -1,6 +1,7 @@
 """`equipoise tune`: parameters in a command line, failures that are learned from, a winner that is verified."""
 
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.cli.template import parsed
+from equipoise.cli.template import Template, parsed
 from invoking import interruptible, invoke
 
 BOWL = f"{sys.executable} -S -c 'print(({{q=-2.0..2.0}} - 0.7) ** 2 + {{n=1..9:2}})'"
@@ -67,6 +68,55 @@ def test_other_braces_stay_and_a_parameter_may_stand_twice():
 
 def test_a_setting_is_one_word_of_a_shell():
     assert parsed("echo {mode=a b|$(touch x)}").command({"mode": "$(touch x)"}) == "echo '$(touch x)'"
+
+
+HOSTILE = [
+    "$(touch x)",
+    "`touch x`",
+    "'; touch x; '",
+    '"; touch x; "',
+    "a\\",
+    "it's",
+    "\n touch x\n",
+    "${n}",
+    "{n}",
+    "!!",
+]
+"""Options that a shell would run, or change."""
+
+PLACES = ["{}", "'{}'", '"{}"', "a{}b", "'a {} b'", '"a {} b"', '"$(echo "{}")"', "$(echo '{}')"]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_setting_is_itself_inside_and_outside_of_quotes(place, tmp_path):
+    for value in HOSTILE:
+        template = Template(f"printf '%s.' {place.format('{mode}')} {{n}}", {"mode": eq.Choice(["a", value])}, {})
+        command = template.command({"mode": value})
+        said = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True).stdout
+        expected = re.sub(r"[$()'\"]|echo ", "", place).format(value) + ".{n}."
+        if "$(" in place:  # which takes off the last line breaks, and of which a part may be several words
+            assert "".join(said.split()).replace(".", "") == "".join(expected.split()).replace(".", "")
+        else:
+            assert said == expected
+            assert shlex.split(command)[2:] == expected.split(".")[:2]  # without a shell too
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["# {}", "cat <<E\n{}\nE", "`ls {}`", "${{x:-{}}}", "$(({}))", "$'{}'", "\\{}", "${}", "$(case x in a) {}; esac)"],
+)
+def test_a_setting_has_no_place_where_a_shell_may_run_it(place):
+    with pytest.raises(ValueError, match=r"mode: '\$\(touch x\)' must not stand in a comment, a here-document"):
+        parsed("echo " + place.format("{mode=a|$(touch x)}"))
+    plain = parsed("echo " + place.format("{mode=a|b}"))
+    assert plain.command({"mode": "b"}) == "echo " + place.format("b")
+
+
+def test_what_stands_before_a_setting_does_not_matter():
+    before = "a=${HOME}; b=$((1 + 2)) # it's\nc=`ls` (ls) $(ls \"(\") \\' "
+    filled = parsed(before + "{mode=a|$(b)} '{mode}' \"{mode}\"").command({"mode": "$(b)"})
+    assert filled == before + "'$(b)' '''$(b)''' \"'$(b)'\"".replace("\"'", '""\'').replace("'\"", '\'""')
 
 
 def test_the_start_is_what_is_given_and_else_the_middle():

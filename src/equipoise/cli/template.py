@@ -2,16 +2,17 @@
 
 import math
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from equipoise.cli.quoting import quoted
 from equipoise.spaces.named import Space
 from equipoise.spaces.numbers import Float, Int
 from equipoise.spaces.options import Choice
 
 DECLARED = re.compile(r"\{([A-Za-z_]\w*)=([^{}]+)\}")
+PLACE = re.compile(r"\{([A-Za-z_]\w*)(?:=[^{}]+)?\}")
 NAME = re.compile(r"[A-Za-z_]\w*")
 WHOLE = re.compile(r"[+-]?\d+")
 
@@ -60,11 +61,16 @@ class Template:
         return {name: self._stepped(name, value) for name, value in x.items()}
 
     def command(self, x: Mapping[str, Any]) -> str:
-        """Return the command line with settings in their places, each one word of a shell."""
-        filled = DECLARED.sub(lambda match: shlex.quote(str(x[match[1]])), self.text)
-        for name in self.parameters:
-            filled = filled.replace(f"{{{name}}}", shlex.quote(str(x[name])))
-        return filled
+        """Return the command line with settings in their places, where a shell takes each for itself: see `quoted`."""
+        return PLACE.sub(lambda place: self._filled(place, x), self.text)
+
+    def _filled(self, place: re.Match[str], x: Mapping[str, Any]) -> str:
+        if place[1] not in self.parameters:
+            return place[0]
+        try:
+            return quoted(str(x[place[1]]), self.text[: place.start()])
+        except ValueError as error:
+            raise ValueError(f"{place[1]}: {error}") from None
 
     def start(self, given: Sequence[str]) -> dict[str, Any]:
         """Return the present setting: what is given as NAME=VALUE, else the first option or the middle."""
@@ -114,7 +120,11 @@ def parsed(text: str) -> Template:
             parameters[name] = _choice(name, spec)
     if not parameters:
         raise ValueError("the command line must have a parameter in it, such as {threads=1..64} or {mode=fast|safe}")
-    return Template(text, parameters, steps)
+    template = Template(text, parameters, steps)
+    for name, parameter in parameters.items():
+        for option in parameter.options if isinstance(parameter, Choice) else ():
+            template.command({**template.start([]), name: option})  # refuse one that has no safe place
+    return template
 
 
 def _number(name: str, spec: str) -> tuple[Float | Int, float | None]:
