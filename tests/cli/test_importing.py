@@ -87,3 +87,45 @@ def test_a_program_is_run_in_a_block_and_may_say_more(study):
     assert done.exit_code == 0, done.output
     told = eq.resume(study).records()
     assert [(record.block, dict(record.covariates)) for record in told] == [("tuesday", {"humidity": 0.4})] * 2
+
+
+def test_a_table_that_the_study_has_is_refused_unless_it_is_meant(study):
+    table = study.with_name("old.csv")
+    table.write_text("q1,lens,value\n0.1,in,3\n0.1,in,3\n0.2,out,4\n")
+    assert invoke("import", study, table, "--block", "2025").exit_code == 0  # two rows alike are two readings
+    for options in ((), ("--dry-run",)):
+        refused = invoke("import", study, table, "--block", "2025", *options)
+        assert refused.exit_code == 1
+        assert "has 3 of the 3 rows of" in refused.output
+        assert "--new takes in the others, --again all of them once more" in refused.output
+    assert len(eq.resume(study).records()) == 3
+    assert invoke("import", study, table, "--block", "2024").exit_code == 0  # another block
+    with table.open("a") as file:
+        file.write("0.1,in,3\n0.3,out,5\n")  # a table that has grown
+    refused = invoke("import", study, table, "--block", "2025")
+    assert "has 3 of the 5 rows of" in refused.output
+    grown = invoke("import", study, table, "--block", "2025", "--new", "--json")
+    assert json.loads(grown.output)["taken"] == 2
+    assert invoke("import", study, table, "--block", "2025", "--again").exit_code == 0
+    assert len(eq.resume(study).records()) == 3 + 3 + 2 + 5
+    assert invoke("import", study, table, "--again", "--new").exit_code == 2
+
+
+def test_judgements_that_the_study_has_are_refused_too(study):
+    table = study.with_name("votes.csv")
+    table.write_text(
+        "first.q1,first.lens,second.q1,second.lens,answer,judge\n0.1,in,0.2,out,first,anna\n0.3,in,0.2,out,equal,bert\n"
+    )
+    assert invoke("import", study, table, "--judgements").exit_code == 0
+    assert "has 2 of the 2 rows of" in invoke("import", study, table, "--judgements").output
+    assert eq.resume(study).judgements == 2
+
+
+def test_a_study_that_is_exported_and_taken_in_again_is_noticed(study):
+    opt = eq.resume(study)
+    for value in range(4):
+        opt.tell(opt.ask(), value)
+    del opt
+    table = study.with_name("own.csv")
+    invoke("export", study, "--out", table)
+    assert "has 4 of the 4 rows of" in invoke("import", study, table).output

@@ -10,6 +10,7 @@ from tqdm import tqdm
 
 from equipoise.answer.wording import counted
 from equipoise.cli.common import AS_JSON, REFUSED, STUDY, command, opened, say
+from equipoise.cli.duplicates import repeated
 from equipoise.optimizer import Optimizer
 from equipoise.study.ballots import SIDES, Ballots
 from equipoise.study.sheets import Sheet
@@ -36,10 +37,20 @@ equipoise import study.jsonl votes.csv --judgements""",
 @click.option(
     "--judgements", is_flag=True, help="The rows are judgements: first.NAME, second.NAME, answer, judge, steps."
 )
+@click.option("--again", is_flag=True, help="Take in also rows that the study has already: they count once more.")
+@click.option("--new", "only_new", is_flag=True, help="Take in only rows that the study does not have yet.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be taken in.")
 @AS_JSON
 def import_(
-    study: Path, table: Path, block: str | None, judgements: bool, dry_run: bool, as_json: bool, **how: Any
+    study: Path,
+    table: Path,
+    block: str | None,
+    judgements: bool,
+    again: bool,
+    only_new: bool,
+    dry_run: bool,
+    as_json: bool,
+    **how: Any,
 ) -> None:
     """Take in the readings of TABLE, a CSV file with a column for each parameter, a row a reading.
 
@@ -50,8 +61,12 @@ def import_(
     With --judgements a row is what was said of two settings: `export --judgements` writes such tables. Without a column
     steps, the shortest scale that has all words of the table is taken. Rows without an answer are passed over.
 
+    If the study has some of the rows already, the table is refused: see --new, for one that has grown, and --again.
+
     Rows that are no readings are listed with the reason and left out; the exit code is 1 where there were any.
     """
+    if again and only_new:
+        raise click.UsageError("give either --again or --new")
     opt, (columns, lines) = opened(study), _read(table)
     read, add, sides = _reader(opt, columns, lines, block, judgements, how)
     refused: list[dict[str, Any]] = []
@@ -65,12 +80,26 @@ def import_(
             refused.append({"line": line, "why": str(error)})
         else:
             good += [] if told is None else [told]
+    if not again:
+        good = _unknown(table, opt, good, judgements, only_new)
     for told in tqdm(good, unit="row", disable=None) if not dry_run else ():
         add(**told)
     data = {"taken": len(good), "refused": refused, "dry_run": dry_run}
     say(as_json, data, _report(table, _taken(len(good), judgements), len(good), refused, dry_run))
     if refused:
         raise click.exceptions.Exit(REFUSED)
+
+
+def _unknown(
+    table: Path, opt: Optimizer, rows: list[dict[str, Any]], judgements: bool, only_new: bool
+) -> list[dict[str, Any]]:
+    """Return the rows that the study does not have; refuse the table if it has some, unless only new ones count."""
+    known = repeated(opt, rows, judgements)
+    if any(known) and not only_new:
+        many = f"{sum(known)} of the {len(rows)} rows" if len(rows) > 1 else "the row"
+        advice = "--new takes in the others, --again all of them once more"
+        raise click.ClickException(f"the study has {many} of {table} already, and nothing was taken in: {advice}")
+    return [row for row, has in zip(rows, known, strict=True) if not has]
 
 
 def _reader(
