@@ -1,13 +1,18 @@
 """What a stranger's study can do to a terminal and a shell: nothing."""
 
 import json
+import os
+import pty
 import subprocess
+from contextlib import suppress
 
 import pytest
+from click.testing import CliRunner
 
 import equipoise as eq
 from equipoise.cli.common import assignments, json_line, printable
-from invoking import invoke
+from equipoise.cli.main import main
+from invoking import invoke, started
 
 ESCAPES = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e\x7f\r"
 
@@ -36,6 +41,44 @@ def test_nothing_that_is_printed_moves_a_cursor(study, words, as_json):
     result = invoke(command, study, *rest, *(["--json"] if as_json else []), code=code)
     assert is_harmless(result.stdout)
     assert is_harmless(result.stderr)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["best", f"no{ESCAPES}"],
+        ["tell", "STUDY", f"1{ESCAPES}", 1],
+        ["best", "STUDY", "--context", f"a{ESCAPES}"],
+        ["best", "STUDY", f"--no{ESCAPES}"],
+        [f"no{ESCAPES}"],
+        ["export", "STUDY", "--out", f"nowhere{ESCAPES}/x"],
+        ["compare", f"a{ESCAPES}", f"a{ESCAPES}"],
+        ["compare", f"--no{ESCAPES}"],
+        ["tune", "{n=1..2}", "--start", f"a{ESCAPES}"],
+    ],
+)
+def test_no_message_about_wrong_usage_moves_a_cursor(study, words):
+    result = CliRunner().invoke(main, [str(study if word == "STUDY" else word) for word in words])
+    assert result.exit_code in (1, 2, 64)
+    assert "Error: " in result.stderr
+    assert is_harmless(result.stderr)
+
+
+def test_a_table_is_harmless_on_a_terminal_and_whole_in_a_file(study):
+    said = invoke("export", study).stdout
+    assert ESCAPES.replace("\r", "") in said.replace("\r", "")
+    ours, theirs = pty.openpty()
+    process = started("export", study, stdout=theirs)
+    os.close(theirs)
+    seen = b""
+    with suppress(OSError):  # Linux says so when the last writer has gone
+        while part := os.read(ours, 4096):
+            seen += part
+    os.close(ours)
+    assert process.wait(120) == 0
+    process.stderr.close()
+    assert is_harmless(seen.decode().replace("\r\n", "\n"))
+    assert r"w\x1b]0;owned\x07" in seen.decode()
 
 
 def test_a_reason_is_one_line(study):

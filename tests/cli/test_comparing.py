@@ -99,8 +99,10 @@ def test_memory_is_the_programs_and_not_ours():
             for size in (10**6, 6 * 10**7)
         ]
         assert programs.floor < 3e7 < len(ballast)
-    assert runs[0].rss < 3e7
-    assert 5.5e7 < runs[1].rss - runs[0].rss < 6.5e7
+        small = programs.run("a", "true")
+    assert small.rss is None  # it is what the process has that starts it
+    assert (runs[0].rss or 0) < 3e7
+    assert 5.5e7 < runs[1].rss - (runs[0].rss or 1e7) < 6.5e7
     said = invoke("compare", "true", "sleep 0", "-N", "--metric", "rss", code=4).stderr
     assert re.search(r"failed, less memory than \d+ MB cannot be told", said)
 
@@ -283,6 +285,16 @@ def test_json_is_hyperfines_and_ours(tmp_path):
     assert (ours["decided"], ours["leader"], ours["metric"]) == (True, "a", "reading")
     assert ours["floor"]["difference"]["value"] == 0
     assert ours["rounds"][0] == {"a": 3.0, "b": 4.0, "a (again)": 3.0}
+
+
+def test_a_memory_that_was_not_measured_is_null(tmp_path):
+    options = [*READ, "-M", 2, "--log", "log.jsonl"]
+    data = invoke("compare", "echo 1", "echo 2", *options, "--json", "-").data
+    assert data["results"][0]["memory_usage_byte"] == [None, None]
+    assert (
+        "`metric` must be one that was measured, got 'rss'"
+        in invoke("compare", "--log", "log.jsonl", "--metric", "rss", code=64).stderr
+    )
 
 
 def test_limits_that_are_not_known_are_null():

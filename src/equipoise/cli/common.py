@@ -96,6 +96,12 @@ def explained() -> Iterator[None]:
                     click.echo(printable(f"Note: {warning.message}"), err=True)
 
 
+def harmless(error: click.ClickException) -> click.ClickException:
+    """Return an error whose message has nothing that a terminal would obey, whatever stood on the command line."""
+    vars(error)["message"] = printable(error.message)
+    return error
+
+
 def literal(text: str) -> Any:
     """Return a number where the text is one, also true, false and null; else the text.
 

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from equipoise.cli.arranging import KINDS, duration, job, named, question, setup
-from equipoise.cli.common import INTERRUPTED, FailingError, command, printable
+from equipoise.cli.common import INTERRUPTED, FailingError, command, harmless, printable
 from equipoise.cli.exporting import say_all
 from equipoise.cli.interrupting import interruptible
 from equipoise.cli.live import Live
@@ -64,7 +64,7 @@ def _errors_apart() -> Iterator[None]:
     try:
         yield
     except click.ClickException as error:
-        error.show()
+        harmless(error).show()
         sys.exit(WRONG_USAGE if error.exit_code in (1, 2) else error.exit_code)
 
 

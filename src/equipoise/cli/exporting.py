@@ -28,7 +28,8 @@ def summary(arm: str, runs: Sequence[Execution]) -> dict[str, Any]:
     whole = {"command": arm, "mean": statistics.mean(times), "stddev": spread, "median": statistics.median(times)}
     whole |= {name: statistics.mean(getattr(run, name) for run in runs) for name in ("user", "system")}
     whole |= {"min": min(times), "max": max(times), "times": times}
-    return whole | {"memory_usage_byte": [int(run.rss) for run in runs], "exit_codes": [run.exit for run in runs]}
+    memory = [None if run.rss is None else int(run.rss) for run in runs]
+    return whole | {"memory_usage_byte": memory, "exit_codes": [run.exit for run in runs]}
 
 
 def by_arm(verdict: Verdict, runs: Sequence[Execution]) -> dict[str, list[Execution]]:

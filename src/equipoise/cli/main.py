@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from equipoise import __version__
-from equipoise.cli.common import EXIT_CODES, INTERRUPTED
+from equipoise.cli.common import EXIT_CODES, INTERRUPTED, harmless
 
 START = """\b
 Start here:
@@ -70,9 +70,11 @@ class _Sections(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; an interrupt has its exit code also while the command is imported."""
+        """Run a command; errors show no character that a terminal obeys, and every interrupt has its exit code."""
         try:
             return super().invoke(ctx)
+        except click.ClickException as error:
+            raise harmless(error) from error.__cause__
         except KeyboardInterrupt:
             sys.exit(INTERRUPTED)
 

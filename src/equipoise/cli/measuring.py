@@ -133,7 +133,7 @@ def _must_be_told(run: Execution, job: Job, programs: Programs) -> None:
         raise FailedError("it takes no longer than the shell that starts it (advice: --shell none)")
     if job.metric in ("cpu", "user", "system") and job.ratio and run.value(job.metric) <= 0:
         raise FailedError(f"its {job.metric} time reads 0 (advice: --scale difference)")
-    if job.metric == "rss" and run.rss <= programs.floor:
+    if job.metric == "rss" and run.rss is None:
         raise FailedError(f"less memory than {programs.floor / 1e6:.0f} MB cannot be told")
 
 

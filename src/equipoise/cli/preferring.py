@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import click
 
-from equipoise.cli.common import AS_JSON, INTERRUPTED, STUDY, command, dialed, opened, say
+from equipoise.cli.common import AS_JSON, INTERRUPTED, STUDY, command, dialed, opened, printable, say
 from equipoise.judging import CHECK_EVERY, DEFAULT_STEPS, SCALES, Pair
 from equipoise.optimizer import Optimizer
 
@@ -110,7 +110,7 @@ def _undone(opt: Optimizer, pair: Pair) -> Pair:
     try:
         taken = opt.undo()
     except RuntimeError as nothing:
-        click.echo(str(nothing))
+        click.echo(printable(str(nothing)))
         return pair
     click.echo(f"The answer to pair {taken} is taken back.")
     return next((other for other in opt.open_pairs if other.id == taken), pair)

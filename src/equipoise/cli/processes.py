@@ -96,7 +96,8 @@ class Programs:
             raise FailedError(status(ended.exit), ended.err)
         net = {name: max(getattr(ended, name) - shell, 0.0) for name, shell in self.shell_cost.items()}
         read = last_number(ended.out) if self.setup.reads else None
-        return Execution(arm, **net, rss=ended.rss, exit=ended.exit, reading=read)
+        memory = ended.rss if ended.rss > self.floor else None
+        return Execution(arm, **net, rss=memory, exit=ended.exit, reading=read)
 
     def do(self, command: str) -> None:
         """Run a command line whose cost is of no interest, with a shell where there is one."""

@@ -19,6 +19,7 @@ from equipoise.cli.common import (
     context_of,
     json_line,
     opened,
+    printable,
     say,
 )
 from equipoise.desk.table import as_csv, ballot_rows, rows
@@ -100,7 +101,8 @@ def export(study: Path, judgements: bool, out: Path | None, as_json: bool) -> No
     """Write every trial handed out: where it was measured, what was read, when and by whom.
 
     Those told come first, in the order of telling, then what failed and what is still open. A parameter that is called
-    as another column is, such as time, gets an `x.` before its name.
+    as another column is, such as time, gets an `x.` before its name. A file gets every character as it is; a terminal
+    is shown escapes for those that it would obey.
 
     With --judgements every pair: the settings in both places, what was said, on which scale, when and by whom; `again`
     is the pair that it asked once more, in the other order.
@@ -110,7 +112,7 @@ def export(study: Path, judgements: bool, out: Path | None, as_json: bool) -> No
     found = ballot_rows(opt.rulings(), when) if judgements else rows(opt.records(judged=False), when)
     text = json_line(found) + "\n" if as_json else as_csv(found, opt, judgements)
     if out is None:
-        click.echo(text, nl=False)
+        click.echo(printable(text) if sys.stdout.isatty() else text, nl=False, color=True)  # else click takes some out
         return
     with _writing(out, study):
         out.write_text(text, encoding="utf-8", newline="")

@@ -25,7 +25,7 @@ class Execution:
         wall: Seconds from start to end.
         user: Seconds of computing in the program.
         system: Seconds of computing in the system for it.
-        rss: The most memory it has had, in bytes.
+        rss: The most memory it has had, in bytes; `None` if that was too little to be told.
         exit: Its exit code.
         reading: The last number it printed, where that was asked for.
     """
@@ -34,7 +34,7 @@ class Execution:
     wall: float
     user: float
     system: float
-    rss: float
+    rss: float | None
     exit: int = 0
     reading: float | None = None
 

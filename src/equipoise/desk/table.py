@@ -30,13 +30,13 @@ def ballot_rows(rulings: Iterable[Ruling], times: Times) -> list[dict[str, Any]]
 
 
 def as_csv(rows: list[dict[str, Any]], opt: Optimizer, judgements: bool = False) -> str:
-    """Return rows as a table; with its header, even if there are none."""
+    """Return rows as a table; with its header, even if there are none. What UTF-8 cannot say is escaped."""
     file = io.StringIO()
     some = rows or [_none(opt, judgements)]
     columns = {name: name for cells in some for name in cells}  # covariates are not in every row
     writer = csv.DictWriter(file, list(columns), lineterminator="\n")
     writer.writerows({name: cell(value) for name, value in cells.items()} for cells in (columns, *rows))
-    return file.getvalue()
+    return file.getvalue().encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _none(opt: Optimizer, judgements: bool) -> dict[str, Any]:
