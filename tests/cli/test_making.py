@@ -1,11 +1,13 @@
 """`equipoise new`: from options, from a TOML file, and what it refuses."""
 
+import inspect
 import json
 from pathlib import Path
 
 import pytest
 
 import equipoise as eq
+from equipoise.cli.making import PARTS
 from invoking import invoke, new_study
 
 EVERYTHING = {
@@ -84,6 +86,49 @@ def test_the_file_of_the_documentation(path, tmp_path):
     assert list(eq.resume(path).space.parameters) == ["q1", "rate", "mode", "lens"]
 
 
+LIMITED = ("--float", "q1", "-2", "2", "--float", "q2", "-1", "1", "--fixed", "lens", "in")
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        ("--start", "q1=0", "--start", "q2=0.5"),
+        ("--start", "q1=0,q2=0.5"),
+        ("--start", "q1=0 q2=0.5"),
+        ("--start", '{"q1": 0, "q2": 0.5}'),
+    ],
+)
+def test_start_and_limits_are_options(path, start):
+    limits = ("--drop", "0.5", "--max-step", "q1=0.2", "--max-step", "q2=0.1")
+    invoke("new", path, *LIMITED, *start, *limits, "--seed", 3)
+    space = eq.Space(q1=eq.Float(-2, 2), q2=eq.Float(-1, 1), lens="in")
+    twin = eq.Optimizer(space, start={"q1": 0, "q2": 0.5}, drop=0.5, max_step={"q1": 0.2, "q2": 0.1}, rng=3)
+    opt = eq.resume(path)
+    assert opt.ask(n=4) == twin.ask(n=4)
+    assert [trial.x for trial in opt.ask(n=2)] == [trial.x for trial in twin.ask(n=2)]
+
+
+def test_start_and_limits_are_keys_of_a_toml_file(path, tmp_path):
+    config = tmp_path / "study.toml"
+    config.write_text(
+        "drop = 0.5\nstart = {q1 = 0, temp = 21}\nmax_step = {q1 = 0.1}\nconstraint = 'q1 < 1'\nseed = 1\n"
+        "[parameters]\n"
+        'q1 = {type = "float", low = -2, high = 2, step = 0.05}\ntemp = {type = "context", low = 0, high = 40}\n'
+    )
+    invoke("new", path, "--config", config)
+    opt = eq.resume(path)
+    space = eq.Space(q1=eq.Float(-2, 2, step=0.05), temp=eq.Context(0, 40), constraint="q1 < 1")
+    assert opt.space.to_dict() == space.to_dict()
+    twin = eq.Optimizer(space, start={"q1": 0, "temp": 21}, drop=0.5, max_step={"q1": 0.1}, rng=1)
+    assert opt.ask(context={"temp": 30}).x == twin.ask(context={"temp": 30}).x
+
+
+def test_everything_that_a_study_is_made_of_can_be_said_in_a_file():
+    """All arguments of `Optimizer`, but for those that are no description: a log, a generator, a belief, a block."""
+    arguments = set(inspect.signature(eq.Optimizer).parameters) - {"space", "log", "rng", "posterior", "block"}
+    assert arguments <= set(PARTS)
+
+
 def test_options_win_over_the_file(path, tmp_path):
     config = tmp_path / "study.toml"
     config.write_text(TOML)
@@ -103,6 +148,12 @@ def test_options_win_over_the_file(path, tmp_path):
         (("--float", "q1", 0, 1, "--int", "q1", 0, 3), 2, "a parameter must be given once, got q1 more often"),
         (("--fixed", "lens", "in"), 1, "must hold a Float, an Int or a Choice"),
         (("--float", "q1", 0, 1, "--max-gap", -1), 1, "`max_gap` must be positive"),
+        (("--float", "q1", 0, 1, "--drop", 0.5), 1, "`drop` must come with a `start`"),
+        (("--float", "q1", 0, 1, "--start", "0.5"), 2, "--start must be NAME=VALUE, such as q1=0.5"),
+        (("--float", "q1", 0, 1, "--start", "q1=0", "--start", "q1=1"), 2, "once for each name"),
+        (("--float", "q1", 0, 1, "--start", "{q1}"), 2, "or JSON, got '{q1}'"),
+        ((*LIMITED, "--start", "q1=0"), 1, "`start` must say where every parameter stands, got no q2"),
+        ((*LIMITED, "--start", "q1=0,q2=0", "--max-step", "q3=1"), 1, "`max_step` must name a Float or an Int"),
         (("--config", "missing.toml"), 2, "does not exist"),
         (("--float", "q1", 0, 1, "--constraint", "q1 + q2 <= 1"), 1, "must use the names q1, got 'q2' at character 6"),
         (("--float", "q1", 0, 1, "--constraint", "q1.real < 1"), 1, "got 'q1.real' at character 1"),
@@ -169,7 +220,7 @@ def test_a_start(tmp_path):
     asked = [opt.ask().x, opt.ask().x]
     assert {"q1": 0.5, "mode": "b"} in asked
     said = invoke("new", tmp_path / "other.jsonl", "--float", "q1", 0, 1, "--start", "{", code=2).stderr
-    assert "must be JSON" in said
+    assert "must be NAME=VALUE, such as q1=0.5, once for each name, or JSON" in said
     said = invoke("new", tmp_path / "other.jsonl", "--float", "q1", 0, 1, "--start", '{"q1": 3}', code=1).stderr
     assert "q1" in said
     assert not (tmp_path / "other.jsonl").exists()

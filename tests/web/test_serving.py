@@ -32,6 +32,47 @@ def test_without_the_extra_it_is_named():
     assert said.splitlines()[-1].startswith('ImportError: the page needs more packages: pip install "equipoise[web]"')
 
 
+def test_limits_steps_contexts_and_many_knobs_are_said_on_the_page(tmp_path):
+    study = tmp_path / "new.jsonl"
+    server = Served(study)
+    line = {
+        "name0": "a",
+        "kind0": "float",
+        "low0": "0",
+        "high0": "1",
+        "step0": "0.05",
+        "start0": "0.5",
+        "max_step0": "0.1",
+    }
+    line |= {"name1": "temp", "kind1": "context", "low1": "0", "high1": "40", "start1": "21"}
+    line |= {"name2": "day", "kind2": "context choice", "options2": "wet, dry", "start2": "dry"}
+    for k in range(3, 30):
+        line |= {f"name{k}": f"q{k}", f"kind{k}": "float", f"low{k}": "0", f"high{k}": "1", f"start{k}": "0.2"}
+    rest = {"lines": "32", "drop": "0.5", "constraint": "a + q3 <= 1"}
+    try:
+        more = server.post("/new", {"lines": "8", "more": "yes", "name7": "kept", "drop": "0.5"})
+        assert more.status == 200
+        assert 'name="max_step15"' in more.text
+        assert 'value="kept"' in more.text
+        assert server.post("/new", line | rest | {"start29": ""}).status == 409
+        assert server.post("/new", line | rest | {"constraint": "a + zz <= 1"}).status == 409
+        assert server.post("/new", line | rest | {"drop": "-1"}).status == 409
+        assert server.post("/new", line | rest | {"max_step1": "3"}).status == 409  # a context is not moved
+        assert not study.exists()
+        assert server.post("/new", line | rest).status == 303
+    finally:
+        server.stop()
+    opt = eq.resume(study)
+    assert len(opt.space.parameters) == 30
+    assert opt.space.parameters["a"] == eq.Float(0, 1, step=0.05)
+    assert opt.space.contexts == ("temp", "day")
+    assert opt.space.constraint == "a + q3 <= 1"
+    limits = opt._study.state.rules.limits
+    assert limits.drop == 0.5
+    assert limits.max_step[0] == 0.1
+    assert opt.space.decode(limits.start)["q29"] == 0.2
+
+
 def test_a_study_that_is_not_there_is_begun_on_the_page(tmp_path):
     study = tmp_path / "new.jsonl"
     server = Served(study, "--unit", "mW")

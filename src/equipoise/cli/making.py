@@ -1,9 +1,10 @@
 """`equipoise new`: a study from options, or from a TOML file."""
 
 import json
+import re
 import tomllib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,10 @@ from equipoise.spaces.numbers import Float, Int
 from equipoise.spaces.options import Choice, Fixed
 from equipoise.spaces.parameters import parameter_from_dict
 
-SIMPLE = ("constraint", "start", "design", "minimize", "max_gap", "seed")
+NAMED = ("start", "max_step")
+"""What is said by the names of parameters."""
+
+SIMPLE = ("constraint", *NAMED, "drop", "design", "minimize", "max_gap", "seed")
 PARTS = ("kernel", "policy", "reduction", "offset", "confidence", "regularizer", *SIMPLE)
 RANGE = (str, float, float)
 WHOLE_RANGE = (str, int, int)
@@ -31,6 +35,8 @@ A TOML file says the same, and more where you want more:
   minimize = true
   seed = 0
   start = {q1 = 0, rate = 1e-3, gap = 0.5, n = 4, mode = "a", temp = 21, lens = "in"}
+  drop = 0.5
+  max_step = {q1 = 0.2, gap = 0.1}
   constraint = ["q1 + n <= 8", "mode != 'b' or rate < 0.01"]
   [parameters]
   q1 = {type = "float", low = -2, high = 2, unit = "mm"}
@@ -43,20 +49,13 @@ A TOML file says the same, and more where you want more:
 """
 
 
-def _setting(ctx: click.Context, parameter: click.Parameter, text: str | None) -> Any:
-    """Return a setting that was given as JSON."""
-    try:
-        return None if text is None else json.loads(text)
-    except ValueError as error:
-        raise click.BadParameter(f"must be JSON, such as '{{\"q1\": 0.5}}', got {text!r}") from error
-
-
 @command(
     "new",
     """equipoise new study.jsonl --float q1 -2 2 --float q2 -1 1 --minimize
 equipoise new study.jsonl --log-float rate 1e-4 1e-1 --int n 1 8 --choice mode a,b --fixed lens in
 equipoise new study.jsonl --float q1 0 1 --float q2 0 1 --constraint 'q1 + q2 <= 1'
 equipoise new study.jsonl --float q1 -2 2 --step-float gap 0 1 0.1 --context temp 0 40
+equipoise new study.jsonl --float q1 -2 2 --float q2 -1 1 --start q1=0 --start q2=0 --drop 0.5 --max-step q1=0.2
 equipoise new study.jsonl --config study.toml""",
     short_help="Start a study.",
     help="Start a study: a new file that will hold everything.\n\n" + TOML.strip("\n"),
@@ -95,7 +94,19 @@ equipoise new study.jsonl --config study.toml""",
 @click.option(
     "--constraint", multiple=True, metavar="TEXT", help="What must hold, such as 'q1 + q2 <= 1'; all, where several."
 )
-@click.option("--start", metavar="JSON", callback=_setting, help="Where things stand now: measured first.")
+@click.option(
+    "--start",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Where things stand now, every parameter: measured first. Repeated, with commas between, or as JSON.",
+)
+@click.option("--drop", type=float, help="Ask for nothing that may be worse than the start by more than this.")
+@click.option(
+    "--max-step",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="By how much a number may differ at most from one reading to the next, from the start on. As for --start.",
+)
 @click.option("--design", type=click.IntRange(min=0), help="Points measured first.  [default: by the dimension]")
 @click.option("--unit", "units", type=(str, str), multiple=True, metavar="NAME UNIT", help="Unit of a number.")
 @click.option("--minimize", is_flag=True, default=None, help="Look for the smallest value instead of the largest.")
@@ -109,17 +120,62 @@ def new(study: Path, config: Path | None, as_json: bool, **given: Any) -> None:
     parameters |= _parameters(given)
     for name, unit in given["units"]:
         parameters[name] = _measured_in(unit, name, parameters.get(name))
-    options = table | {name: given[name] for name in SIMPLE if given[name] not in (None, ())}
+    said = {name: given[name] for name in SIMPLE if given[name] not in (None, ())}
+    said |= {name: named_values(f"--{name.replace('_', '-')}", said[name]) for name in NAMED if name in said}
+    options = table | said
     if unknown := sorted(set(options) - set(PARTS)):
         raise ValueError(f"{config} may hold [parameters] and {', '.join(PARTS)}, got {', '.join(unknown)}")
     if not parameters:
         raise click.UsageError("give at least one parameter: --float, --int or --choice, or a --config with some")
     seed = check.count("seed", options.pop("seed"), at_least=0) if "seed" in options else None
-    start, constraint = options.pop("start", None), options.pop("constraint", None)
+    space = Space(parameters, constraint=options.pop("constraint", None))
+    limits = {name: options.pop(name) for name in (*NAMED, "drop") if name in options}
+    must_say_all(space, limits.get("start"))
     parts = {name: restored(name, value) for name, value in options.items()}
-    opt = Optimizer(Space(parameters, constraint=constraint), start=start, log=study, rng=seed, **parts)
+    opt = Optimizer(space, log=study, rng=seed, **limits, **parts)
     data = {"study": str(study), "space": opt.space.to_dict()}
     say(as_json, data, f"{study}: {opt.space!r}\nNext: equipoise ask {study}, or equipoise run {study} -- COMMAND")
+
+
+def named_values(option: str, given: Sequence[str]) -> dict[str, Any]:
+    """Return values by name, from texts such as `q1=0`, `q1=0, lens=in` or `{"q1": 0}`.
+
+    Args:
+        option: What they were given to, for the error.
+        given: The texts.
+
+    Example:
+        >>> named_values("--start", ["q1=0", "q2=0.5,lens=in", '{"pump power": 3}'])
+        {'q1': 0, 'q2': 0.5, 'lens': 'in', 'pump power': 3}
+    """
+    found: dict[str, Any] = {}
+    for text in given:
+        for name, value in _assigned(text):
+            if not name or name in found:
+                rule = f"{option} must be NAME=VALUE, such as q1=0.5, once for each name, or JSON"
+                raise click.UsageError(f"{rule}, got {text!r}")
+            found[name] = value
+    return found
+
+
+def _assigned(text: str) -> list[tuple[str, Any]]:
+    """Return names and values of a text; an empty name where it says none."""
+    if text.lstrip().startswith("{"):
+        try:
+            return list(json.loads(text).items())
+        except ValueError:
+            return [("", text)]
+    words = [word.partition("=") for word in re.split(r"\s*,\s*|\s+(?=[^\s=,]+=)", text.strip())]
+    return [(name.strip() if equals else "", literal(value.strip())) for name, equals, value in words]
+
+
+def must_say_all(space: Space, start: Any) -> None:
+    """Refuse a start that leaves a parameter out."""
+    if not isinstance(start, Mapping):
+        return
+    needed = [name for name, parameter in space.parameters.items() if not isinstance(parameter, Fixed)]
+    if missing := [name for name in needed if name not in start]:
+        raise ValueError(f"`start` must say where every parameter stands, got no {', '.join(missing)}")
 
 
 def _read(config: Path | None) -> dict[str, Any]:

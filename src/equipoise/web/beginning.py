@@ -1,6 +1,7 @@
 """A new study, from a form: one line for each knob."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -9,17 +10,50 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from equipoise.optimizer import Optimizer
+from equipoise.spaces.context import Context
 from equipoise.spaces.named import Space
 from equipoise.spaces.numbers import Float, Int
 from equipoise.spaces.options import Choice
 from equipoise.study.rules import UNIT
-from equipoise.web.forms import Fields, fields, number, words
+from equipoise.web.forms import Fields, count, fields, number, words
 from equipoise.web.pages import Pages, page
 from equipoise.web.shelf import Shelf
 from equipoise.web.station import RefusedError
 
 KNOBS = 8
-"""Lines of the form; more knobs are for `equipoise new`."""
+"""Lines of the form at first, and how many are added at a time."""
+
+MOST_KNOBS = 64
+"""Lines of the form at most; more knobs are for `equipoise new`."""
+
+KINDS = {
+    "float": "number",
+    "log": "number, ratios count",
+    "int": "whole number",
+    "choice": "choice",
+    "context": "number, given and not chosen",
+    "context choice": "one of several, given and not chosen",
+}
+"""What a line may be, in the words of the form."""
+
+OF_OPTIONS = ("choice", "context choice")
+"""Kinds whose values are listed."""
+
+COLUMNS = (
+    ("name", 10, "Name", "Name"),
+    ("kind", 0, "Kind", "Kind"),
+    ("low", 6, "From", "Least value"),
+    ("high", 6, "To", "Largest value"),
+    ("step", 5, "In steps of", "Step"),
+    ("options", 18, "Options, with commas", "Options"),
+    ("unit", 5, "Unit", "Unit"),
+    ("start", 7, "Stands now", "Present value"),
+    ("max_step", 6, "Longest move", "Longest move"),
+)
+"""Fields of a line: name, size, heading, and how a screen reader says it."""
+
+MOST_FIELDS = len(COLUMNS) * MOST_KNOBS + 16
+"""Fields of the form at most."""
 
 
 class Beginning:
@@ -40,7 +74,10 @@ class Beginning:
         """Make the study."""
         given: dict[str, str] = {}
         try:
-            given = fields(await request.body())
+            given = fields(await request.body(), MOST_FIELDS)
+            if "more" in given:
+                given["lines"] = str(min(_lines(given) + KNOBS, MOST_KNOBS))
+                return self._form(request, given, "")
             name = await run_in_threadpool(begin, self._shelf, given)
         except RefusedError as error:
             return self._form(request, given, str(error), 409)
@@ -50,7 +87,10 @@ class Beginning:
         shown: dict[str, Any] = {
             "draft": defaultdict(str, draft),
             "refused": refused,
-            "knobs": range(KNOBS),
+            "knobs": range(_lines(draft)),
+            "most": MOST_KNOBS,
+            "columns": COLUMNS,
+            "kinds": KINDS,
             "only": self._shelf.only,
         }
         return page("new.html", request, status, **shown)
@@ -60,15 +100,12 @@ def begin(shelf: Shelf, given: Fields) -> str:
     """Make the study that a form describes; return its name."""
     path = shelf.place(words(given, "name"))
     try:
-        lines = [k for k in range(KNOBS) if words(given, f"name{k}")]
-        parameters = {words(given, f"name{k}"): _parameter(given, k) for k in lines}
+        lines = {k: words(given, f"name{k}") for k in range(_lines(given)) if words(given, f"name{k}")}
+        parameters = {name: _parameter(given, k) for k, name in lines.items()}
         if len(parameters) < len(lines):
             raise RefusedError("Each knob must have a name of its own.")
-        started = {name: _start(given, k) for name, k in zip(parameters, lines, strict=True)}
-        start = started if all(value is not None for value in started.values()) else None
-        if start is None and any(value is not None for value in started.values()):
-            raise RefusedError("Say where every knob stands now, or of none.")
-        opt = Optimizer(Space(parameters), start=start, minimize=given.get("goal") == "minimize", log=path)
+        space = Space(parameters, constraint=words(given, "constraint") or None)
+        opt = Optimizer(space, minimize=given.get("goal") == "minimize", log=path, **_limits(given, lines))
     except (ValueError, TypeError, RuntimeError) as error:
         raise RefusedError(f"{str(error)[0].upper()}{str(error)[1:]}.") from error
     if words(given, "unit"):
@@ -76,25 +113,44 @@ def begin(shelf: Shelf, given: Fields) -> str:
     return path.name
 
 
-def _parameter(given: Fields, k: int) -> Float | Int | Choice:
-    if given.get(f"kind{k}") == "choice":
-        return Choice([option.strip() for option in words(given, f"options{k}").split(",")])
-    name = words(given, f"name{k}")
+def _lines(given: Fields) -> int:
+    """Return how many lines the form has."""
+    return min(count(given, "lines"), MOST_KNOBS) if "lines" in given else KNOBS
+
+
+def _limits(given: Fields, lines: Mapping[int, str]) -> dict[str, Any]:
+    """Return where all knobs stand, and what may be asked for, as far as a form says it."""
+    start = {name: _start(given, k) for k, name in lines.items() if words(given, f"start{k}")}
+    if start and len(start) < len(lines):
+        raise RefusedError("Say where every knob stands now, or of none.")
+    named = {name: k for k, name in lines.items() if words(given, f"max_step{k}")}
+    steps = {name: number(given, f"max_step{k}", f"The longest step of {name}") for name, k in named.items()}
+    drop = number(given, "drop", "How much worse it may get") if words(given, "drop") else None
+    return {"start": start or None, "max_step": steps or None, "drop": drop}
+
+
+def _parameter(given: Fields, k: int) -> Float | Int | Choice | Context:
+    kind, name = given.get(f"kind{k}"), words(given, f"name{k}")
+    if kind in OF_OPTIONS:
+        options = [option.strip() for option in words(given, f"options{k}").split(",")]
+        return Choice(options) if kind == "choice" else Context(options)
     low, high = (number(given, f"{end}{k}", f"The {end} end of {name}") for end in ("low", "high"))
+    step = number(given, f"step{k}", f"The step of {name}") if words(given, f"step{k}") else None
+    if kind == "context":
+        return Context(low, high, step=step)
     unit = words(given, f"unit{k}")
-    if given.get(f"kind{k}") == "int":
-        return Int(int(low), int(high), unit=unit) if low.is_integer() and high.is_integer() else _no_whole(name)
-    return Float(low, high, log=given.get(f"kind{k}") == "log", unit=unit)
+    if kind == "int":
+        whole = low.is_integer() and high.is_integer() and step in (None, 1.0)
+        return Int(int(low), int(high), unit=unit) if whole else _no_whole(name)
+    return Float(low, high, log=kind == "log", step=step, unit=unit)
 
 
 def _no_whole(name: str) -> Int:
-    raise RefusedError(f"The ends of {name} must be whole numbers.")
+    raise RefusedError(f"The ends of {name} must be whole numbers, and its step 1 or nothing.")
 
 
-def _start(given: Fields, k: int) -> float | str | None:
-    """Return where a knob stands now; `None` where that is not said."""
-    if not words(given, f"start{k}"):
-        return None
-    if given.get(f"kind{k}") == "choice":
+def _start(given: Fields, k: int) -> float | str:
+    """Return where a knob stands now."""
+    if given.get(f"kind{k}") in OF_OPTIONS:
         return words(given, f"start{k}")
     return number(given, f"start{k}", f"Where {words(given, f'name{k}')} stands")

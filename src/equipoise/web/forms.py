@@ -14,15 +14,19 @@ LONGEST_TEXT = 1000
 Fields = Mapping[str, str]
 
 
-def fields(body: bytes) -> dict[str, str]:
+def fields(body: bytes, most: int = 200) -> dict[str, str]:
     """Return the fields of a form.
+
+    Args:
+        body: What was sent.
+        most: How many fields there may be.
 
     Example:
         >>> fields(b"do=tell&trial=3&value=-0.5&reason=")
         {'do': 'tell', 'trial': '3', 'value': '-0.5', 'reason': ''}
     """
     try:
-        pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=200, errors="strict")
+        pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=most, errors="strict")
     except ValueError:
         raise RefusedError("This form cannot be read.") from None
     return dict(pairs)
