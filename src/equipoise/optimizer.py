@@ -349,9 +349,8 @@ class Optimizer:
             >>> opt.readings  # of this campaign
             0
         """
-        told = Circumstances.of(block, None, covariates)
-        reading = self._reading(value, x, time, error, told)
-        number, note = self._study.change(lambda s: s.added(reading))
+        reading = self._added(x, value, block, time, error, covariates)
+        ((number, note),) = self._study.change(lambda s: s.added([reading]))
         if note is not None:
             warnings.warn(note, stacklevel=2)
         return number
@@ -377,7 +376,7 @@ class Optimizer:
             0
         """
         points = self.space.encode(first), self.space.encode(second)
-        return self._study.change(lambda s: s.added_judgement(*points, answer, judge, steps))
+        return self._study.change(lambda s: s.added_judgements([(*points, answer, judge, steps)]))[0]
 
     def add_frame(
         self,
@@ -409,9 +408,11 @@ class Optimizer:
         sheet = Sheet(self.space, value, covariates=tuple(covariates), otherwise=block)
         sheet.must_have([str(name) for name in frame.columns])
         rows = [sheet.reading({str(name): cell for name, cell in row.items()}) for row in frame.to_dict("records")]
-        for row in rows:
-            self.space.encode(row["x"])  # all or none
-        return [self.add(**row) for row in rows]
+        readings = [self._added(**row) for row in rows]
+        added = self._study.change(lambda s: s.added(readings))
+        for note in (note for _, note in added if note is not None):
+            warnings.warn(note, stacklevel=2)
+        return [number for number, _ in added]
 
     def to_frame(self, *, judgements: bool = False) -> Any:
         """Return what became of every trial as a pandas DataFrame; `add_frame` of another study reads it.
@@ -841,10 +842,21 @@ class Optimizer:
         sheet = ballots.Ballots.of(self.space, table)
         sheet.must_have([str(name) for name in frame.columns])
         rows = [row for row in map(sheet.judgement, table) if row is not None]
-        for row in rows:
-            for side in ballots.SIDES:
-                self.space.encode(row[side])  # all or none
-        return [self.add_judgement(**row) for row in rows]
+        encode = self.space.encode
+        said = [(encode(r["first"]), encode(r["second"]), r["answer"], r["judge"], r["steps"]) for r in rows]
+        return self._study.change(lambda s: s.added_judgements(said))
+
+    def _added(
+        self,
+        x: Any,
+        value: Any,
+        block: str | None = None,
+        time: float | None = None,
+        error: float = 0.0,
+        covariates: Mapping[str, float] | None = None,
+    ) -> Reading:
+        """Return a reading that nobody asked for."""
+        return self._reading(value, x, time, error, Circumstances.of(block, None, covariates))
 
     def _reading(self, value: Any, x: Any, time: float | None, error: float, told: Circumstances) -> Reading:
         return Reading(

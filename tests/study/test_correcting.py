@@ -112,4 +112,6 @@ def test_in_the_shell(tmp_path):
     said = invoke("replay", log).output
     assert "correct" in said
     assert "retract" in said
+    for now in ("is at 0.25 again", "is at 0.5 again", "is open again"):  # the steps before, one after the other
+        assert now in invoke("undo", log).output
     assert "nothing to undo" in invoke("undo", log, code=1).output

@@ -75,3 +75,50 @@ def test_names_without_features_have_a_column_too():
     opt = eq.Optimizer(eq.Finite(["espresso", "filter", "press"]), rng=0)
     opt.tell(opt.ask(), 1.0)
     assert columns(opt.records())["x"][0] in ("espresso", "filter", "press")
+
+
+INF = float("inf")
+BAD_ROWS = [{"error": -1.0}, {"block": "two\nlines"}, {"time": INF}, {"value": INF}, {"humidity": INF}]
+
+
+@pytest.mark.parametrize("bad", BAD_ROWS)
+def test_a_table_is_taken_whole_or_not_at_all(tmp_path, bad):
+    opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), log=tmp_path / "study.jsonl", rng=0)
+    good = {"q1": 0.5, "value": 1.0, "error": 0.0, "block": "2025", "time": 0.0, "humidity": 0.5}
+    log = opt.log.read_bytes()
+    with pytest.raises(ValueError, match="must"):
+        opt.add_frame(pd.DataFrame([good, good | bad]), covariates=["humidity"])
+    assert (opt.records(), opt.log.read_bytes()) == ([], log)
+    assert opt.add_frame(pd.DataFrame([good, good]), covariates=["humidity"]) == [0, 1]
+    assert len(eq.resume(opt.log).records()) == 2
+
+
+def test_judgements_in_a_table_are_taken_whole_or_not_at_all(tmp_path):
+    opt = eq.Optimizer(eq.Finite(["espresso", "filter"]), log=tmp_path / "study.jsonl", rng=0)
+    good, log = {"first": "filter", "second": "espresso", "answer": "first", "judge": "anna"}, opt.log.read_bytes()
+    for bad in ({"second": "tea"}, {"steps": 4}, {"answer": "perhaps"}):
+        with pytest.raises(ValueError, match="must"):
+            opt.add_frame(pd.DataFrame([good, good | bad]), judgements=True)
+        assert (opt.rulings(), opt.log.read_bytes()) == ([], log)
+    with pytest.raises(ValueError, match="answer"):
+        opt.add_judgement("filter", "espresso", "perhaps")
+    assert (opt.rulings(), opt.log.read_bytes()) == ([], log)
+
+
+def test_a_table_that_cannot_be_written_is_not_taken_in(tmp_path, monkeypatch):
+    from equipoise.log import jsonl
+
+    opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), log=tmp_path / "study.jsonl", rng=0)
+    log, written = opt.log.read_bytes(), []
+
+    def full(file, data):
+        written.append(data)
+        file.write(data[: len(data) // 2])
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(jsonl, "_write", full)
+        with pytest.raises(eq.log.LogError, match="No space left"):
+            opt.add_frame(pd.DataFrame({"q1": [0.1, 0.2, 0.3], "value": [1.0, 2.0, 3.0]}))
+    assert (len(written), opt.records(), opt.log.read_bytes()) == (1, [], log)
+    assert eq.resume(opt.log).records() == []

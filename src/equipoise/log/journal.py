@@ -41,8 +41,8 @@ class Journal(Protocol):
         """Keep others out, having followed them."""
         ...
 
-    def write(self, event: Event) -> None:
-        """Keep an event, in a turn; it has not happened yet."""
+    def write(self, *events: Event) -> None:
+        """Keep events, all of them or none, in a turn; they have not happened yet."""
         ...
 
     def end(self, well: bool) -> None:
@@ -129,11 +129,11 @@ class Log:
         self._written = None
         self._lines.unlock()
 
-    def write(self, event: Event) -> None:
-        """Put an event on the disk, in a turn; what was written before in the same turn has happened by now."""
+    def write(self, *events: Event) -> None:
+        """Put events on the disk, in a turn; what was written before in the same turn has happened by now."""
         if self._written is not None:
             self._lines.known = self._written
-        self._written = self._lines.append(self.codec.to_json(event) | {"at": now()})
+        self._written = self._lines.append(*(self.codec.to_json(event) | {"at": now()} for event in events))
 
 
 class MemoryLog:
@@ -175,9 +175,9 @@ class MemoryLog:
         """There is nobody to keep out."""
         self.follow(apply)
 
-    def write(self, event: Event) -> None:
-        """Keep an event."""
-        self.events.append(self._codec.to_json(event))
+    def write(self, *events: Event) -> None:
+        """Keep events."""
+        self.events.extend([self._codec.to_json(event) for event in events])
 
     def end(self, well: bool) -> None:
         """What was written counts as known if all went well."""

@@ -175,19 +175,22 @@ class Lines:
                 warnings.warn(what, TornLine, stacklevel=8)
             os.fsync(file.fileno())
 
-    def append(self, content: Mapping[str, Any]) -> Place:
-        """Put a line on the disk and return the place after it; on any error the file stays as it was."""
-        line, place = sealed(content, self.known)
-        if len(line) > MAX_LINE:
-            raise LogError(f"{self.path} must have lines of at most {MAX_LINE} bytes, got one of {len(line)}")
+    def append(self, *contents: Mapping[str, Any]) -> Place:
+        """Put lines on the disk, all or none; return the place after them. On any error the file stays as it was."""
+        place, data = self.known, b""
+        for content in contents:
+            line, place = sealed(content, place)
+            if len(line) > MAX_LINE:
+                raise LogError(f"{self.path} must have lines of at most {MAX_LINE} bytes, got one of {len(line)}")
+            data += line
         with self._explained("written"):
             file = self._locked
             self._must_end_at(self.known)
             try:
-                _write(file, line)
+                _write(file, data)
                 os.fsync(file.fileno())
             except BaseException as error:
-                if isinstance(error, OSError) or _size(file) < place.bytes:  # an interrupted line that is whole counts
+                if isinstance(error, OSError) or _size(file) < place.bytes:  # interrupted lines that are whole count
                     with suppress(OSError):
                         file.truncate(self.known.bytes)
                 raise

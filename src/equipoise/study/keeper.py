@@ -4,9 +4,10 @@ Whatever changes it is prepared, written and made, in this order; what cannot be
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -16,7 +17,7 @@ from equipoise.answer import Recommendation
 from equipoise.belief.model import Milestone
 from equipoise.data import Duel, Reading, Trial
 from equipoise.judging import Pair, answered
-from equipoise.log.events import Asked, Canceled, Event, Handed, Judged, Paired, Planned, Purpose, Refitted, Told
+from equipoise.log.events import Added, Asked, Canceled, Event, Handed, Judged, Paired, Planned, Purpose, Refitted, Told
 from equipoise.log.journal import Journal, Log
 from equipoise.log.turns import Turns
 from equipoise.spaces import Domain
@@ -27,6 +28,7 @@ from equipoise.study.hearing import Hearing
 from equipoise.study.learning import Overdue, calmly
 from equipoise.study.plans import Plan
 from equipoise.study.reproducing import Reproduction, compared, compared_points
+from equipoise.study.state import State
 from equipoise.study.streams import PROPOSE, Streams
 
 T = TypeVar("T")
@@ -78,11 +80,27 @@ class Keeper:
 
     def happen(self, event: Event) -> Warning | None:
         """Prepare an event, write it, make its change; return what the user should know of it."""
-        change = self.state.prepare(event)
-        if self.turns.journal is not None:
-            self.turns.journal.write(event if change.event is None else change.event)
-        change.make()
-        return change.note
+        return self._happened(event)[1]
+
+    def happen_all(self, makers: Iterable[Callable[[State], Event]]) -> list[tuple[Event, Warning | None]]:
+        """Let several events happen, all of them or none; return each, and what the user should know of it.
+
+        Args:
+            makers: Each returns the next event, given the state after those before, or refuses it.
+        """
+        todo = list(makers)
+        if len(todo) == 1:  # it need not be tried on a copy
+            return [self._happened(todo[0](self.state))]
+        state, done = self.state.copied(), []
+        for make in todo:
+            event = make(state)
+            change = state.prepare(event)
+            change.make()
+            done.append((event if change.event is None else change.event, change.note))
+        if self.turns.journal is not None and done:
+            self.turns.journal.write(*(event for event, _ in done))
+        self.state = state
+        return done
 
     def news(self, event: Event | None) -> Warning | None:
         """Let an event happen where there is one."""
@@ -136,18 +154,22 @@ class Keeper:
         with self._calmly():
             return self.hearing.asking(self.state, part, judge, steps, again)
 
-    def added(self, reading: Reading) -> tuple[int, Warning | None]:
-        """Take in a reading that nobody asked for; return its number and what the user should know of it."""
-        event = self.state.door.adding(reading)
-        return event.trial, self.happen(event)
+    def added(self, readings: Iterable[Reading]) -> list[tuple[int, Warning | None]]:
+        """Take in readings that nobody asked for, all or none; return their numbers and what the user should know."""
+        done = self.happen_all(partial(_adding, reading) for reading in readings)
+        return [(event.trial, note) for event, note in done if isinstance(event, Added)]
 
-    def added_judgement(self, first: FloatArray, second: FloatArray, answer: Any, judge: Any, steps: Any) -> int:
-        """Take in a judgement that nobody asked for; return its number."""
-        event = self.hearing.adding(self.state, first, second, judge, steps)
-        said = Judged(event.trial, answered(answer, event.steps), event.judge)
-        self.happen(event)
-        self.happen(said)
-        return event.trial
+    def added_judgements(self, rows: Iterable[tuple[FloatArray, FloatArray, Any, Any, Any]]) -> list[int]:
+        """Take in judgements that nobody asked for, all or none: first, second, answer, judge, steps of each.
+
+        Returns:
+            Their numbers.
+        """
+        makers: list[Callable[[State], Event]] = []
+        for first, second, answer, judge, steps in rows:
+            makers.append(partial(self._pairing, first, second, judge, steps))
+            makers.append(partial(_judging, answer))
+        return [event.trial for event, _ in self.happen_all(makers) if isinstance(event, Judged)]
 
     def told(self, event: Told | None, refit: bool) -> Warning | None:
         """Let a reading happen, where it is news; a fit that is due is made with it, or deferred."""
@@ -224,6 +246,16 @@ class Keeper:
         log.take_up(self.apply)
         self.turns.journal = log
 
+    def _happened(self, event: Event) -> tuple[Event, Warning | None]:
+        change = self.state.prepare(event)
+        if self.turns.journal is not None:
+            self.turns.journal.write(event if change.event is None else change.event)
+        change.make()
+        return event, change.note
+
+    def _pairing(self, first: FloatArray, second: FloatArray, judge: Any, steps: Any, state: State) -> Paired:
+        return self.hearing.adding(state, first, second, judge, steps)
+
     def _followed(self, act: Callable[[Self], T]) -> T:
         journal = self.turns.journal
         if journal is not None and (journal.path is None or journal.path.exists()):  # else what is in memory must do
@@ -238,3 +270,13 @@ class Keeper:
 
     def _calmly(self) -> AbstractContextManager[None]:
         return calmly(self.state.rules.prior)
+
+
+def _adding(reading: Reading, state: State) -> Added:
+    return state.door.adding(reading)
+
+
+def _judging(answer: Any, state: State) -> Judged:
+    """Return what was said of the pair that was taken in last."""
+    pair = state.docket.cases[state.trials - 1].asked
+    return Judged(pair.trial, answered(answer, pair.steps), pair.judge)
