@@ -1,13 +1,15 @@
 """`equipoise serve` and `equipoise.web.serve`: what may be served, and how it ends."""
 
+import signal
 import subprocess
 import sys
 import time
 
+import pytest
 from served import Served, begun, home, value_at
 
 import equipoise as eq
-from invoking import invoke
+from invoking import gone, invoke, until
 
 
 def test_what_cannot_be_served_is_refused(tmp_path):
@@ -138,6 +140,23 @@ eq.web.serve({str(tmp_path / "study.jsonl")!r}, value_at, place=eq.web.Binding(p
         process.terminate()
         process.communicate(timeout=120)
     assert all(record.value == value_at(record.x) for record in opt.records() if record.value is not None)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_a_program_ends_with_the_server_in_the_middle_of_a_reading(tmp_path, how):
+    begun(tmp_path / "study.jsonl")
+    number = tmp_path / "number"
+    server = Served(tmp_path / "study.jsonl", "--", "sh", "-c", f"echo $$ > {number}; exec sleep 600")
+    program = int(until(lambda: number.exists() and number.read_text()))
+    said = server.stop(how)
+    gone(program)
+    if how == signal.SIGKILL:
+        return
+    assert "Ended; every reading that was acknowledged is in the study. The program was ended too: trial 0" in said
+    opt = eq.resume(tmp_path / "study.jsonl")
+    assert opt.open_trials == ()
+    assert opt.ask(worker="page").id == 0
+    assert [record.failed for record in opt.records()] == [None]
 
 
 def test_help_has_examples():

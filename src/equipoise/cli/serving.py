@@ -98,7 +98,8 @@ def _serve(
         raise click.UsageError(f"a PROGRAM measures one study, and {study} is none: see `equipoise new`")
     if demo:
         begin(study)
-    measure = Simulator() if demo else Program(program, stdin, timeout).measure if program else None
+    started = Program(program, stdin, timeout) if program else None
+    measure = Simulator() if demo else None if started is None else started.measure
     present = context_of(opened(study), context) if context else None
     if judge is not None and judges:
         raise click.UsageError("give either --judge or --judges")
@@ -118,7 +119,7 @@ def _serve(
     tokens = Tokens.fresh() if token_file is None else Tokens.kept(token_file)
     binding = Binding(host, port, names)
     try:
-        server = Server(shelf, binding, tokens, measure)
+        server = Server(shelf, binding, tokens, measure, None if started is None else started.stop)
     except OSError as error:
         raise click.ClickException(f"{host}:{port} cannot be listened at: {error.strerror or error}") from error
     _announce(server, binding, study)
@@ -126,7 +127,8 @@ def _serve(
         with interruptible():
             server.run()
     except KeyboardInterrupt:
-        click.echo("\nEnded; every reading that was acknowledged is in the study.", err=True)
+        left = "" if server.ended is None else f" The program was ended too: trial {server.ended} waits to be measured."
+        click.echo(f"\nEnded; every reading that was acknowledged is in the study.{left}", err=True)
 
 
 def _announce(server: Any, binding: Any, study: Path) -> None:

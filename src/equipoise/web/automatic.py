@@ -1,7 +1,8 @@
 """Automatic mode: a program, or a function, measures trial after trial; people watch, pause, take over, let it go on.
 
 Whose turn it is stands in the log: the last note that says "automatic", "by hand" or "pause". A reading under way when
-somebody pauses is finished: a program that is killed may leave an instrument anywhere.
+somebody pauses is finished: a program that is killed may leave an instrument anywhere. When the server ends, the
+program is ended, as `equipoise run` does, and its trial waits to be measured again.
 """
 
 import threading
@@ -13,6 +14,7 @@ import numpy as np
 
 from equipoise.data import Trial
 from equipoise.desk.alone import only_one
+from equipoise.desk.launching import StoppedError
 from equipoise.log.jsonl import LogError
 from equipoise.web.refits import catch_up
 from equipoise.web.remarks import remarks
@@ -37,10 +39,15 @@ class Automatic:
     Args:
         station: The study.
         measure: How.
+        end: Ends the reading that is under way, which then raises `StoppedError`; `None` where that cannot be done.
+
+    Attributes:
+        ended: The trial whose reading was ended so.
     """
 
-    def __init__(self, station: Station, measure: Measure) -> None:
-        self.station, self._measure = station, measure
+    def __init__(self, station: Station, measure: Measure, end: Callable[[], None] | None = None) -> None:
+        self.station, self._measure, self._end = station, measure, end
+        self.ended: int | None = None
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._alone: AbstractContextManager[None] = only_one(station.path, station.worker)
@@ -53,8 +60,10 @@ class Automatic:
         self._thread.start()
 
     def stop(self) -> None:
-        """End after the reading that is under way."""
+        """End, with the reading that is under way where that can be ended, else after it."""
         self._ending.set()
+        if self._end is not None:
+            self._end()
         self._thread.join()
         self._alone.__exit__(None, None, None)
 
@@ -66,7 +75,7 @@ class Automatic:
                 if trial is None:
                     self._ending.wait(TURN_SECONDS)
                     continue
-                failures = 0 if self._measured(trial) else failures + 1
+                failures = 0 if self._measured(trial) else failures + (self.ended is None)
                 if failures >= MOST_FAILURES:
                     self.station.switch("pause", f"the program failed {failures} times in a row")
                     failures = 0
@@ -86,11 +95,21 @@ class Automatic:
             return True
         except (LogError, np.linalg.LinAlgError):  # nothing that the program can be blamed for
             raise
+        except StoppedError:
+            self._take_back(trial)
+            return False
         except Exception as error:  # whatever the program did, its trial has no reading: the reason goes into the log
             self._fail(trial, str(error) or type(error).__name__)
             return False
         finally:
             self.station.busy = False
+
+    def _take_back(self, trial: Trial) -> None:
+        """Let a trial wait whose reading was ended."""
+        self.station.opt.follow()
+        if trial.id in self.station.opt.open_trials:  # else somebody has told it meanwhile
+            self.station.opt.expire(trial)
+            self.ended = trial.id
 
     def _fail(self, trial: Trial, reason: str) -> None:
         self.station.opt.follow()

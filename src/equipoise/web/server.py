@@ -161,10 +161,22 @@ class Server:
         place: Where.
         tokens: Who may do what.
         measure: What measures by itself, if anything does; the shelf then has one study.
+        end: Ends the reading that is under way, where that can be done.
+
+    Attributes:
+        ended: The trial whose reading was ended with the server.
     """
 
-    def __init__(self, shelf: Shelf, place: Binding, tokens: Tokens, measure: Measure | None = None) -> None:
-        self.shelf, self.place, self.tokens, self.measure = shelf, place, tokens, measure
+    def __init__(
+        self,
+        shelf: Shelf,
+        place: Binding,
+        tokens: Tokens,
+        measure: Measure | None = None,
+        end: Callable[[], None] | None = None,
+    ) -> None:
+        self.shelf, self.place, self.tokens, self.measure, self._end = shelf, place, tokens, measure, end
+        self.ended: int | None = None
         self.socket = place.listen()
         self.port = self.socket.getsockname()[1]
         self._uvicorn = uvicorn.Server(self._config())
@@ -178,7 +190,7 @@ class Server:
         """Serve until somebody ends it."""
         listen()
         only = None if self.shelf.only is None else self.shelf.station(self.shelf.only)
-        automatic = None if self.measure is None or only is None else Automatic(only, self.measure)
+        automatic = None if self.measure is None or only is None else Automatic(only, self.measure, self._end)
         if automatic is not None:
             automatic.start()
         try:
@@ -187,6 +199,7 @@ class Server:
             self.socket.close()
             if automatic is not None:
                 automatic.stop()
+                self.ended = automatic.ended
 
     def _config(self) -> uvicorn.Config:
         app: ASGIApp = application(self.shelf, lambda: self._uvicorn.should_exit)
