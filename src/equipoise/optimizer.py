@@ -599,12 +599,10 @@ class Optimizer:
     def undo(self) -> int:
         """Take back the last step, and nothing else, and return its trial or pair; a further call takes back another.
 
-        | the last step | afterwards |
-        |---|---|
-        | `tell`, also that a trial failed; `judge`, also a skip | the trial or pair is open again |
-        | `add`, `add_judgement` | it does not count any more |
-        | `correct` | the former reading or answer stands again |
-        | `retract` | what was taken back is told again: a reading that was asked for is now the last one |
+        - After `tell`, also that a trial failed, and after `judge`, also a skip, the trial or pair is open again.
+        - What `add` or `add_judgement` took in does not count any more.
+        - After `correct` the former reading or answer stands again.
+        - After `retract` the answer that was taken back is told again: a reading that was asked for is now the last one.
 
         Asks, notes, blocks and plans are no steps: they stay.
 
