@@ -116,17 +116,39 @@ def test_by_keyboard_alone(browser, server, study):
     assert eq.resume(study).open_trials[0] == 4
 
 
+def heights(page, selector):
+    """How high all elements are, measured at once: a part of the page may be another one a moment later."""
+    return page.evaluate(
+        "selector => [...document.querySelectorAll(selector)].map(each => each.getBoundingClientRect().height)",
+        selector,
+    )
+
+
 def test_on_a_phone(browser, server, study):
     with screen(browser, server, study, size=PHONE, has_touch=True, is_mobile=True) as page:
         page.get_by_role("button", name="Begin").tap()
         expect(page.locator("#value")).to_be_visible()
         tell(page, 0.5)
         tell(page, 0.75)
+        expect(page.locator("#best-title")).to_contain_text("after 2 readings")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        for element in page.locator("button, a.button, input:not([type=hidden])").all():
-            assert element.bounding_box()["height"] >= 24
-        assert page.locator(".readings svg").bounding_box()["height"] > 100
+        buttons = heights(page, "button, a.button, input:not([type=hidden])")
+        assert len(buttons) > 10
+        assert min(buttons) >= 24
+        assert heights(page, ".readings svg")[0] > 100
     assert told(study) == {0: 0.5, 1: 0.75}
+
+
+def test_what_has_the_focus_keeps_it_when_something_is_new(browser, server, study):
+    with screen(browser, server, study) as page:
+        page.get_by_role("button", name="Begin").click()
+        tell(page, 0.5)
+        shell = eq.resume(study)
+        for k, part in enumerate(("#undo", "#best", "#trials", "#notes", "#trial-0"), 2):
+            page.locator(part).focus()
+            shell.tell(shell.ask(worker="shell"), float(k))
+            expect(page.locator("#best-title")).to_contain_text(f"after {k} readings")
+            expect(page.locator(part)).to_be_focused()
 
 
 def test_two_tabs_and_a_shell_at_once(browser, server, study):
