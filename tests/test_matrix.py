@@ -36,7 +36,7 @@ NOTHING = "nothing was told|there is nothing to"
 SINGLE = "learns from duels alone"
 REFUSED = {
     ("empty", "correct|audit|verify|cancel|undo"): NOTHING,
-    ("judged|judged-names|judged-numbers|verified-by-judges", "correct"): NOTHING,
+    ("judged|judged-names|verified-by-judges", "correct"): NOTHING,
     ("limited", "audit"): "an audit looks everywhere",
     ("limited", "verify|cancel"): "a verification goes to and fro",
     ("auditing", "verify"): "a plan to audit is under way",
@@ -45,9 +45,7 @@ REFUSED = {
 }
 """What is refused, and in which words: kinds, doors, and a pattern of the words."""
 
-KNOWN = {
-    ("contexts", "replay-verify"): "proposals are made anew without the context",
-}
+KNOWN: dict[tuple[str, str], str] = {}
 """What does not work yet, and why."""
 
 
