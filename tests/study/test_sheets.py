@@ -122,3 +122,29 @@ def test_a_table_that_cannot_be_written_is_not_taken_in(tmp_path, monkeypatch):
             opt.add_frame(pd.DataFrame({"q1": [0.1, 0.2, 0.3], "value": [1.0, 2.0, 3.0]}))
     assert (len(written), opt.records(), opt.log.read_bytes()) == (1, [], log)
     assert eq.resume(opt.log).records() == []
+
+
+TAKEN = ("trial", "value", "time", "error", "block", "asked", "failed", "x", "first", "answer", "judge", "prompt")
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_a_parameter_may_be_called_as_a_column_is(tmp_path, name):
+    from invoking import invoke
+
+    space, table = eq.Space({name: eq.Float(0, 1), "q": eq.Int(0, 3)}), tmp_path / "table.csv"
+    opt = eq.Optimizer(space, log=tmp_path / "from.jsonl", rng=0)
+    for value in (1.5, 2.5):
+        opt.tell(opt.ask(), value)
+    opt.judge(opt.ask_pair(), "first")
+    for judgements, options in ((False, ()), (True, ("--judgements",))):
+        into = eq.Optimizer(space, log=tmp_path / f"into{judgements}.jsonl", rng=0)
+        into.add_frame(opt.to_frame(judgements=judgements), judgements=judgements)
+        table.write_text(invoke("export", opt.log, *options).stdout)
+        by_shell = eq.Optimizer(space, log=tmp_path / f"shell{judgements}.jsonl", rng=0)
+        invoke("import", by_shell.log, table, *options)
+        by_shell.follow()
+        for other in (into, by_shell):
+            assert [record.x for record in other.records()] == ([] if judgements else [r.x for r in opt.records()])
+            pairs = [(pair.first, pair.second, answer) for pair, answer in opt.answers()] if judgements else []
+            assert [(pair.first, pair.second, answer) for pair, answer in other.answers()] == pairs
+    assert f" {name}=" in invoke("replay", opt.log).output

@@ -189,6 +189,16 @@ def assignments(x: Any, space: Domain | None = None) -> str:
     return " ".join(f"{name}={value}" for name, value in words.items())
 
 
+def spelled(x: Any) -> str:
+    """Return a point for people, exactly: every name as it is, unlike `assignments`, which a shell may evaluate.
+
+    Example:
+        >>> spelled({"q1": 0.25, "prompt": "be brief"})
+        "q1=0.25 prompt='be brief'"
+    """
+    return " ".join(f"{name}={shlex.quote(str(value))}" for name, value in settings(x).items())
+
+
 def dialed(x: Any, space: Domain) -> str:
     """Return a point for people, with units, to the digits that can be dialed in.
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from equipoise.answer.wording import counted
-from equipoise.cli.common import AS_JSON, REFUSED, STUDY, assignments, command, dialed, opened, printable, say
+from equipoise.cli.common import AS_JSON, REFUSED, STUDY, command, dialed, opened, printable, say, spelled
 from equipoise.cli.proving import plan_data, plan_text
 from equipoise.cli.verifying import verified
 from equipoise.desk.times import lines, times
@@ -128,7 +128,7 @@ def _print_events(study: Path, space: Domain) -> None:
     for content in lines(study):
         event = codec.from_json(content)
         if isinstance(event, Asked):
-            where |= {event.trial + k: assignments(space.decode(point)) for k, point in enumerate(event.duel.points)}
+            where |= {event.trial + k: spelled(space.decode(point)) for k, point in enumerate(event.duel.points)}
         click.echo(printable(f"{content['at']}  {_told(event, where, space)}", keep=""))
 
 
@@ -138,11 +138,11 @@ def _told(event: Event, where: dict[int, str], space: Domain) -> str:
         case Asked(trial=trial, worker=worker) | Handed(trial=trial, worker=worker):
             return f"ask    {trial:5}  {where[trial]}" + ("" if worker is None else f" [{worker}]")
         case Told(trial, reading):
-            moved = "" if reading.point is None else f" at {assignments(space.decode(reading.point))}"
+            moved = "" if reading.point is None else f" at {spelled(space.decode(reading.point))}"
             return f"tell   {trial:5}  {reading.value!r}{moved}"
         case Added(trial, _, reading):
             assert reading.point is not None  # the codec refuses one without
-            return f"add    {trial:5}  {reading.value!r} at {assignments(space.decode(reading.point))}"
+            return f"add    {trial:5}  {reading.value!r} at {spelled(space.decode(reading.point))}"
         case Begun(block):
             return f"begin         {block}"
         case Refitted(lessons):
@@ -160,10 +160,10 @@ def _told(event: Event, where: dict[int, str], space: Domain) -> str:
         case Canceled(number):
             return f"cancel {number:5}"
         case Noted(number, topic, text, point):
-            moved = "" if point is None else f" at {assignments(space.decode(point))}"
+            moved = "" if point is None else f" at {spelled(space.decode(point))}"
             return f"note   {number:5}  {topic}{': ' * bool(text)}{text}{moved}"
         case Paired(trial, first, second):
-            return f"pair   {trial:5}  " + " | ".join(assignments(space.decode(point)) for point in (first, second))
+            return f"pair   {trial:5}  " + " | ".join(spelled(space.decode(point)) for point in (first, second))
         case Judged(trial, answer, judge):
             return f"judge  {trial:5}  {answer}{f' [{judge}]' if judge else ''}"
         case Rejudged(trial, answer):

@@ -11,7 +11,7 @@ from typing import Any
 from equipoise.judging import SCALES, Pair, answered, known_scale
 from equipoise.spaces import Domain
 from equipoise.spaces.readouts import settings
-from equipoise.study.sheets import RowError, Sheet, empty, tuned
+from equipoise.study.sheets import COLUMNS, RowError, Sheet, empty, tuned
 
 SIDES = ("first", "second")
 """The places of a pair."""
@@ -81,7 +81,8 @@ class Ballots:
         return {**sides, "answer": _answer(cells["answer"], steps), "judge": judge, "steps": steps}
 
     def _side(self, side: str, cells: Mapping[str, Any]) -> Any:
-        named = {name: cells.get(_column(side, name)) for name in tuned(self.space)}
+        cell = {name: cells.get(_column(side, name)) for name in tuned(self.space)}
+        named = {f"x.{name}" if name in COLUMNS else name: value for name, value in cell.items()}
         try:
             return Sheet(self.space, value="").point(named)
         except RowError as error:

@@ -115,7 +115,7 @@ def row(record: Record, **more: Any) -> dict[str, Any]:
     who = {"trial": record.trial, "duel": record.duel, "worker": record.worker, "block": record.block}
     told = {"value": record.value, "error": record.error or None, "time": record.time, "failed": record.failed}
     kept = who | told | {"given up": record.void, "set aside": record.aside} | more
-    where = {f"x.{name}" if name in kept else name: value for name, value in settings(record.x).items()}
+    where = {f"x.{name}" if name in COLUMNS else name: value for name, value in settings(record.x).items()}
     return who | where | kept | {name: value for name, value in record.covariates.items() if name not in where | kept}
 
 
