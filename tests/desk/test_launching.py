@@ -58,6 +58,11 @@ def test_a_program_that_is_late_is_ended_with_all_it_started(launcher, tmp_path)
         gone(pid)
 
 
+@pytest.mark.parametrize("timeout", [1e300, float("inf")])
+def test_a_timeout_may_be_longer_than_a_system_can_wait(launcher, timeout):
+    assert launcher.run(shell("sleep 0.05; echo 3", capture=True, timeout=timeout)).out == "3\n"
+
+
 def test_a_child_in_the_background_is_not_waited_for(launcher, tmp_path):
     ended = launcher.run(shell(f"sleep 600 & echo $! > {tmp_path}/pid; echo 3", capture=True, complaints=True))
     assert ended.out == "3\n"

@@ -22,6 +22,9 @@ from typing import Any
 TAIL = 2**16
 """Bytes at the end of what a program prints that are kept; a pipe holds no more."""
 
+LONGEST_WAIT = 3600.0
+"""Seconds after which it is looked at the clock again: a timeout may be longer than the system can wait."""
+
 PATIENCE = 2.0
 """Seconds a program has to end after it is asked to, before it is killed."""
 
@@ -60,7 +63,7 @@ class Line:
     def wait(self, readable: list[int], writable: list[int], until: float | None) -> tuple[list[int], list[int]]:
         """Wait until a pipe is ready, a program has ended, the line is cut or the time has come."""
         ours = [self._wake] if self.cut else [self._wake, self._orders]
-        seconds = None if until is None else max(until - time.monotonic(), 0.0)
+        seconds = None if until is None else min(max(until - time.monotonic(), 0.0), LONGEST_WAIT)
         read, write, _ = select.select([*ours, *readable], writable, [], seconds)
         if self._wake in read:
             os.read(self._wake, TAIL)
