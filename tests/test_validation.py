@@ -36,6 +36,7 @@ def test_what_is_not_finite_is_refused(value):
 @pytest.mark.parametrize(
     ("checked", "good", "bad", "message"),
     [
+        (check.standard_error, [0, 1e150], [10**151, 2 * 10**200], r"`a` must be at most 1e\+150, got "),
         (check.positive, [5e-324, 1], [0, -0.0, -1], "`a` must be positive, got "),
         (check.nonnegative, [0, -0.0, 1], [-5e-324], "`a` must not be negative, got "),
         (check.probability, [1e-300, 0.5], [0, 1, -0.1, 1.1], "`a` must lie strictly between 0 and 1, got "),

@@ -44,6 +44,18 @@ def nonnegative(name: str, value: Any) -> float:
     return result
 
 
+LARGEST_ERROR = 1e150
+"""Of a standard error, whose square must be a number too."""
+
+
+def standard_error(name: str, value: Any) -> float:
+    """Return `value` as a finite float that is zero or more and has a square."""
+    result = nonnegative(name, value)
+    if result > LARGEST_ERROR:
+        raise ValueError(f"`{name}` must be at most {LARGEST_ERROR:g}, got {value!r}")
+    return result
+
+
 def probability(name: str, value: Any) -> float:
     """Return `value` as a float strictly between zero and one."""
     result = number(name, value)

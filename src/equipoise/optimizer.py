@@ -861,7 +861,7 @@ class Optimizer:
             check.number("value", value),
             None if x is None else self.space.encode(x),
             None if time is None else check.number("time", time),
-            check.nonnegative("error", error),
+            check.standard_error("error", error),
             told=told,
         )
 

@@ -5,6 +5,7 @@ import os
 import pty
 import signal
 import subprocess
+import sys
 import termios
 
 import pytest
@@ -142,3 +143,30 @@ def test_an_interrupt_of_any_command_has_its_exit_status(monkeypatch):
     assert "Interrupted" in invoke("best", "study.jsonl", code=130).stderr
     monkeypatch.setattr("equipoise.cli.main.import_module", interrupted)
     invoke("best", "study.jsonl", code=130)
+
+
+@pytest.mark.parametrize(
+    ("name", "closed"), [("run", "<&- >&- 2>&-"), ("compare", "<&- >&- 2>&-"), ("compare", "2>&-"), ("export", ">&-")]
+)
+def test_standard_streams_may_be_closed(name, closed):
+    words = {
+        "run": "run study.jsonl --readings 2 -- sh -c 'echo 1'",
+        "compare": "compare 'echo 1' 'echo 2' --metric reading -M 2 --log compare.jsonl",
+        "export": "export study.jsonl",
+    }[name]
+    line = f"{sys.executable} -m equipoise {words} {closed}"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False)
+    if name == "run":
+        assert eq.resume("study.jsonl").readings == 2
+    if name == "compare":
+        assert len(Diary("compare.jsonl").sessions[0].rounds) == 2
+
+
+def test_an_answer_that_cannot_be_printed_is_no_traceback():
+    with open("/dev/full", "w") as full:
+        process = started("export", "study.jsonl", stdout=full)
+        _, err = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert "Error: the answer could not be printed: No space left on device" in err
+    assert "Traceback" not in err

@@ -1,7 +1,11 @@
-"""A request to terminate, or a hangup, ends a command as Ctrl-C does: with what is known so far, and nothing lost."""
+"""What a terminal, or a shell, does to a command: signals, and streams that are closed.
+
+A request to terminate, or a hangup, ends a command as Ctrl-C does: with what is known so far, and nothing lost.
+"""
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -28,6 +32,15 @@ def interruptible() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def open_streams() -> None:
+    """Open standard streams that are closed to nothing: another file, or a pipe, would take their place."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            pipe = os.open(os.devnull, os.O_RDWR)
+            os.set_inheritable(pipe, True)
+            setattr(sys, name, os.fdopen(pipe, "w" if number else "r"))
 
 
 def _silence(streams: list[int]) -> None:

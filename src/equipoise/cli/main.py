@@ -1,5 +1,6 @@
 """The command `equipoise`: studies, a demonstration, the paper's figures, and benchmarks."""
 
+import errno
 import sys
 from importlib import import_module
 from keyword import iskeyword
@@ -8,7 +9,8 @@ from typing import Any
 import click
 
 from equipoise import __version__
-from equipoise.cli.common import EXIT_CODES, INTERRUPTED, harmless
+from equipoise.cli.common import EXIT_CODES, INTERRUPTED, harmless, printable
+from equipoise.cli.interrupting import open_streams
 
 START = """\b
 Start here:
@@ -69,12 +71,22 @@ class _Sections(click.Group):
         command: click.Command = getattr(import_module(f"equipoise.cli.{MODULES[cmd_name]}"), name)
         return command
 
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run the whole program, also if some of the standard streams are closed."""
+        open_streams()
+        return super().main(*args, **extra)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; errors show no character that a terminal obeys, and every interrupt has its exit code."""
         try:
             return super().invoke(ctx)
         except click.ClickException as error:
             raise harmless(error) from error.__cause__
+        except OSError as error:
+            if error.errno == errno.EPIPE:  # `| head` has seen enough: click ends without a word
+                raise
+            what = "the answer could not be printed" if error.filename is None else str(error.filename)
+            raise click.ClickException(printable(f"{what}: {error.strerror or error}")) from error
         except KeyboardInterrupt:
             sys.exit(INTERRUPTED)
 

@@ -228,7 +228,7 @@ class Codec:
             check.number("value", content["value"]),
             self._to_moved(content),
             check.number("time", content["time"]) if "time" in content else None,
-            check.nonnegative("error", content.get("error", 0.0)),
+            check.standard_error("error", content.get("error", 0.0)),
             told=Circumstances.of(*(content.get(key) for key in ("block", "campaign", "covariates"))),
         )
 
