@@ -4,9 +4,10 @@
     l        lengthscales of f, in extents                   (k,)
     t        time of a disturbance                           ()
 
-f is rougher and larger than was learned, the noise larger, above all after few readings. A jump of the offset is
+f is rougher and larger than was learned, the noise larger, above all after few readings. A fall of the offset is
 believed only once a place that was read before it was read after it as well: until then it may be f that fell, as it
-does beyond a cliff. A low reading is never taken for a spoiled one.
+does beyond a cliff. A rise is believed at once: else what was read after it would seem better than it is. A low reading
+is never taken for a spoiled one.
 """
 
 import math
@@ -53,8 +54,8 @@ def careful(posterior: "LearnedPosterior", unit: float) -> AnywherePosterior:
     jumps, blips = posterior.jumps, posterior.blips
     if jumps or blips:
         data = _own(posterior.data)
-        jumps = tuple(jump for jump in jumps if _seen_on_both_sides(data, jump[0], scales))
-        blips = tuple(blip for blip in blips if _rises(data, blip[0]))
+        jumps = tuple(each for each in jumps if _rises(data, each[0]) or _seen_on_both_sides(data, each[0], scales))
+        blips = tuple(each for each in blips if _stands_out(data, each[0]))
     return posterior.exact.under(posterior.form.model(other, jumps, blips))
 
 
@@ -72,6 +73,12 @@ def _seen_on_both_sides(data: Observations, t: float, scales: FloatArray) -> boo
 
 
 def _rises(data: Observations, t: float) -> bool:
+    """Return whether the first reading from a time on lies above the one before."""
+    at = int(np.searchsorted(data.moments.time, t))
+    return 0 < at < len(data) and bool(data.outcomes[at] > data.outcomes[at - 1])
+
+
+def _stands_out(data: Observations, t: float) -> bool:
     """Return whether the reading at a time lies above those next to it."""
     at = np.flatnonzero(data.moments.time == t)
     beside = np.flatnonzero(np.isin(np.arange(len(data)), (*(at - 1), *(at + 1))))
