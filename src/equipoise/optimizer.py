@@ -602,7 +602,7 @@ class Optimizer:
         - After `tell`, also that a trial failed, and after `judge`, also a skip, the trial or pair is open again.
         - What `add` or `add_judgement` took in does not count any more.
         - After `correct` the former reading or answer stands again.
-        - After `retract` the answer that was taken back is told again: a reading that was asked for is now the last one.
+        - After `retract` what was taken back is told again: a reading that was asked for is the last one now.
 
         Asks, notes, blocks and plans are no steps: they stay.
 
