@@ -14,6 +14,7 @@ import threading
 from urllib.parse import urlencode
 
 import numpy as np
+import pytest
 from click.testing import CliRunner
 
 import equipoise as eq
@@ -21,6 +22,7 @@ from equipoise.cli.main import main
 from equipoise.web.server import application
 from equipoise.web.shelf import Shelf
 from equipoise.web.sides import Sitting
+from studies import events, rewrite
 
 NAN = re.compile(r"\bnan\b", re.IGNORECASE)
 CONTEXT = {"temp": 20}
@@ -403,7 +405,7 @@ def _pages(path, sitting=None):
     page.get(f"{home}confirm/nothing", 404)
     answered = [record.trial for record in opt.records()][-2:] + [pair.id for pair, _ in opt.answers()][-1:]
     for trial in answered:
-        page.get(f"{home}trial/{trial}", *shown)
+        page.get(f"{home}trial/{trial}", *shown, *(() if sitting is None else (404,)))  # a judge sees no other's
     page.get(f"{home}trial/99999", 404)
     for worker in set(threading.enumerate()) - before:
         if "look_back" in worker.name:
@@ -422,6 +424,22 @@ def serve_judges(path):
     page = _pages(path, Sitting(None, blind=True))
     page.post(address="judge/carl/", do="ask")
     page.get(f"{page.home}judge/carl/")
+
+
+def gest(path):
+    """Let a generator of gest-api go on with a study of q1 and q2; VOCS has no units."""
+    vocs = pytest.importorskip("gest_api.vocs")
+    from equipoise.integrations.gest import DuelGenerator
+
+    lines = events(path)
+    lines[0]["space"]["parameters"]["q1"].pop("unit", None)
+    rewrite(path, lines)
+    goal = "MINIMIZE" if eq.resume(path).minimize else "MAXIMIZE"
+    space = vocs.VOCS(variables={"q1": [-2, 2], "q2": [-1, 1]}, objectives={"f": goal})
+    generator = DuelGenerator(space, log=path)
+    generator.ingest([point | {"f": 0.1 * point["_id"]} for point in generator.suggest(3)])
+    clean(str(generator.get_best_points()))
+    seen(eq.resume(path))
 
 
 DOORS = {
@@ -443,7 +461,7 @@ DOORS = {
             copied,
             resumed,
         ),
-        *(thread, serve, serve_judges),
+        *(thread, serve, serve_judges, gest),
     )
 }
 """Every way into a study, by name."""
