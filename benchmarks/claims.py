@@ -25,7 +25,7 @@ from wide import BIASES, Problem, Scaled, draw, height, moved, plain
 import equipoise as eq
 from equipoise import environments as env
 from equipoise._typing import FloatArray
-from equipoise.answer import anytime
+from equipoise.answer.betting import paired
 from equipoise.answer.verification import ALPHA
 from equipoise.policies.search import candidates, optimism
 
@@ -106,7 +106,7 @@ class Run:
         for rival in reversed(rivals):
             known = [pair for pair in pairs.values() if str(rival) in pair and len(pair) == 2]
             found = [pair[str(leader)] - pair[str(rival)] for pair in known]
-            looks = [anytime(found[: n + 1], ALPHA / len(rivals)) for n in range(len(found))]
+            looks = [paired(found[: n + 1], ALPHA / len(rivals)) for n in range(len(found))]
             held &= all(self.f(leader) - self.f(rival) in look for look in looks)
             width = looks[-1].width
         return {"verified": float(held), "verified_width": width / self.unit}

@@ -17,10 +17,13 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import math
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
+import equipoise as eq
 from equipoise._typing import FloatArray
 from equipoise.answer.betting import paired, wealth
 from equipoise.answer.sequence import Interval, anytime, reach
@@ -186,7 +189,138 @@ def itself(runs: int) -> None:
         print(f"| {name} | {percent(wrong)} |", flush=True)
 
 
-PARTS = {"duels": (duels, 400), "itself": (itself, 200), "effort": (effort, 400)}
+# --- a league of judged settings ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A kind of judging: how values are drawn, in noises of the judge, and how pairs are chosen and answered.
+
+    Attributes:
+        names: How many settings.
+        answers: How many pairs are judged.
+        values: Draws the true values, shape (names,).
+        steps: Of the scale.
+        random: Whether pairs are drawn at random; else the default chooses them.
+        first: Advantage of the first place.
+        judges: Noise of each judge, in turn.
+        features: Whether names are combinations of two choices, whose effects add up.
+    """
+
+    names: int
+    answers: int
+    values: Reads
+    steps: int = 3
+    random: bool = False
+    first: float = 0.0
+    judges: tuple[float, ...] = (1.0,)
+    features: bool = False
+
+
+def spread(deviation: float) -> Reads:
+    return lambda rng, n: deviation * rng.normal(size=n)
+
+
+def additive(rng: Generator, n: int) -> FloatArray:
+    """Values of 12 times 3 choices: mostly the sum of two effects."""
+    f = rng.normal(size=12)[:, None] + 0.4 * rng.normal(size=3) + 0.3 * rng.normal(size=(12, 3))
+    return np.asarray(2.0 * (f / f.std()).ravel())
+
+
+def outstanding(rng: Generator, n: int) -> FloatArray:
+    """Two settings that are far better than all others."""
+    return rng.normal(size=n) + 4.0 * (rng.permutation(n) < 2)
+
+
+LEAGUES = {
+    "36 names, three steps": Judged(36, 60, spread(2.0)),
+    "36 names, three steps, 150 answers": Judged(36, 150, spread(2.0)),
+    "36 names, random pairs": Judged(36, 60, spread(2.0), random=True),
+    "36 settings of two choices": Judged(36, 60, additive, features=True),
+    "12 names, first or second": Judged(12, 40, spread(1.0), steps=2),
+    "12 names, five steps": Judged(12, 40, spread(3.0), steps=5),
+    "20 names, first place favored": Judged(20, 60, spread(1.5), first=0.7),
+    "20 names, two judges": Judged(20, 80, spread(2.0), judges=(1.0, 3.0)),
+    "24 names, heavy tails": Judged(24, 60, lambda rng, n: rng.standard_t(3, n)),
+    "30 names, two stand out": Judged(30, 60, outstanding),
+}
+MANY = {
+    "judge's noise 1": Judged(100, 60, spread(1.0), steps=2),
+    "judge's noise 0.3": Judged(100, 60, spread(1 / 0.3), steps=2),
+    "judge's noise 0.1": Judged(100, 60, spread(10.0), steps=2),
+}
+SCALE = {2: (), 3: (0.4,), 5: (0.4, 1.6)}
+WORDS = {2: ("", "first"), 3: ("equal", "first"), 5: ("equal", "first", "much first")}
+
+
+def judged(kind: Judged, seed: int) -> tuple[FloatArray, list[Any]]:
+    """Run a study of judgements; return the true values in the order of the league, and the league."""
+    rng = np.random.default_rng(1000 + seed)
+    f = kind.values(rng, kind.names)
+    names = [f"n{i}" for i in range(kind.names)]
+    space: Any = eq.Finite(names)
+    if kind.features:
+        space = eq.Space(prompt=eq.Choice([f"p{i}" for i in range(12)]), heat=eq.Choice(["low", "mid", "high"]))
+
+    def value(x: Any) -> float:
+        if kind.features:
+            return float(f[3 * int(x["prompt"][1:]) + ["low", "mid", "high"].index(x["heat"])])
+        return float(f[int(x[1:])])
+
+    policy: dict[str, Any] = {"policy": eq.policies.Random(pairs=True)} if kind.random else {}
+    opt = eq.Optimizer(space, rng=seed, **policy)
+    for i in range(kind.answers):
+        noise = kind.judges[i % len(kind.judges)]
+        pair = opt.ask_pair(judge=f"j{i % len(kind.judges)}", steps=kind.steps)
+        felt = (value(pair.first) - value(pair.second)) / noise + kind.first + rng.normal()
+        step = int(np.searchsorted(SCALE[kind.steps], abs(felt))) + (kind.steps == 2)
+        word = WORDS[kind.steps][step]
+        opt.judge(pair, word if felt > 0 else word.replace("first", "second"))
+    league = opt.league()
+    return np.array([value(place.x) for place in league]), league
+
+
+def leagues(kinds: dict[str, Judged], runs: int) -> None:
+    """Print how often the values and ranks of a league hold."""
+    print(f"{runs} runs; per cent of settings whose value or rank lies where it is said to\n")
+    print("| judging | values | the leader's | ranks | the leader's | width | worst rank of the leader |")
+    for name, kind in kinds.items():
+        rows = []
+        for seed in range(runs):
+            f, league = judged(kind, seed)
+            g, rank = f - f.mean(), 1 + (f[:, None] < f).sum(axis=1)
+            value = np.array([place.low <= true <= place.high for place, true in zip(league, g, strict=True)])
+            held = np.array([a.ranks[0] <= true <= a.ranks[1] for a, true in zip(league, rank, strict=True)])
+            width = np.mean([place.high - place.low for place in league])
+            rows.append([value.mean(), value[0], held.mean(), held[0], width, league[0].ranks[1]])
+        found = np.array(rows, dtype=float)
+        cells = [f"{100 * m:.1f} ± {100 * e:.1f}" for m, e in zip(*spread_of(found[:, :4]), strict=True)]
+        print(f"| {name} | {' | '.join(cells)} | {found[:, 4].mean():.1f} | {np.median(found[:, 5]):.0f} |", flush=True)
+
+
+def spread_of(found: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the mean over runs, and its standard error, of each column."""
+    n = len(found)
+    return found.mean(axis=0), np.sqrt(np.maximum(found.var(axis=0), 1 / n / 4) / n)
+
+
+def league(runs: int) -> None:
+    """Print the ten kinds of judging."""
+    leagues(LEAGUES, runs)
+
+
+def many(runs: int) -> None:
+    """Print 100 names and 60 answers."""
+    leagues(MANY, runs)
+
+
+PARTS = {
+    "duels": (duels, 400),
+    "itself": (itself, 200),
+    "effort": (effort, 400),
+    "league": (league, 40),
+    "many": (many, 60),
+}
 
 if __name__ == "__main__":
     part, usual = PARTS[sys.argv[1]] if sys.argv[1:] else PARTS["duels"]

@@ -275,6 +275,11 @@ class Posterior(ABC):
         """All that must agree before something is claimed: itself, unless it holds several posteriors."""
         return (self.active,)
 
+    @property
+    def scales(self) -> "tuple[tuple[float, Posterior], ...]":
+        """What is believed under each size of f that the data leave open, with its probability; itself, if known."""
+        return ((1.0, self.active),)
+
     def rescaled(self, lengthscales: float, variance: float) -> "Posterior":
         """Return it under lengthscales and a variance of f multiplied by these, where it learns them; or itself."""
         return self

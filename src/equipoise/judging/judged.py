@@ -20,7 +20,7 @@ from equipoise.belief import Belief, Posterior
 from equipoise.belief.landscape import Landscape
 from equipoise.belief.observations import Observations
 from equipoise.data import Comparison
-from equipoise.judging.fitting import KernelFit, fit_judges, thinned
+from equipoise.judging.fitting import VARIANCE, Fitted, KernelFit, fit_judges, thinned
 from equipoise.judging.heard import FEW, REFITS, Heard
 from equipoise.judging.judges import Judge, Panel
 from equipoise.judging.likelihood import choice_probability
@@ -40,6 +40,16 @@ ANSWERS_PER_PARAMETER = 15
 
 LEAST_DEVIATION = 0.35
 """Least standard deviation of f, in units of the range of values it was seen to take, as for readings."""
+
+
+SCALES = tuple(2.0**k for k in range(-4, 6))
+"""Variances of f that are tried where answers alone teach it, in units of the most plausible one."""
+
+LEAST_CHANCE = 0.002
+"""Less likely ones are left out."""
+
+SCALE_SWEEPS = 40
+"""Most sweeps of expectation propagation under each."""
 
 
 class JudgedPosterior(Posterior):
@@ -226,6 +236,32 @@ class JudgedPosterior(Posterior):
     def opinions(self) -> tuple[Posterior, ...]:
         """Those of what was read, with the answers beside each."""
         return tuple(self._beside(each) for each in self._supposed.opinions)
+
+    @property
+    def scales(self) -> tuple[tuple[float, Posterior], ...]:
+        """What is believed under each size of f that the answers leave open, with its probability given all of them.
+
+        Answers say who is better, and hardly by how many noises of the judge: the largest evidence alone is too sure.
+        """
+        kernel = self.heard.kernel
+        if kernel is None or self.form is None or not self._teaches_kernel:
+            return super().scales
+        found = [self._under(replace(kernel, variance=factor * kernel.variance)) for factor in SCALES]
+        logs = np.array([evidence for evidence, _ in found])
+        chances = np.exp(logs - logs.max())
+        chances /= chances.sum()
+        return tuple((float(p), each) for p, (_, each) in zip(chances, found, strict=True) if p >= LEAST_CHANCE)
+
+    def _under(self, kernel: Fitted) -> tuple[float, Posterior]:
+        """Return how likely a kernel is given the answers, by a logarithm, and what is believed under it."""
+        assert self.form is not None
+        base = self.base.supposing(kernel.hyperparameters(self.form, self._reference)).active
+        panel, pairing = self._panel(self.judgements), Pairing.of(self.judgements)
+        found = propagate(pairing.prior(base), panel.answers(panel.theta(self.judges)), self.heard.sites, SCALE_SWEEPS)
+        outcomes = pairing.outcomes(found.sites)
+        z = (np.log(kernel.variance) - VARIANCE.mean) / VARIANCE.deviation
+        believed = base if outcomes is None else base.beside(outcomes)
+        return found.log_evidence - 0.5 * float(z * z), believed
 
     def rescaled(self, lengthscales: float, variance: float) -> Posterior:
         """Return it under lengthscales and a variance of f multiplied by these, where it learns them."""

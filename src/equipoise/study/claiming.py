@@ -17,7 +17,7 @@ from equipoise.study.gate import Gate
 from equipoise.study.league import Rank, league
 from equipoise.study.rules import unit_of
 from equipoise.study.state import State
-from equipoise.study.streams import COINS, RECOMMEND, Streams
+from equipoise.study.streams import COINS, LEAGUE, RECOMMEND, Streams
 
 LARGEST_MISFIT = 25.0
 """How many times as large as expected the mean square of the outcomes may be before the kernel is contradicted."""
@@ -65,7 +65,7 @@ class Claims:
 
     def league(self, state: State) -> list[Rank]:
         """Return all settings that something is known of, from the best to the worst."""
-        return league(self.space, state.posterior, state.rules.sign)
+        return league(self.space, state.posterior, self.streams.at(0, LEAGUE), state.rules.sign)
 
     def auditing(self, state: State, number: int, duels: int) -> Planned:
         """Return the event of an audit; in a part of the space it says by the leader which part that is."""

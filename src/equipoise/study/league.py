@@ -1,16 +1,34 @@
-"""The league table: settings from the best to the worst, each with an interval."""
+"""The league table: settings from the best to the worst, each with an interval and the ranks it may have.
+
+    symbol   meaning                                                              shape
+    g        f less its average over the league, in functions drawn jointly       (draws, m)
+    z        how far a drawn g lies from the middle, in deviations                (draws, m)
+    q        quantile of the largest z over all settings: half-width of all       ()
+
+An interval that holds for one setting does not hold for the best of many. A joint draw is a whole function that the
+answers allow, so it has an order of all settings, those that nobody saw too. The functions are drawn under every size
+of f that the answers leave open (`Posterior.scales`): who is better is soon known, by how much is not.
+"""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
+from equipoise import _linalg
 from equipoise._typing import FloatArray
 from equipoise.belief import Posterior
 from equipoise.spaces import Domain
 
-DEVIATIONS = 2.0
-"""Half-width of an interval, in posterior standard deviations."""
+DRAWS = 2000
+"""How many functions are drawn: the error of the 95 % quantile is a few percent of it."""
+
+LEVEL = 0.95
+"""In what share of the draws all values lie in their intervals at once, and each rank among those it may have."""
+
+LEAST_VARIANCE = 1e-9
+"""What is added to each variance, relative to the largest: rounding needs it."""
 
 
 @dataclass(frozen=True)
@@ -21,9 +39,9 @@ class Rank:
         rank: From 1, the best.
         x: The setting.
         value: By how much it is better than the average setting, in the unit of f.
-        low: It is at least this, by estimate, with a confidence of 95 %.
+        low: It is at least this, by estimate, with a confidence of 95 % for all settings at once.
         high: It is at most this, likewise.
-        ranks: The best and the worst rank it may have: how many others are better, or worse, beyond doubt.
+        ranks: The best and the worst rank it may have among all settings, by estimate, with a confidence of 95 %.
     """
 
     rank: int
@@ -38,8 +56,8 @@ class Rank:
         return f"{self.rank:3d}  {self.value:+.2f} [{self.low:+.2f}, {self.high:+.2f}]  {among}  {self.x}"
 
 
-def league(space: Domain, posterior: Posterior, sign: float = 1.0) -> list[Rank]:
-    """Return all settings that something is known of, from the best to the worst.
+def league(space: Domain, posterior: Posterior, rng: Generator, sign: float = 1.0) -> list[Rank]:
+    """Return all settings that something is known of, from the best to the worst; listed ones that nobody saw too.
 
     The average of them all is the zero: f itself has none. Two settings may differ beyond doubt though their intervals
     overlap: hence the ranks.
@@ -47,19 +65,17 @@ def league(space: Domain, posterior: Posterior, sign: float = 1.0) -> list[Rank]
     Args:
         space: Where points lie.
         posterior: The belief.
+        rng: Draws the functions.
         sign: -1 where values are minimized.
     """
     points = space.points if space.points is not None else posterior.support
     if not len(points):
         return []
-    belief = posterior.at(points)
-    C, mean = belief.covariance(), belief.mean - belief.mean.mean()
-    row = C.mean(axis=1)
-    half = DEVIATIONS * np.sqrt(np.maximum(C.diagonal() - 2.0 * row + row.mean(), 0.0))
-    best, worst = _ranks(mean, C)
-    order = np.argsort(-mean, kind="stable")
+    value, g = _drawn(posterior, points, rng)
+    half, (best, worst) = _simultaneous(value, g), _ranks(g)
+    order = np.argsort(-value, kind="stable")
     return [
-        Rank(k, space.decode(points[i]), *_interval(sign, mean[i], half[i]), (best[i], worst[i]))
+        Rank(k, space.decode(points[i]), *_interval(sign, value[i], half[i]), (int(best[i]), int(worst[i])))
         for k, i in enumerate(order, 1)
     ]
 
@@ -68,10 +84,36 @@ def _interval(sign: float, value: float, half: float) -> tuple[float, float, flo
     return float(sign * value), float(sign * value - half), float(sign * value + half)
 
 
-def _ranks(mean: FloatArray, C: FloatArray) -> tuple[list[int], list[int]]:
-    """Return the best and worst rank of each, by how many are better, or worse, beyond doubt."""
-    c = C.diagonal()
-    width = DEVIATIONS * np.sqrt(np.maximum(c[:, None] + c - 2.0 * C, 0.0))
-    above = mean - mean[:, None]  # by how much each column is better than the row
-    better, worse = (above > width).sum(axis=1), (-above > width).sum(axis=1)
-    return (1 + better).tolist(), (len(mean) - worse).tolist()
+def _drawn(posterior: Posterior, points: FloatArray, rng: Generator) -> tuple[FloatArray, FloatArray]:
+    """Return the mean of f, and functions drawn under every size of f as often as it is likely; less their averages."""
+    chances, posteriors = zip(*posterior.scales, strict=True)
+    share = np.cumsum((0.0, *chances)) / sum(chances)
+    counts = np.diff(np.rint(DRAWS * share).astype(int)).tolist()
+    found = [_functions(each, points, n, rng) for each, n in zip(posteriors, counts, strict=True)]
+    mean = np.average([mean for mean, _ in found], axis=0, weights=chances)
+    g = np.concatenate([drawn for _, drawn in found])
+    return mean - mean.mean(), g - g.mean(axis=1, keepdims=True)
+
+
+def _functions(posterior: Posterior, points: FloatArray, n: int, rng: Generator) -> tuple[FloatArray, FloatArray]:
+    """Return the mean of f at the points, and n functions drawn from a posterior there, shape (n, m)."""
+    belief = posterior.at(points)
+    C = belief.covariance().copy()
+    C.flat[:: len(C) + 1] += LEAST_VARIANCE * float(C.diagonal().max()) + np.finfo(float).tiny
+    return belief.mean, rng.standard_normal((n, len(points))) @ _linalg.safe_cholesky(C).T + belief.mean
+
+
+def _simultaneous(value: FloatArray, g: FloatArray) -> FloatArray:
+    """Return half-widths about the values within which 95 % of the functions lie everywhere."""
+    deviation = np.sqrt(((g - value) ** 2).mean(axis=0))
+    z = np.abs(g - value) / np.maximum(deviation, np.finfo(float).tiny)
+    half: FloatArray = float(np.quantile(z.max(axis=1), LEVEL)) * deviation
+    return half
+
+
+def _ranks(g: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the best and the worst rank of each, which 95 % of its ranks in the functions lie between."""
+    ranks = 1 + np.argsort(np.argsort(-g, axis=1), axis=1)
+    tail = 50.0 * (1.0 - LEVEL)
+    best = np.percentile(ranks, tail, axis=0, method="lower")
+    return best, np.percentile(ranks, 100.0 - tail, axis=0, method="higher")
