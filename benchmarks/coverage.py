@@ -300,8 +300,7 @@ def leagues(kinds: dict[str, Judged], runs: int) -> None:
 
 def spread_of(found: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the mean over runs, and its standard error, of each column."""
-    n = len(found)
-    return found.mean(axis=0), np.sqrt(np.maximum(found.var(axis=0), 1 / n / 4) / n)
+    return found.mean(axis=0), found.std(axis=0) / math.sqrt(len(found))
 
 
 def league(runs: int) -> None:

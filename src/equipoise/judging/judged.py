@@ -42,8 +42,11 @@ LEAST_DEVIATION = 0.35
 """Least standard deviation of f, in units of the range of values it was seen to take, as for readings."""
 
 
-SCALES = tuple(2.0**k for k in range(-4, 6))
+SCALES = tuple(2.0**k for k in range(-4, 8))
 """Variances of f that are tried where answers alone teach it, in units of the most plausible one."""
+
+SCALE_DEVIATION = 1.6
+"""Standard deviation of the prior of their logarithm: that of the fit would hold a judge who hardly errs impossible."""
 
 LEAST_CHANCE = 0.002
 """Less likely ones are left out."""
@@ -259,7 +262,7 @@ class JudgedPosterior(Posterior):
         panel, pairing = self._panel(self.judgements), Pairing.of(self.judgements)
         found = propagate(pairing.prior(base), panel.answers(panel.theta(self.judges)), self.heard.sites, SCALE_SWEEPS)
         outcomes = pairing.outcomes(found.sites)
-        z = (np.log(kernel.variance) - VARIANCE.mean) / VARIANCE.deviation
+        z = (np.log(kernel.variance) - VARIANCE.mean) / SCALE_DEVIATION
         believed = base if outcomes is None else base.beside(outcomes)
         return found.log_evidence - 0.5 * float(z * z), believed
 
