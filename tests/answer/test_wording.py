@@ -115,6 +115,28 @@ def test_no_digits_but_those_that_an_uncertainty_leaves():
         assert size <= float(amount(size)) <= 1.1 * size
 
 
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ((1.07, 0.5, math.inf), "1.1 [0.5, inf]"),
+        ((-1.05, -math.inf, -0.002), "-1.050 [-inf, -0.002]"),
+        ((math.nan, -math.inf, math.inf), "nan [-inf, inf]"),
+        ((0.0, -math.inf, math.inf), "0 [-inf, inf]"),
+    ],
+)
+def test_limits_that_are_not_known_yet(numbers, said):
+    assert interval(*numbers) == said
+
+
+def test_a_league_is_printed_without_idle_digits():
+    ranks = [
+        eq.study.Rank(1, "espresso", 1.2345, 0.61, 1.87, (1, 2)),
+        eq.study.Rank(2, {"q": 1 / 3}, 3e-7, -1e-7, 7e-7, (1, 2)),
+    ]
+    assert str(ranks[0]) == "  1  1.23 [0.61, 1.87]  rank 1 to 2  espresso"
+    assert str(ranks[1]) == "  2  3.0e-07 [-1.0e-07, 7.0e-07]  rank 1 to 2  q = 0.33333"
+
+
 def test_pictures_have_units(study):
     plt = pytest.importorskip("matplotlib.pyplot")
     opt = eq.resume(study)

@@ -239,10 +239,10 @@ def interval(value: float, low: float, high: float) -> str:
         >>> interval(0.31234, 0.2, 0.42), interval(1.0, 0.0004, 2.0), interval(123456.0, 110000.0, 140000.0)
         ('0.31 [0.20, 0.42]', '1.0000 [0.0004, 2.0000]', '123000 [110000, 140000]')
     """
-    half, clear = 0.5 * (high - low), low > 0 or high < 0
+    half, nearest = 0.5 * (high - low), low if low > 0 else -high if high < 0 else 0.0  # the limit next to zero
     largest = max(map(abs, filter(math.isfinite, (value, low, high))), default=0.0)
     decimals = _decimals(half if math.isfinite(half) and half > 0 else value)
-    while clear and decimals < MOST_DECIMALS and not (_rounded(low, decimals) and _rounded(high, decimals)):
+    while nearest and decimals < MOST_DECIMALS and not _rounded(nearest, decimals):
         decimals += 1
     decimals = min(decimals, _decimals(largest) + MOST_DIGITS - DIGITS)
     value_text, low_text, high_text = (

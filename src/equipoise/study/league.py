@@ -18,8 +18,10 @@ from numpy.random import Generator
 
 from equipoise import _linalg
 from equipoise._typing import FloatArray
+from equipoise.answer.wording import interval
 from equipoise.belief import Posterior
 from equipoise.spaces import Domain
+from equipoise.spaces.readouts import dials
 
 DRAWS = 2000
 """How many functions are drawn: the error of the 95 % quantile is a few percent of it."""
@@ -53,7 +55,8 @@ class Rank:
 
     def __str__(self) -> str:
         among = f"rank {self.ranks[0]} to {self.ranks[1]}"
-        return f"{self.rank:3d}  {self.value:+.2f} [{self.low:+.2f}, {self.high:+.2f}]  {among}  {self.x}"
+        name = self.x if isinstance(self.x, str) else ", ".join(map(str, dials({}, self.x)))
+        return f"{self.rank:3d}  {interval(self.value, self.low, self.high)}  {among}  {name}"
 
 
 def league(space: Domain, posterior: Posterior, rng: Generator, sign: float = 1.0) -> list[Rank]:
