@@ -139,6 +139,37 @@ def test_on_a_phone(browser, server, study):
     assert told(study) == {0: 0.5, 1: 0.75}
 
 
+IN_SIGHT = """() => {
+    const box = document.querySelector(".now .settings"), end = box.getBoundingClientRect().bottom + 2;
+    return [...box.querySelectorAll("tbody tr")].filter(row => row.getBoundingClientRect().bottom <= end).length;
+}"""
+
+
+@pytest.mark.parametrize("knobs", [30, 90])
+def test_no_knob_is_out_of_sight_unless_it_is_said(browser, tmp_path, knobs):
+    space = eq.Space({f"QUAD{i:02d}": eq.Float(-1, 1, unit="A") for i in range(knobs)})
+    opt = eq.Optimizer(space, kernel=eq.RBF(0.5), log=tmp_path / "study.jsonl", rng=0)
+    opt.tell(opt.ask(worker="page"), 0.5)
+    opt.ask(worker="page")
+    server = Served(opt.log)
+    try:
+        with screen(browser, server, opt.log) as page:
+            expect(page.locator(".now caption").last).to_contain_text(f"to {knobs} of {knobs}")
+            more, left = page.locator(".now .more"), knobs - page.evaluate(IN_SIGHT)
+            if knobs == 30:
+                assert left == 0
+                expect(more).to_be_hidden()
+            else:
+                assert left > 0
+                expect(more).to_contain_text(f"{left} more knobs: scroll down")
+                page.evaluate("document.querySelector('.now .settings').scrollTo(0, 1e6)")
+                expect(more).to_be_hidden()
+            expect(page.locator(".best .more")).to_contain_text("more knobs: scroll down")
+            assert violations(page) == []
+    finally:
+        server.stop()
+
+
 def test_what_has_the_focus_keeps_it_when_something_is_new(browser, server, study):
     with screen(browser, server, study) as page:
         page.get_by_role("button", name="Begin").click()

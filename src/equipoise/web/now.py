@@ -1,6 +1,7 @@
 """What is to be done now: the upper left of the screen, as a record."""
 
 import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -17,6 +18,10 @@ from equipoise.web.surroundings import Surrounding, surroundings
 Mode = Literal["by hand", "automatic", "pause"]
 MODES: tuple[Mode, ...] = ("by hand", "automatic", "pause")
 """How a study goes on: the last note of such a topic says it."""
+
+
+KNOBS_PER_COLUMN, MOST_COLUMNS = 8, 3
+"""A setting of more knobs than fit in one column is shown in several, side by side."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,19 @@ class Now:
     judging: bool = False
     judge: str | None = None
     last: Last | None = None
+
+    @property
+    def columns(self) -> tuple[tuple[int, int], ...]:
+        """Between which knobs, counted from 1, each column of the setting goes: many knobs have several beside another.
+
+        Example:
+            >>> Now("by hand", 0, dials=(Dial("q", "1", "", ""),) * 14).columns
+            ((1, 7), (8, 14))
+        """
+        count = len(self.dials)
+        columns = min(math.ceil(count / KNOBS_PER_COLUMN), MOST_COLUMNS)
+        rows = math.ceil(count / max(columns, 1))
+        return tuple((rows * k + 1, min(rows * (k + 1), count)) for k in range(columns))
 
     @property
     def version(self) -> str:

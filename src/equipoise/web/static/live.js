@@ -53,6 +53,21 @@
     });
   }
 
+  // Where knobs do not fit, say how many are out of sight: nobody must take the ones in sight for all.
+  const count = () => document.querySelectorAll(".many + .more").forEach((say) => {
+    const box = say.previousElementSibling;
+    say.textContent = say.textContent || "\u2193";
+    say.hidden = false; // it takes room itself
+    const end = box.getBoundingClientRect().bottom + 2;
+    const left = [...box.querySelectorAll("tbody tr")].filter((row) => row.getBoundingClientRect().bottom > end).length;
+    say.textContent = "\u2193 " + left + " more knobs: scroll down";
+    say.hidden = !left;
+  });
+  document.addEventListener("scroll", count, true);
+  window.addEventListener("resize", count);
+  document.body.addEventListener("htmx:afterSwap", count);
+  count();
+
   const copy = document.getElementById("copy");
   if (copy) {
     copy.hidden = false;
