@@ -192,6 +192,7 @@ def table(path, *options):
     for row in found:
         row |= {"block": ""} if "block" in row else {}
         row |= {"value": float(row["value"]) + 0.5} if row.get("value") else {}
+        row |= {"judge": "dora"} if "judge" in row else {}
     with file.open("w", newline="") as out:
         writer = csv.DictWriter(out, columns)
         writer.writeheader()
