@@ -61,6 +61,9 @@ def test_by_script(study):
     assert "judge      0  equal [anna]" in invoke("replay", study).output
     assert invoke("best", study, "--json").data["judgements"] == 1
     invoke("retract", study, 0)
+    assert "Trial 0 is at first again." in invoke("undo", study).output  # the retraction, then what was before it
+    for _ in range(2):
+        invoke("undo", study)
     assert invoke("undo", study, code=1).output.startswith("Error: there is nothing to undo")
 
 
