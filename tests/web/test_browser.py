@@ -242,7 +242,7 @@ def test_with_script_switched_off(browser, server, study):
         page.get_by_role("button", name="Correct it").click()
         page.get_by_role("link", name="Audit").click()
         page.get_by_role("button", name="Plan the audit").click()
-        expect(page.locator(".best")).to_contain_text("0 of 24 pairs told")
+        expect(page.locator(".best")).to_contain_text("0 of 24 duels told")
         page.locator("#text").fill("beam is back")
         page.get_by_role("button", name="Write").click()
         expect(page.locator(".notes li").first).to_contain_text("note: beam is back")
