@@ -23,10 +23,10 @@ from runs import Job, stored, sweep
 from wide import BIASES, Problem, Scaled, draw, height, moved, plain
 
 import equipoise as eq
-from equipoise import environments as env
 from equipoise._typing import FloatArray
 from equipoise.answer.betting import paired
 from equipoise.answer.verification import ALPHA
+from equipoise.lab import environments as env
 from equipoise.policies.search import candidates, optimism
 
 EARLY, READINGS, DUELS = 60, 100, 24

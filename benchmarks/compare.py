@@ -35,10 +35,10 @@ from scipy.special import betaln
 
 from equipoise._typing import FloatArray
 from equipoise.answer.sequence import reach
-from equipoise.cli.processes import Programs, Setup
-from equipoise.contest import Contest, Question
-from equipoise.contest.centers import wealth
 from equipoise.plots.style import logarithmic
+from equipoise.programs import Contest, Question
+from equipoise.programs.centers import wealth
+from equipoise.programs.commands.processes import Programs, Setup
 
 ALPHA, ROUNDS, MOST, TRIM = 0.05, 200, 600, 0.2
 EFFECTS = (0.02, 0.05, 0.10)

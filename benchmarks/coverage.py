@@ -27,7 +27,7 @@ import equipoise as eq
 from equipoise._typing import FloatArray
 from equipoise.answer.betting import paired, wealth
 from equipoise.answer.sequence import Interval, anytime, reach
-from equipoise.contest import Question, verdict_of
+from equipoise.programs import Question, verdict_of
 
 Reads = Callable[[Generator, int], FloatArray]
 Draws = Callable[[Generator, int], FloatArray]

@@ -36,10 +36,10 @@ from numpy.random import SeedSequence
 
 import equipoise as eq
 from equipoise.belief.arrays import namespace, pick, placed
-from equipoise.environments import Drift, linear
-from equipoise.fleet import Beliefs, Blueprint, Fleet, SharedCoins, Worlds, simulate
-from equipoise.fleet.compiled import CompiledDuels
-from equipoise.fleet.covariances import FeatureCovariances
+from equipoise.lab.environments import Drift, linear
+from equipoise.lab.fleet import Beliefs, Blueprint, Fleet, SharedCoins, Worlds, simulate
+from equipoise.lab.fleet.compiled import CompiledDuels
+from equipoise.lab.fleet.covariances import FeatureCovariances
 
 CURVE = 200
 """Points of a regret curve; as many launches."""
@@ -52,8 +52,8 @@ FLOATS_A_LAUNCH = ACTIONS * FEATURES + FEATURES + 2 * (FEATURES + FEATURES * (FE
 
 
 def paper(repetitions: int = 50, readings: int = 500) -> None:
-    from equipoise.experiments.figures import FIGURES
-    from equipoise.experiments.tables import markdown
+    from equipoise.lab.experiments.figures import FIGURES
+    from equipoise.lab.experiments.tables import markdown
 
     rows = []
     for figure, n in ((FIGURES["linear"], readings), (FIGURES["camelback"], readings // 2)):
@@ -68,7 +68,7 @@ def paper(repetitions: int = 50, readings: int = 500) -> None:
 
 def together(experiments: list[Any], repetitions: int) -> dict[str, float]:
     """Return microseconds of processor time a reading by learner, in the batches that two workers would share."""
-    from equipoise.experiments.batches import divided
+    from equipoise.lab.experiments.batches import divided
 
     spent: dict[str, float] = defaultdict(float)
     for batch in divided([(experiment, i) for experiment in experiments for i in range(repetitions)], workers=2):

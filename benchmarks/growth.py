@@ -12,9 +12,9 @@ import numpy as np
 
 import equipoise as eq
 from equipoise._typing import FloatArray
-from equipoise.environments import Drift
-from equipoise.fleet import Blueprint, SharedCoins
-from equipoise.fleet.compiled import CompiledDuels
+from equipoise.lab.environments import Drift
+from equipoise.lab.fleet import Blueprint, SharedCoins
+from equipoise.lab.fleet.compiled import CompiledDuels
 
 ACTIONS, FEATURES = 20, 4
 """The paper's linear problem."""

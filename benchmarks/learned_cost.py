@@ -18,7 +18,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 from tqdm import tqdm
 
-from equipoise import environments as env
+from equipoise.lab import environments as env
 from study import LEARNERS, PROBLEMS
 
 

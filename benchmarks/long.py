@@ -25,8 +25,8 @@ from runs import Job, stored, sweep
 from tqdm import tqdm
 
 import equipoise as eq
-from equipoise import environments as env
 from equipoise.belief import Form, GuardedPosterior, LearnedPosterior
+from equipoise.lab import environments as env
 from study import PROBLEMS
 
 MARKS = 500, 1000, 2000

@@ -23,7 +23,7 @@ from itertools import pairwise
 import numpy as np
 
 import equipoise as eq
-from equipoise import environments as env
+from equipoise.lab import environments as env
 from equipoise.study import state
 
 GRID = 20

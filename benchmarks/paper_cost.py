@@ -12,8 +12,8 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy is imported: one thread, as in a sweep
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from equipoise.experiments import Experiment
-from equipoise.experiments.tables import markdown
+from equipoise.lab.experiments import Experiment
+from equipoise.lab.experiments.tables import markdown
 
 # function, bias, learner, readings, authors' milliseconds per round, how many times faster this should be
 CASES = [

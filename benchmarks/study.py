@@ -23,8 +23,8 @@ import numpy as np
 from runs import Job, stored, sweep
 
 import equipoise as eq
-from equipoise import environments as env
 from equipoise._typing import FloatArray
+from equipoise.lab import environments as env
 
 READINGS = 200
 FIELDS = ["learner", "problem", "bias", "seed", "regret_50", "regret_100", "regret_200", "final_regret", "cpu_ms"]

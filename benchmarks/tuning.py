@@ -25,9 +25,9 @@ import optuna
 from compare import load
 
 import equipoise as eq
-from equipoise.cli.processes import Programs, Setup
-from equipoise.cli.template import Template, parsed
-from equipoise.contest import Contest, Question
+from equipoise.programs import Contest, Question
+from equipoise.programs.commands.processes import Programs, Setup
+from equipoise.programs.commands.template import Template, parsed
 
 PROGRAM = r"""
 #include <stdio.h>

@@ -29,8 +29,8 @@ import numpy as np
 from runs import Job, stored, sweep
 
 import equipoise as eq
-from equipoise import environments as env
 from equipoise._typing import FloatArray
+from equipoise.lab import environments as env
 
 READINGS, EARLY = 200, 80
 LOST = 0.2

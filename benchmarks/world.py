@@ -27,8 +27,8 @@ from runs import Job, stored, sweep
 from wide import BIASES, PROBLEMS, Scaled, World
 
 import equipoise as eq
-from equipoise import environments as env
 from equipoise._typing import FloatArray
+from equipoise.lab import environments as env
 
 READINGS = 100
 FIELDS = ["variant", "problem", "bias", "seed", "regret", "final", "below", "worst", "gain"]

@@ -2,8 +2,9 @@
 
     python docs/module_map.py > map.svg
 
-A room is a folder or a module of `src/equipoise`. An arrow goes from a room to one that it imports; arrows that follow
-from others are left out. Rooms stand as high as the longest way down from them.
+A room is a folder or a module of `src/equipoise`, or a folder inside of `lab` and `programs`. An arrow goes from a room
+to one that it imports; arrows that follow from others are left out. Rooms stand as high as the longest way down from
+them.
 """
 
 import ast
@@ -13,13 +14,13 @@ from functools import cache
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src" / "equipoise"
-LEFT_OUT = {"_typing", "_validation", "_linalg", "__main__", "__init__"}
+LEFT_OUT = {"_typing", "_validation", "_linalg", "__main__", "__init__", "lab"}
 """What everybody imports, and the two doors of the package."""
 
 COLORS = {
     "the mathematics": ("#dbe9f6", "spaces kernels offsets data reductions belief policies answer"),
     "a study": ("#ddf0e3", "log study optimizer judging history"),
-    "what you call": ("#fde9d9", "cli plots contest integrations web serve"),
+    "what you call": ("#fde9d9", "cli plots programs commands integrations web serve"),
     "to test against": ("#eee3f3", "environments experiments fleet testing"),
 }
 WIDTH, ROW, BOX = 860, 74, (112, 34)
@@ -30,7 +31,7 @@ def rooms() -> dict[str, set[str]]:
     """Return each room with those that it imports."""
     found: dict[str, set[str]] = defaultdict(set)
     for path in sorted(SOURCE.rglob("*.py")):
-        room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+        room = _room([part.removesuffix(".py") for part in path.relative_to(SOURCE).parts])
         if room not in LEFT_OUT:
             found[room] |= set(_imported(ast.parse(path.read_text(encoding="utf-8")))) - LEFT_OUT - {room}
     return {room: {each for each in targets if each in found} for room, targets in found.items()}
@@ -43,7 +44,13 @@ def _imported(tree: ast.AST) -> Iterator[str]:
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             names = [f"{node.module}.{alias.name}" for alias in node.names]
-        yield from (name.split(".")[1] for name in names if name.startswith("equipoise."))
+        yield from (_room(name.split(".")[1:]) for name in names if name.startswith("equipoise."))
+
+
+def _room(parts: list[str]) -> str:
+    """Return the room of a module, by the parts of its name."""
+    nested = len(parts) > 1 and parts[0] in ("lab", "programs") and (SOURCE / parts[0] / parts[1]).is_dir()
+    return parts[1] if nested else parts[0]
 
 
 def reduced(graph: dict[str, set[str]]) -> dict[str, set[str]]:

@@ -31,12 +31,12 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 import equipoise as eq
-from equipoise.environments import BiasProcess, Environment, Function, Measurement, NoBias, linear
-from equipoise.experiments import LEARNERS, problem, run
-from equipoise.experiments.charts import STYLE, band, pyplot, save
-from equipoise.experiments.experiment import streams
-from equipoise.experiments.statistics import level
-from equipoise.experiments.tables import markdown
+from equipoise.lab.environments import BiasProcess, Environment, Function, Measurement, NoBias, linear
+from equipoise.lab.experiments import LEARNERS, problem, run
+from equipoise.lab.experiments.charts import STYLE, band, pyplot, save
+from equipoise.lab.experiments.experiment import streams
+from equipoise.lab.experiments.statistics import level
+from equipoise.lab.experiments.tables import markdown
 from equipoise.plots.style import METHODS
 
 CONTESTANTS = {"LinUCB": "UCB", "two-point duels": "IDS-two", "one-point duels": "IDS-one", "default": "default"}

@@ -33,10 +33,10 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 import equipoise as eq
-from equipoise.environments import Environment, additive
-from equipoise.experiments.charts import STYLE, band, pyplot, save
-from equipoise.experiments.statistics import level
-from equipoise.experiments.tables import markdown
+from equipoise.lab.environments import Environment, additive
+from equipoise.lab.experiments.charts import STYLE, band, pyplot, save
+from equipoise.lab.experiments.statistics import level
+from equipoise.lab.experiments.tables import markdown
 from equipoise.plots.style import METHODS as METHOD_COLORS
 
 NOISE, LENGTHSCALE = 0.1, 0.2

@@ -17,18 +17,24 @@ SOURCE = Path(equipoise.__file__).parent
 ORDER = [
     *("_typing", "_validation", "_linalg"),
     *("spaces", "kernels", "offsets", "data", "reductions", "belief", "judging", "policies", "answer"),
-    *("log", "study", "optimizer", "contest", "plots", "equipoise"),
-    *("environments", "fleet", "experiments", "testing", "desk", "web", "cli", "__main__", "integrations"),
+    *("log", "study", "optimizer", "programs", "plots", "equipoise"),
+    *("lab", "lab.environments", "lab.fleet", "lab.experiments", "testing", "desk", "web", "cli", "programs.commands"),
+    *("__main__", "integrations"),
 ]
-ONLY = {"environments": {"_typing", "_validation", "kernels"}}
+ONLY = {"lab.environments": {"_typing", "_validation", "kernels"}}
+NESTED = {"lab", "programs"}
+"""Packages whose subpackages are layers of their own: nothing of the core imports them."""
 IMPORTED_BY = {
-    "environments": {"fleet", "experiments", "testing", "web", "cli"},
-    "fleet": {"experiments", "testing", "cli"},
-    "experiments": {"cli"},
+    "programs": {"plots", "equipoise", "cli", "programs.commands"},
+    "lab": set(),
+    "lab.environments": {"lab.fleet", "lab.experiments", "testing", "web", "cli"},
+    "lab.fleet": {"lab.experiments", "testing", "cli"},
+    "lab.experiments": {"cli"},
     "testing": set(),
-    "desk": {"web", "cli"},
+    "desk": {"web", "cli", "programs.commands"},
     "web": {"cli"},
-    "cli": {"__main__"},
+    "cli": {"__main__", "programs.commands"},
+    "programs.commands": set(),
     "integrations": set(),
 }
 
@@ -39,8 +45,14 @@ CLASSES = [(path, node) for path, node in NODES if isinstance(node, ast.ClassDef
 
 def layer(path):
     """The layer a file belongs to: its module, or its subpackage."""
-    part = path.relative_to(SOURCE).parts[0].removesuffix(".py")
-    return "equipoise" if part == "__init__" else part
+    return placed([part.removesuffix(".py") for part in path.relative_to(SOURCE).parts])
+
+
+def placed(parts):
+    """The layer of a module, by the parts of its name below the package."""
+    nested = len(parts) > 1 and parts[0] in NESTED and (SOURCE / parts[0] / parts[1]).is_dir()
+    known = any((SOURCE / name).exists() for name in (parts[0], f"{parts[0]}.py")) and parts[0] != "__init__"
+    return (".".join(parts[:2]) if nested else parts[0]) if known else "equipoise"
 
 
 def room(path):
@@ -58,8 +70,7 @@ def imported(node):
         names = [f"{node.module}.{alias.name}" for alias in node.names]
     for parts in (name.split(".") for name in names):
         if parts[0] == "equipoise":
-            known = len(parts) > 1 and any((SOURCE / name).exists() for name in (parts[1], f"{parts[1]}.py"))
-            yield parts[1] if known else "equipoise"
+            yield placed(parts[1:] or [""])
 
 
 def imports():
@@ -86,7 +97,7 @@ def where(path, node):
 def test_every_module_has_its_place():
     unknown = {layer(path) for path in FILES} - set(ORDER)
     assert not unknown, f"give {unknown} a place in ORDER"
-    assert len(ORDER) == len(set(ORDER)) <= 27
+    assert len(ORDER) == len(set(ORDER)) <= 29
 
 
 def test_imports_point_down_only():
@@ -98,9 +109,9 @@ def test_the_rule_itself():
     assert allowed("policies", "belief")
     assert not allowed("belief", "policies")
     assert not allowed("spaces", "belief")
-    assert not allowed("environments", "belief")
+    assert not allowed("lab.environments", "belief")
     assert not allowed("integrations", "cli")
-    assert not allowed("experiments", "integrations")
+    assert not allowed("lab.experiments", "integrations")
     assert ("optimizer", "policies") in {(source, target) for _, source, target in imports()}
 
 
@@ -132,10 +143,13 @@ def test_a_study_needs_no_package_of_scipy(tmp_path):
 
 
 def test_environments_and_experiments_come_with_the_package_when_asked_for():
-    code = "import equipoise as eq, sys; a = 'equipoise.environments' in sys.modules; print(a, eq.environments.Drift)"
+    code = (
+        "import equipoise as eq, sys; print('equipoise.lab' in sys.modules or 'equipoise.programs' in sys.modules, "
+        "eq.lab.environments.Drift)"
+    )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert said.startswith("False <class 'equipoise.environments")
-    assert equipoise.experiments.sweep is not None
+    assert said.startswith("False <class 'equipoise.lab.environments")
+    assert equipoise.lab.experiments.sweep is not None
     assert equipoise.testing is not None
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = equipoise.nonsense

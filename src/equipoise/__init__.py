@@ -18,11 +18,11 @@ from equipoise.study import DuelGivenUp
 
 if TYPE_CHECKING:
     from equipoise import plots
-    from equipoise.contest import compare
+    from equipoise.programs import compare
 
 __version__ = "0.2.0"
 
-LAZY = ("environments", "experiments", "fleet", "plots", "testing", "web")
+LAZY = ("lab", "plots", "programs", "testing", "web")
 """The parts that optimizing does not need, imported when they are first asked for; `compare` is like them."""
 
 __all__ = [
@@ -80,7 +80,7 @@ def __getattr__(name: str) -> Any:
     if name in LAZY:
         return import_module(f"equipoise.{name}")
     if name == "compare":
-        return import_module("equipoise.contest").compare
+        return import_module("equipoise.programs").compare
     raise AttributeError(f"module 'equipoise' has no attribute {name!r}")
 
 

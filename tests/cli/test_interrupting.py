@@ -12,7 +12,7 @@ import pytest
 
 import equipoise as eq
 from equipoise.cli.interrupting import interruptible
-from equipoise.contest.diary import Diary
+from equipoise.programs.diary import Diary
 from invoking import KILL_LAUNCHER, gone, invoke, new_study, started, written
 from invoking import interruptible as heeding
 

@@ -9,10 +9,10 @@ from click.testing import CliRunner
 
 import equipoise
 from equipoise.cli.main import main
-from equipoise.environments import BIASES, FUNCTIONS
-from equipoise.experiments import LEARNERS
-from equipoise.experiments.batches import Batch
-from equipoise.experiments.experiment import Staging
+from equipoise.lab.environments import BIASES, FUNCTIONS
+from equipoise.lab.experiments import LEARNERS
+from equipoise.lab.experiments.batches import Batch
+from equipoise.lab.experiments.experiment import Staging
 
 
 @pytest.fixture
@@ -157,7 +157,7 @@ def test_importing_the_package_imports_nothing_optional():
 
 def test_experiments_import_no_joblib_and_no_matplotlib():
     script = (
-        "import sys, equipoise.experiments.paper, equipoise.experiments.demo_plot, equipoise.cli;"
+        "import sys, equipoise.lab.experiments.paper, equipoise.lab.experiments.demo_plot, equipoise.cli;"
         "print([n for n in ('tqdm', 'joblib', 'matplotlib') if n in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout == "[]\n"

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.environments import Environment, linear
-from equipoise.experiments import run
+from equipoise.lab.environments import Environment, linear
+from equipoise.lab.experiments import run
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PNG = b"\x89PNG"

@@ -47,7 +47,7 @@ def named(tree):
 def test_nothing_but_its_own_file_and_the_exports_knows_of_it():
     files = SOURCE.rglob("*.py")
     knows = {path.relative_to(SOURCE).as_posix() for path in files if "Blocks" in named(ast.parse(path.read_text()))}
-    assert knows == {"offsets/blocks.py", "offsets/__init__.py", "__init__.py", "experiments/real/lineup.py"}
+    assert knows == {"offsets/blocks.py", "offsets/__init__.py", "__init__.py", "lab/experiments/real/lineup.py"}
 
 
 @pytest.mark.parametrize("scale", [0.5, 5.0, 500.0])

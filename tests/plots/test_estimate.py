@@ -141,8 +141,8 @@ def test_the_title_names_every_knob_and_whole_numbers_have_whole_ticks():
 
 
 def test_every_method_has_one_color():
-    from equipoise.experiments.charts import COLORS
-    from equipoise.experiments.demo import COLORS as SHOWN
+    from equipoise.lab.experiments.charts import COLORS
+    from equipoise.lab.experiments.demo import COLORS as SHOWN
 
     assert len(set(style.METHODS.values())) == len(style.METHODS)
     assert set(COLORS.values()) <= set(style.METHODS.values())

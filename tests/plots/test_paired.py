@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from equipoise import plots
-from equipoise.contest import Question, over, verdict_of
+from equipoise.programs import Question, over, verdict_of
 
 matplotlib.use("Agg")
 

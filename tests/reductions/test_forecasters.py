@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import equipoise as eq
-from equipoise import environments as env
+from equipoise.lab import environments as env
 from equipoise.reductions.baselines import RunningMean, Zero
 from equipoise.reductions.forecasters import (
     FORECASTERS,

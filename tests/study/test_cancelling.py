@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.environments import camelback
+from equipoise.lab.environments import camelback
 
 FUNCTION = camelback()
 

@@ -9,8 +9,8 @@ import equipoise as eq
 from equipoise.belief.confidence import tight_beta
 from equipoise.belief.guarded import GuardedPosterior
 from equipoise.belief.learned import LearnedPosterior
-from equipoise.environments import Environment, NoBias, PeriodicDrift, camelback
-from equipoise.experiments import run
+from equipoise.lab.environments import Environment, NoBias, PeriodicDrift, camelback
+from equipoise.lab.experiments import run
 
 FINITE = eq.Finite(np.random.default_rng(0).uniform(-1, 3, (12, 2)))
 BOX = eq.Box([(-2, 2), (-1, 1)])

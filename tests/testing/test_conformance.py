@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise import environments, kernels, offsets, policies, reductions, spaces, testing
-from equipoise.environments import BIASES, FUNCTIONS
+from equipoise import kernels, offsets, policies, reductions, spaces, testing
+from equipoise.lab import environments
+from equipoise.lab.environments import BIASES, FUNCTIONS
 from equipoise.log.parts import KNOWN
 from equipoise.spaces import Fixed
 

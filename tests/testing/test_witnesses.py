@@ -11,8 +11,8 @@ import pytest
 
 import equipoise as eq
 from equipoise import testing
-from equipoise.environments import Function, additive, camelback
 from equipoise.kernels import Kernel, Scaled
+from equipoise.lab.environments import Function, additive, camelback
 from equipoise.reductions import RunningMean, Zero
 from equipoise.testing import (
     bias_rules,

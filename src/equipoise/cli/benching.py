@@ -26,8 +26,8 @@ class _Bench(click.Group):
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples, then the names."""
         super().format_epilog(ctx, formatter)
-        from equipoise.environments import BIASES, FUNCTIONS
-        from equipoise.experiments import LEARNERS
+        from equipoise.lab.environments import BIASES, FUNCTIONS
+        from equipoise.lab.experiments import LEARNERS
 
         with formatter.section("Names"):
             for what, names in {"learners": [*LEARNERS], "functions": [*FUNCTIONS], "biases": [*BIASES]}.items():
@@ -80,8 +80,8 @@ def bench(
     """
     if ctx.invoked_subcommand is not None:
         return
-    from equipoise.experiments.bench import bench_data, bench_table, combinations
-    from equipoise.experiments.sweep import sweep
+    from equipoise.lab.experiments.bench import bench_data, bench_table, combinations
+    from equipoise.lab.experiments.sweep import sweep
 
     try:
         experiments = combinations(learner, function, bias, **settings)
@@ -107,9 +107,17 @@ def real(
     The regret of what each recommends in the end, in percent of the range between the worst and the best arm, with two
     standard errors; in brackets the percentage of lost runs, those more than 20 % below the best arm. A competitor
     whose package (optuna, cma) is not installed is left out. Sources and licenses are in
-    equipoise/experiments/real/data/NOTICE.md.
+    equipoise/lab/experiments/real/data/NOTICE.md.
     """
-    from equipoise.experiments.real import COMPETITORS, REPORTED, missing, planned, recorded_worlds, score_table, scores
+    from equipoise.lab.experiments.real import (
+        COMPETITORS,
+        REPORTED,
+        missing,
+        planned,
+        recorded_worlds,
+        score_table,
+        scores,
+    )
 
     names = _known("competitor", competitor or REPORTED, COMPETITORS)
     worlds = _known("world", world or tuple(recorded_worlds()), recorded_worlds())
@@ -123,7 +131,7 @@ def real(
     click.echo(score_table(rows))
     if plot is not None:
         with pictures():
-            from equipoise.experiments.real.score_plot import draw
+            from equipoise.lab.experiments.real.score_plot import draw
 
             click.echo(f"Picture: {draw(rows, plot)}")
 
@@ -152,7 +160,7 @@ def judge(
     than the best, in units of the utility, which ranges from -3 to 3. Utilities, kernels and the judge are those that
     were published with MaxMinLCB (Pasztor, Kassraie and Krause 2024). All rules know the kernel.
     """
-    from equipoise.experiments.preferences import RULES, UTILITIES, lots, preference_table, tournament
+    from equipoise.lab.experiments.preferences import RULES, UTILITIES, lots, preference_table, tournament
 
     rules, utilities = (
         _known("rule", rule or tuple(RULES), RULES),

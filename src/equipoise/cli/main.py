@@ -33,23 +33,23 @@ Programs:
 
 SECTIONS = {
     "A study": {
-        "new": "making",
-        **dict.fromkeys(("ask", "tell", "fail", "expire", "correct", "retract", "undo", "note"), "answering"),
-        "best": "working",
-        **dict.fromkeys(("audit", "verify", "cancel"), "proving"),
-        "judge": "preferring",
-        "status": "replaying",
-        "plot": "working",
-        "import": "importing",
-        "export": "working",
-        "replay": "replaying",
-        "run": "running",
-        "serve": "serving",
+        "new": "cli.making",
+        **dict.fromkeys(("ask", "tell", "fail", "expire", "correct", "retract", "undo", "note"), "cli.answering"),
+        "best": "cli.working",
+        **dict.fromkeys(("audit", "verify", "cancel"), "cli.proving"),
+        "judge": "cli.preferring",
+        "status": "cli.replaying",
+        "plot": "cli.working",
+        "import": "cli.importing",
+        "export": "cli.working",
+        "replay": "cli.replaying",
+        "run": "cli.running",
+        "serve": "cli.serving",
     },
-    "Programs": {"compare": "comparing", "tune": "tuning"},
-    "Experiments": {"demo": "simulating", "paper": "simulating", "bench": "benching"},
+    "Programs": {"compare": "programs.commands.comparing", "tune": "programs.commands.tuning"},
+    "Experiments": {"demo": "cli.simulating", "paper": "cli.simulating", "bench": "cli.benching"},
 }
-"""Every command in the order of use, and the module here that has it: imported when it is called, or for the help."""
+"""Every command in the order of use, and the module that has it: imported when it is called, or for the help."""
 
 MODULES = {name: module for commands in SECTIONS.values() for name, module in commands.items()}
 
@@ -68,7 +68,7 @@ class _Sections(click.Group):
         if cmd_name not in MODULES:
             return None
         name = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
-        command: click.Command = getattr(import_module(f"equipoise.cli.{MODULES[cmd_name]}"), name)
+        command: click.Command = getattr(import_module(f"equipoise.{MODULES[cmd_name]}"), name)
         return command
 
     def main(self, *args: Any, **extra: Any) -> Any:

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from equipoise.answer.sequence import Interval
-from equipoise.contest.question import Question
-from equipoise.contest.verdict import Verdict
 from equipoise.plots.style import BLUE, GRAY, GREEN, LIGHT, ORANGE, PINK, axes, pyplot, whole
+from equipoise.programs.question import Question
+from equipoise.programs.verdict import Verdict
 
 COLORS = (BLUE, ORANGE, GREEN, PINK, GRAY)
 LOOKS = 40

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator
 
 import numpy as np
 
-from equipoise.environments.environment import Environment
-from equipoise.environments.random_functions import linear
-from equipoise.environments.reading import Bias
+from equipoise.lab.environments.environment import Environment
+from equipoise.lab.environments.random_functions import linear
+from equipoise.lab.environments.reading import Bias
 from equipoise.testing.rule import Rule, has, obeys, require
 from equipoise.testing.shared_rules import pickles
 
@@ -28,7 +28,7 @@ def check_bias(bias: Bias, *, without: Collection[str] = ()) -> None:
 
     Example:
         >>> import equipoise as eq
-        >>> eq.testing.check_bias(eq.environments.Drift(slope=-0.3))
+        >>> eq.testing.check_bias(eq.lab.environments.Drift(slope=-0.3))
     """
     obeys(bias, RULES, without)
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 import numpy as np
 
 from equipoise._typing import FloatArray
-from equipoise.environments.function import Function
+from equipoise.lab.environments.function import Function
 from equipoise.testing.rule import Rule, agree, obeys, require
 
 POINTS = 4_000
@@ -28,7 +28,7 @@ def check_function(function: Function, *, without: Collection[str] = ()) -> None
 
     Example:
         >>> import equipoise as eq
-        >>> eq.testing.check_function(eq.environments.branin())
+        >>> eq.testing.check_function(eq.lab.environments.branin())
     """
     obeys(function, RULES, without)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from equipoise.data import Trial
-from equipoise.environments.beamline import intensity
+from equipoise.lab.environments.beamline import intensity
 from equipoise.optimizer import Optimizer
 from equipoise.spaces.named import Space
 from equipoise.spaces.numbers import Float

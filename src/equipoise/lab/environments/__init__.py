@@ -1,0 +1,81 @@
+"""The world to test against: functions to maximize, biases, and environments that join them with noise.
+
+Examples:
+    >>> from equipoise.lab.environments import CompensatedDrift, Environment, linear
+    >>> environment = Environment(linear(rng=0), CompensatedDrift(), noise=1.0, rng=1)
+    >>> y = environment.measure(environment.function.points[0])
+"""
+
+from equipoise.lab.environments.bias import (
+    BIASES,
+    Adversary,
+    Bias,
+    BiasProcess,
+    BlockOffsets,
+    Calibration,
+    CompensatedDrift,
+    Drift,
+    Jumps,
+    Measurement,
+    NegativeRepeat,
+    NoBias,
+    PeriodicDrift,
+    RandomWalk,
+    RangeAdjustingDetector,
+    authors_calibration,
+)
+from equipoise.lab.environments.environment import Environment
+from equipoise.lab.environments.functions import (
+    FUNCTIONS,
+    Function,
+    ackley,
+    additive,
+    beam_line,
+    branin,
+    camelback,
+    gp_draw,
+    hartmann3,
+    hartmann6,
+    levy,
+    linear,
+    peak,
+    rosenbrock,
+    styblinski_tang,
+    two_bumps,
+)
+
+__all__ = [
+    "BIASES",
+    "FUNCTIONS",
+    "Adversary",
+    "Bias",
+    "BiasProcess",
+    "BlockOffsets",
+    "Calibration",
+    "CompensatedDrift",
+    "Drift",
+    "Environment",
+    "Function",
+    "Jumps",
+    "Measurement",
+    "NegativeRepeat",
+    "NoBias",
+    "PeriodicDrift",
+    "RandomWalk",
+    "RangeAdjustingDetector",
+    "ackley",
+    "additive",
+    "authors_calibration",
+    "beam_line",
+    "branin",
+    "camelback",
+    "gp_draw",
+    "hartmann3",
+    "hartmann6",
+    "levy",
+    "linear",
+    "peak",
+    "rosenbrock",
+    "styblinski_tang",
+    "two_bumps",
+]

@@ -1,0 +1,183 @@
+"""Functions drawn at random: linear, a Gaussian-process draw, a sum over coordinates.
+
+Notation of the random Fourier features:
+    omega  frequencies, (features, d)
+    phase  (features,)
+    r      amplitudes, (features,)
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from equipoise._typing import FloatArray, Seed
+from equipoise._validation import array, count, positive
+from equipoise.lab.environments.function import Function, checked_bounds
+
+
+def linear(actions: int = 20, dimension: int = 4, rng: Seed = None) -> Function:
+    """Return a linear function on random actions of the unit sphere, the paper's first problem.
+
+    Args:
+        actions: The number of actions, uniform on the unit sphere.
+        dimension: The number of coordinates.
+        rng: Draws actions and parameter.
+
+    Examples:
+        >>> f = linear(rng=0)
+        >>> f.points.shape, bool(np.allclose(np.linalg.norm(f.points, axis=1), 1))
+        ((20, 4), True)
+    """
+    m, d = count("actions", actions), count("dimension", dimension)
+    rng = np.random.default_rng(rng)
+    directions = rng.standard_normal((m + 1, d))  # KK21 section 5.2: actions and theta are unit vectors
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    return Function.finite("linear", _Linear(directions[-1]), directions[:-1])
+
+
+def gp_draw(
+    *,
+    bounds: ArrayLike | None = None,
+    points: ArrayLike | None = None,
+    lengthscale: float | ArrayLike = 0.2,
+    features: int = 1024,
+    smoothness: float | None = None,
+    rng: Seed = None,
+) -> Function:
+    """Return a draw from a Gaussian process with a unit-variance kernel, by random Fourier features.
+
+    Over `points` the optimum is exact. Over `bounds` it is the best of many local searches: certain in few
+    dimensions and for lengthscales that are not tiny against the box, the best known otherwise.
+
+    Args:
+        bounds: Shape (d, 2); give this or `points`.
+        points: Shape (m, d).
+        lengthscale: One number, or one for each coordinate, in the units of the coordinates.
+        features: The more, the closer to the Gaussian process and the slower to evaluate.
+        smoothness: nu of a Matern kernel; the RBF kernel by default.
+        rng: Draws the function.
+
+    Examples:
+        >>> f = gp_draw(bounds=[[0, 1], [0, 1]], lengthscale=0.3, rng=0)
+        >>> bool(f(np.random.default_rng(1).uniform(size=(1000, 2))).max() <= f.maximum)
+        True
+        >>> gp_draw(points=[[0.0], [0.5], [1.0]], rng=0).is_finite
+        True
+    """
+    if bounds is not None and points is None:
+        box = checked_bounds(bounds)
+        draw = _draw(len(box), lengthscale, features, rng, smoothness)
+        return Function.box("gp", draw, box, _maximizer(draw, box))
+    if points is not None and bounds is None:
+        points = array("points", points, (None, None))
+        return Function.finite("gp", _draw(points.shape[1], lengthscale, features, rng, smoothness), points)
+    raise ValueError("exactly one of `bounds` and `points` must be given, got both or neither")
+
+
+def additive(dimension: int = 4, lengthscale: float = 0.2, rng: Seed = None) -> Function:
+    """Return a sum of smooth functions of one coordinate each, on the unit cube.
+
+    Since the parts share no coordinate, the optimum of the sum is made of the optima of the `parts`, and
+    several learners may optimize one part each while the others are an offset to them (KK21 section 1.1).
+
+    Args:
+        dimension: The number of parts.
+        lengthscale: How fast each part varies.
+        rng: Draws the parts.
+
+    Examples:
+        >>> f = additive(3, rng=0)
+        >>> bool(np.isclose(f.maximum, sum(part.maximum for part in f.parts)))
+        True
+    """
+    d = count("dimension", dimension)
+    rng = np.random.default_rng(rng)
+    parts = tuple(gp_draw(bounds=[[0.0, 1.0]], lengthscale=lengthscale, features=64, rng=rng) for _ in range(d))
+    maximizer = np.concatenate([part.maximizer for part in parts])
+    return replace(Function.box("additive", _Sum(parts), [[0.0, 1.0]] * d, maximizer), parts=parts)
+
+
+@dataclass(frozen=True, eq=False)
+class _Linear:
+    """x to x' theta."""
+
+    theta: FloatArray  # (d,)
+
+    def __call__(self, x: FloatArray) -> FloatArray:
+        return x @ self.theta
+
+
+@dataclass(frozen=True, eq=False)
+class _Sum:
+    """x to the sum of the parts, each at its own coordinate."""
+
+    parts: tuple[Function, ...]
+
+    def __call__(self, x: FloatArray) -> FloatArray:
+        result: FloatArray = np.zeros(x.shape[:-1])
+        for i, part in enumerate(self.parts):
+            result = result + part.evaluate(x[..., i : i + 1])
+        return result
+
+
+@dataclass(frozen=True, eq=False)
+class _Waves:
+    """x to sum_j r_j cos(omega_j' x + phase_j)."""
+
+    omega: FloatArray  # (features, d)
+    phase: FloatArray  # (features,)
+    r: FloatArray  # (features,)
+
+    def __call__(self, x: FloatArray) -> FloatArray:
+        return np.cos(x @ self.omega.T + self.phase) @ self.r
+
+    def gradient(self, x: FloatArray) -> FloatArray:
+        """Return the gradient at one point, shape (d,)."""
+        return -(np.sin(self.omega @ x + self.phase) * self.r) @ self.omega
+
+
+def _draw(
+    dimension: int, lengthscale: float | ArrayLike, features: int, rng: Seed, smoothness: float | None = None
+) -> _Waves:
+    """Draw one function: Gaussian given omega, its covariance the mean of cos(omega'(x - z))."""
+    each = np.full(dimension, lengthscale) if np.ndim(lengthscale) == 0 else lengthscale
+    scale = array("lengthscale", each, (dimension,))
+    if not (scale > 0).all():
+        raise ValueError(f"`lengthscale` must be positive, got {lengthscale!r}")
+    n = count("features", features)
+    rng = np.random.default_rng(rng)
+    omega = rng.standard_normal((n, dimension)) / scale  # Rahimi & Recht 2007: the RBF's spectral density
+    if smoothness is not None:  # a Matern kernel's spectral density is a multivariate t of 2 nu degrees of freedom
+        freedom = 2.0 * positive("smoothness", smoothness)
+        omega /= np.sqrt(rng.chisquare(freedom, n) / freedom)[:, None]
+    phase = rng.uniform(0.0, 2.0 * np.pi, n)
+    # r cos(. + phase) with r Rayleigh is a cos + b sin with independent standard normal a and b.
+    return _Waves(omega, phase, rng.rayleigh(size=n) / np.sqrt(n))
+
+
+def _maximizer(draw: _Waves, bounds: FloatArray, candidates: int = 2**13, starts: int = 16) -> FloatArray:
+    """Return the best of local searches from the best of many spread points, shape (d,)."""
+    from scipy.stats import qmc  # slow to import
+
+    unit = qmc.Sobol(len(bounds), scramble=False).random(candidates)
+    spread = bounds[:, 0] + unit * (bounds[:, 1] - bounds[:, 0])
+    values = np.concatenate([draw(block) for block in np.array_split(spread, 8)])  # in blocks, for memory
+    found = [_climb(draw, x, bounds) for x in spread[np.argsort(-values)[:starts]]]
+    return max(found, key=lambda x: float(draw(x)))
+
+
+def _climb(draw: _Waves, start: FloatArray, bounds: FloatArray) -> FloatArray:
+    """Return the local maximizer reached from `start`."""
+    from scipy.optimize import minimize  # slow to import
+
+    result = minimize(
+        lambda x: -draw(x),
+        start,
+        jac=lambda x: -draw.gradient(x),
+        bounds=bounds,
+        method="L-BFGS-B",
+        options={"ftol": 1e-15, "gtol": 1e-10},
+    )
+    top: FloatArray = np.clip(result.x, bounds[:, 0], bounds[:, 1])
+    return top

@@ -1,0 +1,157 @@
+"""The benchmark of MaxMinLCB: rules for pairs against simulated judges, kept row by row, and its table.
+
+A judge prefers i to j with probability `sigmoid(f_i - f_j)`. The regret of a pair is
+`(P(best beats first) + P(best beats second) - 1) / 2`, of which the sum counts; the final regret is by how much the
+recommended setting, that of largest mean, is worse than the best, in units of f. Two may be the same setting, as in the
+published benchmark: that costs no regret where it is the best one, and teaches nothing.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.random import Generator
+
+from equipoise._typing import FloatArray
+from equipoise.lab.experiments.preferences.listeners import Indices, Listeners
+from equipoise.lab.experiments.preferences.stackelberg import Stackelberg, sigmoid
+from equipoise.lab.experiments.preferences.utilities import UTILITIES, Utility
+from equipoise.lab.experiments.rows import Row, keep_rows, stored_rows
+from equipoise.lab.experiments.statistics import short
+from equipoise.lab.experiments.tables import markdown
+from equipoise.policies import EUBO, Challenger, DoubleThompson, MaxMinLCB, Policy
+
+FIELDS = ("rule", "utility", "answers", "lot", "seed", "cumulative", "final")
+
+LOT = 10
+"""So many seeds run as one array program."""
+
+Job = tuple[str, str, int, range]
+"""Rule, utility, number of answers, and the seeds of a lot."""
+
+
+class Players(Protocol):
+    """Many learners that follow one rule."""
+
+    @property
+    def mean(self) -> FloatArray:
+        """What each believes of the settings, shape (L, m)."""
+        ...
+
+    def choose(self) -> tuple[Indices, Indices]:
+        """Return the two settings that each wants compared."""
+        ...
+
+    def learn(self, winner: Indices, loser: Indices) -> None:
+        """Learn an answer each."""
+        ...
+
+    def settle(self) -> None:
+        """Make the best of all answers."""
+        ...
+
+
+Maker = Callable[[Utility, int, Generator], Players]
+
+
+def _with(policy: Policy) -> Maker:
+    return lambda utility, count, rng: Listeners(utility, policy, count, rng)
+
+
+RULES: dict[str, Maker] = {
+    "MaxMinLCB as published": Stackelberg,
+    "MaxMinLCB": _with(MaxMinLCB()),
+    "double Thompson": _with(DoubleThompson()),
+    "EUBO": _with(EUBO()),
+    "Challenger": _with(Challenger(scale=1.5)),
+}
+"""The first has an estimate of its own; the others choose by one and the same belief. The last is the default."""
+
+
+def play(rule: str, utility: str, answers: int, seeds: range) -> list[dict[str, Any]]:
+    """Return the rows of a lot.
+
+    Example:
+        >>> rows = play("Challenger", "ackley", 3, range(2))
+        >>> [row["seed"] for row in rows], rows[0]["cumulative"] > 0
+        ([0, 1], True)
+    """
+    like, L = UTILITIES[utility], len(seeds)
+    rngs = [np.random.default_rng([seeds.start, L, stream]) for stream in (1, 2)]
+    players, judges, f = RULES[rule](like, L, rngs[0]), rngs[1], like.values
+    paid = np.zeros(L)
+    for _ in range(answers):
+        first, second = players.choose()
+        paid += (sigmoid(f.max() - f[first]) + sigmoid(f.max() - f[second]) - 1.0) / 2
+        preferred = judges.random(L) < sigmoid(f[first] - f[second])
+        players.learn(np.where(preferred, first, second), np.where(preferred, second, first))
+    players.settle()
+    final = f.max() - f[players.mean.argmax(axis=1)]
+    same = {"rule": rule, "utility": utility, "answers": answers, "lot": _lot(seeds)}
+    return [same | {"seed": s, "cumulative": float(paid[k]), "final": float(final[k])} for k, s in enumerate(seeds)]
+
+
+def lots(rules: Sequence[str], utilities: Sequence[str], answers: int, seeds: range) -> Iterator[Job]:
+    """Yield the jobs: all rules and utilities for the first lot of seeds, then for the next."""
+    for start in range(seeds.start, seeds.stop, LOT):
+        for utility in utilities:
+            for rule in rules:
+                yield rule, utility, answers, range(start, min(start + LOT, seeds.stop))
+
+
+def tournament(
+    jobs: Sequence[Job], out: Path | None = None, progress: Callable[[int], object] | None = None
+) -> list[Row]:
+    """Run what is not in the file yet, and return the rows of all.
+
+    Args:
+        jobs: As of `lots`.
+        out: A CSV file in which rows are kept as they come.
+        progress: Called with 1 after each job.
+    """
+    stored = stored_rows(out)
+    counts = Counter(map(_key, stored))
+    done = {_named(job) for job in jobs if counts[_named(job)] >= len(job[-1])}
+    rows = [row for row in stored if _key(row) in done]
+    for job in jobs:
+        if _named(job) not in done:
+            rows += keep_rows(out, FIELDS, play(*job))
+        if progress is not None:
+            progress(1)
+    return rows
+
+
+def _lot(seeds: range) -> str:
+    return f"{seeds.start}-{seeds.stop - 1}"
+
+
+def _named(job: Job) -> tuple[str, ...]:
+    rule, utility, answers, seeds = job
+    return rule, utility, str(answers), _lot(seeds)
+
+
+def _key(row: Row) -> tuple[str, ...]:
+    return row["rule"], row["utility"], row["answers"], row["lot"]
+
+
+def preference_table(rows: Sequence[Row]) -> str:
+    """Return a table in Markdown: cumulative regret (standard error) / final regret, a row for each utility."""
+    rules = [name for name in RULES if any(row["rule"] == name for row in rows)]
+    utilities = [name for name in UTILITIES if any(row["utility"] == name for row in rows)]
+    body = [[name, *(_cell(_of(rows, rule, name)) for rule in rules)] for name in utilities]
+    sums = [np.sum([_of(rows, rule, name).mean(axis=1) for name in utilities], axis=0) for rule in rules]
+    return markdown(["", *rules], [*body, ["sum", *(f"{short(a)} / {b:.2f}" for a, b in sums)]])
+
+
+def _of(rows: Sequence[Row], rule: str, utility: str) -> FloatArray:
+    """Return cumulative and final regrets, shape (2, seeds)."""
+    own = [row for row in rows if (row["rule"], row["utility"]) == (rule, utility)]
+    return np.array([[float(row[name]) for row in own] for name in ("cumulative", "final")])
+
+
+def _cell(values: FloatArray) -> str:
+    (mean, final), n = values.mean(axis=1), values.shape[1]
+    error = f" ({short(float(values[0].std(ddof=1)) / n**0.5)})" if n > 1 else ""
+    return f"{short(float(mean))}{error} / {final:.2f}"

@@ -1,0 +1,31 @@
+"""Real data: published experiments and recorded drifts, replayed.
+
+Example:
+    >>> from equipoise.lab.experiments.real import score
+    >>> score("randomized blocks", "cake, 2 a batch", seed=0)["world"]
+    'cake, 2 a batch'
+"""
+
+from equipoise.lab.experiments.real.lineup import COMPETITORS, REPORTED, missing
+from equipoise.lab.experiments.real.published import TABLES, TRACES, Published, published, recording
+from equipoise.lab.experiments.real.recorded import InBatches, OnInstrument, RecordedWorld, recorded_worlds
+from equipoise.lab.experiments.real.scoring import planned, score, score_table, scores
+
+__all__ = [
+    "COMPETITORS",
+    "REPORTED",
+    "TABLES",
+    "TRACES",
+    "InBatches",
+    "OnInstrument",
+    "Published",
+    "RecordedWorld",
+    "missing",
+    "planned",
+    "published",
+    "recorded_worlds",
+    "recording",
+    "score",
+    "score_table",
+    "scores",
+]

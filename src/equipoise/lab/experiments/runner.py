@@ -1,0 +1,106 @@
+"""The runner: one learner against one environment, every reading charged its own regret."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from equipoise import _validation as check
+from equipoise._typing import FloatArray
+from equipoise.answer import Recommendation
+from equipoise.data import Trial
+from equipoise.lab.environments import Environment
+
+BLOCK = 256
+"""Readings between two reports of progress; their regrets are computed together."""
+
+
+class Learner(Protocol):
+    """What takes readings: an `Optimizer`, or another program dressed as one."""
+
+    def ask(self) -> Trial:
+        """Return what to measure next."""
+
+    def tell(self, trial: Trial, value: float) -> None:
+        """Report the reading of a trial."""
+
+    def recommend(self) -> Recommendation:
+        """Return the best point as far as is known."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """What happened in one run.
+
+    Attributes:
+        regrets: What each reading cost, `max f - f(x_t)` over the domain, shape (n,).
+        recommendation: What the learner recommends at the end.
+        recommended_regret: What the recommendation costs in truth.
+        cpu_seconds: Processor time of the loop, environment included.
+
+    Example:
+        >>> import numpy as np, equipoise as eq
+        >>> trace = Trace(np.array([1.0, 0.5]), eq.Recommendation(np.zeros(1), 0.2, 2), 0.0, 0.01)
+        >>> trace.cumulative
+        array([1. , 1.5])
+    """
+
+    regrets: FloatArray
+    recommendation: Recommendation
+    recommended_regret: float
+    cpu_seconds: float
+
+    @cached_property
+    def cumulative(self) -> FloatArray:
+        """The regret of all readings up to each one, shape (n,)."""
+        return np.cumsum(self.regrets)
+
+
+def run(
+    optimizer: Learner,
+    environment: Environment,
+    readings: int,
+    progress: Callable[[int], object] | None = None,
+) -> Trace:
+    """Let a learner take readings and return what they cost.
+
+    Args:
+        optimizer: The learner; it may have learned before.
+        environment: What is measured.
+        readings: How many readings to take.
+        progress: Called now and then with the number of readings taken since the last call.
+
+    Example:
+        >>> import equipoise as eq
+        >>> from equipoise.lab.environments import Drift, Environment, linear
+        >>> f = linear(rng=0)
+        >>> learner = eq.Optimizer(eq.Finite(f.points), kernel=eq.Linear(), rng=1)
+        >>> trace = run(learner, Environment(f, Drift(), noise=0.1, rng=2), readings=300)
+        >>> bool(trace.regrets[-100:].mean() < trace.regrets[:100].mean())
+        True
+    """
+    n = check.count("readings", readings)
+    blocks: list[FloatArray] = []
+    start = time.thread_time()
+    for first in range(0, n, BLOCK):
+        taken = _take(optimizer, environment, min(BLOCK, n - first))
+        blocks.append(environment.function.regret(np.array(taken)))
+        if progress is not None:
+            progress(len(taken))
+    seconds = time.thread_time() - start
+    best = optimizer.recommend()
+    return Trace(np.concatenate(blocks), best, environment.regret(best.x), seconds)
+
+
+def _take(optimizer: Learner, environment: Environment, n: int) -> list[Any]:
+    """Take n readings and return where."""
+    ask, tell, measure = optimizer.ask, optimizer.tell, environment.measure
+    taken = []
+    for _ in range(n):
+        trial = ask()
+        tell(trial, measure(trial.x))
+        taken.append(trial.x)
+    return taken

@@ -1,0 +1,173 @@
+"""The blueprint of a fleet: what all its learners have in common, and the two steps of a round: propose and learn."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from equipoise import _validation as check
+from equipoise._typing import FloatArray
+from equipoise.belief import FinitePosterior, FixedConfidence
+from equipoise.belief.arrays import Array, namespace, placed
+from equipoise.belief.confidence import Confidence
+from equipoise.kernels import Kernel, Linear
+from equipoise.lab.fleet.beliefs import Beliefs
+from equipoise.lab.fleet.choices import Choices, Chooser, chooser
+from equipoise.lab.fleet.covariances import Covariances, FeatureCovariances, PointCovariances
+from equipoise.lab.fleet.reducing import SIZES, Duels, Measure, measure
+from equipoise.lab.fleet.semiparametric import learned_by_semits
+from equipoise.lab.fleet.throwing import Throws
+from equipoise.optimizer import Optimizer
+from equipoise.policies import Challenger, Policy, SemiTSPosterior
+from equipoise.reductions import Reduction
+
+
+@dataclass(frozen=True, eq=False)
+class Blueprint:
+    """Policy, reduction and prior of many independent learners on finite sets of points.
+
+    Args:
+        points: The points: one list for all learners, shape (m, d), or one each, shape (L, m, d).
+        kernel: Prior covariance of f; `Linear()` keeps d x d numbers a learner, any other kernel m x m.
+        policy: Chooses what to propose; `Challenger()` by default.
+        reduction: How a proposal is measured; by default as the policy is meant.
+        confidence: Gives the confidence coefficient; a fixed 1 by default.
+        regularizer: lambda, the variance given to the noise of an outcome.
+        semiparametric: Learn from centered readings in the way of SemiTS, as `SemiTSPosterior` does.
+
+    Example:
+        >>> import equipoise as eq
+        >>> blueprint = Blueprint([[0.0], [0.5], [1.0]], eq.RBF(0.5), eq.IDS())
+        >>> beliefs = blueprint.prior(count=1000)
+        >>> beliefs.mean.shape
+        (1000, 3)
+    """
+
+    points: FloatArray
+    kernel: Kernel
+    policy: Policy = field(default_factory=Challenger)
+    reduction: Reduction | None = None
+    confidence: Confidence = field(default_factory=FixedConfidence)
+    regularizer: float = 1.0
+    semiparametric: bool = False
+
+    def __post_init__(self) -> None:
+        shape: tuple[int | None, ...] = (None,) * (3 if np.ndim(self.points) == 3 else 2)
+        object.__setattr__(self, "points", check.frozen(check.array("points", self.points, shape)))
+        object.__setattr__(self, "reduction", self.reduction or self.policy.reduction)
+        check.positive("regularizer", self.regularizer)
+        self._choose, self._measure  # noqa: B018  refuse now what has no vectorized form
+        if SIZES[type(self.reduction)] != self.policy.proposal_size:
+            raise ValueError(f"`reduction` must fit `policy` in a fleet, got {self.reduction!r} and {self.policy!r}")
+
+    @classmethod
+    def of(cls, optimizers: Sequence[Optimizer]) -> "Blueprint":
+        """Return the blueprint of optimizers that differ at most in their points, before their first reading.
+
+        Args:
+            optimizers: One for each learner; with one set of points, any number of them.
+
+        Example:
+            >>> import equipoise as eq
+            >>> optimizer = eq.Optimizer(eq.Finite([[0.0], [1.0]]), kernel=eq.RBF(0.5), policy=eq.IDS())
+            >>> Blueprint.of([optimizer, optimizer]).policy
+            IDS(floor=0.0)
+        """
+        first, prior = optimizers[0], optimizers[0].posterior
+        if not isinstance(prior, (FinitePosterior, SemiTSPosterior)) or first.minimize or first.readings:
+            raise ValueError("`optimizers` must maximize over finite sets with a kernel given, before any reading")
+        points = [_points(optimizer, prior) for optimizer in optimizers]
+        same = all(np.array_equal(each, points[0]) for each in points[1:])
+        return cls(
+            points[0] if same else np.array(points),
+            prior.kernel,
+            first.policy,
+            first.reduction,
+            prior.confidence,
+            prior.regularizer,
+            isinstance(prior, SemiTSPosterior),
+        )
+
+    @property
+    def linear(self) -> bool:
+        """Whether f is linear, so that a learner is kept as d x d numbers."""
+        return isinstance(self.kernel, Linear)
+
+    def prior(self, count: int, like: Array | None = None) -> Beliefs:
+        """Return the beliefs of so many learners before any data.
+
+        Args:
+            count: How many learners.
+            like: An array of the library, type and device to compute with; NumPy in double precision by default.
+        """
+        X = self.points if like is None else namespace(like).asarray(self.points, dtype=like.dtype, **placed(like))
+        if X.ndim == 3 and X.shape[0] != count:
+            raise ValueError(f"`count` must be the number of lists of points, {X.shape[0]}, got {count}")
+        xp, m = namespace(X), X.shape[-2]
+        variance = self._array(X, np.broadcast_to(self.kernel.diagonal(self.points), (count, m)))
+        zeros = xp.zeros((count,), dtype=X.dtype, **placed(X))
+        counts = xp.zeros((count,), dtype=xp.int64, **placed(X))
+        mean, d = xp.zeros((count, m), dtype=X.dtype, **placed(X)), X.shape[-1]
+        return Beliefs(mean, variance, self._covariances(X, count), zeros, counts, self.regularizer, self.confidence, d)
+
+    def propose(self, beliefs: Beliefs, throws: Throws, last: Choices | None = None) -> Duels:
+        """Return what to measure next for each learner.
+
+        Args:
+            beliefs: Of L learners.
+            throws: Their coins.
+            last: What was chosen last; it may save time, and changes nothing.
+        """
+        choices = self._choose(self.policy, beliefs, throws, last)
+        return self._measure(choices, throws, beliefs.mean[:, 0])
+
+    def learn(self, beliefs: Beliefs, duels: Duels, readings: Array, overwrite: bool = False) -> Beliefs:
+        """Return the beliefs after the readings of a duel each.
+
+        Args:
+            beliefs: Of L learners.
+            duels: What was measured.
+            readings: What was read, shape (L, r).
+            overwrite: Whether the beliefs before are not needed any more: their memory may be used again.
+        """
+        outcome = duels.outcome(readings)
+        if self.semiparametric and duels.directions.mixture is not None:
+            return learned_by_semits(beliefs, duels.directions, outcome)
+        return beliefs.condition(duels.directions, outcome, overwrite)
+
+    @cached_property
+    def _choose(self) -> Chooser:
+        return chooser(self.policy)
+
+    @cached_property
+    def _measure(self) -> Measure:
+        return measure(self._reduction)
+
+    @property
+    def _reduction(self) -> Reduction:
+        assert self.reduction is not None
+        return self.reduction
+
+    def _covariances(self, X: Array, count: int) -> Covariances:
+        xp = namespace(X)
+        if self.linear:
+            eye = xp.eye(X.shape[-1], dtype=X.dtype, **placed(X))
+            return FeatureCovariances(X, xp.broadcast_to(eye, (count, *eye.shape)) + 0.0)
+        K = self.kernel(self.points, self.points)
+        base = self._array(X, 0.5 * (K + K.swapaxes(-1, -2)))
+        base = base if base.ndim == 3 else base[None, ...]
+        return PointCovariances(base, xp.zeros((count, 0, X.shape[-2]), dtype=X.dtype, **placed(X)))
+
+    @staticmethod
+    def _array(like: Array, values: FloatArray) -> Array:
+        return namespace(like).asarray(values, dtype=like.dtype, copy=True, **placed(like))
+
+
+def _points(optimizer: Optimizer, prior: FinitePosterior | SemiTSPosterior) -> FloatArray:
+    posterior = optimizer.posterior
+    if type(posterior) is not type(prior) or repr(posterior) != repr(prior):
+        raise ValueError(f"`optimizers` must have one prior but for their points, got {prior!r} and {posterior!r}")
+    points = posterior.points
+    assert points is not None
+    return points

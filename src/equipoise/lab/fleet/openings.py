@@ -1,0 +1,82 @@
+"""The duels that the learners of a live fleet are in the middle of."""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from equipoise._typing import FloatArray
+from equipoise.belief.arrays import Array
+from equipoise.belief.covariance import Indices
+from equipoise.lab.fleet.blueprint import Blueprint
+from equipoise.lab.fleet.reducing import SIZES, Duels
+from equipoise.reductions import TwoPoint
+
+NOTHING = -1
+"""The stage of a learner that has no trial open."""
+
+
+@dataclass(frozen=True, eq=False)
+class OpenDuels:
+    """What was asked of each learner and not yet learned from; its arrays change in place.
+
+    Attributes:
+        stage: Which reading of its duel is awaited, `NOTHING` where there is no duel, shape (L,).
+        points: Index of the point of each reading, shape (L, r).
+        signs: With which each reading enters the outcome, shape (L, r).
+        told: The readings so far, shape (L, r).
+        first: The point whose merit is estimated, shape (L,).
+        second: The point it is compared with, shape (L, 1); of no column where that is no point.
+        mixture: The probabilities of what it is compared with, shape (L, m); of no column where it is no mixture.
+    """
+
+    stage: Indices
+    points: Indices
+    signs: FloatArray
+    told: FloatArray
+    first: Indices
+    second: Indices
+    mixture: FloatArray
+
+    @classmethod
+    def none(cls, count: int, blueprint: Blueprint) -> "OpenDuels":
+        """Return that of so many learners before the first is asked."""
+        kind = type(blueprint.reduction)
+        r, pair = 2 if kind is TwoPoint else 1, int(SIZES[kind] == 2)
+        m = blueprint.points.shape[-2] if SIZES[kind] is None else 0
+        stage, first = np.full(count, NOTHING, dtype=np.intp), np.zeros(count, dtype=np.intp)
+        points, second = np.zeros((count, r), dtype=np.intp), np.zeros((count, pair), dtype=np.intp)
+        return cls(stage, points, np.zeros((count, r)), np.zeros((count, r)), first, second, np.zeros((count, m)))
+
+    def enter(self, rows: Indices | slice, duels: Duels) -> None:
+        """Open a duel for each of some learners."""
+        u = duels.directions
+        self.stage[rows], self.points[rows], self.signs[rows] = 0, duels.points, duels.signs
+        self.first[rows] = u.first
+        if u.second is not None:
+            self.second[rows, 0] = u.second
+        if u.mixture is not None:
+            self.mixture[rows] = u.mixture
+
+    def next(self, rows: Indices | slice) -> Indices:
+        """Return the index of the point that each of some learners is to measure, shape (n,)."""
+        points, stage = self.points[rows], self.stage[rows]
+        index: Indices = points[np.arange(len(stage)), stage]
+        return index
+
+    def record(self, rows: Indices | slice, y: FloatArray) -> Array:
+        """Take readings of some learners, shape (n,), and return whose duel is complete; a failed one ends its duel."""
+        stage, told = self.stage[rows], self.told[rows]
+        told[np.arange(len(stage)), stage] = y
+        self.told[rows] = told
+        done = (stage + 1 == self.points.shape[1]) & ~np.isnan(y)
+        self.stage[rows] = np.where(done | np.isnan(y), NOTHING, stage + 1)
+        return done
+
+    def directions(self, rows: Indices | slice) -> tuple[Array, Array | None, Array | None]:
+        """Return what the outcomes of some learners are of: first, second and mixture."""
+        second = self.second[rows, 0] if self.second.shape[1] else None
+        return self.first[rows], second, self.mixture[rows] if self.mixture.shape[1] else None
+
+    def arrays(self) -> dict[str, Array]:
+        """Return its arrays by name."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}

@@ -1,0 +1,105 @@
+"""Reductions for many learners at once: what each measures for its choice, and with which signs.
+
+    symbol   meaning                                                          shape
+    L, r     number of learners, of readings of a duel
+    points   index of the point of each reading, in the order of measuring    (L, r)
+    signs    with which each reading enters the outcome                       (L, r)
+
+`outcome = signs @ readings`, as `Duel` has it; there is no baseline but zero. To add a reduction, add an entry to
+`MEASURES`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from equipoise.belief.arrays import Array, namespace
+from equipoise.lab.fleet.choices import Choices
+from equipoise.lab.fleet.covariances import Directions
+from equipoise.lab.fleet.throwing import Throws
+from equipoise.reductions import Centered, Direct, OnePoint, Reduction, TwoPoint, Zero
+
+
+@dataclass(frozen=True, eq=False)
+class Duels:
+    """What to measure for each learner's choice, in which order, and how the readings combine.
+
+    Attributes:
+        points: Index of the point of each reading, shape (L, r).
+        signs: With which each reading enters the outcome, shape (L, r).
+        directions: What the outcome is of.
+        choices: What the policy asked for.
+    """
+
+    points: Array
+    signs: Array
+    directions: Directions
+    choices: Choices
+
+    def outcome(self, readings: Array) -> Array:
+        """Return `signs @ readings`, shape (L, r) to (L,)."""
+        return namespace(readings).sum(self.signs * readings, axis=-1)
+
+
+def direct(choices: Choices, throws: Throws, like: Array) -> Duels:
+    """Measure the one point."""
+    first = choices.first
+    return Duels(first[:, None], namespace(like).ones_like(like)[:, None], Directions(first), choices)
+
+
+def two_point(choices: Choices, throws: Throws, like: Array) -> Duels:
+    """Measure both points, in the order of a fair coin: KK21 Eq. (3)."""
+    first, second = choices.first, choices.second
+    xp = namespace(like)
+    heads = throws.random(like) < 0.5
+    points = xp.stack((xp.where(heads, first, second), xp.where(heads, second, first)), axis=-1)
+    sign = xp.where(heads, xp.ones_like(like), -xp.ones_like(like))
+    return Duels(points, xp.stack((sign, -sign), axis=-1), Directions(first, second), choices)
+
+
+def one_point(choices: Choices, throws: Throws, like: Array) -> Duels:
+    """Measure one of the points, by a fair coin; its reading counts twice: KK21 Eq. (4)."""
+    first, second = choices.first, choices.second
+    xp = namespace(like)
+    heads = throws.random(like) < 0.5
+    sign = xp.where(heads, xp.full_like(like, 2.0), xp.full_like(like, -2.0))
+    return Duels(xp.where(heads, first, second)[:, None], sign[:, None], Directions(first, second), choices)
+
+
+def centered(choices: Choices, throws: Throws, like: Array) -> Duels:
+    """Measure a point drawn by its weight, against the mixture: KK21 Eq. (16)."""
+    weights, xp = choices.weights, namespace(like)
+    several = xp.count_nonzero(weights, axis=-1) > 1
+    up_to = xp.cumulative_sum(weights, axis=-1)
+    threshold = throws.random(like, several) * up_to[:, -1]
+    drawn = xp.argmax(xp.astype(up_to > threshold[:, None], xp.int32), axis=-1)
+    return Duels(drawn[:, None], xp.ones_like(like)[:, None], Directions(drawn, mixture=weights), choices)
+
+
+Measure = Callable[[Choices, Throws, Array], Duels]
+"""Takes choices, coins and an array of shape (L,) of the right kind; returns what to measure."""
+
+MEASURES: dict[type, Measure] = {
+    Direct: direct,
+    TwoPoint: two_point,
+    OnePoint: one_point,
+    Centered: centered,
+}
+"""How each reduction measures for many learners."""
+
+
+def measure(reduction: Reduction) -> Measure:
+    """Return how a reduction measures for many learners; refuse one that cannot.
+
+    Example:
+        >>> measure(TwoPoint()) is two_point
+        True
+    """
+    forecasts = isinstance(reduction, OnePoint) and reduction.baseline != Zero()
+    if type(reduction) not in MEASURES or forecasts:
+        names = ", ".join(each.__name__ for each in MEASURES)
+        raise ValueError(f"`reduction` must be one of {names}, without a forecast, for a fleet, got {reduction!r}")
+    return MEASURES[type(reduction)]
+
+
+SIZES: dict[type, int | None] = {Direct: 1, TwoPoint: 2, OnePoint: 2, Centered: None}
+"""How many points a proposal must have for each reduction; `None` for a mixture of all."""

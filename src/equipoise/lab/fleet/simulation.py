@@ -1,0 +1,118 @@
+"""Many learners against their worlds in one array program: what a sweep runs one by one."""
+
+import time
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.random import default_rng
+
+from equipoise import _validation as check
+from equipoise._typing import FloatArray, Seed
+from equipoise.answer import Recommendation
+from equipoise.belief.covariance import Indices
+from equipoise.lab.fleet.beliefs import Beliefs
+from equipoise.lab.fleet.blueprint import Blueprint
+from equipoise.lab.fleet.throwing import Coins, SharedCoins
+from equipoise.lab.fleet.worlds import Worlds
+from equipoise.study.streams import PROPOSE, RECOMMEND
+
+BATCH_MEMORY = 64e6
+"""Bytes of covariances that one program should carry: more do not fit the caches, and gain nothing."""
+
+RECYCLED = 30 * 2**20
+"""Bytes up to which arrays of one round should be made of those of the round before.
+
+The usual C library of Linux gives memory back to the system when more of it is free than twice the largest piece ever
+freed, but for pieces above 32 MB, and a system's fresh pages cost more than the arithmetic: three quarters of the time
+of BOSE's pairs.
+"""
+
+LARGEST_BATCH = 1024
+"""Learners from which on more of them at once save nothing: a round costs about 1 us each."""
+
+
+def batch_size(points: int) -> int:
+    """Return how many learners on so many points one program should carry along.
+
+    Example:
+        >>> batch_size(20), batch_size(900)
+        (1024, 9)
+    """
+    return max(1, min(LARGEST_BATCH, int(BATCH_MEMORY / (8 * points**2))))
+
+
+@dataclass(frozen=True, eq=False)
+class Course:
+    """What happened to one learner: the numbers of `experiments.Trace`.
+
+    Attributes:
+        regrets: What each reading cost, shape (n,).
+        recommendation: What the learner recommends at the end: its leader, with the certificate delta_t as the bound.
+        recommended_regret: What the recommendation costs in truth.
+        cpu_seconds: Its share of the processor time of all.
+    """
+
+    regrets: FloatArray
+    recommendation: Recommendation
+    recommended_regret: float
+    cpu_seconds: float
+
+    @cached_property
+    def cumulative(self) -> FloatArray:
+        """The regret of all readings up to each one, shape (n,)."""
+        return np.cumsum(self.regrets)
+
+
+def simulate(
+    blueprint: Blueprint, worlds: Worlds, readings: int, *, coins: Coins | None = None, rng: Seed = None
+) -> list[Course]:
+    """Let every learner take readings in its world and return what they cost.
+
+    Args:
+        blueprint: What the learners have in common.
+        worlds: What they measure, one world each.
+        readings: How many readings each takes.
+        coins: Where their coins come from; one stream for all by default.
+        rng: Seed of that stream.
+
+    Example:
+        >>> import equipoise as eq
+        >>> from equipoise.lab.environments import Drift, linear
+        >>> functions = [linear(rng=i) for i in range(50)]
+        >>> blueprint = Blueprint([f.points for f in functions], eq.Linear(), eq.IDS(), confidence=eq.PaperConfidence())
+        >>> worlds = Worlds(functions, Drift(), noise=1.0, rngs=range(50))
+        >>> courses = simulate(blueprint, worlds, readings=2000, rng=0)
+        >>> regrets = np.mean([course.regrets for course in courses], axis=0)
+        >>> bool(regrets[-500:].mean() < 0.5 * regrets[:500].mean())
+        True
+    """
+    n = check.count("readings", readings)
+    coins = SharedCoins(default_rng(rng)) if coins is None else coins
+    np.empty(RECYCLED, dtype=np.uint8)  # asked for and freed at once: see there
+    start = time.thread_time()
+    beliefs, taken = _played(blueprint, worlds, n, coins)
+    leaders = coins.at(n, RECOMMEND).argmax(beliefs.mean)
+    bounds = beliefs.gap_bounds(leaders)
+    seconds = (time.thread_time() - start) / len(leaders)
+    rows = np.arange(len(leaders))
+    regrets = worlds.maxima[:, None] - worlds.values[rows[:, None], taken.T]
+    best = zip(worlds.points[rows, leaders], bounds, worlds.regret(leaders), strict=True)
+    answers = [(Recommendation(x, float(bound), n), float(regret)) for x, bound, regret in best]
+    return [Course(each, *answer, seconds) for each, answer in zip(regrets, answers, strict=True)]
+
+
+def _played(blueprint: Blueprint, worlds: Worlds, n: int, coins: Coins) -> tuple[Beliefs, Indices]:
+    """Play until each learner has taken n readings; return the beliefs and where was measured, shape (n, L)."""
+    beliefs = blueprint.prior(len(worlds.values))
+    taken: Indices = np.empty((n, len(worlds.values)), dtype=np.intp)
+    choices, done, number = None, 0, 0
+    while done < n:
+        duels = blueprint.propose(beliefs, coins.at(number, PROPOSE), choices)
+        order = duels.points.T[: n - done]
+        taken[done : done + len(order)] = order
+        y = [worlds.measure(index) for index in order]
+        if len(order) == duels.points.shape[1]:  # else the last duel stays open
+            beliefs = blueprint.learn(beliefs, duels, np.stack(y, axis=-1), overwrite=True)
+        choices, done, number = duels.choices, done + len(order), number + 1
+    return beliefs, taken

@@ -1,0 +1,154 @@
+"""A command line with parameters in it: `--threads {threads=1..64:log} --mode {mode=fast|safe}`."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from equipoise.programs.commands.quoting import quoted
+from equipoise.spaces.named import Space
+from equipoise.spaces.numbers import Float, Int
+from equipoise.spaces.options import Choice
+
+DECLARED = re.compile(r"\{([A-Za-z_]\w*)=([^{}]+)\}")
+PLACE = re.compile(r"\{([A-Za-z_]\w*)(?:=[^{}]+)?\}")
+NAME = re.compile(r"[A-Za-z_]\w*")
+WHOLE = re.compile(r"[+-]?\d+")
+
+
+@dataclass(frozen=True)
+class Template:
+    """A command line with places for settings.
+
+    Attributes:
+        text: The command line; a parameter that was declared may stand again, as `{threads}`.
+        parameters: What may stand in each place.
+        steps: How far the values of a whole number, or of one of which ratios count, lie apart, where that was said: it
+            is rounded to them. A real number has its steps itself.
+        constraint: What must hold of the settings, as texts.
+
+    Example:
+        >>> template = parsed("gzip -{level=1..9} --mode {mode=fast|safe} -{level}")
+        >>> template.space
+        Space(level=Int(1, 9), mode=Choice(['fast', 'safe']))
+        >>> template.command({"level": 3, "mode": "safe"})
+        'gzip -3 --mode safe -3'
+        >>> template.start(["level=2"])
+        {'level': 2, 'mode': 'fast'}
+    """
+
+    text: str
+    parameters: Mapping[str, Float | Int | Choice]
+    steps: Mapping[str, float]
+    constraint: tuple[str, ...] = ()
+
+    @property
+    def space(self) -> Space:
+        """Where settings lie."""
+        return Space(dict(self.parameters), constraint=self.constraint or None)
+
+    def constrained(self, texts: Sequence[str]) -> "Template":
+        """Return the template with constraints; refuse one of what is rounded, since that might break it."""
+        words = {word for text in texts for word in NAME.findall(text)}
+        if rounded := sorted(words & set(self.steps)):
+            rule = f"must not be about {', '.join(rounded)}, which is rounded to its steps"
+            raise ValueError(f"--constraint {rule}: write {{{rounded[0]}=1.0..9.0:2.0}}, without :log, and it is not")
+        return replace(self, constraint=tuple(texts))
+
+    def settings(self, x: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the settings nearest to a point that the steps allow."""
+        return {name: self._stepped(name, value) for name, value in x.items()}
+
+    def command(self, x: Mapping[str, Any]) -> str:
+        """Return the command line with settings in their places, where a shell takes each for itself: see `quoted`."""
+        return PLACE.sub(lambda place: self._filled(place, x), self.text)
+
+    def _filled(self, place: re.Match[str], x: Mapping[str, Any]) -> str:
+        if place[1] not in self.parameters:
+            return place[0]
+        try:
+            return quoted(str(x[place[1]]), self.text[: place.start()])
+        except ValueError as error:
+            raise ValueError(f"{place[1]}: {error}") from None
+
+    def start(self, given: Sequence[str]) -> dict[str, Any]:
+        """Return the present setting: what is given as NAME=VALUE, else the first option or the middle."""
+        pairs = dict(word.partition("=")[::2] for word in given)
+        unknown = sorted(set(pairs) - set(self.parameters))
+        if unknown:
+            raise ValueError(f"--start must name parameters of the command line, got {', '.join(unknown)}")
+        chosen = {name: self._value(name, pairs.get(name)) for name in self.parameters}
+        if not self.space.valid(self.space.encode(chosen)[None]).all():  # what lies outside is refused too
+            raise ValueError(f"--start must be where --constraint holds, got {chosen}")
+        return chosen
+
+    def _value(self, name: str, text: str | None) -> Any:
+        """Return a value from a text; where there is none, the usual."""
+        parameter = self.parameters[name]
+        if isinstance(parameter, Choice):
+            return parameter.options[0] if text is None else text
+        if text is None:
+            return self._stepped(name, parameter.decode([0.5]))
+        try:
+            return int(text) if isinstance(parameter, Int) else float(text)
+        except ValueError:
+            raise ValueError(f"--start must give {name} a number, got {text!r}") from None
+
+    def _stepped(self, name: str, value: Any) -> Any:
+        """Return the nearest value that the step allows."""
+        if name not in self.steps:
+            return value
+        parameter, step = self.parameters[name], self.steps[name]
+        assert not isinstance(parameter, Choice)
+        most = math.floor((parameter.high - parameter.low) / step + 1e-9)
+        nearest = parameter.low + step * min(round((value - parameter.low) / step), most)
+        return int(nearest) if isinstance(parameter, Int) else float(f"{nearest:.12g}")
+
+
+def parsed(text: str) -> Template:
+    """Return a template from a command line; refuse one without a parameter."""
+    parameters: dict[str, Float | Int | Choice] = {}
+    steps: dict[str, float] = {}
+    for name, spec in DECLARED.findall(text):
+        if name in parameters:
+            raise ValueError(f"{name} must be declared once: write {{{name}}} where it stands again")
+        if ".." in spec:
+            parameters[name], step = _number(name, spec)
+            steps |= {} if step is None else {name: step}
+        else:
+            parameters[name] = _choice(name, spec)
+    if not parameters:
+        raise ValueError("the command line must have a parameter in it, such as {threads=1..64} or {mode=fast|safe}")
+    template = Template(text, parameters, steps)
+    for name, parameter in parameters.items():
+        for option in parameter.options if isinstance(parameter, Choice) else ():
+            template.command({**template.start([]), name: option})  # refuse one that has no safe place
+    return template
+
+
+def _number(name: str, spec: str) -> tuple[Float | Int, float | None]:
+    """Return a number from LOW..HIGH, followed by :log or :STEP or both."""
+    limits, *rest = spec.split(":")
+    low, _, high = limits.partition("..")
+    steps, log = [word for word in rest if word != "log"], "log" in rest
+    whole = all(WHOLE.fullmatch(word) for word in (low, high, *steps))
+    try:
+        number = Int(int(low), int(high), log) if whole else Float(float(low), float(high), log)
+        step = float(steps[0]) if steps else None
+        if len(steps) > 1 or (step is not None and not 0 < step <= number.high - number.low):
+            raise ValueError("step")
+        if isinstance(number, Float) and step is not None and not log:
+            return Float(number.low, number.high, step=step), None
+    except ValueError:
+        rule = f"{{{name}=LOW..HIGH}}, with :log or :STEP behind it"
+        raise ValueError(f"a number must be declared as {rule}, got {{{name}={spec}}}") from None
+    return number, step
+
+
+def _choice(name: str, spec: str) -> Choice:
+    options = spec.split("|")
+    if len(options) < 2 or len(set(options)) < len(options) or not all(options):
+        rule = f"{{{name}=ONE|OTHER}}, or as a number {{{name}=LOW..HIGH}}"
+        raise ValueError(f"a choice must be declared as {rule}, got {{{name}={spec}}}")
+    return Choice(options)

@@ -1,0 +1,168 @@
+"""A file that keeps every run of a comparison, session by session: lines with checksums, as a study has them."""
+
+import os
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from equipoise.log.jsonl import Lines, LogError
+from equipoise.programs.question import AGAIN
+
+FORMAT = 1
+BOOT = Path("/proc/sys/kernel/random/boot_id")
+
+
+@dataclass(frozen=True)
+class Execution:
+    """One execution of a program.
+
+    Attributes:
+        arm: Which.
+        wall: Seconds from start to end.
+        user: Seconds of computing in the program.
+        system: Seconds of computing in the system for it.
+        rss: The most memory it has had, in bytes; `None` if that was too little to be told.
+        exit: Its exit code.
+        reading: The last number it printed, where that was asked for.
+    """
+
+    arm: str
+    wall: float
+    user: float
+    system: float
+    rss: float | None
+    exit: int = 0
+    reading: float | None = None
+
+    @property
+    def cpu(self) -> float:
+        """Seconds of computing in all: finer than its two parts, which some systems only estimate, and no waiting."""
+        return self.user + self.system
+
+    def value(self, metric: str) -> float:
+        """Return one of the numbers, by name; refuse one that was not taken."""
+        value = getattr(self, metric)
+        if value is None:
+            raise ValueError(f"`metric` must be one that was measured, got {metric!r}")
+        return float(value)
+
+
+@dataclass(frozen=True)
+class Session:
+    """What was measured in one session.
+
+    Attributes:
+        at: When it began.
+        host: Where.
+        rounds: The executions of each round, in the order in which they were measured.
+    """
+
+    at: str
+    host: str
+    rounds: tuple[tuple[Execution, ...], ...] = ()
+
+    def values(self, metric: str) -> list[dict[str, float]]:
+        """Return the readings of each round, by arm."""
+        return [{run.arm: run.value(metric) for run in runs} for runs in self.rounds]
+
+
+class Diary:
+    """The sessions of one comparison, in a file; what is added is on the disk before it counts.
+
+    Args:
+        path: The file; made where there is none.
+        arms: Command lines by name. A file that compares other names is refused; `None` reads any.
+
+    Example:
+        >>> import tempfile
+        >>> path = Path(tempfile.mkdtemp()) / "results.jsonl"
+        >>> diary = Diary(path, {"old": "./old", "new": "./new"})
+        >>> diary.begin()
+        >>> diary.add([Execution("new", 0.9, 0.5, 0.1, 1e6), Execution("old", 1.0, 0.5, 0.1, 1e6)])
+        >>> Diary(path).sessions[0].values("wall")
+        [{'new': 0.9, 'old': 1.0}]
+    """
+
+    def __init__(self, path: str | os.PathLike[str], arms: Mapping[str, str] | None = None) -> None:
+        file = Path(path)
+        if arms is not None and (not file.exists() or file.stat().st_size == 0):
+            first = {"equipoise-compare": FORMAT, "arms": dict(arms), "at": _now()}
+            Lines.create(file, first)
+        self._lines = Lines(file)
+        self._sessions: list[dict[str, Any]] = []
+        self._number = 0
+        self.arms: dict[str, str] = _header(file, self._lines.first())
+        if arms is not None and _rivals(arms) != _rivals(self.arms):
+            raise LogError(f"{file} compares {', '.join(self.arms)}: it cannot take {', '.join(arms)}")
+
+    @property
+    def sessions(self) -> list[Session]:
+        """What the file holds, read anew; sessions without a round are left out."""
+        self._read()
+        kept = [found for found in self._sessions if found["rounds"]]
+        return [Session(found["at"], found["host"], tuple(found["rounds"])) for found in kept]
+
+    def begin(self) -> None:
+        """Begin a session: what is added from now on belongs to it."""
+        boot = BOOT.read_text().strip() if BOOT.exists() else None
+        with self._writing():
+            self._number = len(self._sessions) + 1
+            about = {"session": self._number, "host": platform.node(), "boot": boot, "at": _now()}
+            self._append(about)
+
+    def add(self, runs: Sequence[Execution]) -> None:
+        """Put a round on the disk."""
+        if not self._number:
+            raise RuntimeError("`begin` must be called before a round is added")
+        with self._writing():
+            self._append({"round": self._number, "runs": [asdict(run) for run in runs], "at": _now()})
+
+    def _read(self) -> None:
+        for content, _ in self._lines.news():
+            try:
+                self._enter(content)
+            except (KeyError, TypeError, IndexError) as error:
+                raise self._lines.damaged(f"it makes no sense: {error!r}") from None
+
+    def _enter(self, content: Mapping[str, Any]) -> None:
+        if "session" in content:
+            self._sessions.append({"at": content["at"], "host": content["host"], "rounds": []})
+        else:
+            runs = tuple(Execution(**run) for run in content["runs"])
+            self._sessions[content["round"] - 1]["rounds"].append(runs)
+
+    def _append(self, content: Mapping[str, Any]) -> None:
+        self._lines.append(content)
+        self._read()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Keep others out, and know everything that they wrote."""
+        self._lines.lock()
+        try:
+            self._read()
+            self._lines.mend()
+            self._read()
+            yield
+        finally:
+            self._lines.unlock()
+
+
+def _header(path: Path, first: Mapping[str, Any] | None) -> dict[str, str]:
+    """Return the arms of a file; refuse one that is something else."""
+    if first is None or first.get("equipoise-compare") != FORMAT or not isinstance(first.get("arms"), dict):
+        raise LogError(f"{path} must be a log of `equipoise compare`, format {FORMAT}, but it is not")
+    return dict(first["arms"])
+
+
+def _rivals(arms: Mapping[str, str]) -> set[str]:
+    """Return the names that compete: a session may have the null, or not."""
+    return {arm for arm in arms if not arm.endswith(AGAIN)}
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,131 @@
+"""What is asked of a comparison: which arms, measured on which scale, and when the answer is good enough.
+
+symbol   meaning                                                                     shape
+d        log of the second reading over the first (`ratio`), or their difference    ()
+margin   arms that differ by less are the same; on the scale of d                    ()
+limit    an arm that is worse than the first one by more fails; on the scale of d    ()
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+from equipoise import _validation as check
+from equipoise.programs.centers import CENTERS, Center, typical_reading
+
+Scale = Literal["ratio", "difference"]
+Kind = Literal["time", "memory", "reading"]
+Pair = tuple[str, str]
+"""Two arms, in the order in which they were given."""
+
+AGAIN = " (again)"
+"""What is put behind the name of the first arm for its second self, the null."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """Which of these arms is best, or: is any of them worse than the first by more than a limit?
+
+    Args:
+        arms: Names, two or more; the first is the one that others are compared with.
+        higher: Whether a higher reading is better; a lower one is by default, as times are.
+        scale: `ratio` for times and other positive numbers, `difference` for readings that may be zero.
+        margin: Arms that differ by less are called the same: a fraction (0.01 is 1 %) on the ratio scale, else in
+            the unit of the reading. At 0 nothing is ever called the same.
+        fail_above: Asks a question of its own: is an arm worse than the first one by more than this?
+        center: What is claimed of the differences: `typical`, `median` or `mean`.
+        alpha: How often any of the claims may be wrong, over all pairs and all times of looking.
+        kind: What a reading is, for words and units: a `time` in seconds, `memory` in bytes, or any other `reading`.
+        null: An arm that is the first one once more: what it seems to differ by is the floor of the noise.
+
+    Example:
+        >>> question = Question(("old", "new"), margin=0.01)
+        >>> question.difference(2.0, 2.2)
+        0.0953...
+        >>> question.pairs
+        [('old', 'new')]
+    """
+
+    arms: tuple[str, ...]
+    higher: bool = False
+    scale: Scale = "ratio"
+    margin: float = 0.0
+    fail_above: float | None = None
+    center: str = "typical"
+    alpha: float = 0.05
+    kind: Kind = "time"
+    null: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "arms", _names(self.arms))
+        _one_of("scale", self.scale, ("ratio", "difference"))
+        _one_of("kind", self.kind, ("time", "memory", "reading"))
+        _one_of("center", self.center, tuple(CENTERS))
+        check.nonnegative("margin", self.margin)
+        check.probability("alpha", self.alpha)
+        if self.fail_above is not None:
+            check.nonnegative("fail_above", self.fail_above)
+        if self.null is not None and self.null not in self.arms[1:]:
+            raise ValueError(f"`null` must be one of the arms, and not the first, got {self.null!r}")
+
+    @property
+    def rivals(self) -> tuple[str, ...]:
+        """The arms that compete: all but the null."""
+        return tuple(arm for arm in self.arms if arm != self.null)
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """The pairs whose difference is of interest: all rivals, and the first arm with the null."""
+        return [*combinations(self.rivals, 2), *self.null_pair]
+
+    @property
+    def null_pair(self) -> Iterator[Pair]:
+        """The first arm and itself, where that was asked for."""
+        return iter([] if self.null is None else [(self.arms[0], self.null)])
+
+    @property
+    def alpha_each(self) -> float:
+        """How often the claim of one pair may be wrong: Bonferroni, since nobody knows the best pair beforehand."""
+        return self.alpha / max(len(self.pairs), 1)
+
+    @property
+    def interval(self) -> Center:
+        """The function from differences to an interval."""
+        return typical_reading if (self.center, self.scale) == ("typical", "difference") else CENTERS[self.center]
+
+    @property
+    def sign(self) -> float:
+        """What to multiply a difference with so that a positive one is worse."""
+        return -1.0 if self.higher else 1.0
+
+    def reading(self, value: float) -> float:
+        """Return a reading; refuse one that makes no sense on the scale."""
+        value = check.number("value", value)
+        if self.scale == "ratio" and value <= 0:
+            raise ValueError(f"`value` must be positive on the scale `ratio`, got {value:g}: use `difference`")
+        return value
+
+    def difference(self, first: float, second: float) -> float:
+        """Return by how much the second reading differs from the first, on the scale of the question."""
+        return second - first if self.scale == "difference" else math.log(second / first)
+
+    def on_scale(self, amount: float) -> float:
+        """Return a margin or limit on the scale of the differences."""
+        return math.log1p(amount) if self.scale == "ratio" else amount
+
+
+def _names(arms: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of arms; refuse what could not be told apart."""
+    if isinstance(arms, str) or not all(isinstance(arm, str) and arm for arm in arms):
+        raise TypeError(f"`arms` must be names, got {arms!r}")
+    names = tuple(arms)
+    if len(names) < 2 or len(set(names)) < len(names):
+        raise ValueError(f"`arms` must be two or more different names, got {names!r}")
+    return names
+
+
+def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ValueError(f"`{name}` must be one of {', '.join(allowed)}, got {value!r}")

@@ -1,0 +1,146 @@
+"""Rounds: every one a random order of all arms that are still of interest, asked for and told one by one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from equipoise._typing import Seed
+from equipoise.answer.sequence import Interval
+from equipoise.programs.question import Pair, Question
+from equipoise.programs.verdict import Verdict, judge
+
+LOOK_AFTER = 0.02
+"""Rounds between two looks at which arms to drop, as a share of the rounds so far: one up to 50, then 2 %."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """It is the turn of an arm to be measured.
+
+    Attributes:
+        id: Number of the turn.
+        arm: Which arm.
+        round: Number of its round.
+    """
+
+    id: int
+    arm: str
+    round: int
+
+
+class Contest:
+    """Asks for readings of arms in rounds of random order, and says at any time what is known of them.
+
+    Readings may come later, and in any order, so many turns may be open at once. A pair of readings counts when both
+    are told. Arms that are known to lose are asked for no more.
+
+    Args:
+        arms: Their names, two or more; or a `Question`, and no options.
+        rng: Seed of the random orders, as for `numpy.random.default_rng`.
+        **options: Those of `Question`: `higher`, `scale`, `margin`, `fail_above`, `center`, `alpha`, `null`.
+
+    Example:
+        >>> contest = Contest(["old", "new"], scale="difference", higher=True, rng=0)
+        >>> first, second = contest.ask(), contest.ask()
+        >>> sorted([first.arm, second.arm]), first.round == second.round
+        (['new', 'old'], True)
+        >>> contest.tell(second, 0.83)
+        >>> contest.tell(first, failed="no answer")
+        >>> contest.verdict().findings[0].rounds
+        0
+    """
+
+    def __init__(self, arms: Question | Sequence[str], *, rng: Seed = None, **options: Any) -> None:
+        if isinstance(arms, Question) and options:
+            raise TypeError(f"`arms` must be names where options are given, got a Question and {sorted(options)}")
+        self.question = arms if isinstance(arms, Question) else Question(tuple(arms), **options)
+        self._rng = np.random.default_rng(rng)
+        self._asked = 0
+        self._open: dict[int, Turn] = {}
+        self._waiting: list[Turn] = []
+        self._rounds: list[dict[str, float]] = []
+        self._differences: dict[Pair, list[float]] = {pair: [] for pair in self.question.pairs}
+        self._known: dict[Pair, tuple[Interval, int]] = {}
+        self._looked = self.verdict()
+        self._next_look = 1
+
+    @property
+    def begun(self) -> int:
+        """How many rounds have begun."""
+        return len(self._rounds)
+
+    @property
+    def open_turns(self) -> tuple[Turn, ...]:
+        """What was asked for and is not told yet."""
+        return tuple(self._open.values())
+
+    def ask(self) -> Turn:
+        """Return whose turn it is; a new round begins where all arms of the last one had theirs.
+
+        Once everything is decided, all arms go on.
+        """
+        if not self._waiting:
+            self._waiting = self._drawn()
+        turn = self._waiting.pop(0)
+        self._open[turn.id] = turn
+        return turn
+
+    def ask_round(self) -> list[Turn]:
+        """Return the turns of the present round that are left, or those of a new one where none is."""
+        turns = [self.ask()]
+        while self._waiting:
+            turns.append(self.ask())
+        return turns
+
+    def tell(self, turn: Turn, value: float | None = None, *, failed: str | None = None) -> None:
+        """Tell what was read.
+
+        Args:
+            turn: What `ask` has returned.
+            value: The reading.
+            failed: Instead, why there is none. The round then says nothing of this arm.
+        """
+        if self._open.get(turn.id) != turn:
+            raise ValueError(f"`turn` must be one that was asked for here and is not told yet, got {turn!r}")
+        if (value is None) == (failed is None):
+            raise ValueError(f"`value` or `failed` must be given, and not both, got {value!r} and {failed!r}")
+        if value is not None:
+            self._enter(turn, self.question.reading(value))
+        del self._open[turn.id]
+
+    def verdict(self) -> Verdict:
+        """Return what is known now; it may be looked at as often as one likes."""
+        for pair, d in self._differences.items():
+            if self._known.get(pair, (None, -1))[1] != len(d):
+                self._known[pair] = (self.question.interval(d, self.question.alpha_each), len(d))
+        return replace(judge(self.question, self._known), rounds=tuple(dict(told) for told in self._rounds))
+
+    def look(self) -> Verdict:
+        """Return the verdict by which arms are dropped: made anew after every round, or 2 % of the rounds so far."""
+        if self.begun >= self._next_look:
+            self._looked = self.verdict()
+            self._next_look = int(self.begun * (1 + LOOK_AFTER)) + 1
+        return self._looked
+
+    def _drawn(self) -> list[Turn]:
+        """Return the turns of a new round."""
+        live = self.look().live or self.question.arms
+        order = self._rng.permutation(len(live))
+        drawn = [Turn(self._asked + i, live[arm], self.begun) for i, arm in enumerate(order)]
+        self._asked += len(drawn)
+        self._rounds.append({})
+        return drawn
+
+    def _enter(self, turn: Turn, value: float) -> None:
+        """Count a reading, and its difference from every other one of its round."""
+        told = self._rounds[turn.round]
+        new: dict[Pair, float] = {}
+        for first, second in self._differences:
+            if turn.arm in (first, second) and {first, second} <= {turn.arm, *told}:
+                a, b = (value if arm == turn.arm else told[arm] for arm in (first, second))
+                new[first, second] = self.question.difference(a, b)
+        told[turn.arm] = value
+        for pair, d in new.items():
+            self._differences[pair].append(d)

@@ -1,0 +1,116 @@
+"""The verdict: what is known of all arms, who leads, and what is still open."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from equipoise.answer.sequence import Interval
+from equipoise.programs.findings import FAILED, PASSED, UNDECIDED, Finding, finding
+from equipoise.programs.question import Pair, Question
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is known of all arms; printed, it is a few sentences.
+
+    Attributes:
+        question: What was asked.
+        findings: One for each pair of rivals.
+        floor: That of the first arm with itself, where it was measured twice.
+        rounds: The readings of every round, by arm.
+        sessions: The verdict of each session, where this one is over several.
+
+    Example:
+        >>> from equipoise.programs import Contest
+        >>> contest = Contest(["old", "new"], margin=0.01, rng=0)
+        >>> while not contest.verdict().decided:
+        ...     turn = contest.ask()
+        ...     contest.tell(turn, {"old": 1.00, "new": 0.95}[turn.arm])
+        >>> verdict = contest.verdict()
+        >>> verdict.leader, verdict.between("new", "old").standing
+        ('new', 'worse')
+        >>> print(verdict)
+        new is faster than old by 5.0 % [5.0, 5.0] (50 ms [50 ms, 50 ms] of 1 s) in this session, after 6 rounds.
+    """
+
+    question: Question
+    findings: tuple[Finding, ...]
+    floor: Finding | None = None
+    rounds: tuple[Mapping[str, float], ...] = field(default=(), repr=False)
+    sessions: tuple["Verdict", ...] = ()
+
+    @property
+    def beaten(self) -> set[str]:
+        """Arms that another one is shown to be better than."""
+        worse = {found.second for found in self.findings if found.standing == "worse"}
+        return worse | {found.first for found in self.findings if found.standing == "better"}
+
+    @property
+    def open(self) -> tuple[Finding, ...]:
+        """What is not decided yet, and matters: losers among themselves do not."""
+        if self.question.fail_above is not None:
+            return tuple(found for found in self.against_first if found.gate == UNDECIDED)
+        beaten = self.beaten
+        undecided = (found for found in self.findings if found.standing == "open")
+        return tuple(found for found in undecided if not beaten & {found.first, found.second})
+
+    @property
+    def against_first(self) -> tuple[Finding, ...]:
+        """What is known of the first arm with each other one."""
+        return tuple(found for found in self.findings if found.first == self.question.arms[0])
+
+    @property
+    def live(self) -> tuple[str, ...]:
+        """The arms that are still of interest, in the order in which they were given."""
+        wanted = {arm for found in self.open for arm in (found.first, found.second)}
+        if wanted and self.question.null is not None:
+            wanted |= {self.question.arms[0], self.question.null}
+        return tuple(arm for arm in self.question.arms if arm in wanted)
+
+    @property
+    def decided(self) -> bool:
+        """Whether nothing is open."""
+        return not self.open
+
+    @property
+    def more(self) -> int | None:
+        """About how many more rounds decide everything; `None` where that cannot be said."""
+        each = [found.more for found in self.open if found.more is not None]
+        return max(each) if each and len(each) == len(self.open) else None
+
+    @property
+    def leader(self) -> str:
+        """The arm that seems to be best among those that nothing is shown to be better than."""
+        arms = [arm for arm in self.question.rivals if arm not in self.beaten] or list(self.question.rivals)
+
+        def behind(arm: str) -> float:
+            others = (self.between(other, arm).interval.value for other in arms if other != arm)
+            return self.question.sign * sum(others)
+
+        return min(arms, key=behind)
+
+    @property
+    def gate(self) -> int:
+        """`FAILED` where an arm is worse than the first one by more than the limit, `PASSED` where none is."""
+        gates = {found.gate for found in self.against_first}
+        return next((gate for gate in (FAILED, UNDECIDED) if gate in gates), PASSED)
+
+    def between(self, first: str, second: str) -> Finding:
+        """Return what is known of two arms, seen from the first."""
+        for found in self.findings:
+            if (found.first, found.second) == (first, second):
+                return found
+            if (found.first, found.second) == (second, first):
+                return found.turned()
+        raise ValueError(f"`first` and `second` must be two of the arms that compete, got {first!r} and {second!r}")
+
+    def __str__(self) -> str:
+        from equipoise.programs.phrases import told
+
+        return told(self)
+
+
+def judge(question: Question, known: Mapping[Pair, tuple[Interval, int]]) -> Verdict:
+    """Return the verdict from an interval, and the number of rounds behind it, for each pair."""
+    findings = {pair: finding(question, pair, *known[pair]) for pair in question.pairs}
+    floors = [findings.pop(pair) for pair in question.null_pair]
+    return Verdict(question, tuple(findings.values()), floors[0] if floors else None)

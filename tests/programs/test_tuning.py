@@ -1,0 +1,262 @@
+"""`equipoise tune`: parameters in a command line, failures that are learned from, a winner that is verified."""
+
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import equipoise as eq
+from equipoise.programs.commands.template import Template, parsed
+from invoking import interruptible, invoke
+
+BOWL = f"{sys.executable} -S -c 'print(({{q=-2.0..2.0}} - 0.7) ** 2 + {{n=1..9:2}})'"
+"""A program that reads least at q = 0.7 and n = 1."""
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+# Templates.
+
+
+def test_every_kind_of_parameter():
+    template = parsed(
+        "x --a {a=1..64:log} --b {b=0.1..2.0} --c {c=fast|safe} --d {d=1..9:2} --e {e=0..1:0.25} {f=1e-4..1:log}"
+    )
+    assert template.parameters == {
+        "a": eq.Int(1, 64, log=True),
+        "b": eq.Float(0.1, 2.0),
+        "c": eq.Choice(["fast", "safe"]),
+        "d": eq.Int(1, 9),
+        "e": eq.Float(0.0, 1.0, step=0.25),
+        "f": eq.Float(1e-4, 1.0, log=True),
+    }
+    assert template.steps == {"d": 2}
+    x = {"a": 5, "b": 0.5, "c": "safe", "d": 6, "e": 0.5, "f": 0.01}
+    assert template.settings(x) == x | {"d": 5}
+    assert template.command(template.settings(x)) == "x --a 5 --b 0.5 --c safe --d 5 --e 0.5 0.01"
+
+
+def test_steps_never_leave_the_range():
+    template = parsed("{n=1..10:4}")
+    assert {template.settings({"n": n})["n"] for n in range(1, 11)} == {1, 5, 9}
+    assert template.settings({"n": 10}) == {"n": 9}
+
+
+def test_a_constraint_holds_of_every_setting_and_may_not_be_about_what_is_rounded():
+    plan = parsed("x {jobs=1..16} {mem=64..4096:log} {n=1..9:2}").constrained(["jobs * mem <= 8192"])
+    points = plan.space.candidates(np.random.default_rng(0))
+    assert all(x["jobs"] * x["mem"] <= 8192 for x in map(plan.space.decode, points))
+    assert plan.start(["jobs=2"])["jobs"] == 2
+    with pytest.raises(ValueError, match=r"--start must be where --constraint holds, got \{'jobs': 16"):
+        plan.start(["jobs=16", "mem=4096"])
+    with pytest.raises(ValueError, match="--constraint must not be about n, which is rounded to its steps"):
+        plan.constrained(["jobs + n < 9"])
+
+
+def test_other_braces_stay_and_a_parameter_may_stand_twice():
+    template = parsed("echo ${HOME} {n=1..3} | awk '{print $1}' {n} {m}")
+    assert template.command({"n": 2}) == "echo ${HOME} 2 | awk '{print $1}' 2 {m}"
+
+
+def test_a_setting_is_one_word_of_a_shell():
+    assert parsed("echo {mode=a b|$(touch x)}").command({"mode": "$(touch x)"}) == "echo '$(touch x)'"
+
+
+HOSTILE = [
+    "$(touch x)",
+    "`touch x`",
+    "'; touch x; '",
+    '"; touch x; "',
+    "a\\",
+    "it's",
+    "\n touch x\n",
+    "${n}",
+    "{n}",
+    "!!",
+]
+"""Options that a shell would run, or change."""
+
+PLACES = ["{}", "'{}'", '"{}"', "a{}b", "'a {} b'", '"a {} b"', '"$(echo "{}")"', "$(echo '{}')"]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_setting_is_itself_inside_and_outside_of_quotes(place, tmp_path):
+    for value in HOSTILE:
+        template = Template(f"printf '%s.' {place.format('{mode}')} {{n}}", {"mode": eq.Choice(["a", value])}, {})
+        command = template.command({"mode": value})
+        said = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True).stdout
+        expected = re.sub(r"[$()'\"]|echo ", "", place).format(value) + ".{n}."
+        if "$(" in place:  # which takes off the last line breaks, and of which a part may be several words
+            assert "".join(said.split()).replace(".", "") == "".join(expected.split()).replace(".", "")
+        else:
+            assert said == expected
+            assert shlex.split(command)[2:] == expected.split(".")[:2]  # without a shell too
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["# {}", "cat <<E\n{}\nE", "`ls {}`", "${{x:-{}}}", "$(({}))", "$'{}'", "\\{}", "${}", "$(case x in a) {}; esac)"],
+)
+def test_a_setting_has_no_place_where_a_shell_may_run_it(place):
+    with pytest.raises(ValueError, match=r"mode: '\$\(touch x\)' must not stand in a comment, a here-document"):
+        parsed("echo " + place.format("{mode=a|$(touch x)}"))
+    plain = parsed("echo " + place.format("{mode=a|b}"))
+    assert plain.command({"mode": "b"}) == "echo " + place.format("b")
+
+
+def test_what_stands_before_a_setting_does_not_matter():
+    before = "a=${HOME}; b=$((1 + 2)) # it's\nc=`ls` (ls) $(ls \"(\") \\' "
+    filled = parsed(before + "{mode=a|$(b)} '{mode}' \"{mode}\"").command({"mode": "$(b)"})
+    assert filled == before + "'$(b)' '''$(b)''' \"'$(b)'\"".replace("\"'", '""\'').replace("'\"", '\'""')
+
+
+def test_the_start_is_what_is_given_and_else_the_middle():
+    template = parsed("{a=1..64:log} {b=0.0..4.0} {c=x|y} {d=1..9:2}")
+    assert template.start([]) == {"a": 8, "b": 2.0, "c": "x", "d": 5}
+    assert template.start(["a=2", "c=y"]) == {"a": 2, "b": 2.0, "c": "y", "d": 5}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("ls", "must have a parameter in it, such as {threads=1..64}"),
+        ("{n=1..1}", r"a number must be declared as {n=LOW..HIGH}, with :log or :STEP behind it, got {n=1..1}"),
+        ("{n=0..9:log}", "got {n=0..9:log}"),
+        ("{n=1..9:20}", "got {n=1..9:20}"),
+        ("{n=1..9:1:2}", "got {n=1..9:1:2}"),
+        ("{n=a..b}", "got {n=a..b}"),
+        ("{n=a}", r"a choice must be declared as {n=ONE\|OTHER}"),
+        ("{n=a|a}", r"a choice must be declared as"),
+        ("{n=1..3} {n=1..3}", "n must be declared once: write {n} where it stands again"),
+    ],
+)
+def test_templates_that_make_no_sense(text, message):
+    with pytest.raises(ValueError, match=message):
+        parsed(text)
+
+
+@pytest.mark.parametrize(
+    ("start", "message"),
+    [
+        ("x=1", "--start must name parameters of the command line, got x"),
+        ("q=a", "--start must give q a number, got 'a'"),
+        ("q=9", "must lie within [0.5, 2.0], got 9.0"),
+    ],
+)
+def test_starts_that_make_no_sense(start, message):
+    assert message in invoke("tune", "echo {q=0.5..2.0}", "--start", start, code=1).stderr
+
+
+# The search.
+
+
+def test_it_finds_the_best_settings_and_verifies_them():
+    options = ["--metric", "reading", "-N", "--readings", 40, "--time", "60s", "--seed", 1, "--start", "n=9", "--json"]
+    data = invoke("tune", BOWL, *options, "--plot", "tune.png").data
+    assert data["x"]["n"] == 1
+    assert abs(data["x"]["q"] - 0.7) < 0.5
+    assert data["verified"]["standing"] == "better"
+    assert data["verified"]["difference"]["high"] < -7
+    assert data["command"] == BOWL.replace("{q=-2.0..2.0}", str(data["x"]["q"])).replace("{n=1..9:2}", "1")
+    with open("tune.png", "rb") as file:
+        assert file.read(4) == b"\x89PNG"
+
+
+def test_higher_and_what_is_printed():
+    options = ["--metric", "reading", "--higher", "-N", "--readings", 12, "--seed", 0, "--start", "n=1"]
+    said = invoke("tune", "echo {n=1..9}", *options).stdout.splitlines()
+    assert said[0] == "Start: n = 1"
+    assert said[1] == "Best: n = 9, after 12 readings"
+    assert said[2].startswith("best is higher than start by 8 [8, 8] in this session")
+    assert said[3] == "echo 9"
+
+
+def test_times_are_compared_by_their_ratio():
+    options = ["--readings", 12, "--seed", 0, "--start", "n=9", "-N", "--json", "--time", "60s"]
+    data = invoke("tune", "sleep 0.0{n=1..9}", *options).data
+    assert data["x"]["n"] <= 4
+    assert data["verified"]["standing"] == "better"
+    assert data["verified"]["ratio"]["high"] < 1
+
+
+def test_failures_and_timeouts_are_learned_from():
+    """From 6 on it fails, at 5 it hangs: the best of the rest is found."""
+    script = "n={n=1..9}; test $n -lt 6 || exit 1; test $n -ne 5 || sleep 600; echo $n"
+    options = ["--metric", "reading", "--higher", "--readings", 16, "--timeout", "2s", "--seed", 0, "--start", "n=1"]
+    data = invoke("tune", script, *options, "--log", "study.jsonl", "--json").data
+    assert data["x"] == {"n": 4}
+    failed = {record.x["n"]: record.failed for record in eq.resume("study.jsonl").records() if record.failed}
+    assert failed
+    assert {n: why for n, why in failed.items() if n > 5} == {n: "exit status 1" for n in failed if n > 5}
+
+
+def test_a_study_like_any_other_that_can_be_continued():
+    options = ["--metric", "reading", "-N", "--log", "study.jsonl", "--seed", 0]
+    invoke("tune", BOWL, *options, "--readings", 6)
+    assert eq.resume("study.jsonl").readings == 6
+    assert "n = " in invoke("best", "study.jsonl").stdout
+    data = invoke("tune", BOWL, *options, "--readings", 10, "--json").data
+    assert data["readings"] == 10
+    records = eq.resume("study.jsonl").records()
+    assert {record.x["n"] for record in records} <= {1, 3, 5, 7, 9}  # where it was really measured
+    said = invoke("tune", "echo {z=1..9}", *options, code=1).stderr
+    assert "study.jsonl is a study of something else" in said
+
+
+def test_a_start_that_fails_is_refused():
+    said = invoke("tune", "echo why >&2; exit {n=1..3}", "--start", "n=1", code=1).stderr
+    assert "the start failed, exit status 1: echo why >&2; exit 1\n  why\n" in said
+
+
+def test_the_last_words_of_a_failure_are_in_the_study():
+    script = "test {n=1..9} -eq 1 || { echo out of memory >&2; exit 5; }; echo 1"
+    options = ["--metric", "reading", "--readings", 3, "--seed", 0, "--start", "n=1", "--log", "study.jsonl"]
+    invoke("tune", script, *options)
+    reasons = {record.failed for record in eq.resume("study.jsonl").records() if record.failed}
+    assert reasons == {"exit status 5: out of memory"}
+
+
+def test_a_winner_that_fails_later_is_said_to_be_unverified(tmp_path):
+    """The program works 14 times: once for the start, 12 times in the search, once more."""
+    script = f"echo . >> {tmp_path}/n; test $(wc -l < {tmp_path}/n) -le 14 && echo {{n=1..9}}"
+    options = ["--metric", "reading", "--readings", 12, "--seed", 0, "--start", "n=9"]
+    said = invoke("tune", script, *options)
+    assert "failed, exit status 1" in said.stderr
+    assert "Best: n = 1, after 12 readings\nNot verified against the start.\n" in said.stdout
+
+
+def test_a_program_that_always_fails_later_ends_it():
+    script = "test {n=1..999} -eq 500 && echo 1"
+    said = invoke("tune", script, "--metric", "reading", "--start", "n=500", "--seed", 0, code=4).stderr
+    assert "The program failed 20 times in a row. At last it failed, exit status 1: test " in said
+
+
+def test_an_interrupt_keeps_the_study(tmp_path):
+    words = ["tune", "sleep 0.0{n=1..9}", "--log", "study.jsonl", "--seed", "0"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "equipoise", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=interruptible,
+    )
+    log, until = tmp_path / "study.jsonl", time.monotonic() + 120
+    while not (log.exists() and log.read_text().count('"tell"') >= 3):
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert "Interrupted; with --log the same command continues." in err
+    assert "Traceback" not in err
+    assert re.search(r"Best: n = \d, after \d+ readings\n(Not verified|The start is best)", out)
+    assert eq.resume(log).readings >= 3
