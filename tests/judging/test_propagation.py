@@ -61,6 +61,32 @@ def test_agrees_with_integration_by_brute_force(seed):
         assert found.marginals.variance == pytest.approx(variances, abs=2e-3)
 
 
+def test_learners_with_one_prior_are_as_each_by_itself():
+    C, mean = drawn(np.random.default_rng(0))
+    means, who = np.array([mean, -mean]), np.array([0, 1, 0, 1, 1])
+    prior = Many(C, means, FIRST, SECOND, (who,))
+    together = propagate(prior, SAID)
+    alone = [Many(C, means[k], FIRST[who == k], SECOND[who == k]) for k in (0, 1)]
+    found = [propagate(each, SAID.take(np.nonzero(who == k)[0])) for k, each in enumerate(alone)]
+    assert together.log_evidence == pytest.approx(sum(each.log_evidence for each in found))
+    for k, each in enumerate(found):
+        assert together.marginals.mean[who == k] == pytest.approx(each.marginals.mean, abs=1e-5)
+        assert together.marginals.variance[who == k] == pytest.approx(each.marginals.variance, abs=1e-5)
+        for ours, theirs in zip(prior.at_points(together.sites), alone[k].at_points(each.sites), strict=True):
+            assert ours[k] == pytest.approx(theirs, abs=1e-5)
+
+
+def test_equal_answers_may_share_a_site():
+    C, mean = drawn(np.random.default_rng(1))
+    count = np.array([3, 1, 2, 1, 4])
+    each = np.repeat(np.arange(5), count)
+    apart = propagate(Many(C, mean, FIRST[each], SECOND[each]), SAID.take(each))
+    shared = propagate(Many(C, mean, FIRST, SECOND, count=count.astype(float)), SAID)
+    assert shared.log_evidence == pytest.approx(apart.log_evidence, abs=1e-5)
+    assert shared.marginals.mean[each] == pytest.approx(apart.marginals.mean, abs=1e-5)
+    assert shared.marginals.variance[each] == pytest.approx(apart.marginals.variance, abs=1e-5)
+
+
 def test_words_of_two_steps_are_scikit_learns_classifier():
     """Its Laplace approximation of a logistic link; a probit of noise 1.7 is nearly that link: hence the tolerance."""
     from sklearn.gaussian_process import GaussianProcessClassifier

@@ -20,6 +20,8 @@ from equipoise import _linalg
 from equipoise._typing import FloatArray
 from equipoise.judging.likelihood import Answers, Tilt
 
+Indices = NDArray[np.intp]
+
 MAX_SWEEPS = 200
 """After so many sweeps the sites are taken as they are; fuzzed, none needed more than 60 from scratch."""
 
@@ -47,10 +49,21 @@ class Sites:
         """Return those of no answers."""
         return cls(np.empty(0), np.empty(0))
 
+    @classmethod
+    def of(cls, tilt: Tilt, mu: FloatArray, v: FloatArray) -> "Sites":
+        """Return those that turn cavities N(mu, v) into the beliefs after the answers."""
+        left = np.maximum(1.0 - v * tilt.curvature, tilt.noise / tilt.spread)  # as is true but for rounding
+        least = LEAST_PRECISION / tilt.spread
+        tau = np.maximum(tilt.curvature / left, least)
+        nu = tau * mu + tilt.slope * (1.0 + v * tau)
+        known = np.isfinite(tau) & np.isfinite(nu)
+        # a site that is no number says nothing
+        return cls(np.where(known, tau, least), np.where(known, nu, least * mu))
+
     def and_of(self, tilt: Tilt, mu: FloatArray, v: FloatArray) -> "Sites":
         """Return these and, behind them, those of answers whose cavities are N(mu, v)."""
-        precision, shift = _site(tilt, mu, v)
-        return Sites(np.append(self.precision, precision), np.append(self.shift, shift))
+        new = Sites.of(tilt, mu, v)
+        return Sites(np.append(self.precision, new.precision), np.append(self.shift, new.shift))
 
     @property
     def outcome(self) -> FloatArray:
@@ -78,6 +91,11 @@ class Differences(Protocol):
     """The prior of the differences, and how it meets the sites."""
 
     @property
+    def count(self) -> FloatArray | float:
+        """How many equal answers share each site."""
+        ...
+
+    @property
     def prior(self) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of each difference, shape (n,) each."""
         ...
@@ -100,6 +118,11 @@ class Few:
     m: FloatArray
 
     @property
+    def count(self) -> float:
+        """One: each answer has a site."""
+        return 1.0
+
+    @property
     def prior(self) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of each difference."""
         return self.m, np.maximum(self.K.diagonal(), 0.0)
@@ -120,44 +143,89 @@ class Few:
 class Many:
     """More answers than points: everything in terms of f at the p points, at a cost of p^3 + n.
 
+    Many learners with one prior are one array program: the mean has leading axes, and each site is of one learner.
+
     Args:
         C: Covariance of f at the points, shape (p, p).
-        mean: Mean of f at the points, shape (p,).
-        first: Which point each answer has first, shape (n,).
+        mean: Mean of f at the points, shape (..., p).
+        first: Which point each site has first, shape (n,).
         second: Which it has second, shape (n,).
+        learner: Whose each site is: an index into each leading axis of the mean, shape (n,) each.
+        count: How many equal answers share each site.
     """
 
-    def __init__(self, C: FloatArray, mean: FloatArray, first: NDArray[np.intp], second: NDArray[np.intp]) -> None:
+    def __init__(
+        self,
+        C: FloatArray,
+        mean: FloatArray,
+        first: Indices,
+        second: Indices,
+        learner: tuple[Indices, ...] = (),
+        count: FloatArray | float = 1.0,
+    ) -> None:
         values, vectors = np.linalg.eigh(C)
         self.root: FloatArray = vectors * np.sqrt(np.maximum(values, 0.0))  # C = root root'
-        self.C, self.mean, self.first, self.second = C, mean, first, second
+        self.C, self.mean, self.count = C, mean, count
+        self.first, self.second, self.learner = first, second, learner
 
     @property
     def prior(self) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of each difference."""
-        return self.mean[self.first] - self.mean[self.second], self._variances(self.C)
+        return self._differences(self.mean), self._variances(np.broadcast_to(self.C, (*self.mean.shape, len(self.C))))
 
     def given(self, sites: Sites) -> Marginals:
         """Return what is believed of each difference given the sites."""
-        p, (m, _) = len(self.mean), self.prior
-        tau, residual = sites.precision, sites.shift - sites.precision * m
-        weights = np.zeros((p, p))
-        np.add.at(weights, (self.first, self.second), tau)
-        weights += weights.T
-        precision = np.diag(weights.sum(axis=0)) - weights  # sum of tau u u', u = e_first - e_second
-        B = np.eye(p) + self.root.T @ precision @ self.root
-        L = _linalg.safe_cholesky(B)
-        half = _linalg.solve_lower(L, self.root.T)  # Sigma = half' half
-        pull = np.bincount(self.first, residual, p) - np.bincount(self.second, residual, p)
-        moved = half @ pull
-        log_density = 0.5 * float(np.log(tau).sum() - residual @ (residual / tau) + moved @ moved)
-        mean = self.mean + half.T @ moved
-        log_density -= float(np.log(L.diagonal()).sum())
-        return Marginals(mean[self.first] - mean[self.second], self._variances(half.T @ half), log_density)
+        mean, C, log_density = self._conditioned(sites)
+        return Marginals(self._differences(mean), self._variances(C), log_density)
+
+    def at_points(self, sites: Sites) -> tuple[FloatArray, FloatArray]:
+        """Return mean and covariance of f at the points given the sites, shapes (..., p) and (..., p, p)."""
+        return self._conditioned(sites)[:2]
+
+    def _conditioned(self, sites: Sites) -> tuple[FloatArray, FloatArray, float]:
+        """Return mean and covariance of f at the points given the sites, and the log density of these."""
+        tau, residual = sites.precision, sites.shift - sites.precision * self._differences(self.mean)
+        half, log_root = self._factored(self._laplacian(self.count * tau))  # Sigma = half' half
+        pull = self._summed(self.first, self.count * residual) - self._summed(self.second, self.count * residual)
+        moved = (half @ pull[..., None])[..., 0]
+        each = self.count * (np.log(tau) - residual * (residual / tau))
+        log_density = 0.5 * float(each.sum() + (moved * moved).sum()) - log_root
+        half_t = half.swapaxes(-1, -2)
+        return self.mean + (half_t @ moved[..., None])[..., 0], half_t @ half, log_density
+
+    def _laplacian(self, tau: FloatArray) -> FloatArray:
+        """Return the sum of tau u u', u = e_first - e_second, shape (..., p, p)."""
+        weights, own = np.zeros((*self.mean.shape, len(self.C))), np.arange(len(self.C))
+        np.add.at(weights, (*self.learner, self.first, self.second), tau)
+        weights += weights.swapaxes(-1, -2)
+        laplacian: FloatArray = -weights
+        laplacian[..., own, own] += weights.sum(axis=-2)
+        return laplacian
+
+    def _factored(self, precision: FloatArray) -> tuple[FloatArray, float]:
+        """Return a root of the covariance given a precision beside the prior, and log det B / 2 of all learners."""
+        p, root = len(self.C), self.root
+        half, log_root = np.empty(precision.shape), 0.0
+        for place in np.ndindex(precision.shape[:-2]):
+            L = _linalg.safe_cholesky(np.eye(p) + root.T @ precision[place] @ root)
+            half[place] = _linalg.solve_lower(L, root.T)
+            log_root += float(np.log(L.diagonal()).sum())
+        return half, log_root
+
+    def _summed(self, points: Indices, values: FloatArray) -> FloatArray:
+        """Return the sum of the values of each point, shape (..., p)."""
+        total = np.zeros(self.mean.shape)
+        np.add.at(total, (*self.learner, points), values)
+        return total
+
+    def _differences(self, mean: FloatArray) -> FloatArray:
+        difference: FloatArray = mean[(*self.learner, self.first)] - mean[(*self.learner, self.second)]
+        return difference
 
     def _variances(self, C: FloatArray) -> FloatArray:
-        c = C.diagonal()
-        return np.maximum(c[self.first] + c[self.second] - 2.0 * C[self.first, self.second], 0.0)
+        a, b, of = self.first, self.second, self.learner
+        variances: FloatArray = np.maximum(C[(*of, a, a)] + C[(*of, b, b)] - 2.0 * C[(*of, a, b)], 0.0)
+        return variances
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -181,7 +249,13 @@ class Propagated:
     converged: bool
 
 
-def propagate(prior: Differences, answers: Answers, start: Sites | None = None, most: int = MAX_SWEEPS) -> Propagated:
+def propagate(
+    prior: Differences,
+    answers: Answers,
+    start: Sites | None = None,
+    most: int = MAX_SWEEPS,
+    within: float | None = None,
+) -> Propagated:
     """Return sites that agree with each other.
 
     Args:
@@ -189,22 +263,25 @@ def propagate(prior: Differences, answers: Answers, start: Sites | None = None, 
         answers: What was said of each.
         start: Sites to begin with, from fewer answers or another model.
         most: How many sweeps there may be.
+        within: How far a mean may still move after the last sweep, in the unit of f; `None` for `TOLERANCE`.
     """
+    tolerance = TOLERANCE if within is None else within
     sites, damping, last = _started(prior, answers, start), 1.0, np.inf
     marginals = prior.given(sites)
     for sweeps in range(1, most + 1):  # noqa: B007 - how many there were is told
         mu, v = cavities(marginals, sites)
         tilt = answers.tilt(mu, v)
-        found = Sites(*_site(tilt, mu, v))
-        step = np.abs(mu + v * tilt.slope - marginals.mean) / np.sqrt(marginals.variance + 1e-300)
-        moved = float(step.max(initial=0.0))
-        if moved <= TOLERANCE:
+        found = Sites.of(tilt, mu, v)
+        unit = np.sqrt(marginals.variance + 1e-300) if within is None else 1.0
+        moved = float((np.abs(mu + v * tilt.slope - marginals.mean) / unit).max(initial=0.0))
+        if moved <= tolerance:
             break
         damping = max(0.5 * damping, 0.1) if moved > last else damping  # it swings: take smaller steps
         last = moved
         sites = _between(sites, found, damping)
         marginals = prior.given(sites)
-    return Propagated(sites, marginals, tilt, _evidence(marginals, sites, tilt, mu, v), sweeps, moved <= TOLERANCE)
+    log_evidence = float((prior.count * _evidences(sites, tilt, mu, v)).sum()) + marginals.log_density
+    return Propagated(sites, marginals, tilt, log_evidence, sweeps, moved <= tolerance)
 
 
 def cavities(marginals: Marginals, sites: Sites) -> tuple[FloatArray, FloatArray]:
@@ -225,16 +302,6 @@ def _started(prior: Differences, answers: Answers, start: Sites | None) -> Sites
     return before.and_of(new.tilt(mu[known:], v[known:]), mu[known:], v[known:])
 
 
-def _site(tilt: Tilt, mu: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return precision and shift of the site that turns the cavity into the belief after the answer."""
-    left = np.maximum(1.0 - v * tilt.curvature, tilt.noise / tilt.spread)  # as is true but for rounding
-    least = LEAST_PRECISION / tilt.spread
-    tau = np.maximum(tilt.curvature / left, least)
-    nu = tau * mu + tilt.slope * (1.0 + v * tau)
-    known = np.isfinite(tau) & np.isfinite(nu)
-    return np.where(known, tau, least), np.where(known, nu, least * mu)  # a site that is no number says nothing
-
-
 def _between(old: Sites, new: Sites, share: float) -> Sites:
     if share == 1.0:
         return new
@@ -242,8 +309,8 @@ def _between(old: Sites, new: Sites, share: float) -> Sites:
     return Sites(tau, (1.0 - share) * old.shift + share * new.shift)
 
 
-def _evidence(marginals: Marginals, sites: Sites, tilt: Tilt, mu: FloatArray, v: FloatArray) -> float:
-    """Return the logarithm of the answers' probability: Rasmussen and Williams (2006), Eq. (3.65)."""
+def _evidences(sites: Sites, tilt: Tilt, mu: FloatArray, v: FloatArray) -> FloatArray:
+    """Return what each answer adds to the log evidence: Rasmussen and Williams (2006), Eq. (3.65)."""
     spread = v + 1.0 / sites.precision
-    single = tilt.log_z + 0.5 * np.log(spread) + 0.5 * (mu - sites.outcome) ** 2 / spread
-    return float(single.sum()) + marginals.log_density
+    single: FloatArray = tilt.log_z + 0.5 * np.log(spread) + 0.5 * (mu - sites.outcome) ** 2 / spread
+    return single
