@@ -53,7 +53,7 @@ FLOATS_A_LAUNCH = ACTIONS * FEATURES + FEATURES + 2 * (FEATURES + FEATURES * (FE
 
 def paper(repetitions: int = 50, readings: int = 500) -> None:
     from equipoise.lab.experiments.figures import FIGURES
-    from equipoise.lab.experiments.tables import markdown
+    from equipoise.lab.experiments.reports import markdown
 
     rows = []
     for figure, n in ((FIGURES["linear"], readings), (FIGURES["camelback"], readings // 2)):

@@ -13,7 +13,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy is imported: one t
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from equipoise.lab.experiments import Experiment
-from equipoise.lab.experiments.tables import markdown
+from equipoise.lab.experiments.reports import markdown
 
 # function, bias, learner, readings, authors' milliseconds per round, how many times faster this should be
 CASES = [

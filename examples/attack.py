@@ -26,6 +26,7 @@ from typing import Any
 
 import joblib
 import numpy as np
+from equipoise.lab.experiments.tables import markdown
 from numpy.random import Generator
 from numpy.typing import NDArray
 from tqdm import tqdm
@@ -36,7 +37,6 @@ from equipoise.lab.experiments import LEARNERS, problem, run
 from equipoise.lab.experiments.charts import STYLE, band, pyplot, save
 from equipoise.lab.experiments.experiment import streams
 from equipoise.lab.experiments.statistics import level
-from equipoise.lab.experiments.tables import markdown
 from equipoise.plots.style import METHODS
 
 CONTESTANTS = {"LinUCB": "UCB", "two-point duels": "IDS-two", "one-point duels": "IDS-one", "default": "default"}

@@ -178,11 +178,11 @@ def rows(text):
 
 def export(path):
     opt = eq.resume(path)
-    for options, expected in (((), opt.records()), (("--judgements",), opt.rulings())):
+    for options, expected in (((), opt.records()), (("--judgements",), opt.records(judgements=True))):
         found = rows(shell("export", path, *options))[1]
         assert len(found) == len(shell("export", path, *options, "--json")) == len(expected)
     assert len(opt.to_frame()) == len(opt.records())
-    assert len(opt.to_frame(judgements=True)) == len(opt.rulings())
+    assert len(opt.to_frame(judgements=True)) == len(opt.records(judgements=True))
 
 
 def table(path, *options):

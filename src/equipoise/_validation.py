@@ -1,6 +1,7 @@
 """Checks at the door: every message names the argument, the rule and the value."""
 
 import math
+import re
 from numbers import Real
 from typing import Any
 
@@ -11,6 +12,9 @@ from equipoise._typing import FloatArray
 
 MAX_NAME = 200
 """The most characters of a name."""
+
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|nan|inf|infinity)", re.ASCII | re.IGNORECASE)
+"""A number as programs print it: `float` also takes 1_000 and the digits of other scripts."""
 
 
 def number(name: str, value: Any) -> float:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from equipoise import _validation as check
-from equipoise._typing import Seed
+from equipoise._typing import FloatArray, Seed
 from equipoise.answer import Difference, Recommendation
 from equipoise.answer.wording import as_html
 from equipoise.belief import Confidence, Posterior
@@ -28,8 +28,9 @@ from equipoise.policies import Policy
 from equipoise.reductions import Reduction
 from equipoise.spaces import Domain
 from equipoise.spaces.constraints import Constraint
-from equipoise.study import Assembly, Claims, Keeper, Note, Plan, Rank, Record, Reproduction, Ruling, Streams, ballots
-from equipoise.study.sheets import Sheet, columns
+from equipoise.study import Assembly, Claims, Keeper, Note, Plan, Rank, Record, Reproduction, Streams
+from equipoise.study.parsing import Table
+from equipoise.study.tables import columns
 
 T = TypeVar("T")
 
@@ -192,13 +193,15 @@ class Optimizer:
         """The file in which every event is written; `None` where the study is in memory only."""
         return None if self._study.turns.journal is None else self._study.turns.journal.path
 
-    def records(self, *, judged: bool = True) -> list[Record]:
-        """Return what became of every trial handed out: those told, in the order of telling, then the others.
+    def records(self, *, aside: bool = True, judgements: bool = False) -> list[Record]:
+        """Return every trial handed out: those told, in the order of telling, then those that failed or are open.
 
         Args:
-            judged: Whether to say which readings are held for spoiled. If not, nothing has to be computed.
+            aside: Whether to say which readings are set aside as spoiled. If not, nothing has to be computed.
+            judgements: Whether to return the pairs instead: those judged, in the order of judging, then those skipped
+                or open.
         """
-        return self._study.look(lambda s: s.state.records(judged))
+        return self._study.look(lambda s: s.state.docket.records() if judgements else s.state.records(aside))
 
     @property
     def last_answered(self) -> int | None:
@@ -375,8 +378,8 @@ class Optimizer:
             >>> opt.add_judgement("filter", "espresso", "first", judge="anna", steps=2)
             0
         """
-        points = self.space.encode(first), self.space.encode(second)
-        return self._study.change(lambda s: s.added_judgements([(*points, answer, judge, steps)]))[0]
+        said = self._judgement(first, second, answer, judge, steps)
+        return self._study.change(lambda s: s.added_judgements([said]))[0]
 
     def add_frame(
         self,
@@ -403,12 +406,14 @@ class Optimizer:
             >>> import equipoise as eq, pandas as pd  # doctest: +SKIP
             >>> opt.add_frame(pd.read_csv("old.csv"), value="yield", block="2025")  # doctest: +SKIP
         """
+        rows = [{str(name): cell for name, cell in row.items()} for row in frame.to_dict("records")]
+        how = {"value": value, "covariates": tuple(covariates), "block": block, "judgements": judgements}
+        table = Table.of(self.space, list(map(str, frame.columns)), rows, **how)
+        found = [row for row in map(table.read, rows) if row is not None]
         if judgements:
-            return self._add_ballots(frame)
-        sheet = Sheet(self.space, value, covariates=tuple(covariates), otherwise=block)
-        sheet.must_have([str(name) for name in frame.columns])
-        rows = [sheet.reading({str(name): cell for name, cell in row.items()}) for row in frame.to_dict("records")]
-        readings = [self._added(**row) for row in rows]
+            said = [self._judgement(**row) for row in found]
+            return self._study.change(lambda s: s.added_judgements(said))
+        readings = [self._added(**row) for row in found]
         added = self._study.change(lambda s: s.added(readings))
         for note in (note for _, note in added if note is not None):
             warnings.warn(note, stacklevel=2)
@@ -429,7 +434,7 @@ class Optimizer:
             from pandas import DataFrame
         except ImportError as error:
             raise ImportError('to_frame needs pandas: pip install "equipoise[frames]"') from error
-        return DataFrame(ballots.columns(self.rulings()) if judgements else columns(self.records()))
+        return DataFrame(columns(self.records(judgements=judgements)))
 
     def begin_block(self, name: str) -> None:
         """Let all that is told from now on belong to a block: a day, a batch, a shift.
@@ -551,10 +556,6 @@ class Optimizer:
     def answers(self) -> list[tuple[Pair, str | float]]:
         """Return the pairs that were judged, in the order of judging, and what was said of each."""
         return self._study.look(lambda s: s.state.docket.answered())
-
-    def rulings(self) -> list[Ruling]:
-        """Return what became of every pair: those judged, in the order of judging, then those skipped or open."""
-        return self._study.look(lambda s: s.state.docket.rulings())
 
     def judges(self) -> list[JudgeReport]:
         """Return what is known of each judge: answers, advantage of the first place, answers alike in both orders."""
@@ -835,14 +836,10 @@ class Optimizer:
         else:
             self.tell(trial, value)
 
-    def _add_ballots(self, frame: Any) -> list[int]:
-        table = [{str(name): cell for name, cell in row.items()} for row in frame.to_dict("records")]
-        sheet = ballots.Ballots.of(self.space, table)
-        sheet.must_have([str(name) for name in frame.columns])
-        rows = [row for row in map(sheet.judgement, table) if row is not None]
-        encode = self.space.encode
-        said = [(encode(r["first"]), encode(r["second"]), r["answer"], r["judge"], r["steps"]) for r in rows]
-        return self._study.change(lambda s: s.added_judgements(said))
+    def _judgement(
+        self, first: Any, second: Any, answer: Any, judge: str, steps: int
+    ) -> tuple[FloatArray, FloatArray, Any, Any, Any]:
+        return self.space.encode(first), self.space.encode(second), answer, judge, steps
 
     def _added(
         self,

@@ -76,9 +76,9 @@ def test_a_program_shows_both(study, tmp_path):
 
 def test_an_earlier_pair_is_asked_again_in_the_other_order(study):
     typing(study, "a\na\na\nq\n", "--check-every", "2")
-    shown = eq.resume(study).rulings()
-    assert [ruling.pair.again for ruling in shown] == [None, None, 0, None]
-    assert (shown[2].pair.first, shown[2].pair.second) == (shown[0].pair.second, shown[0].pair.first)
+    shown = eq.resume(study).records(judgements=True)
+    assert [record.again for record in shown] == [None, None, 0, None]
+    assert shown[2].x == shown[0].x[::-1]
 
 
 def test_a_table_of_judgements(study, tmp_path):

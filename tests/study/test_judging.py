@@ -302,12 +302,12 @@ def test_judgements_go_into_tables_and_out_of_them():
     assert other.add_frame(frame, judgements=True) == list(range(7))
     assert [answer for _, answer in other.answers()] == [answer for _, answer in opt.answers()]
     assert [pair.judge for pair, _ in other.answers()] == [""] * 6 + ["anna"]
-    assert all(ruling.added for ruling in other.rulings())
+    assert all(record.added for record in other.records(judgements=True))
     with pytest.raises(
         ValueError, match=r"first.blur, first.sharp, second.blur, second.sharp, answer; it lacks answer"
     ):
         other.add_frame(frame.drop(columns="answer"), judgements=True)
-    with pytest.raises(ValueError, match="second place: blur must be a number"):
+    with pytest.raises(ValueError, match=r"second\.blur must be a number, got 'x'"):
         other.add_frame(frame.assign(**{"second.blur": "x"}), judgements=True)
     assert other.judgements == 7
 

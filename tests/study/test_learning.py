@@ -143,7 +143,7 @@ def test_who_looks_at_trials_computes_nothing(path, monkeypatch):
     assert "15 readings" in invoke("status", path).stdout
     assert len(invoke("export", path, "--json").data) == 16
     opt = eq.resume(path)
-    assert (opt.readings, len(opt.records(judged=False)), len(opt.open_trials), opt.plan) == (15, 16, 1, None)
+    assert (opt.readings, len(opt.records(aside=False)), len(opt.open_trials), opt.plan) == (15, 16, 1, None)
 
 
 def rewritten(path, change):

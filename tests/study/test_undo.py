@@ -27,7 +27,7 @@ def judged(tmp_path):
 
 
 def values(opt):
-    return {record.trial: record.value for record in opt.records(judged=False)}
+    return {record.trial: record.value for record in opt.records(aside=False)}
 
 
 def same_when_resumed(opt):

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from equipoise._validation import NUMBER
 from equipoise.cli.common import (
     AS_JSON,
     BLOCK,
@@ -19,7 +20,6 @@ from equipoise.cli.common import (
     say,
     setting,
 )
-from equipoise.desk.cells import NUMBER
 from equipoise.judging.scale import SCALES
 
 
@@ -192,7 +192,7 @@ def undo(study: Path, as_json: bool) -> None:
     """
     opt = opened(study)
     trial = opt.undo()
-    now: dict[int, Any] = {record.trial: record.value for record in opt.records(judged=False)}
+    now: dict[int, Any] = {record.trial: record.value for record in opt.records(aside=False)}
     now |= {pair.id: answer for pair, answer in opt.answers()}
     value = now.get(trial)
     if value is not None:

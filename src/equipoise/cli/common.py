@@ -15,9 +15,9 @@ from typing import Any
 import click
 
 from equipoise.answer import Recommendation
-from equipoise.desk.cells import json_line as json_line
 from equipoise.desk.launching import LauncherError
 from equipoise.desk.program import FailedError
+from equipoise.desk.program import json_line as json_line
 from equipoise.log.jsonl import LogError
 from equipoise.optimizer import Optimizer, resume
 from equipoise.spaces import Domain

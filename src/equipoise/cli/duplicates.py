@@ -7,15 +7,19 @@ from typing import Any
 import numpy as np
 
 from equipoise.optimizer import Optimizer
-from equipoise.study import Record, Ruling
+from equipoise.study import Record
+from equipoise.study.rules import PLACES
 
 DIGITS = 9
 """Of coordinates, which are stored as they are encoded, that must be equal."""
 
+SETTINGS = ("x", *PLACES)
+"""The arguments of a row that are settings."""
+
 Row = Mapping[str, Any]
 
 
-def repeated(opt: Optimizer, rows: Sequence[Row], judgements: bool = False) -> list[bool]:
+def repeated(opt: Optimizer, rows: Sequence[Row]) -> list[bool]:
     """Return for each row whether the study has it already; two that are alike need two there.
 
     A reading is the same if it was read at the same point with the same value, and with the same block, time and error
@@ -23,8 +27,7 @@ def repeated(opt: Optimizer, rows: Sequence[Row], judgements: bool = False) -> l
 
     Args:
         opt: The study.
-        rows: Arguments of `Optimizer.add` or, for judgements, of `Optimizer.add_judgement`.
-        judgements: Whether they are judgements.
+        rows: Arguments of `Optimizer.add`, or of `Optimizer.add_judgement`.
 
     Example:
         >>> import equipoise as eq
@@ -33,32 +36,25 @@ def repeated(opt: Optimizer, rows: Sequence[Row], judgements: bool = False) -> l
         >>> repeated(opt, [{"x": {"q": 0.5}, "value": 3.0}, {"x": {"q": 0.5}, "value": 3.0, "block": "2024"}])
         [True, False]
     """
-    known = list(map(_judged, opt.rulings()) if judgements else map(_read, opt.records(judged=False)))
-    places = ("first", "second") if judgements else ("x",)
-    for each in known:
-        each |= {place: _point(opt, each[place]) for place in places}
+    judgements = any("answer" in row for row in rows)
+    known = [_said(opt, record) for record in opt.records(aside=False, judgements=judgements)]
     left: dict[tuple[str, ...], Counter[tuple[Any, ...]]] = {}
     found = []
     for row in rows:
         names = tuple(sorted(set(row) - {"covariates"}))
         if names not in left:
             left[names] = Counter(tuple(each[name] for name in names) for each in known)
-        said = {**row, **{place: _point(opt, row[place]) for place in places}}
-        key = tuple(said[name] for name in names)
+        key = tuple(_point(opt, row[name]) if name in SETTINGS else row[name] for name in names)
         found.append(left[names][key] > 0)
         left[names][key] -= 1
     return found
 
 
-def _read(record: Record) -> dict[str, Any]:
-    names = ("x", "value", "block", "time", "error")
-    return {name: getattr(record, name) for name in names}
-
-
-def _judged(ruling: Ruling) -> dict[str, Any]:
-    pair = ruling.pair
-    said = {"first": pair.first, "second": pair.second, "answer": ruling.answer}
-    return said | {"judge": pair.judge, "steps": len(pair.answers)}
+def _said(opt: Optimizer, record: Record) -> dict[str, Any]:
+    """Return what may be compared with the arguments of a row, by their names."""
+    names = ("value", "block", "time", "error", "answer", "steps")
+    where = {place: _point(opt, x) for place, x in record.places.items()}
+    return where | {name: getattr(record, name) for name in names} | {"judge": record.worker or ""}
 
 
 def _point(opt: Optimizer, x: Any) -> tuple[float, ...]:

@@ -1,7 +1,6 @@
 """`equipoise import`: readings of earlier campaigns, or judgements, from a spreadsheet into a study."""
 
 import csv
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,7 @@ from equipoise.answer.wording import counted
 from equipoise.cli.common import AS_JSON, REFUSED, STUDY, command, opened, say
 from equipoise.cli.duplicates import repeated
 from equipoise.optimizer import Optimizer
-from equipoise.study.ballots import SIDES, Ballots
-from equipoise.study.sheets import Sheet
+from equipoise.study.parsing import Table
 
 Rows = list[tuple[int, dict[str, Any]]]
 """The lines of a table: the number of each, and its cells by column."""
@@ -44,8 +42,6 @@ equipoise import study.jsonl votes.csv --judgements""",
 def import_(
     study: Path,
     table: Path,
-    block: str | None,
-    judgements: bool,
     again: bool,
     only_new: bool,
     dry_run: bool,
@@ -67,34 +63,37 @@ def import_(
     """
     if again and only_new:
         raise click.UsageError("give either --again or --new")
-    opt, (columns, lines) = opened(study), _read(table)
-    read, add, sides = _reader(opt, columns, lines, block, judgements, how)
-    refused: list[dict[str, Any]] = []
-    good: list[dict[str, Any]] = []
-    for line, cells in lines:
-        try:
-            told = read(cells)
-            for side in sides if told is not None else ():
-                opt.space.encode(told[side])
-        except (TypeError, ValueError) as error:
-            refused.append({"line": line, "why": str(error)})
-        else:
-            good += [] if told is None else [told]
+    opt, (columns, lines) = opened(study), _lines(table)
+    good, refused = _read(Table.of(opt.space, columns, [cells for _, cells in lines], **how), lines)
     if not again:
-        good = _unknown(table, opt, good, judgements, only_new)
-    for told in tqdm(good, unit="row", disable=None) if not dry_run else ():
-        add(**told)
+        good = _unknown(table, opt, good, only_new)
+    add = opt.add_judgement if how["judgements"] else opt.add
+    for row in tqdm(good, unit="row", disable=None) if not dry_run else ():
+        add(**row)
     data = {"taken": len(good), "refused": refused, "dry_run": dry_run}
-    say(as_json, data, _report(table, _taken(len(good), judgements), len(good), refused, dry_run))
+    say(as_json, data, _report(table, _taken(len(good), how["judgements"]), len(good), refused, dry_run))
     if refused:
         raise click.exceptions.Exit(REFUSED)
 
 
-def _unknown(
-    table: Path, opt: Optimizer, rows: list[dict[str, Any]], judgements: bool, only_new: bool
-) -> list[dict[str, Any]]:
+def _read(table: Table, lines: Rows) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the arguments that rows give, and which rows are left out, with the reason."""
+    good, refused = [], []
+    for line, cells in lines:
+        try:
+            row = table.read(cells)
+            if row is not None:
+                for place in table.places:
+                    table.space.encode(row[place])
+                good.append(row)
+        except (TypeError, ValueError) as error:
+            refused.append({"line": line, "why": str(error)})
+    return good, refused
+
+
+def _unknown(table: Path, opt: Optimizer, rows: list[dict[str, Any]], only_new: bool) -> list[dict[str, Any]]:
     """Return the rows that the study does not have; refuse the table if it has some, unless only new ones count."""
-    known = repeated(opt, rows, judgements)
+    known = repeated(opt, rows)
     if any(known) and not only_new:
         many = f"{sum(known)} of the {len(rows)} rows" if len(rows) > 1 else "the row"
         advice = "--new takes in the others, --again all of them once more"
@@ -102,20 +101,7 @@ def _unknown(
     return [row for row, has in zip(rows, known, strict=True) if not has]
 
 
-def _reader(
-    opt: Optimizer, columns: list[str], lines: Rows, block: str | None, judgements: bool, how: dict[str, Any]
-) -> tuple[Callable[[dict[str, Any]], Any], Callable[..., int], tuple[str, ...]]:
-    """Return what reads a row, what takes it in, and which of its parts are settings; refuse a table of others."""
-    if judgements:
-        ballots = Ballots.of(opt.space, [cells for _, cells in lines])
-        ballots.must_have(columns)
-        return ballots.judgement, opt.add_judgement, SIDES
-    sheet = Sheet(opt.space, how["value"], covariates=how["covariates"], otherwise=block)
-    sheet.must_have(columns)
-    return sheet.reading, opt.add, ("x",)
-
-
-def _read(table: Path) -> tuple[list[str], Rows]:
+def _lines(table: Path) -> tuple[list[str], Rows]:
     """Return the columns of a table, and its lines that are not empty."""
     with table.open(encoding="utf-8-sig", newline="") as file:
         start = file.read(4096)

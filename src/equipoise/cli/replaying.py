@@ -45,7 +45,7 @@ def status(study: Path, as_json: bool) -> None:
     """Print how far a study has come, and which trials are open: with whom, and for how long."""
     opt, header = opened(study), Header.read(study)
     asked, ended = times(study)
-    records = opt.records(judged=False)
+    records = opt.records(aside=False)
     waiting = [
         {"id": r.trial, "worker": r.worker, "x": r.x, "asked": asked[r.trial], "seconds": _age(asked[r.trial])}
         for r in records

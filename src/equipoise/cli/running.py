@@ -84,7 +84,7 @@ def run(
         opt.begin_block(block)
     worker, context = limits.pop("worker"), context_of(opt, limits.pop("context"))
     with interruptible(), only_one(study, worker), bar(opt, limits["readings"]) as advance:
-        for record in opt.records(judged=False):  # left over from a run that crashed
+        for record in opt.records(aside=False):  # left over from a run that crashed
             if record.trial in opt.open_trials and record.worker == worker:
                 opt.expire(record.trial)
         with Program(program, stdin, timeout) as measuring:

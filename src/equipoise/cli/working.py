@@ -22,8 +22,8 @@ from equipoise.cli.common import (
     printable,
     say,
 )
-from equipoise.desk.table import as_csv, ballot_rows, rows
 from equipoise.desk.times import times
+from equipoise.study.tables import as_csv, timed
 
 
 @command(
@@ -108,9 +108,8 @@ def export(study: Path, judgements: bool, out: Path | None, as_json: bool) -> No
     is the pair that it asked once more, in the other order.
     """
     opt = opened(study)
-    when = times(study)
-    found = ballot_rows(opt.rulings(), when) if judgements else rows(opt.records(judged=False), when)
-    text = json_line(found) + "\n" if as_json else as_csv(found, opt, judgements)
+    rows = timed(opt.records(aside=False, judgements=judgements), times(study))
+    text = json_line(rows) + "\n" if as_json else as_csv(rows, opt.space, judgements)
     if out is None:
         click.echo(printable(text) if sys.stdout.isatty() else text, nl=False, color=True)  # else click takes some out
         return

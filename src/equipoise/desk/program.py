@@ -10,8 +10,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from equipoise._validation import NUMBER
 from equipoise.data import Trial
-from equipoise.desk.cells import NUMBER, json_line
 from equipoise.desk.launching import Ended, Launcher, Order
 from equipoise.spaces.readouts import settings
 
@@ -129,6 +131,16 @@ def reading(out: str) -> dict[str, Any]:
     if data.get("value") is None:
         raise FailedError(f'its JSON must have a "value", got {last[:80]}')
     return {name: data[name] for name in TOLD if data.get(name) is not None}
+
+
+def json_line(data: Any) -> str:
+    """Return data as a line of JSON; what is not printable is escaped."""
+    text = json.dumps(data, ensure_ascii=False, default=_plain, allow_nan=False)
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else repr(value)
 
 
 def _number(text: str) -> float:

@@ -63,7 +63,7 @@ class DuelGenerator(Generator):  # type: ignore[misc]
         super().__init__(vocs)
         self.vocs, self._problem = vocs, VocsProblem(vocs)
         self.optimizer = self._taken_up(log) if log is not None and Path(log).exists() else self._begun(log, parts)
-        self._suggested = {record.trial for record in self.optimizer.records(judged=False)}
+        self._suggested = {record.trial for record in self.optimizer.records(aside=False)}
         for i in reversed(self.optimizer.open_trials):
             self.optimizer.expire(i)
         if parts.get("block") is not None:

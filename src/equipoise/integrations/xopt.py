@@ -69,7 +69,7 @@ class Study:
     def _open(self) -> dict[int, Any]:
         """Return the points that are out to be measured, by trial, oldest first."""
         open_trials = set(self.optimizer.open_trials)
-        return {r.trial: r.x for r in self.optimizer.records(judged=False) if r.trial in open_trials}
+        return {r.trial: r.x for r in self.optimizer.records(aside=False) if r.trial in open_trials}
 
     def _alike(self, x: Mapping[str, Any], row: Mapping[str, Any]) -> bool:
         names = set(self.problem.space.parameters) - set(self.problem.space.contexts)

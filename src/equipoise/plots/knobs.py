@@ -13,8 +13,7 @@ from equipoise.spaces.context import Context
 from equipoise.spaces.domain import Domain
 from equipoise.spaces.named import Space
 from equipoise.spaces.options import Choice, Fixed
-from equipoise.spaces.readouts import labeled, printable
-from equipoise.study.sheets import names
+from equipoise.spaces.readouts import labeled, names, printable
 
 MANY = 60
 """A whole number with more values than this is drawn like a real one."""

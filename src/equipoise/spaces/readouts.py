@@ -59,6 +59,22 @@ def settings(x: Any) -> dict[str, Any]:
     return {f"x[{i}]": value for i, value in enumerate(x.tolist() if hasattr(x, "tolist") else x)}
 
 
+def names(space: Domain) -> tuple[str, ...] | None:
+    """Return the settings, where they are names without features."""
+    found: tuple[str, ...] | None = getattr(space, "names", None)
+    return found
+
+
+def tuned(space: Domain) -> list[str]:
+    """Return the names of what is tuned or given, contexts too; names without features are called x."""
+    if names(space) is not None:
+        return ["x"]
+    parameters = getattr(space, "parameters", None)
+    if parameters is None:
+        return [f"x[{i}]" for i in range(space.dimension)]
+    return [name for name, parameter in parameters.items() if parameter.width]
+
+
 @dataclass(frozen=True)
 class Readout:
     """How the values of one parameter are shown.

@@ -1,7 +1,6 @@
 """A study: its state, what it proposes next, what it claims, its random streams, and the defaults."""
 
 from equipoise.study.assembly import Assembly
-from equipoise.study.ballots import Ruling
 from equipoise.study.claiming import Claims, WrongUnit
 from equipoise.study.hearing import Hearing
 from equipoise.study.keeper import Keeper
@@ -32,7 +31,6 @@ __all__ = [
     "Record",
     "Reproduction",
     "Rules",
-    "Ruling",
     "SetAside",
     "State",
     "Streams",

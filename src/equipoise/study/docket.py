@@ -13,7 +13,7 @@ import numpy as np
 from equipoise._typing import FloatArray
 from equipoise.judging import SCALES, Judge, Judgement, JudgeReport, Pair, answered, reported
 from equipoise.log.events import Judged, Paired, Rejudged
-from equipoise.study.ballots import Ruling
+from equipoise.study.rules import Record
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,15 +86,24 @@ class Docket:
         """Return the pairs that were judged, in this order, and what was said."""
         return [(self.pair(i), said.answer) for i, said in self.judged.items()]
 
-    def rulings(self) -> list[Ruling]:
-        """Return what became of every pair: those judged, in this order, then the others."""
+    def records(self) -> list[Record]:
+        """Return every pair: those judged, in this order, then the others."""
         order = [*self.judged, *(i for i in self.cases if i not in self.judged)]
-        return [self._ruling(i) for i in order]
+        return [self._record(self.cases[i], self.pair(i)) for i in order]
 
-    def _ruling(self, i: int) -> Ruling:
-        case = self.cases[i]
-        answer = None if case.judgement is None else case.judgement.answer
-        return Ruling(self.pair(i), answer, case.skipped, case.asked.added, case.plan)
+    def _record(self, case: Case, pair: Pair) -> Record:
+        return Record(
+            pair.id,
+            pair.id,
+            pair.judge or None,
+            (pair.first, pair.second),
+            failed=case.skipped,
+            answer=None if case.judgement is None else case.judgement.answer,
+            steps=len(pair.answers),
+            again=pair.again,
+            plan=case.plan,
+            added=case.asked.added,
+        )
 
     @property
     def open(self) -> list[int]:

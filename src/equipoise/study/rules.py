@@ -13,25 +13,33 @@ from equipoise.spaces import Domain
 from equipoise.spaces.readouts import printable
 from equipoise.study.limits import NO_LIMITS, Limits
 
+PLACES = ("first", "second")
+"""The places of a pair."""
+
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What became of a trial that was handed out.
+    """What happened to a question: a setting to measure, or a pair of settings to judge.
 
     Attributes:
         trial: Its number.
-        duel: The number of its duel.
-        worker: Who measured it.
-        x: Where it was measured.
+        duel: The number of its duel; a pair is one by itself.
+        worker: Who measured it, or judged.
+        x: Where it was measured; of a pair, both settings in their order.
         value: The reading; `None` where there is none (yet).
         time: When, in the user's clock, where that was told.
         error: The reading's own standard error.
-        failed: Why there is no reading.
+        failed: Why there is no reading, or why a pair was skipped.
         void: Whether its duel was given up.
         aside: Why nothing is learned from the reading, where that is so.
         block: To which block it belongs, where that was told.
         earlier: Whether it is of an earlier campaign.
         covariates: What was measured beside it, by name.
+        answer: What was said of a pair; `None` where nothing was (yet).
+        steps: How many words the scale of a pair has; `None` for a setting to measure.
+        again: The pair that was asked again by this one, in the other order.
+        plan: The audit or verification that a pair serves, by its number.
+        added: Whether a pair was not asked for, so that no coin has decided on its order.
     """
 
     trial: int
@@ -47,6 +55,16 @@ class Record:
     block: str | None = None
     earlier: bool = False
     covariates: Mapping[str, float] = field(default_factory=dict)
+    answer: str | float | None = None
+    steps: int | None = None
+    again: int | None = None
+    plan: int | None = None
+    added: bool = False
+
+    @property
+    def places(self) -> dict[str, Any]:
+        """The setting to measure, as x; or those to judge, as first and second."""
+        return {"x": self.x} if self.steps is None else dict(zip(PLACES, self.x, strict=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -358,13 +358,13 @@ class State:
         """Return a point whose only reading is held for spoiled though it was a good one, to be confirmed."""
         return suspect(self._ledger, self.posterior.spoiled, self.rules.sign)
 
-    def records(self, judged: bool = True) -> list[Record]:
+    def records(self, aside: bool = True) -> list[Record]:
         """Return what became of every trial, in the order in which they were told; then those that were not.
 
         Args:
-            judged: Whether to say which readings the belief learns nothing from: else it need not be made.
+            aside: Whether to say which readings the belief learns nothing from: else it need not be made.
         """
-        return records(self._ledger, self.posterior if judged else None, self.rules.space.decode)
+        return records(self._ledger, self.posterior if aside else None, self.rules.space.decode)
 
     def history(self) -> "Iterator[State]":
         """Yield a state as it was before any reading or judgement, then after each: one object, which changes on."""

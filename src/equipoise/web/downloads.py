@@ -3,14 +3,15 @@
 import io
 import threading
 from collections.abc import Callable
+from functools import partial
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from equipoise import plots
-from equipoise.desk.table import as_csv, ballot_rows, rows
 from equipoise.desk.times import times
+from equipoise.study.tables import as_csv, timed
 from equipoise.web.pages import MissingError, Pages, must_see
 from equipoise.web.sides import open_pair
 from equipoise.web.station import Station
@@ -19,15 +20,10 @@ _drawing = threading.Lock()
 """Pictures are drawn one at a time: pyplot keeps what it draws where every thread finds it."""
 
 
-def table(station: Station) -> bytes:
-    """Return all trials as CSV."""
-    return as_csv(rows(station.opt.records(), times(station.path)), station.opt).encode()
-
-
-def judgements(station: Station) -> bytes:
-    """Return all pairs that were judged as CSV."""
-    rows = ballot_rows(station.opt.rulings(), times(station.path))
-    return as_csv(rows, station.opt, judgements=True).encode()
+def table(station: Station, judgements: bool = False) -> bytes:
+    """Return all trials, or all pairs that were judged, as CSV."""
+    rows = timed(station.opt.records(judgements=judgements), times(station.path))
+    return as_csv(rows, station.opt.space, judgements).encode()
 
 
 def _picture(kind: str) -> Callable[[Station], bytes]:
@@ -45,7 +41,7 @@ def _picture(kind: str) -> Callable[[Station], bytes]:
 
 FILES: dict[str, tuple[str, Callable[[Station], bytes]]] = {
     "csv": ("text/csv; charset=utf-8", table),
-    "judgements.csv": ("text/csv; charset=utf-8", judgements),
+    "judgements.csv": ("text/csv; charset=utf-8", partial(table, judgements=True)),
     "svg": ("image/svg+xml", _picture("svg")),
     "png": ("image/png", _picture("png")),
     "jsonl": ("application/x-ndjson", lambda station: station.path.read_bytes()),

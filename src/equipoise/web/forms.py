@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from urllib.parse import parse_qsl
 
-from equipoise.desk.cells import NUMBER
+from equipoise._validation import NUMBER
 from equipoise.web import deeds, surroundings
 from equipoise.web.station import RefusedError, Station
 

@@ -151,7 +151,8 @@ class Station:
     def judged_by(self, pair: int, judge: str) -> bool:
         """Whether a pair was judged, or skipped, by a judge."""
         with self.turn():
-            return any(ruling.pair.id == pair and ruling.pair.judge == judge for ruling in self.opt.rulings())
+            records = self.opt.records(judgements=True)
+        return any(record.trial == pair and (record.worker or "") == judge for record in records)
 
     def tell(self, trial: int, value: float, error: float = 0.0) -> list[str]:
         """Report a reading of the trial that is open here, then hand out the next; return what is to be said."""

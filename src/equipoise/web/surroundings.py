@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from equipoise.desk.cells import NUMBER
+from equipoise._validation import NUMBER
 from equipoise.optimizer import Optimizer
 from equipoise.spaces.context import Context
 from equipoise.spaces.named import Space

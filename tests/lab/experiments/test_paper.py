@@ -9,7 +9,7 @@ from equipoise.lab.environments import BIASES
 from equipoise.lab.experiments import LEARNERS
 from equipoise.lab.experiments.figures import FIGURES
 from equipoise.lab.experiments.paper import reproduce, save
-from equipoise.lab.experiments.tables import markdown, references
+from equipoise.lab.experiments.reports import markdown, references
 
 READINGS = {"linear": 60, "camelback": 30}
 

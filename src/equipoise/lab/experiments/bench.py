@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from equipoise.lab.experiments.experiment import Experiment
+from equipoise.lab.experiments.reports import levels, markdown
 from equipoise.lab.experiments.results import Curves
 from equipoise.lab.experiments.statistics import level
-from equipoise.lab.experiments.tables import levels, markdown
 
 
 def combinations(

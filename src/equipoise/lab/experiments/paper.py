@@ -7,10 +7,10 @@ from pathlib import Path
 
 from equipoise.lab.experiments.checks import Check
 from equipoise.lab.experiments.figures import FIGURES, Figure, Outcome
+from equipoise.lab.experiments.reports import curves_csv, levels_table
 from equipoise.lab.experiments.results import write
 from equipoise.lab.experiments.statements import STATEMENTS
 from equipoise.lab.experiments.sweep import sweep
-from equipoise.lab.experiments.tables import curves_csv, levels_table
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ from equipoise._typing import FloatArray
 from equipoise.lab.experiments.preferences.listeners import Indices, Listeners
 from equipoise.lab.experiments.preferences.stackelberg import Stackelberg, sigmoid
 from equipoise.lab.experiments.preferences.utilities import UTILITIES, Utility
+from equipoise.lab.experiments.reports import markdown
 from equipoise.lab.experiments.rows import Row, keep_rows, stored_rows
 from equipoise.lab.experiments.statistics import short
-from equipoise.lab.experiments.tables import markdown
 from equipoise.policies import EUBO, Challenger, DoubleThompson, MaxMinLCB, Policy
 
 FIELDS = ("rule", "utility", "answers", "lot", "seed", "cumulative", "final")

@@ -12,9 +12,9 @@ import numpy as np
 from equipoise._typing import FloatArray
 from equipoise.lab.experiments.real.lineup import COMPETITORS, missing, takes_part
 from equipoise.lab.experiments.real.recorded import recorded_worlds
+from equipoise.lab.experiments.reports import markdown
 from equipoise.lab.experiments.rows import Row, keep_rows, stored_rows
 from equipoise.lab.experiments.statistics import short, two_standard_errors
-from equipoise.lab.experiments.tables import markdown
 
 FIELDS = ("competitor", "world", "seed", "regret", "cumulative", "bound", "cpu_ms")
 LOST = 0.2

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.study.sheets import RowError, Sheet, columns
+from equipoise.study.parsing import RowError, Table
+from equipoise.study.tables import columns
 
 pd = pytest.importorskip("pandas", reason="frames need pandas: pip install 'equipoise[frames]'")
 
@@ -13,7 +14,7 @@ ROW = {"q1": "0.5", "n": "3", "lens": "2", "x.value": ".4", "value": "7"}
 
 
 def test_a_row_of_text_is_a_reading():
-    read = Sheet(SPACE, covariates=("humidity",)).reading(ROW | {"humidity": " ", "error": "0.1", "block": "monday"})
+    read = Table(SPACE, covariates=("humidity",)).read(ROW | {"humidity": " ", "error": "0.1", "block": "monday"})
     assert read == {
         "x": {"q1": 0.5, "n": 3, "lens": 2, "value": 0.4},
         "value": 7.0,
@@ -33,12 +34,12 @@ def test_a_row_of_text_is_a_reading():
 )
 def test_a_row_that_is_none_is_refused_with_the_reason(cells, says):
     with pytest.raises(RowError, match=says):
-        Sheet(SPACE).reading(ROW | cells)
+        Table(SPACE).read(ROW | cells)
 
 
 def test_a_table_must_have_its_columns():
     with pytest.raises(ValueError, match=r"columns q1, n, lens, x.value, yield; it lacks n, yield"):
-        Sheet(SPACE, value="yield").must_have(["q1", "lens", "x.value"])
+        Table.of(SPACE, ["q1", "lens", "x.value"], [], value="yield")
 
 
 def test_a_frame_goes_in_and_comes_out_again():
@@ -99,10 +100,10 @@ def test_judgements_in_a_table_are_taken_whole_or_not_at_all(tmp_path):
     for bad in ({"second": "tea"}, {"steps": 4}, {"answer": "perhaps"}):
         with pytest.raises(ValueError, match="must"):
             opt.add_frame(pd.DataFrame([good, good | bad]), judgements=True)
-        assert (opt.rulings(), opt.log.read_bytes()) == ([], log)
+        assert (opt.records(judgements=True), opt.log.read_bytes()) == ([], log)
     with pytest.raises(ValueError, match="answer"):
         opt.add_judgement("filter", "espresso", "perhaps")
-    assert (opt.rulings(), opt.log.read_bytes()) == ([], log)
+    assert (opt.records(judgements=True), opt.log.read_bytes()) == ([], log)
 
 
 def test_a_table_that_cannot_be_written_is_not_taken_in(tmp_path, monkeypatch):
