@@ -94,7 +94,7 @@ class Judge:
 
 def ours(problem: str, steps: int, seed: int, policy: str) -> list[dict[str, Any]]:
     import equipoise as eq
-    from equipoise.judging import SCALES
+    from equipoise.likelihoods import SCALES
 
     made: dict[str, Callable[[], Any]] = {
         "default": lambda: None,

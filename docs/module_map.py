@@ -18,8 +18,8 @@ LEFT_OUT = {"_typing", "_validation", "_linalg", "__main__", "__init__", "lab"}
 """What everybody imports, and the two doors of the package."""
 
 COLORS = {
-    "the mathematics": ("#dbe9f6", "spaces kernels offsets data reductions belief policies answer"),
-    "a study": ("#ddf0e3", "log study optimizer judging history"),
+    "the mathematics": ("#dbe9f6", "spaces kernels offsets likelihoods data reductions belief policies answer"),
+    "a study": ("#ddf0e3", "log study optimizer history"),
     "what you call": ("#fde9d9", "cli plots programs commands integrations web serve"),
     "to test against": ("#eee3f3", "environments experiments fleet testing"),
 }

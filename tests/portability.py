@@ -47,7 +47,7 @@ NUMERICAL = [
     "tests/lab/fleet/test_draws.py",
     "tests/lab/fleet/test_own_coins.py",
     "tests/lab/fleet/test_traces.py",
-    "tests/judging",
+    "tests/likelihoods",
     "tests/kernels",
     "tests/offsets",
     "tests/policies",

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = Path(eq.__file__).parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
-INSTANCES = {"opt": eq.Optimizer, "best": eq.Recommendation, "trial": eq.Trial, "pair": eq.judging.Pair}
+INSTANCES = {"opt": eq.Optimizer, "best": eq.Recommendation, "trial": eq.Trial, "pair": eq.likelihoods.Pair}
 """What a variable of the pages is."""
 
 ELSEWHERE = {"trial": {"suggest_float", "suggest_int", "report", "should_prune"}}

@@ -16,8 +16,8 @@ from equipoise.answer import Difference, Recommendation
 from equipoise.answer.wording import as_html
 from equipoise.belief import Confidence, Posterior
 from equipoise.data import Duel, Reading, Trial
-from equipoise.judging import DEFAULT_STEPS, JudgeReport, Pair
 from equipoise.kernels import Kernel
+from equipoise.likelihoods import DEFAULT_STEPS, JudgeReport, Pair
 from equipoise.log.codec import MAX_PLANNED
 from equipoise.log.events import Asked, Begun, Event, Noted, Paired, Planned
 from equipoise.log.header import Header

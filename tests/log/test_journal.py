@@ -182,6 +182,7 @@ def every_part():
         eq.policies.SemiTSPosterior(FINITE.points, eq.Linear()),
         LearnedPosterior(TRACKED, eq.CredibleConfidence(3.0), Schedule(8, 1.5), 5.0),
         GuardedPosterior(LearnedPosterior(RUNS), 2.5),
+        eq.belief.JudgedPosterior(AnywherePosterior(eq.RBF(0.3), 0.2)),
     ]
     kinds = {type(part).__name__ for part in made} | CONTRACTS | INSIDE
     return made + [kind() for name, kind in KNOWN.items() if name not in kinds]

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.judging import JudgedPosterior, Judgement, mirrored
+from equipoise.belief import JudgedPosterior
+from equipoise.likelihoods import Judgement, mirrored
 
 SPACE = {"blur": eq.Float(0, 5), "sharp": eq.Float(0, 1)}
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.judging import JudgedPosterior, heard, judged
+from equipoise.belief import JudgedPosterior
+from equipoise.belief.judgements import heard, judged
 from equipoise.log.events import Paired, unfitted
 from invoking import invoke
 from studies import events, rewrite

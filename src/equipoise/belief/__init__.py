@@ -11,6 +11,7 @@ from equipoise.belief.confidence import (
 from equipoise.belief.feasibility import Feasibility
 from equipoise.belief.folding import Folding
 from equipoise.belief.guarded import GuardedPosterior
+from equipoise.belief.judgements import JudgedPosterior
 from equipoise.belief.learned import LearnedPosterior
 from equipoise.belief.listed import FinitePosterior
 from equipoise.belief.model import Form, Hyperparameters, Learned, Model, Schedule
@@ -28,6 +29,7 @@ __all__ = [
     "Form",
     "GuardedPosterior",
     "Hyperparameters",
+    "JudgedPosterior",
     "Learned",
     "LearnedPosterior",
     "Model",

@@ -20,7 +20,7 @@ from equipoise.cli.common import (
     say,
     setting,
 )
-from equipoise.judging.scale import SCALES
+from equipoise.likelihoods import SCALES
 
 
 def number(text: str | float) -> float:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import click
 
 from equipoise.cli.common import AS_JSON, INTERRUPTED, STUDY, command, dialed, opened, printable, say
-from equipoise.judging import CHECK_EVERY, DEFAULT_STEPS, SCALES, Pair
+from equipoise.likelihoods import CHECK_EVERY, DEFAULT_STEPS, SCALES, Pair
 from equipoise.optimizer import Optimizer
 
 KEYS = {"slightly ": "s", "": "", "much ": "m"}

@@ -8,7 +8,7 @@ import click
 
 from equipoise.cli.common import CONTEXT, command, context_of, opened
 from equipoise.cli.interrupting import interruptible
-from equipoise.judging import CHECK_EVERY
+from equipoise.likelihoods import CHECK_EVERY
 
 EXAMPLES = """equipoise serve study.jsonl                         readings are entered in a browser
 equipoise serve study.jsonl -- ./measure.sh         a program measures, people watch and take over

@@ -13,8 +13,9 @@ import numpy as np
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
+from equipoise.belief.judgements import Heard
 from equipoise.data import EVEN, Duel, Proposal, Reading, Side
-from equipoise.judging import Heard, known_scale
+from equipoise.likelihoods import known_scale
 from equipoise.log.events import (
     Added,
     Asked,

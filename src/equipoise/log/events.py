@@ -31,9 +31,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from equipoise._typing import FloatArray
+from equipoise.belief.judgements import Heard
 from equipoise.belief.model import Milestone
 from equipoise.data import Duel, Reading
-from equipoise.judging.heard import Heard
 
 Purpose = Literal["audit", "verify"]
 """What duels are planned for."""

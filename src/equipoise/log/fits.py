@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from equipoise import _validation as check
+from equipoise.belief.judgements import Fitted, Heard
 from equipoise.belief.model import LARGEST, Hyperparameters, Learned, Milestone
-from equipoise.judging import Heard, Judge, known_scale
-from equipoise.judging.fitting import Fitted
-from equipoise.judging.propagation import Sites
+from equipoise.likelihoods import Judge, Sites, known_scale
 from equipoise.log.parts import described, restored
 from equipoise.offsets import Accounts
 from equipoise.offsets.terms import Disturbance

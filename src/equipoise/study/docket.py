@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from equipoise._typing import FloatArray
-from equipoise.judging import SCALES, Judge, Judgement, JudgeReport, Pair, answered, reported
+from equipoise.likelihoods import SCALES, Judge, Judgement, JudgeReport, Pair, answered, reported
 from equipoise.log.events import Judged, Paired, Rejudged
 from equipoise.study.rules import Record
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from equipoise._typing import FloatArray
-from equipoise.judging import JudgeReport, answered, known_scale
+from equipoise.likelihoods import JudgeReport, answered, known_scale
 from equipoise.log.events import Failed, Judged, Paired
 from equipoise.spaces import Domain
 from equipoise.study.gate import Gate

@@ -16,7 +16,7 @@ from equipoise._typing import FloatArray
 from equipoise.answer import Recommendation
 from equipoise.belief.model import Milestone
 from equipoise.data import Duel, Reading, Trial
-from equipoise.judging import Pair, answered
+from equipoise.likelihoods import Pair, answered
 from equipoise.log.events import Added, Asked, Canceled, Event, Handed, Judged, Paired, Planned, Purpose, Refitted, Told
 from equipoise.log.journal import Journal, Log
 from equipoise.log.turns import Turns

@@ -5,8 +5,9 @@ live it is no different: after every fit the belief is what the judgements come 
 judgement is learned beside the readings that were known when it was given.
 """
 
-from equipoise.belief import Posterior
-from equipoise.judging import Heard, Judge, JudgedPosterior, Judgement
+from equipoise.belief import JudgedPosterior, Posterior
+from equipoise.belief.judgements import Heard
+from equipoise.likelihoods import Judge, Judgement
 from equipoise.study.learning import Learning, calmly
 
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from equipoise._typing import FloatArray
 from equipoise.answer import Standing
-from equipoise.belief import Feasibility, Posterior
+from equipoise.belief import Feasibility, JudgedPosterior, Posterior
 from equipoise.belief.model import Milestone
 from equipoise.data import Comparison, Duel, Proposal, Reading, Trial, teaches, will_teach
-from equipoise.judging import Judge, JudgedPosterior, Judgement
+from equipoise.likelihoods import Judge, Judgement
 from equipoise.log.events import (
     Added,
     Asked,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from equipoise._validation import NUMBER
-from equipoise.judging import DEFAULT_STEPS
+from equipoise.likelihoods import DEFAULT_STEPS
 from equipoise.spaces import Domain
 from equipoise.spaces.readouts import settings
 from equipoise.study.rules import Record

@@ -8,7 +8,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from equipoise.judging import Pair
+from equipoise.likelihoods import Pair
 from equipoise.spaces.readouts import printable
 from equipoise.web.dials import Dial, dials, told_of
 from equipoise.web.known import described

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.judging import CHECK_EVERY, DEFAULT_STEPS, Pair
+from equipoise.likelihoods import CHECK_EVERY, DEFAULT_STEPS, Pair
 from equipoise.optimizer import Optimizer
 from equipoise.spaces import Domain
 from equipoise.spaces.readouts import printable, settings

@@ -7,7 +7,7 @@ import numpy as np
 
 from equipoise._typing import FloatArray
 from equipoise.answer import Recommendation
-from equipoise.judging import Pair
+from equipoise.likelihoods import Pair
 from equipoise.optimizer import Optimizer
 from equipoise.plots.course import offsets
 from equipoise.plots.estimate import against, foremost

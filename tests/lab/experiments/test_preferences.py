@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from equipoise.judging.likelihood import Answers
-from equipoise.judging.propagation import Many, propagate
 from equipoise.lab.experiments.preferences import (
     RULES,
     UTILITIES,
@@ -18,6 +16,7 @@ from equipoise.lab.experiments.preferences import (
     tournament,
 )
 from equipoise.lab.experiments.preferences.listeners import NOISE, PRIOR_FACTOR, TOLERANCE
+from equipoise.likelihoods import Answers, Many, propagate
 from equipoise.policies import EUBO, Challenger, DoubleThompson, MaxMinLCB
 
 

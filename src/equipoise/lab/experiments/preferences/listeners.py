@@ -7,7 +7,7 @@
     tau, nu   precision, and precision times outcome, of one such answer                (L, m, m)
     s         noise of the judge                                                        ()
 
-What a study does (judging/propagation.py), with a leading axis. All answers that prefer i to j share a site, as all
+What a study does (likelihoods/propagation.py), with a leading axis. All answers that prefer i to j share a site, as all
 sites are updated at once: the cost of an answer does not grow with their number. A new answer gets the site that its
 own cavity suggests; whenever there are a tenth more of them, all sites are made consistent.
 """
@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 
 from equipoise._typing import FloatArray
 from equipoise.belief import FixedConfidence
-from equipoise.judging.likelihood import Answers
-from equipoise.judging.propagation import Many, Sites, propagate
 from equipoise.lab.experiments.preferences.utilities import Utility
 from equipoise.lab.fleet import Beliefs, SharedCoins
 from equipoise.lab.fleet.choices import chooser
 from equipoise.lab.fleet.covariances import PointCovariances
+from equipoise.likelihoods import Answers, Many, Sites, propagate
 from equipoise.policies import Policy
 
 Indices = NDArray[np.intp]

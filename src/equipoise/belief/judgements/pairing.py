@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 
 from equipoise import _linalg
 from equipoise._typing import FloatArray
-from equipoise.belief import Posterior
 from equipoise.belief.observations import Observations
-from equipoise.judging.propagation import Differences, Few, Many, Sites
-from equipoise.judging.scale import Judgement
+from equipoise.belief.posterior import Posterior
+from equipoise.likelihoods import Differences, Few, Judgement, Many, Sites
 from equipoise.offsets import Moments
 
 

@@ -10,11 +10,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from equipoise._typing import FloatArray
-from equipoise.belief import Form, Schedule
-from equipoise.judging.fitting import VARIANCE, Fitted
-from equipoise.judging.judges import Judge, must_be_fitted
-from equipoise.judging.propagation import Sites
-from equipoise.judging.scale import Judgement
+from equipoise.belief.judgements.fitting import VARIANCE, Fitted
+from equipoise.belief.model import Form, Schedule
+from equipoise.likelihoods import Judge, Judgement, Sites, must_be_fitted
 
 FEW = 64
 """Up to so many answers all sites are made consistent at each, from scratch: that costs milliseconds."""

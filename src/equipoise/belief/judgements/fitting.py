@@ -20,12 +20,10 @@ from numpy.typing import NDArray
 
 from equipoise import _linalg
 from equipoise._typing import FloatArray
-from equipoise.belief import Form, Hyperparameters
 from equipoise.belief.descent import descend
-from equipoise.judging.judges import Panel
-from equipoise.judging.propagation import Differences, Few, Propagated, Sites, propagate
-from equipoise.judging.scale import Judgement
+from equipoise.belief.model import Form, Hyperparameters
 from equipoise.kernels import Matern52
+from equipoise.likelihoods import Differences, Few, Judgement, Panel, Propagated, Sites, propagate
 from equipoise.offsets import Hyperparameter
 
 MAX_FITTED_ANSWERS = 200

@@ -16,17 +16,14 @@ from typing import Self
 import numpy as np
 
 from equipoise._typing import FloatArray
-from equipoise.belief import Belief, Posterior
+from equipoise.belief.judgements.fitting import VARIANCE, Fitted, KernelFit, fit_judges, thinned
+from equipoise.belief.judgements.heard import FEW, REFITS, Heard
+from equipoise.belief.judgements.pairing import Pairing, outcome
 from equipoise.belief.landscape import Landscape
 from equipoise.belief.observations import Observations
+from equipoise.belief.posterior import Belief, Posterior
 from equipoise.data import Comparison
-from equipoise.judging.fitting import VARIANCE, Fitted, KernelFit, fit_judges, thinned
-from equipoise.judging.heard import FEW, REFITS, Heard
-from equipoise.judging.judges import Judge, Panel
-from equipoise.judging.likelihood import choice_probability
-from equipoise.judging.pairing import Pairing, outcome
-from equipoise.judging.propagation import MAX_SWEEPS, propagate
-from equipoise.judging.scale import Judgement
+from equipoise.likelihoods import MAX_SWEEPS, Judge, Judgement, Panel, choice_probability, propagate
 from equipoise.offsets import Offset
 
 GROWTH = 1.1

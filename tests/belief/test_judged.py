@@ -4,12 +4,17 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.belief import AnywherePosterior, FinitePosterior, Form, GuardedPosterior, LearnedPosterior
-from equipoise.judging import SCALES, JudgedPosterior, Judgement
-from equipoise.judging.fitting import KernelFit
-from equipoise.judging.judges import Panel
-from equipoise.judging.pairing import Pairing
-from equipoise.judging.propagation import propagate
+from equipoise.belief import (
+    AnywherePosterior,
+    FinitePosterior,
+    Form,
+    GuardedPosterior,
+    JudgedPosterior,
+    LearnedPosterior,
+)
+from equipoise.belief.judgements.fitting import KernelFit
+from equipoise.belief.judgements.pairing import Pairing
+from equipoise.likelihoods import SCALES, Judgement, Panel, propagate
 
 POINTS = np.random.default_rng(7).random((12, 2))
 

@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from equipoise.judging.judges import Judge
-from equipoise.judging.scale import Judgement
+from equipoise.likelihoods.judges import Judge
+from equipoise.likelihoods.scale import Judgement
 
 
 @dataclass(frozen=True)

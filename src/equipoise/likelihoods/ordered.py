@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise._typing import FloatArray
-from equipoise.judging.truncation import product, truncated
+from equipoise.likelihoods.truncation import product, truncated
 
 LOG_ROOT_TAU = 0.5 * math.log(2 * math.pi)
 

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise._typing import FloatArray
-from equipoise.judging.likelihood import Answers, Tilt
-from equipoise.judging.scale import Judgement
+from equipoise.likelihoods.ordered import Answers, Tilt
+from equipoise.likelihoods.scale import Judgement
 
 GAPS: dict[int, tuple[float, ...]] = {2: (), 3: (0.4,), 5: (0.4, 1.2), 7: (0.3, 0.6, 1.2)}
 """Prior medians of the gaps between thresholds, in noises of the judge: "equal" within 0.4, "much" from 1.6 on."""

@@ -3,11 +3,18 @@
 import numpy as np
 import pytest
 
-from equipoise.judging.judges import Panel
-from equipoise.judging.likelihood import Answers, choice_probability
-from equipoise.judging.propagation import Few, Many, propagate
-from equipoise.judging.scale import SCALES, Judgement, mirrored
-from equipoise.judging.truncation import truncated
+from equipoise.likelihoods import (
+    SCALES,
+    Answers,
+    Few,
+    Judgement,
+    Many,
+    Panel,
+    choice_probability,
+    mirrored,
+    propagate,
+)
+from equipoise.likelihoods.truncation import truncated
 
 FIRST, SECOND = np.array([0, 1, 2, 0, 1]), np.array([1, 2, 0, 2, 0])
 SAID = Answers(
