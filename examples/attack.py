@@ -26,7 +26,6 @@ from typing import Any
 
 import joblib
 import numpy as np
-from equipoise.lab.experiments.tables import markdown
 from numpy.random import Generator
 from numpy.typing import NDArray
 from tqdm import tqdm
@@ -36,6 +35,7 @@ from equipoise.lab.environments import BiasProcess, Environment, Function, Measu
 from equipoise.lab.experiments import LEARNERS, problem, run
 from equipoise.lab.experiments.charts import STYLE, band, pyplot, save
 from equipoise.lab.experiments.experiment import streams
+from equipoise.lab.experiments.reports import markdown
 from equipoise.lab.experiments.statistics import level
 from equipoise.plots.style import METHODS
 

@@ -29,13 +29,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from equipoise.lab.experiments.tables import markdown
 from numpy.typing import NDArray
 from tqdm import tqdm
 
 import equipoise as eq
 from equipoise.lab.environments import Environment, additive
 from equipoise.lab.experiments.charts import STYLE, band, pyplot, save
+from equipoise.lab.experiments.reports import markdown
 from equipoise.lab.experiments.statistics import level
 from equipoise.plots.style import METHODS as METHOD_COLORS
 
