@@ -193,15 +193,30 @@ class Optimizer:
         """The file in which every event is written; `None` where the study is in memory only."""
         return None if self._study.turns.journal is None else self._study.turns.journal.path
 
-    def records(self, *, aside: bool = True, judgements: bool = False) -> list[Record]:
+    def records(
+        self, *, aside: bool = True, judgements: bool = False, trials: Iterable[int] | None = None
+    ) -> list[Record]:
         """Return every trial handed out: those told, in the order of telling, then those that failed or are open.
 
         Args:
             aside: Whether to say which readings are set aside as spoiled. If not, nothing has to be computed.
             judgements: Whether to return the pairs instead: those judged, in the order of judging, then those skipped
                 or open.
+            trials: Only these trials or pairs; all by default.
         """
-        return self._study.look(lambda s: s.state.docket.records() if judgements else s.state.records(aside))
+        return self._study.look(lambda s: s.state.records(aside, judgements, trials))
+
+    def position(self, worker: str | None = None) -> Any:
+        """Return the setting where the machine of a worker stands, by its last reading or by a note with `x` since.
+
+        Args:
+            worker: Who measures there.
+
+        Returns:
+            The setting; `None` if it is not known.
+        """
+        point = self._study.look(lambda s: s.state.position(worker))
+        return None if point is None else self.space.decode(point)
 
     @property
     def last_answered(self) -> int | None:
@@ -663,7 +678,7 @@ class Optimizer:
 
     def replay(self, event: Event) -> None:
         """Let an event happen that is written elsewhere; nothing is written."""
-        self._study.look(lambda s: s.apply(event))
+        self._study.look(lambda s: s.state.apply(event))
 
     def recommend(self, *, context: Mapping[str, Any] | None = None) -> Recommendation:
         """Return the best setting as far as is known, and what is claimed of it, on which ground.

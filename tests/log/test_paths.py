@@ -97,7 +97,7 @@ def test_a_file_that_grew_otherwise_is_noticed(path):
     with path.open("ab") as file:  # somebody who does not lock
         file.write(b"x")
     with pytest.raises(eq.LogError, match="was changed by something that did not lock it"):
-        journal.write(eq.log.Told(trial.id, eq.data.Reading(0.5)))
+        journal.write(eq.log.Stamped(eq.log.Told(trial.id, eq.data.Reading(0.5))))
     journal.end(well=False)
     assert path.read_bytes().endswith(b"x")
 

@@ -10,9 +10,7 @@ from served import START, begun, value_at
 import equipoise as eq
 from equipoise.belief import refitting
 from equipoise.desk.program import FailedError
-from equipoise.desk.times import times
 from equipoise.web.automatic import Automatic
-from equipoise.web.chronicle import Chronicle
 from equipoise.web.confirming import entry, moves
 from equipoise.web.deeds import told_of
 from equipoise.web.downloads import table
@@ -153,15 +151,15 @@ def test_what_others_write_is_followed_and_computed_once(station):
 def test_what_is_written_while_it_is_computed_is_shown_by_the_next_look(station, between):
     """Else a screen would be old for as long as nothing else is written."""
     shell = eq.resume(station.path)
-    owner = station._viewer._opt if between == "recommend" else station._chronicle
+    owner = station._viewer._opt if between == "recommend" else station.opt
     real = getattr(owner, between)
 
-    def late():  # after the study was followed, and before the chronicle is
-        found = real() if between == "recommend" else None
+    def late():  # after the study was followed
+        found = real()
         setattr(owner, between, real)
         shell.tell(shell.ask(worker="page"), 0.5)
         shell.ask(worker="page")
-        return found if between == "recommend" else real()
+        return found
 
     shell.note("pause")
     setattr(owner, between, late)
@@ -256,20 +254,15 @@ def test_two_stations_and_a_shell_lose_nothing(tmp_path):
     assert all(r.value == r.trial / 8 for r in records if r.value is not None and r.worker in ("a", "b"))
 
 
-def test_times_followed_line_by_line_are_those_of_the_log(tmp_path):
+def test_a_machine_stands_where_its_worker_read_last_or_where_it_was_moved_since(tmp_path):
     opt = begun(tmp_path / "study.jsonl", readings=3, kernel=None)
-    chronicle = Chronicle(opt.log)
-    chronicle.follow()
-    opt.retract(2)
+    assert opt.position() is None  # the page has measured, nobody else
     opt.tell(opt.ask(worker="w"), 0.5)
     opt.add(START, 0.75)  # nobody asked for it
-    chronicle.follow()
-    assert (chronicle.asked, chronicle.ended) == times(opt.log)
-    assert chronicle.bytes == opt.log.stat().st_size
-    assert chronicle.stands("page") == ("tell", 2)
+    at = {record.trial: record.x for record in opt.records()}
+    assert (opt.position("page"), opt.position("w")) == (at[2], at[4])
     opt.note("moved", x=START)
-    chronicle.follow()
-    assert chronicle.stands("page") == chronicle.stands("w") == ("note", 1)
+    assert opt.position("page") == opt.position("w") == START == eq.resume(opt.log).position("x")
 
 
 # By itself.

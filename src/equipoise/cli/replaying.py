@@ -12,7 +12,6 @@ from equipoise.answer.wording import counted
 from equipoise.cli.common import AS_JSON, REFUSED, STUDY, command, dialed, opened, printable, say, spelled
 from equipoise.cli.proving import plan_data, plan_text
 from equipoise.cli.verifying import verified
-from equipoise.desk.times import lines, times
 from equipoise.log.codec import Codec
 from equipoise.log.events import (
     Added,
@@ -31,9 +30,11 @@ from equipoise.log.events import (
     Refitted,
     Rejudged,
     Retracted,
+    Stamped,
     Told,
 )
 from equipoise.log.header import Header
+from equipoise.log.journal import Log
 from equipoise.optimizer import Optimizer
 from equipoise.spaces.domain import Domain
 
@@ -44,10 +45,10 @@ from equipoise.spaces.domain import Domain
 def status(study: Path, as_json: bool) -> None:
     """Print how far a study has come, and which trials are open: with whom, and for how long."""
     opt, header = opened(study), Header.read(study)
-    asked, ended = times(study)
     records = opt.records(aside=False)
+    ended = [record.ended for record in (*records, *opt.records(judgements=True))]
     waiting = [
-        {"id": r.trial, "worker": r.worker, "x": r.x, "asked": asked[r.trial], "seconds": _age(asked[r.trial])}
+        {"id": r.trial, "worker": r.worker, "x": r.x, "asked": r.asked, "seconds": _age(r.asked)}
         for r in records
         if r.trial in opt.open_trials
     ]
@@ -57,7 +58,7 @@ def status(study: Path, as_json: bool) -> None:
         "readings": opt.readings,
         "judgements": opt.judgements,
         "failed": sum(record.failed is not None for record in records),
-        "last": max(ended.values(), default=None),
+        "last": max(filter(None, ended), default=None),
         "plan": None if opt.plan is None else plan_data(opt.plan),
         "open": waiting,
         "minimize": opt.minimize,
@@ -78,12 +79,13 @@ def _status_text(opt: Optimizer, data: dict[str, Any]) -> str:
     text += [f"  {judge}" for judge in (opt.judges() if data["judgements"] else ())]  # these need the belief
     for trial in data["open"]:
         who = "" if trial["worker"] is None else f" with {trial['worker']}"
-        text.append(f"  trial {trial['id']}{who} for {trial['seconds']:.0f} s: {dialed(trial['x'], opt.space)}")
+        long = "" if trial["seconds"] is None else f" for {trial['seconds']:.0f} s"
+        text.append(f"  trial {trial['id']}{who}{long}: {dialed(trial['x'], opt.space)}")
     return "\n".join(printable(line, keep="") for line in text)
 
 
-def _age(at: str) -> float:
-    return (datetime.now(UTC) - datetime.fromisoformat(at.replace("Z", "+00:00"))).total_seconds()
+def _age(at: str | None) -> float | None:
+    return None if at is None else (datetime.now(UTC) - datetime.fromisoformat(at)).total_seconds()
 
 
 @command(
@@ -104,9 +106,12 @@ def replay(study: Path, verify: bool, as_json: bool) -> None:
     start = time.perf_counter()
     opt = opened(study)
     seconds = time.perf_counter() - start
+    events: list[Stamped] = []
+    Log(study, opt.space).follow(events.append)
     if not as_json:
-        _print_events(study, opt.space)
-    kinds = Counter(next(iter(event)) for event in lines(study))
+        _print_events(events, opt.space)
+    codec = Codec(opt.space)
+    kinds = Counter(next(iter(codec.to_json(stamped.event))) for stamped in events)
     data: dict[str, Any] = {
         "events": dict(kinds),
         "readings": opt.readings,
@@ -122,14 +127,13 @@ def replay(study: Path, verify: bool, as_json: bool) -> None:
         raise click.exceptions.Exit(REFUSED)
 
 
-def _print_events(study: Path, space: Domain) -> None:
-    codec = Codec(space)
+def _print_events(events: list[Stamped], space: Domain) -> None:
     where: dict[int, str] = {}
-    for content in lines(study):
-        event = codec.from_json(content)
+    for stamped in events:
+        event = stamped.event
         if isinstance(event, Asked):
             where |= {event.trial + k: spelled(space.decode(point)) for k, point in enumerate(event.duel.points)}
-        click.echo(printable(f"{content['at']}  {_told(event, where, space)}", keep=""))
+        click.echo(printable(f"{stamped.at or '-'}  {_told(event, where, space)}", keep=""))
 
 
 def _told(event: Event, where: dict[int, str], space: Domain) -> str:

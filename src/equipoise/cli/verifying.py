@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from equipoise.log.events import Asked, Event, Paired, unfitted
+from equipoise.log.events import Asked, Paired, Stamped, unfitted
 from equipoise.log.header import Header
 from equipoise.log.journal import Log
 from equipoise.optimizer import Optimizer
@@ -57,10 +57,10 @@ def verified(path: Path) -> Reproductions:
     space = header.space()
     parts = header.parts({}) | header.encoded_start(space)
     fresh, kept = (Optimizer(space, **parts, rng=Streams(key=header.key)) for _ in range(2))
-    events: list[Event] = []
+    events: list[Stamped] = []
     Log(path, space).follow(events.append)
     found = Reproductions({}, {})
-    for event in events:
+    for event in (stamped.event for stamped in events):
         if isinstance(event, Asked):
             found.duels[event.number] = _verdict(fresh, kept, event)
         if isinstance(event, Paired) and not event.added:

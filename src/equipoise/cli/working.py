@@ -22,7 +22,6 @@ from equipoise.cli.common import (
     printable,
     say,
 )
-from equipoise.desk.times import times
 from equipoise.study.tables import as_csv, timed
 
 
@@ -108,7 +107,7 @@ def export(study: Path, judgements: bool, out: Path | None, as_json: bool) -> No
     is the pair that it asked once more, in the other order.
     """
     opt = opened(study)
-    rows = timed(opt.records(aside=False, judgements=judgements), times(study))
+    rows = timed(opt.records(aside=False, judgements=judgements))
     text = json_line(rows) + "\n" if as_json else as_csv(rows, opt.space, judgements)
     if out is None:
         click.echo(printable(text) if sys.stdout.isatty() else text, nl=False, color=True)  # else click takes some out

@@ -6,6 +6,7 @@ of one of finitely many, else its coordinates; "x" repeats them as the user know
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
@@ -33,6 +34,7 @@ from equipoise.log.events import (
     Refitted,
     Rejudged,
     Retracted,
+    Stamped,
     Step,
     Teaching,
     Told,
@@ -80,6 +82,14 @@ class Codec:
         """
         event = self._event(content)
         return replace(event, undone=True) if isinstance(event, Step) and content.get("undo") is True else event
+
+    def to_line(self, stamped: Stamped) -> dict[str, Any]:
+        """Return an event and its time as the JSON object that a journal keeps."""
+        return self.to_json(stamped.event) | _given(at=stamped.at)
+
+    def from_line(self, content: Mapping[str, Any]) -> Stamped:
+        """Return the event that a journal kept, and its time; `None` if there is none that can be read."""
+        return Stamped(self.from_json(content), _time(content.get("at")))
 
     def _content(self, event: Event) -> dict[str, Any]:
         match event:
@@ -336,6 +346,14 @@ def _to_fits(content: Mapping[str, Any]) -> dict[str, Any]:
 
 def _given(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
+
+
+def _time(text: Any) -> str | None:
+    """Return a time of a log if it is one, with its time zone."""
+    try:
+        return None if datetime.fromisoformat(text).tzinfo is None else str(text)
+    except (TypeError, ValueError):
+        return None
 
 
 def _number(name: str, value: Any) -> int:

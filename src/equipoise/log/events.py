@@ -226,6 +226,14 @@ Event = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Stamped:
+    """An event and its time: ISO 8601 in UTC, as the log writes it; `None` if a log does not say it."""
+
+    event: Event
+    at: str | None = None
+
+
 Step = Told | Added | Failed | Corrected | Retracted | Judged | Rejudged
 """What `undo` takes back, one at a time, and by what."""
 

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from equipoise.log.codec import Codec
-from equipoise.log.events import Event
-from equipoise.log.header import Header, now
+from equipoise.log.events import Stamped
+from equipoise.log.header import Header
 from equipoise.log.jsonl import Lines, LogError, Place
 from equipoise.spaces import Domain
 
-Apply = Callable[[Event], None]
+Apply = Callable[[Stamped], None]
 """Lets an event happen in memory."""
 
 
@@ -41,7 +41,7 @@ class Journal(Protocol):
         """Keep others out, having followed them."""
         ...
 
-    def write(self, *events: Event) -> None:
+    def write(self, *events: Stamped) -> None:
         """Keep events, all of them or none, in a turn; they have not happened yet."""
         ...
 
@@ -99,7 +99,7 @@ class Log:
             if place.lines == 1:  # the header
                 continue
             try:
-                apply(self.codec.from_json(content))
+                apply(self.codec.from_line(content))
             except LogError:
                 raise
             except Exception as error:  # whatever it is, it is the line that is wrong
@@ -129,11 +129,11 @@ class Log:
         self._written = None
         self._lines.unlock()
 
-    def write(self, *events: Event) -> None:
+    def write(self, *events: Stamped) -> None:
         """Put events on the disk, in a turn; what was written before in the same turn has happened by now."""
         if self._written is not None:
             self._lines.known = self._written
-        self._written = self._lines.append(*(self.codec.to_json(event) | {"at": now()} for event in events))
+        self._written = self._lines.append(*map(self.codec.to_line, events))
 
 
 class MemoryLog:
@@ -168,16 +168,16 @@ class MemoryLog:
     def follow(self, apply: Apply) -> None:
         """Let happen what was written by a call that was interrupted: nobody else writes."""
         while self._known < len(self.events):
-            apply(self._codec.from_json(self.events[self._known]))
+            apply(self._codec.from_line(self.events[self._known]))
             self._known += 1
 
     def begin(self, apply: Apply) -> None:
         """There is nobody to keep out."""
         self.follow(apply)
 
-    def write(self, *events: Event) -> None:
+    def write(self, *events: Stamped) -> None:
         """Keep events."""
-        self.events.extend([self._codec.to_json(event) for event in events])
+        self.events.extend(map(self._codec.to_line, events))
 
     def end(self, well: bool) -> None:
         """What was written counts as known if all went well."""

@@ -17,7 +17,21 @@ from equipoise.answer import Recommendation
 from equipoise.belief.model import Milestone
 from equipoise.data import Duel, Reading, Trial
 from equipoise.likelihoods import Pair, answered
-from equipoise.log.events import Added, Asked, Canceled, Event, Handed, Judged, Paired, Planned, Purpose, Refitted, Told
+from equipoise.log.events import (
+    Added,
+    Asked,
+    Canceled,
+    Event,
+    Handed,
+    Judged,
+    Paired,
+    Planned,
+    Purpose,
+    Refitted,
+    Stamped,
+    Told,
+)
+from equipoise.log.header import now
 from equipoise.log.journal import Journal, Log
 from equipoise.log.turns import Turns
 from equipoise.spaces import Domain
@@ -40,6 +54,7 @@ class Keeper:
     Args:
         parts: What it is made of.
         streams: Its random numbers.
+        clock: Returns the time, ISO 8601 in UTC, at which an event happens.
 
     Attributes:
         space: Where points lie.
@@ -49,9 +64,9 @@ class Keeper:
         turns: Who works on it at once.
     """
 
-    def __init__(self, parts: Assembly, streams: Streams) -> None:
+    def __init__(self, parts: Assembly, streams: Streams, clock: Callable[[], str] = now) -> None:
         self.space, self.state = parts.space, parts.state()
-        self._streams, self._proposer = streams, parts.proposer(streams)
+        self._streams, self._proposer, self._clock = streams, parts.proposer(streams), clock
         self.claims = Claims(parts.space, streams)
         self.hearing = Hearing(self._proposer, streams)
         self.turns = Turns(self._mend, self.apply)
@@ -94,21 +109,21 @@ class Keeper:
         state, done = self.state.copied(), []
         for make in todo:
             event = make(state)
-            change = state.prepare(event)
-            change.make()
-            done.append((event if change.event is None else change.event, change.note))
+            change, at = state.prepare(event), self._clock()
+            change.make(at)
+            done.append((Stamped(event if change.event is None else change.event, at), change.note))
         if self.turns.journal is not None and done:
-            self.turns.journal.write(*(event for event, _ in done))
+            self.turns.journal.write(*(stamped for stamped, _ in done))
         self.state = state
-        return done
+        return [(stamped.event, note) for stamped, note in done]
 
     def news(self, event: Event | None) -> Warning | None:
         """Let an event happen where there is one."""
         return None if event is None else self.happen(event)
 
-    def apply(self, event: Event) -> None:
+    def apply(self, stamped: Stamped) -> None:
         """Make the change of an event that is written; what it teaches is learned when the belief is asked for."""
-        self.state.apply(event)
+        self.state.apply(stamped.event, stamped.at)
 
     def ask(self, worker: str | None, context: Mapping[str, Any] | None) -> Trial:
         """Hand out the next trial: one that waits, or the first of a new duel."""
@@ -247,10 +262,10 @@ class Keeper:
         self.turns.journal = log
 
     def _happened(self, event: Event) -> tuple[Event, Warning | None]:
-        change = self.state.prepare(event)
+        change, at = self.state.prepare(event), self._clock()
         if self.turns.journal is not None:
-            self.turns.journal.write(event if change.event is None else change.event)
-        change.make()
+            self.turns.journal.write(Stamped(event if change.event is None else change.event, at))
+        change.make(at)
         return event, change.note
 
     def _pairing(self, first: FloatArray, second: FloatArray, judge: Any, steps: Any, state: State) -> Paired:

@@ -1,6 +1,6 @@
 """What the ledger of a study shows: where readings can be had, which should be confirmed, what became of each trial."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -100,21 +100,28 @@ def standing(
     )
 
 
-def records(ledger: Ledger, posterior: Posterior | None, decode: Callable[[FloatArray], Any]) -> list[Record]:
+def records(
+    ledger: Ledger,
+    posterior: Posterior | None,
+    decode: Callable[[FloatArray], Any],
+    trials: Container[int] | None = None,
+) -> list[Record]:
     """Return what became of every trial, in the order in which they were told; then those that were not.
 
     Args:
         ledger: All trials.
         posterior: The belief, which knows what it does not learn from; `None` where that need not be said.
         decode: Turns an encoded point into the user's.
+        trials: Only these; all by default.
     """
     handed = (*ledger.told, *ledger.failed, *sorted(ledger.handed))
-    return [_record(ledger, i, posterior, decode) for i in handed]
+    return [_record(ledger, i, posterior, decode) for i in handed if trials is None or i in trials]
 
 
 def _record(ledger: Ledger, i: int, posterior: Posterior | None, decode: Callable[[FloatArray], Any]) -> Record:
     told, entry = ledger.told.get(i), ledger.of_trial[i]
-    record = Record(i, entry.number, entry.worker, decode(entry.point(i)), void=entry.void)
+    k, n = entry.ids.index(i), len(entry.ids)
+    record = Record(i, entry.number, entry.worker, decode(entry.point(i)), void=entry.void, position=k + 1, positions=n)
     if told is None:
         return replace(record, failed=ledger.failed.get(i))
     known = told.told.to_dict()

@@ -38,6 +38,23 @@ def positions(
     return [*left, *begun, *told, *out, *places.open(), *here]
 
 
+def position(events: Sequence[Event], ledger: Ledger, worker: str | None) -> FloatArray | None:
+    """Return the point where the machine of a worker was moved last, or read; `None` if that is not known.
+
+    Args:
+        events: Everything that happened.
+        ledger: All trials.
+        worker: Who measures there.
+    """
+    for event in reversed(events):
+        match event:
+            case Noted(point=point) if point is not None:
+                return point
+            case Told(trial=i) if ledger.of_trial[i].worker == worker:
+                return ledger.of_trial[i].point(i)
+    return None
+
+
 @dataclass(frozen=True)
 class _Places:
     """Knows where trials and pairs are."""

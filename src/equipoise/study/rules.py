@@ -40,6 +40,10 @@ class Record:
         again: The pair that was asked again by this one, in the other order.
         plan: The audit or verification that a pair serves, by its number.
         added: Whether a pair was not asked for, so that no coin has decided on its order.
+        position: Its place among the trials of its duel, from 1.
+        positions: How many trials its duel has.
+        asked: When it was last handed out, ISO 8601 in UTC; `None` if the log does not say it.
+        ended: When it was answered, or failed.
     """
 
     trial: int
@@ -60,6 +64,10 @@ class Record:
     again: int | None = None
     plan: int | None = None
     added: bool = False
+    position: int = 1
+    positions: int = 1
+    asked: str | None = field(default=None, compare=False, repr=False)
+    ended: str | None = field(default=None, compare=False, repr=False)
 
     @property
     def places(self) -> dict[str, Any]:
@@ -75,11 +83,13 @@ class Note:
         topic: What it is about, in a word or two.
         text: What was said.
         x: Where the machine was moved, where it was.
+        at: When it was said, ISO 8601 in UTC; `None` if the log does not say it.
     """
 
     topic: str
     text: str = ""
     x: Any = None
+    at: str | None = field(default=None, compare=False, repr=False)
 
 
 UNIT = "unit"
@@ -101,17 +111,17 @@ class Change:
     """What an event will change, computed but not made yet.
 
     Attributes:
-        make: Makes the change; cannot fail.
+        make: Makes the change at a time, ISO 8601 in UTC; cannot fail.
         note: What the user should know of it.
         event: The event as it is to be written: with what was fitted by it.
     """
 
-    make: Callable[[], object]
+    make: Callable[[str | None], object]
     note: Warning | None = None
     event: Event | None = None
 
 
-NOTHING = Change(lambda: None)
+NOTHING = Change(lambda at: None)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ replay and the history do the same without the write. What can fail fails in `pr
 """
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -33,6 +33,7 @@ from equipoise.log.events import (
     Refitted,
     Rejudged,
     Retracted,
+    Stamped,
     Teaching,
     Told,
     anew,
@@ -48,11 +49,12 @@ from equipoise.study.listening import Listening
 from equipoise.study.notes import dead_note, drop_note, estranged_note, gap_note
 from equipoise.study.outlook import feasibility, records, standing, suspect
 from equipoise.study.plans import Plan
-from equipoise.study.positions import positions
+from equipoise.study.positions import position, positions
 from equipoise.study.reach import Reach
 from equipoise.study.rewriting import corrected, last_step, rejudged, repeats, retracted, undoing
 from equipoise.study.rules import NOTHING, Change, Note, Record, Rules
 from equipoise.study.screen import LARGEST_PLAUSIBLE, SetAside, absurd
+from equipoise.study.times import Times
 
 MOST_ANTICIPATED = 96
 """How many open duels are anticipated, the newest: what all of them cost and bring is in docs/reliability.md."""
@@ -76,7 +78,7 @@ class State:
         self._ledger = Ledger(rules.space.decode)
         self.docket = Docket(rules.space.decode)
         self._listening = Listening(self._learning, rules.prior)
-        self._past: list[Event] = []  # what happened
+        self._past: list[Stamped] = []  # what happened
         self._events: list[Event] = []  # the same as if what was taken back had not been, and what was corrected had
         self._plans: list[Planned] = []
         self._canceled: set[int] = set()
@@ -146,19 +148,24 @@ class State:
     @property
     def last_answered(self) -> int | None:
         """The trial or pair whose last step `undo` would take back; `None` where there is none."""
-        k = last_step(self._past)
-        return None if k is None else self._past[k].trial  # type: ignore[union-attr]
+        step = last_step(self._done)
+        return None if step is None else self._done[step].trial  # type: ignore[union-attr]
 
     def undoing(self) -> Event | None:
         """Return the event that takes back the last step; `None` where there is none."""
-        return undoing(self._past)
+        return undoing(self._done)
 
-    def apply(self, event: Event) -> None:
-        """Let an event happen; one that has happened already, as after an interrupt, changes nothing.
+    @property
+    def _done(self) -> list[Event]:
+        """The events that happened, without their times."""
+        return [stamped.event for stamped in self._past]
+
+    def apply(self, event: Event, at: str | None = None) -> None:
+        """Let an event happen at a time; one that has happened already, as after an interrupt, changes nothing.
 
         What it teaches is learned when the belief is asked for.
         """
-        self.prepare(event, later=True).make()
+        self.prepare(event, later=True).make(at)
 
     def prepare(self, event: Event, *, screen: bool = True, later: bool = False) -> Change:
         """Return what an event will change; whatever can fail fails here.
@@ -223,7 +230,7 @@ class State:
                 return NOTHING if said is None else self._judging(event, said, later)
             case Rejudged(trial, answer, judge):
                 self.docket.rejudging(trial, answer)
-                if repeats(event, self._past):
+                if repeats(event, self._done):
                     return NOTHING
                 return self._rewritten(event, rejudged(self._events, Judged(trial, answer, judge)), later)
             case Failed(trial, reason):
@@ -240,7 +247,7 @@ class State:
             case Corrected(trial, reading):
                 if not (event.undone and trial in ledger.of_trial and ledger.of_trial[trial].added):  # it counts again
                     self.door.must_be_told(trial)
-                if repeats(event, self._past):
+                if repeats(event, self._done):
                     return NOTHING
                 return self._rewritten(event, corrected(self._events, trial, reading), later)
             case Retracted(trial):
@@ -254,8 +261,10 @@ class State:
     @property
     def notes(self) -> list[Note]:
         """What was said of the study, in this order."""
-        decode = self.rules.space.decode
-        return [Note(n.topic, n.text, None if n.point is None else decode(n.point)) for n in self._notes]
+        decode, at = self.rules.space.decode, Times.of(self._past).noted
+        return [
+            Note(n.topic, n.text, None if n.point is None else decode(n.point), at.get(n.number)) for n in self._notes
+        ]
 
     @property
     def plans(self) -> list[Plan]:
@@ -358,13 +367,26 @@ class State:
         """Return a point whose only reading is held for spoiled though it was a good one, to be confirmed."""
         return suspect(self._ledger, self.posterior.spoiled, self.rules.sign)
 
-    def records(self, aside: bool = True) -> list[Record]:
+    def records(
+        self, aside: bool = True, judgements: bool = False, trials: Iterable[int] | None = None
+    ) -> list[Record]:
         """Return what became of every trial, in the order in which they were told; then those that were not.
 
         Args:
             aside: Whether to say which readings the belief learns nothing from: else it need not be made.
+            judgements: Whether to return the pairs instead.
+            trials: Only these; all by default.
         """
-        return records(self._ledger, self.posterior if aside else None, self.rules.space.decode)
+        times, wanted = Times.of(self._past), None if trials is None else set(trials)
+        if judgements:
+            found = self.docket.records()
+        else:
+            found = records(self._ledger, self.posterior if aside else None, self.rules.space.decode, wanted)
+        return [times.marked(record) for record in found if wanted is None or record.trial in wanted]
+
+    def position(self, worker: str | None) -> FloatArray | None:
+        """Return the point where the machine of a worker was moved last, or read; `None` if that is not known."""
+        return position(self._done, self._ledger, worker)
 
     def history(self) -> "Iterator[State]":
         """Yield a state as it was before any reading or judgement, then after each: one object, which changes on."""
@@ -391,7 +413,10 @@ class State:
 
     def rebuilt(self) -> "State":
         """Return the state that the events which happened lead to; this one may be half changed."""
-        return self._replayed(list(self._past))
+        again = State(self.rules)
+        for stamped in list(self._past):
+            again.apply(stamped.event, stamped.at)
+        return again
 
     def copied(self) -> "State":
         """Return a copy with a ledger of its own."""
@@ -404,10 +429,10 @@ class State:
         return new
 
     def _change(self, event: Event, make: Callable[[], object], note: Warning | None = None) -> Change:
-        def made() -> None:
+        def made(at: str | None) -> None:
             self.whole = False
             make()
-            self._past.append(event)
+            self._past.append(Stamped(event, at))
             self._events.append(event)
             self.whole = True
 
@@ -423,8 +448,12 @@ class State:
     def _replaced(self, event: Teaching, again: "State", later: bool) -> Change:
         """Return the change to a state made anew, which an event leads to, and with which fits."""
         fitted = again._fitted(event, later)
-        again._past = [*self._past, fitted]
-        return Change(lambda: self.__dict__.update(again.__dict__), event=fitted)
+
+        def made(at: str | None) -> None:
+            again._past = [*self._past, Stamped(fitted, at)]
+            self.__dict__.update(again.__dict__)
+
+        return Change(made, event=fitted)
 
     def _fitted(self, event: Teaching, later: bool) -> Event:
         """Return the event that has led here with the last fits; those that it knows are taken up."""
@@ -462,7 +491,7 @@ class State:
         again = State(self.rules)
         again._aside = aside
         for event in anew([*self._events, news]):
-            again.prepare(event, screen=False, later=True).make()
+            again.prepare(event, screen=False, later=True).make(None)
         strange = ", ".join(map(str, sorted(aside - self._aside)))
         note = SetAside(f"the reading of trial {strange} cannot be: nothing is learned from it; see `correct`")
         return replace(self._replaced(news, again, later), note=note if strange else None)

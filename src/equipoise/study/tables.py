@@ -27,9 +27,6 @@ COLUMNS = frozenset(
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 """What a cell begins with that a spreadsheet would run."""
 
-Times = tuple[Mapping[int, str], Mapping[int, str]]
-"""When each question was asked, and when it was answered."""
-
 
 def column(name: str, place: str = "x", taken: Container[str] = COLUMNS) -> str:
     """Return the column of a parameter.
@@ -74,10 +71,9 @@ def _judged(record: Record) -> tuple[dict[str, Any], dict[str, Any]]:
     return {"pair": record.trial, "judge": record.worker}, said | kept
 
 
-def timed(records: Iterable[Record], times: Times) -> list[dict[str, Any]]:
+def timed(records: Iterable[Record]) -> list[dict[str, Any]]:
     """Return questions as rows, with the times of each."""
-    asked, ended = times
-    return [row(record, asked=asked.get(record.trial), ended=ended.get(record.trial)) for record in records]
+    return [row(record, asked=record.asked, ended=record.ended) for record in records]
 
 
 def columns(records: Iterable[Record]) -> dict[str, list[Any]]:
@@ -89,7 +85,7 @@ def columns(records: Iterable[Record]) -> dict[str, list[Any]]:
 def as_csv(rows: Sequence[Mapping[str, Any]], space: Domain, judgements: bool = False) -> str:
     """Return rows as a CSV file; an empty table has its header too. What UTF-8 cannot say is escaped."""
     file = io.StringIO()
-    header = _named(rows or timed([_example(space, judgements)], ({}, {})))
+    header = _named(rows or timed([_example(space, judgements)]))
     writer = csv.DictWriter(file, list(header), lineterminator="\n")
     writer.writerows({name: cell(value) for name, value in cells.items()} for cells in (header, *rows))
     return file.getvalue().encode("utf-8", "backslashreplace").decode("utf-8")

@@ -6,7 +6,6 @@ guard         what is refused before any page sees it
 forms         what a form says
 station       a study that is served: its optimizer, its times, its trials
 deeds         what people do with it beside measuring
-chronicle     when things happened, followed line by line
 now, known    what the screen shows, as plain records
 surroundings  contexts, which people fill in before a setting is handed out
 sides         two settings to be judged

@@ -10,7 +10,6 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from equipoise import plots
-from equipoise.desk.times import times
 from equipoise.study.tables import as_csv, timed
 from equipoise.web.pages import MissingError, Pages, must_see
 from equipoise.web.sides import open_pair
@@ -22,8 +21,7 @@ _drawing = threading.Lock()
 
 def table(station: Station, judgements: bool = False) -> bytes:
     """Return all trials, or all pairs that were judged, as CSV."""
-    rows = timed(station.opt.records(judgements=judgements), times(station.path))
-    return as_csv(rows, station.opt.space, judgements).encode()
+    return as_csv(timed(station.opt.records(judgements=judgements)), station.opt.space, judgements).encode()
 
 
 def _picture(kind: str) -> Callable[[Station], bytes]:

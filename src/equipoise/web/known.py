@@ -10,9 +10,8 @@ from equipoise.optimizer import Optimizer
 from equipoise.spaces.readouts import printable
 from equipoise.study import Note
 from equipoise.study.rules import UNIT, Record
-from equipoise.web.chronicle import Chronicle, clock
 from equipoise.web.dials import Dial, dials
-from equipoise.web.now import MODES
+from equipoise.web.now import MODES, clock
 from equipoise.web.sides import in_words
 from equipoise.web.traces import answers_chart, certificate_chart, estimate_charts, readings_chart
 
@@ -98,7 +97,6 @@ class Known:
 
 def known(
     opt: Optimizer,
-    chronicle: Chronicle,
     best: Recommendation,
     start: Any,
     bounds: Mapping[int, float],
@@ -109,7 +107,6 @@ def known(
 
     Args:
         opt: The study.
-        chronicle: When things happened in it.
         best: What it recommends.
         start: The setting where it started.
         bounds: The certificate over time, by number of readings.
@@ -119,9 +116,10 @@ def known(
     notes, records, last = opt.notes, opt.records(), opt.last_answered
     only_judged = best.judgements > 0 and not best.readings
     short = best.unit.split()[0] if only_judged else best.unit  # beside an axis there is little room
-    rows = [_row(opt, record, chronicle, blind) for record in records]
-    rows += [_judged(pair.id, in_words(pair, answer, blind), chronicle) for pair, answer in opt.answers()]
-    rows += [_judged(i, f"skipped: {why}", chronicle) for i, why in chronicle.skipped.items()]
+    rows = [_row(opt, record, blind) for record in records]
+    answers, judged = opt.answers(), {record.trial: record for record in opt.records(judgements=True)}
+    rows += [_judged(judged[pair.id], in_words(pair, answer, blind)) for pair, answer in answers]
+    rows += [_judged(record, f"skipped: {record.failed}") for record in judged.values() if record.failed is not None]
     newest = sorted(rows, key=lambda row: -row.trial)
     return Known(
         version,
@@ -134,7 +132,7 @@ def known(
         "" if opt.plan is None else planned(opt.plan.purpose, opt.plan.duels, opt.plan.told, opt.plan.left),
         next((row for row in rows if row.trial == last), None),
         tuple(newest[:MOST_ROWS]),
-        tuple(_noted(notes, chronicle))[:MOST_NOTES],
+        tuple(_noted(notes))[:MOST_NOTES],
         readings_chart(opt, best, short) if best.readings or not best.judgements else answers_chart(opt),
         tuple(estimate_charts(opt, best, short)) if best.readings + best.judgements and not blind else (),
         certificate_chart(bounds, best.readings + best.judgements, short, "judgements" if only_judged else "readings"),
@@ -154,9 +152,9 @@ def described(record: Record) -> str:
     return "its pair was given up" if record.void else "told"
 
 
-def _row(opt: Optimizer, record: Record, chronicle: Chronicle, blind: bool) -> Row:
+def _row(opt: Optimizer, record: Record, blind: bool) -> Row:
     i = record.trial
-    when = clock(chronicle.ended.get(i) or chronicle.asked.get(i, ""))
+    when = clock(record.ended or record.asked)
     where = () if blind else tuple(dial.value for dial in dials(opt.space, record.x))
     value = "" if record.value is None else f"{record.value:.6g}"
     answered = record.value is not None or record.failed is not None
@@ -166,19 +164,18 @@ def _row(opt: Optimizer, record: Record, chronicle: Chronicle, blind: bool) -> R
     )
 
 
-def _judged(pair: int, said: str, chronicle: Chronicle) -> Row:
+def _judged(record: Record, said: str) -> Row:
     """Return what became of a pair as a line of the list."""
-    when, skipped = clock(chronicle.ended.get(pair, "")), pair in chronicle.skipped
-    return Row(pair, pair, when, (), "", printable(said, ""), answered=True, strange=skipped)
+    i, skipped = record.trial, record.failed is not None
+    return Row(i, i, clock(record.ended), (), "", printable(said, ""), answered=True, strange=skipped)
 
 
-def _noted(notes: Sequence[Note], chronicle: Chronicle) -> Sequence[tuple[str, str]]:
+def _noted(notes: Sequence[Note]) -> Sequence[tuple[str, str]]:
     """Return when something was said, and what, the newest first; the unit is said elsewhere."""
     names = {"pause": "paused", "by hand": "by hand", "automatic": "automatic"}
     said = []
-    for k, note in enumerate(notes):
+    for note in notes:
         topic = names[note.topic] if note.topic in MODES else note.topic
-        at = clock(chronicle.noted[k]) if k < len(chronicle.noted) else ""
         if note.topic != UNIT:
-            said.append((at, printable(f"{topic}: {note.text}" if note.text else topic, "")))
+            said.append((clock(note.at), printable(f"{topic}: {note.text}" if note.text else topic, "")))
     return said[::-1]

@@ -4,13 +4,13 @@ import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Literal
 
 from equipoise.optimizer import Optimizer
 from equipoise.spaces.readouts import printable
 from equipoise.study import Note
 from equipoise.study.rules import Record, unit_of
-from equipoise.web.chronicle import Chronicle, clock
 from equipoise.web.dials import Dial, dials
 from equipoise.web.sides import Last, Sides, Sitting, last, sides
 from equipoise.web.surroundings import Surrounding, surroundings
@@ -87,7 +87,6 @@ class Now:
 
 def now(
     opt: Optimizer,
-    chronicle: Chronicle,
     worker: str | None,
     machine: bool = False,
     busy: bool = False,
@@ -97,7 +96,6 @@ def now(
 
     Args:
         opt: The study.
-        chronicle: When things happened in it.
         worker: For whom.
         machine: Whether there is a program to measure by itself.
         busy: Whether it measures.
@@ -105,26 +103,23 @@ def now(
     """
     notes = opt.notes
     mode, said = mode_of(notes, machine), opt.readings
-    paused = _paused(notes, chronicle) if mode == "pause" else ""
+    paused = _paused(notes) if mode == "pause" else ""
     general: dict[str, Any] = {"unit": unit_of(notes), "busy": busy, "paused": paused, "machine": machine}
     if sitting is not None:
         shown, mine = sides(opt, sitting), last(opt, sitting)
         needs = surroundings(opt) if shown is None else ()
         return Now(mode, said, **general, needs=needs, sides=shown, judging=True, judge=sitting.judge, last=mine)
-    trial = current(opt, chronicle, worker)
-    if trial is None:
+    record = current(opt, worker)
+    if record is None:
         return Now(mode, said, needs=surroundings(opt), **general)
-    records = opt.records()
-    record = next(record for record in records if record.trial == trial)
-    at = stands(records, notes, chronicle.stands(worker))
-    asked, half = clock(chronicle.asked.get(trial, "")), _half(chronicle, trial)
-    return Now(mode, said, trial, half, dials(opt.space, record.x, at), asked=asked, **general)
+    setting, asked = dials(opt.space, record.x, opt.position(worker)), clock(record.asked)
+    return Now(mode, said, record.trial, _half(record), setting, asked=asked, **general)
 
 
-def current(opt: Optimizer, chronicle: Chronicle, worker: str | None) -> int | None:
+def current(opt: Optimizer, worker: str | None) -> Record | None:
     """Return the trial that a worker is to measure: the oldest that it has."""
-    halves = chronicle.halves
-    return next((i for i in opt.open_trials if i in halves and halves[i].worker == worker), None)
+    waiting = opt.records(aside=False, trials=opt.open_trials)
+    return next((record for record in waiting if record.worker == worker), None)
 
 
 def mode_of(notes: Sequence[Note], machine: bool) -> Mode:
@@ -134,27 +129,23 @@ def mode_of(notes: Sequence[Note], machine: bool) -> Mode:
     return "pause" if last == "pause" else "by hand" if last == "by hand" else usual
 
 
-def stands(records: Sequence[Record], notes: Sequence[Note], last: tuple[str, int] | None) -> Any:
-    """Return the setting where the machine stands, by what last said so; `None` where nothing has."""
-    if last is None:
-        return None
-    kind, number = last
-    if kind == "note":
-        return notes[number].x
-    return next((record.x for record in records if record.trial == number), None)
+def clock(at: str | None) -> str:
+    """Return a time of a study as the clock on the wall shows it; nothing if there is none.
+
+    Example:
+        >>> clock(None), len(clock("2026-11-16T02:40:11.123Z"))
+        ('', 8)
+    """
+    return "" if at is None else datetime.fromisoformat(at).astimezone().strftime("%H:%M:%S")
 
 
-def _half(chronicle: Chronicle, trial: int) -> str:
-    half = chronicle.halves.get(trial)
-    if half is None:
-        return ""
-    order = {1: "first", 2: "second"}.get(half.place, f"{half.place}th")
-    return f"pair {half.duel}, {order} of {half.of}" if half.of > 1 else f"pair {half.duel}"
+def _half(record: Record) -> str:
+    order = {1: "first", 2: "second"}.get(record.position, f"{record.position}th")
+    return f"pair {record.duel}" + (f", {order} of {record.positions}" if record.positions > 1 else "")
 
 
-def _paused(notes: Sequence[Note], chronicle: Chronicle) -> str:
+def _paused(notes: Sequence[Note]) -> str:
     """Return since when it is paused, and why."""
-    number = max(k for k, note in enumerate(notes) if note.topic == "pause")
-    at = clock(chronicle.noted[number]) if number < len(chronicle.noted) else ""
-    text = printable(notes[number].text, "")
-    return f"since {at}" + (f": {text}" if text else "")
+    note = next(note for note in reversed(notes) if note.topic == "pause")
+    text = printable(note.text, "")
+    return f"since {clock(note.at)}" + (f": {text}" if text else "")

@@ -17,9 +17,8 @@ from equipoise.log.header import Header
 from equipoise.optimizer import resume
 from equipoise.spaces.readouts import printable
 from equipoise.study.rules import UNIT, unit_of
-from equipoise.web.chronicle import Chronicle, clock
 from equipoise.web.known import Known, described
-from equipoise.web.now import Mode, Now, current, mode_of, now, stands
+from equipoise.web.now import Mode, Now, clock, current, mode_of, now
 from equipoise.web.refits import Refits
 from equipoise.web.remarks import remarks
 from equipoise.web.sides import Sitting, on_button, open_pair, seated
@@ -65,9 +64,8 @@ class Station:
         if self.sitting is not None:
             self.sitting.must_fit(self.opt.space)
         self._started = Header.read(path).start(self.opt.space).get("start")
-        self._chronicle = Chronicle(path)
         self._lock = threading.RLock()
-        self._followed = 0  # bytes of the log that the study surely knows: it and the chronicle may know more
+        self._followed = 0  # bytes of the log that the study surely knows: it may know more
         self._now: dict[str | None, tuple[tuple[int, bool, str], Now]] = {}
         self._viewer = Viewer(path, self._started, self.blind, self.several)
         self._refits = Refits(self.opt)
@@ -89,7 +87,7 @@ class Station:
             key = (self._followed, self.busy, self.trouble)
             made = self._now.get(judge)
             if made is None or made[0] != key:
-                found = now(self.opt, self._chronicle, self.worker, self.machine, self.busy, self._seat(judge))
+                found = now(self.opt, self.worker, self.machine, self.busy, self._seat(judge))
                 made = key, replace(found, trouble=printable(self.trouble, ""))
                 kept = {who: each for who, each in self._now.items() if each[0] == key}  # of who is still looking
                 self._now = kept | {judge: made}
@@ -118,7 +116,7 @@ class Station:
     def stands(self) -> Any:
         """The setting where the machine stands; `None` where nothing has said so."""
         with self.turn():
-            return stands(self.opt.records(), self.opt.notes, self._chronicle.stands(self.worker))
+            return self.opt.position(self.worker)
 
     @property
     def unit(self) -> str:
@@ -201,12 +199,11 @@ class Station:
         with self.turn():
             if self.mode != "automatic":
                 return None
-            open_here = current(self.opt, self._chronicle, self.worker)
-            if open_here is None:
+            waiting = current(self.opt, self.worker)
+            if waiting is None:
                 trial = self.opt.ask(worker=self.worker, context=self.context)
             else:
-                record = next(record for record in self.opt.records() if record.trial == open_here)
-                trial = Trial(open_here, record.x)
+                trial = Trial(waiting.trial, waiting.x)
             self.busy = True
             return trial
 
@@ -222,7 +219,6 @@ class Station:
             size = self.size
             if size != self._followed:
                 self.opt.follow()
-                self._chronicle.follow()
                 self._followed = size
             yield
 
@@ -242,7 +238,7 @@ class Station:
         seat = self._seat(judge)
         if seat is not None:
             seat.hand_out(self.opt, context)
-        elif current(self.opt, self._chronicle, self.worker) is None:
+        elif current(self.opt, self.worker) is None:
             self.opt.ask(worker=self.worker, context=context)
 
     def _must_be_open(self, pair: int, judge: str | None) -> None:
@@ -251,10 +247,11 @@ class Station:
         here = None if seat is None else open_pair(self.opt, seat)
         if here is not None and here.id == pair:
             return
-        said = next((on_button(answer) for judged, answer in self.opt.answers() if judged.id == pair), None)
-        became = "is not open here" if said is None else f"was judged: {said}"
-        became = "was skipped" if pair in self._chronicle.skipped else became
-        at = clock(self._chronicle.ended.get(pair, ""))
+        became, at = "is not open here", ""
+        for record in self.opt.records(judgements=True, trials=[pair]):
+            became = became if record.failed is None else "was skipped"
+            became = became if record.answer is None else f"was judged: {on_button(record.answer)}"
+            at = clock(record.ended)
         now_open = "no pair is" if here is None else f"pair {here.id} is"
         raise RefusedError(
             f"This form is out of date: pair {pair} {became}{f' at {at}' if at else ''}, and {now_open} open here now. "
@@ -269,13 +266,13 @@ class Station:
 
     def _must_be_current(self, trial: int) -> None:
         """Refuse a form that is about another trial than the one that is open here."""
-        open_here = current(self.opt, self._chronicle, self.worker)
-        if trial == open_here:
+        open_here = current(self.opt, self.worker)
+        if open_here is not None and trial == open_here.trial:
             return
-        record = next((record for record in self.opt.records() if record.trial == trial), None)
+        record = next(iter(self.opt.records(trials=[trial])), None)
         became = "is not known" if record is None else described(record)
-        at = clock(self._chronicle.ended.get(trial, ""))
         if record is not None and record.value is not None:
+            at = clock(record.ended)
             became = f"was told {record.value:g}{f' at {at}' if at else ''}"
-        here = "no trial is open here" if open_here is None else f"trial {open_here} is open here"
+        here = "no trial is open here" if open_here is None else f"trial {open_here.trial} is open here"
         raise RefusedError(f"This form is out of date: trial {trial} {became}, and {here} now. Nothing was changed.")

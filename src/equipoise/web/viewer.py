@@ -11,7 +11,6 @@ import numpy as np
 
 from equipoise.log.jsonl import LogError
 from equipoise.optimizer import Optimizer, resume
-from equipoise.web.chronicle import Chronicle
 from equipoise.web.known import Known, known
 from equipoise.web.remarks import remarks
 
@@ -35,7 +34,6 @@ class Viewer:
     def __init__(self, path: Path, start: Any, blind: bool, several: bool) -> None:
         self._path, self._start, self._blind, self._several = path, start, blind, several
         self.revision = 0
-        self._chronicle = Chronicle(path)
         self._lock = threading.Lock()
         self._followed = 0  # bytes of the log that are surely known: more may be
         self._known: Known | None = None
@@ -52,7 +50,6 @@ class Viewer:
             size = size_of(self._path)
             if size != self._followed:
                 self._opt.follow()
-                self._chronicle.follow()
                 self._followed = size
             version = f"{self._followed}.{self.revision}"  # what comes while it is computed makes it old
             if self._known is None or self._known.version != version:
@@ -62,10 +59,9 @@ class Viewer:
     def _made(self, version: str) -> Known:
         with remarks() as said:
             best = self._opt.recommend()
-            self._chronicle.follow()  # it must know all trials that the study knows by now
             self._bounds[best.readings + best.judgements] = best.overall.bound
             start = first_setting(self._opt, self._start)
-            found = known(self._opt, self._chronicle, best, start, dict(self._bounds), version, self._blind)
+            found = known(self._opt, best, start, dict(self._bounds), version, self._blind)
         found = replace(found, undo=None) if self._several else found
         return replace(found, remarks=tuple(dict.fromkeys(said))) if said else found
 
