@@ -17,21 +17,21 @@ SOURCE = Path(equipoise.__file__).parent
 ORDER = [
     *("_typing", "_validation", "_linalg"),
     *("spaces", "kernels", "offsets", "data", "likelihoods", "reductions", "belief", "policies", "answer"),
-    *("log", "study", "optimizer", "programs", "plots", "equipoise"),
-    *("lab", "lab.environments", "lab.fleet", "lab.experiments", "testing", "desk", "web", "cli", "programs.commands"),
+    *("log", "study", "optimizer", "runners", "programs", "plots", "equipoise"),
+    *("lab", "lab.environments", "lab.fleet", "lab.experiments", "testing", "web", "cli", "programs.commands"),
     *("__main__", "integrations"),
 ]
 ONLY = {"lab.environments": {"_typing", "_validation", "kernels"}}
 NESTED = {"lab", "programs"}
 """Packages whose subpackages are layers of their own: nothing of the core imports them."""
 IMPORTED_BY = {
+    "runners": {"web", "cli", "programs.commands"},
     "programs": {"plots", "equipoise", "cli", "programs.commands"},
     "lab": set(),
     "lab.environments": {"lab.fleet", "lab.experiments", "testing", "web", "cli"},
     "lab.fleet": {"lab.experiments", "testing", "cli"},
     "lab.experiments": {"cli"},
     "testing": set(),
-    "desk": {"web", "cli", "programs.commands"},
     "web": {"cli"},
     "cli": {"__main__", "programs.commands"},
     "programs.commands": set(),

@@ -123,7 +123,7 @@ def test_a_command_goes_on_if_its_launcher_is_killed(name, tmp_path):
 
 @pytest.mark.parametrize("name", ["run", "tune", "compare"])
 def test_a_launcher_that_is_always_killed_ends_a_command_with_a_word(name, monkeypatch):
-    monkeypatch.setattr("equipoise.desk.launching.PATIENCE", 0.05)
+    monkeypatch.setattr("equipoise.runners.launcher.PATIENCE", 0.05)
     script = KILL_LAUNCHER + "; exec sleep 600"
     said = {
         "run": lambda: invoke("run", "study.jsonl", "--", "sh", "-c", script, code=4),

@@ -14,9 +14,8 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.desk.alone import file_name, only_one
-from equipoise.desk.program import FailedError, reading
 from equipoise.log import jsonl as lines
+from equipoise.runners import FailedError, file_name, only_one, reading
 from invoking import interruptible, invoke, new_study
 
 

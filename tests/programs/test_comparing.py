@@ -14,12 +14,12 @@ import time
 import matplotlib
 import pytest
 
-from equipoise.desk.program import FailedError
 from equipoise.programs import Question, verdict_of
 from equipoise.programs.commands.live import Live
 from equipoise.programs.commands.measuring import Job, _must_be_told
 from equipoise.programs.commands.processes import Programs, Setup, last_number
 from equipoise.programs.diary import Diary, Execution
+from equipoise.runners import FailedError
 from invoking import gone, interruptible, invoke
 
 matplotlib.use("Agg")

@@ -9,7 +9,7 @@ from served import START, begun, value_at
 
 import equipoise as eq
 from equipoise.belief import refitting
-from equipoise.desk.program import FailedError
+from equipoise.runners import FailedError
 from equipoise.web.automatic import Automatic
 from equipoise.web.confirming import entry, moves
 from equipoise.web.deeds import told_of

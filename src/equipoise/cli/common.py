@@ -15,11 +15,10 @@ from typing import Any
 import click
 
 from equipoise.answer import Recommendation
-from equipoise.desk.launching import LauncherError
-from equipoise.desk.program import FailedError
-from equipoise.desk.program import json_line as json_line
 from equipoise.log.jsonl import LogError
 from equipoise.optimizer import Optimizer, resume
+from equipoise.runners import FailedError, LauncherError
+from equipoise.runners import json_line as json_line
 from equipoise.spaces import Domain
 from equipoise.spaces.readouts import dials, readouts
 from equipoise.spaces.readouts import printable as printable

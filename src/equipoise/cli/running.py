@@ -30,11 +30,9 @@ from equipoise.cli.common import (
     say,
 )
 from equipoise.cli.interrupting import interruptible
-from equipoise.desk.alone import only_one
-from equipoise.desk.launching import LauncherError
-from equipoise.desk.program import FailedError, Program
 from equipoise.log.jsonl import LogError
 from equipoise.optimizer import Optimizer
+from equipoise.runners import FailedError, LauncherError, Program, only_one
 
 
 @command(

@@ -92,7 +92,7 @@ def _serve(
         from equipoise.web.tokens import Tokens
     except ImportError as error:
         raise click.ClickException(str(error)) from error
-    from equipoise.desk.program import Program
+    from equipoise.runners import Program
 
     if program and not study.is_file():
         raise click.UsageError(f"a PROGRAM measures one study, and {study} is none: see `equipoise new`")

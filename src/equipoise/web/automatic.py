@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from equipoise.data import Trial
-from equipoise.desk.alone import only_one
-from equipoise.desk.launching import StoppedError
 from equipoise.log.jsonl import LogError
+from equipoise.runners import StoppedError, only_one
 from equipoise.web.refits import catch_up
 from equipoise.web.remarks import remarks
 from equipoise.web.station import Station

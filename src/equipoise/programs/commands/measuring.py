@@ -6,12 +6,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from equipoise.cli.common import FailingError, printable
-from equipoise.desk.launching import LauncherError
-from equipoise.desk.program import FailedError
 from equipoise.programs.commands.live import Live
 from equipoise.programs.commands.processes import Programs, Setup
 from equipoise.programs.diary import Diary, Execution
 from equipoise.programs.rounds import Contest
+from equipoise.runners import FailedError, LauncherError
 
 EARLY = 5
 """Rounds in which a program is refused that takes no longer than the shell: one in two of its runs seems to."""

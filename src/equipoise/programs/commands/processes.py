@@ -9,9 +9,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from equipoise.desk.launching import Ended, Launcher, Order
-from equipoise.desk.program import FailedError, reading, status
 from equipoise.programs.diary import Execution
+from equipoise.runners import Ended, FailedError, Launcher, Order, reading, status
 
 CALIBRATIONS = 50
 """How often an empty command is run to learn what the shell costs, as hyperfine does."""

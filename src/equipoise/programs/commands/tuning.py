@@ -14,8 +14,6 @@ import click
 from equipoise.cli.common import INTERRUPTED, FailingError, command, dialed, say
 from equipoise.cli.interrupting import interruptible
 from equipoise.cli.running import bar
-from equipoise.desk.launching import LauncherError
-from equipoise.desk.program import FailedError
 from equipoise.optimizer import Optimizer, resume
 from equipoise.programs.calling import SAME_TIME
 from equipoise.programs.commands.arranging import KINDS, duration, setup
@@ -28,6 +26,7 @@ from equipoise.programs.phrases import told
 from equipoise.programs.question import Question, Scale
 from equipoise.programs.rounds import Contest
 from equipoise.programs.verdict import Verdict
+from equipoise.runners import FailedError, LauncherError
 
 SEARCH = 0.75
 """Of the time goes to the search; the rest verifies what it has found."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from equipoise._validation import NUMBER
 from equipoise.data import Trial
-from equipoise.desk.launching import Ended, Launcher, Order
+from equipoise.runners.launcher import Ended, Launcher, Order
 from equipoise.spaces.readouts import settings
 
 MAX_OUTPUT = 2**16

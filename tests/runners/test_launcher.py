@@ -9,8 +9,8 @@ import threading
 
 import pytest
 
-from equipoise.desk import launching
-from equipoise.desk.launching import Launcher, LauncherError, Order, StoppedError
+from equipoise.runners import Launcher, LauncherError, Order, StoppedError
+from equipoise.runners import launcher as launcher_module
 from invoking import KILL_LAUNCHER, gone, written
 
 
@@ -111,7 +111,7 @@ def test_a_killed_launcher_is_started_again(launcher, tmp_path):
 
 @pytest.mark.filterwarnings("ignore:the process that starts programs")
 def test_a_launcher_that_is_always_killed_is_given_up(launcher, tmp_path, monkeypatch):
-    monkeypatch.setattr(launching, "PATIENCE", 0.1)
+    monkeypatch.setattr(launcher_module, "PATIENCE", 0.1)
     with pytest.raises(LauncherError, match="was killed 3 times in a row"):
         launcher.run(shell(f"echo $$ >> {tmp_path}/pids; {KILL_LAUNCHER}; exec sleep 600"))
     pids = written(tmp_path / "pids")
@@ -124,7 +124,7 @@ def test_a_launcher_that_is_always_killed_is_given_up(launcher, tmp_path, monkey
 def test_a_program_ends_with_the_process_that_wanted_it(tmp_path, ending):
     script = f"""
 import os, signal, sys, threading, time
-from equipoise.desk.launching import Launcher, Order
+from equipoise.runners import Launcher, Order
 order = Order(["sh", "-c", "sleep 600 & echo $$ $! > {tmp_path}/pids; wait"])
 threading.Thread(target=Launcher().run, args=[order], daemon=True).start()
 while not os.path.exists("{tmp_path}/pids"):

@@ -1,7 +1,7 @@
 """Programs that are started by a small process, which ends them if this one ends, in whatever way that may be.
 
-`launcher.py` is that process. Nothing is left running after Ctrl-C, a hangup, a request to terminate or a kill of this
-process; and if the launcher itself is killed, its program is ended here, and another launcher runs it again.
+`launcher_process.py` is that process. Nothing is left running after Ctrl-C, a hangup, a request to terminate or a kill
+of this process; and if the launcher itself is killed, its program is ended here, and another launcher runs it again.
 """
 
 import json
@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
-SCRIPT = Path(__file__).with_name("launcher.py")
+SCRIPT = Path(__file__).with_name("launcher_process.py")
 """Never imported here, since it needs a POSIX system."""
 
 MOST_STARTS = 3

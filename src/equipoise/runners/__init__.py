@@ -1,0 +1,26 @@
+"""The user's programs: each is run for a trial, its reading is read, and it is ended with all that it started.
+
+program           the program of a study, and the reading that it prints
+launcher          starts programs through a process that ends them if this one ends
+launcher_process  that process
+run_lock          one run at a time for each worker of a study
+"""
+
+from equipoise.runners.launcher import Ended, Launcher, LauncherError, Order, StoppedError
+from equipoise.runners.program import FailedError, Program, json_line, reading, status
+from equipoise.runners.run_lock import file_name, only_one
+
+__all__ = [
+    "Ended",
+    "FailedError",
+    "Launcher",
+    "LauncherError",
+    "Order",
+    "Program",
+    "StoppedError",
+    "file_name",
+    "json_line",
+    "only_one",
+    "reading",
+    "status",
+]
