@@ -5,10 +5,10 @@ import pytest
 
 from equipoise.likelihoods import (
     SCALES,
-    Answers,
     Few,
     Judgement,
     Many,
+    OrderedAnswers,
     Panel,
     choice_probability,
     mirrored,
@@ -17,7 +17,7 @@ from equipoise.likelihoods import (
 from equipoise.likelihoods.truncation import truncated
 
 FIRST, SECOND = np.array([0, 1, 2, 0, 1]), np.array([1, 2, 0, 2, 0])
-SAID = Answers(
+SAID = OrderedAnswers(
     low=np.array([0.0, -0.4, 0.4, -np.inf, 0.0]),
     high=np.array([np.inf, 0.4, 1.5, -1.2, 0.0]),
     value=np.array([0, 0, 0, 0, 1.3]),
@@ -49,8 +49,8 @@ def integrated(C, mean, answers, size=241):
     weight = np.exp(-0.5 * (e * e).sum(axis=0))
     u = np.concatenate((m[:, None] + L @ e, np.zeros((1, e.shape[1]))))
     d = u[FIRST] - u[SECOND]
-    spread = {name: np.repeat(getattr(answers, name)[:, None], e.shape[1], axis=1) for name in Answers.__slots__}
-    log_p = Answers(**spread).tilt(d, np.zeros_like(d)).log_z.sum(axis=0)
+    spread = {name: np.repeat(getattr(answers, name)[:, None], e.shape[1], axis=1) for name in OrderedAnswers.__slots__}
+    log_p = OrderedAnswers(**spread).tilt(d, np.zeros_like(d)).log_z.sum(axis=0)
     p = weight * np.exp(log_p)
     Z, p = p.sum() / weight.sum(), p / p.sum()
     return np.log(Z), d @ p, (d * d) @ p - (d @ p) ** 2

@@ -1,7 +1,8 @@
 """Likelihoods: how an answer depends on f, and what it hence teaches, by expectation propagation."""
 
 from equipoise.likelihoods.judges import Judge, Panel, must_be_fitted
-from equipoise.likelihoods.ordered import Answers, Tilt, choice_probability
+from equipoise.likelihoods.likelihood import Answers, Tilt
+from equipoise.likelihoods.ordered import OrderedAnswers, choice_probability
 from equipoise.likelihoods.propagation import MAX_SWEEPS, Differences, Few, Many, Propagated, Sites, propagate
 from equipoise.likelihoods.report import JudgeReport, reported
 from equipoise.likelihoods.scale import (
@@ -27,6 +28,7 @@ __all__ = [
     "JudgeReport",
     "Judgement",
     "Many",
+    "OrderedAnswers",
     "Pair",
     "Panel",
     "Propagated",

@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise._typing import FloatArray
-from equipoise.likelihoods.ordered import Answers, Tilt
+from equipoise.likelihoods.likelihood import Tilt
+from equipoise.likelihoods.ordered import OrderedAnswers
 from equipoise.likelihoods.scale import Judgement
 
 GAPS: dict[int, tuple[float, ...]] = {2: (), 3: (0.4,), 5: (0.4, 1.2), 7: (0.3, 0.6, 1.2)}
@@ -134,7 +135,7 @@ class Panel:
         z = (theta - mean) / deviation
         return float(-0.5 * z @ z), -z / deviation
 
-    def answers(self, theta: FloatArray) -> Answers:
+    def answers(self, theta: FloatArray) -> OrderedAnswers:
         """Return the answers as they are to be understood under theta."""
         low, high = (np.where(self._level > 0, 0.0, -np.inf), np.where(self._level > 0, np.inf, 0.0))
         for (j, steps), places in self._gaps.items():
@@ -145,21 +146,23 @@ class Panel:
             unit[self._who == j] = math.exp(theta[place])
         noise = np.array([self.reference if place is None else math.exp(theta[place]) for place in self._noise])
         advantage = theta[self._advantage]
-        return Answers(low, high, self._value, unit, noise[self._who], advantage[self._who], self._is_number)
+        return OrderedAnswers(low, high, self._value, unit, noise[self._who], advantage[self._who], self._is_number)
 
     def gradient(self, theta: FloatArray, tilt: Tilt) -> FloatArray:
         """Return the derivative of the sum of log Z in theta, shape (k,)."""
         total, judges = np.zeros(len(self._table)), len(self.names)
-        by_noise = np.bincount(self._who, tilt.by_noise, judges)
+        by_noise, by_advantage, by_low, by_high, by_unit = tilt.by
+        noises = np.bincount(self._who, by_noise, judges)
         for j, place in enumerate(self._noise):
             if place is not None:
-                total[place] = by_noise[j]
-        total[self._advantage] = np.bincount(self._who, tilt.by_advantage, judges)
+                total[place] = noises[j]
+        total[self._advantage] = np.bincount(self._who, by_advantage, judges)
         for (j, steps), places in self._gaps.items():
-            by_edge = self._by_edge(len(places), tilt, (self._who == j) & (self._steps == steps) & ~self._is_number)
+            ours = (self._who == j) & (self._steps == steps) & ~self._is_number
+            by_edge = self._by_edge(len(places), self._level[ours], by_low[ours], by_high[ours])
             total[places] = np.exp(theta[places]) * np.cumsum(by_edge[::-1])[::-1]
         for j, place in self._unit.items():
-            total[place] = tilt.by_unit[self._who == j].sum()
+            total[place] = by_unit[self._who == j].sum()
         return total
 
     def judges(self, theta: FloatArray) -> tuple[Judge, ...]:
@@ -235,10 +238,9 @@ class Panel:
         lower, upper = np.where(flipped, -far, inner), np.where(flipped, -inner, far)
         return np.where(ours, lower, low), np.where(ours, upper, high)
 
-    def _by_edge(self, edges: int, tilt: Tilt, ours: NDArray[np.bool_]) -> FloatArray:
+    @staticmethod
+    def _by_edge(edges: int, level: NDArray[np.intp], low: FloatArray, high: FloatArray) -> FloatArray:
         """Return the derivative of the sum of log Z in T_1, T_2, ..., for the answers of one judge and scale."""
-        level = self._level[ours]
-        low, high = tilt.by_low[ours], tilt.by_high[ours]
         outer, inner = np.where(level < 0, -low, high), np.where(level < 0, -high, np.where(level == 0, 0.0, low))
         outer = np.where(level == 0, high - low, outer)
         away = np.abs(level)

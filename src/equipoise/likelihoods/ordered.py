@@ -17,11 +17,13 @@ from those in s, b, l, u, q what is learned of the judge. -log Z is convex in mu
 
 import math
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equipoise._typing import FloatArray
+from equipoise.likelihoods.likelihood import Tilt
 from equipoise.likelihoods.truncation import product, truncated
 
 LOG_ROOT_TAU = 0.5 * math.log(2 * math.pi)
@@ -31,7 +33,7 @@ FARTHEST = 1e50
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Answers:
+class OrderedAnswers:
     """What was said, with what is known of those who said it.
 
     Attributes:
@@ -55,17 +57,17 @@ class Answers:
     def __len__(self) -> int:
         return len(self.noise)
 
-    def take(self, kept: NDArray[np.intp]) -> "Answers":
+    def take(self, kept: NDArray[np.intp]) -> Self:
         """Return some of them."""
-        return Answers(*(getattr(self, name)[kept] for name in self.__slots__))
+        return type(self)(*(getattr(self, name)[kept] for name in self.__slots__))
 
-    def tilt(self, mu: FloatArray, v: FloatArray) -> "Tilt":
-        """Return log Z and its derivatives, for beliefs N(mu, v) about the differences."""
+    def tilt(self, mu: FloatArray, v: FloatArray) -> Tilt:
+        """Return log Z for beliefs N(mu, v) about the differences; also by log s, b, l, u, log q, in this order."""
         far = FARTHEST * np.sqrt(self.noise**2 + v)
         mu = np.clip(mu, -far, far)
         words, numbers = self._of_words(mu, v), self._of_numbers(mu, v)
-        both = self.noise**2 + v, self.noise**2
-        return Tilt(*(np.where(self.number, b, a) for a, b in zip((*words, *both), (*numbers, *both), strict=True)))
+        log_z, slope, curvature, *by = (np.where(self.number, b, a) for a, b in zip(words, numbers, strict=True))
+        return Tilt(log_z, slope, curvature, self.noise**2 + v, self.noise**2, tuple(by))
 
     def _of_words(self, mu: FloatArray, v: FloatArray) -> tuple[FloatArray, ...]:
         s, t = self.noise, np.sqrt(self.noise**2 + v)
@@ -85,35 +87,6 @@ class Answers:
         by_noise = (w - 1.0) / w - e * mu / (s * w) - (e / w) * e * ((w - 1.0) / w)
         zero = np.zeros_like(mu)
         return log_z, e / (w * s), 1.0 / (w * s * s), by_noise, e / w, zero, zero, e / w * felt - 1.0
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Tilt:
-    """log Z of each answer and its derivatives, all of shape (n,).
-
-    Attributes:
-        log_z: log Z.
-        slope: Its derivative in mu.
-        curvature: Minus its second derivative in mu.
-        by_noise: Its derivative in log s.
-        by_advantage: In b.
-        by_low: In l.
-        by_high: In u.
-        by_unit: In log q.
-        spread: s^2 + v, the variance of what is felt, in squared units of f.
-        noise: s^2.
-    """
-
-    log_z: FloatArray
-    slope: FloatArray
-    curvature: FloatArray
-    by_noise: FloatArray
-    by_advantage: FloatArray
-    by_low: FloatArray
-    by_high: FloatArray
-    by_unit: FloatArray
-    spread: FloatArray
-    noise: FloatArray
 
 
 def choice_probability(mean: float, variance: float) -> float:

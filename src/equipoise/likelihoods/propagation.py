@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from equipoise import _linalg
 from equipoise._typing import FloatArray
-from equipoise.likelihoods.ordered import Answers, Tilt
+from equipoise.likelihoods.likelihood import Answers, Tilt
 
 Indices = NDArray[np.intp]
 

@@ -16,7 +16,7 @@ from equipoise.lab.experiments.preferences import (
     tournament,
 )
 from equipoise.lab.experiments.preferences.listeners import NOISE, PRIOR_FACTOR, TOLERANCE
-from equipoise.likelihoods import Answers, Many, propagate
+from equipoise.likelihoods import Many, OrderedAnswers, propagate
 from equipoise.policies import EUBO, Challenger, DoubleThompson, MaxMinLCB
 
 
@@ -51,7 +51,7 @@ def test_listeners_believe_what_a_study_believes():
     for _ in range(5):
         listeners.settle()
     n, one, none = len(winner), np.ones(len(winner)), np.zeros(len(winner))
-    answers = Answers(none, np.full(n, np.inf), none, one, NOISE * one, none, np.zeros(n, dtype=bool))
+    answers = OrderedAnswers(none, np.full(n, np.inf), none, one, NOISE * one, none, np.zeros(n, dtype=bool))
     prior = Many(PRIOR_FACTOR * utility.covariance, np.zeros(100), winner, loser)
     expected = propagate(prior, answers).marginals
     found = listeners.mean[1, winner] - listeners.mean[1, loser]

@@ -22,7 +22,7 @@ from equipoise.lab.experiments.preferences.utilities import Utility
 from equipoise.lab.fleet import Beliefs, SharedCoins
 from equipoise.lab.fleet.choices import chooser
 from equipoise.lab.fleet.covariances import PointCovariances
-from equipoise.likelihoods import Answers, Many, Sites, propagate
+from equipoise.likelihoods import Many, OrderedAnswers, Sites, propagate
 from equipoise.policies import Policy
 
 Indices = NDArray[np.intp]
@@ -113,7 +113,7 @@ class Listeners:
         self.mean, self.covariance = prior.at_points(sites)
 
 
-def _preferred(n: int) -> Answers:
+def _preferred(n: int) -> OrderedAnswers:
     """Return n answers that prefer the first of two settings, of a judge without a liking for a place."""
     zero, one = np.zeros(n), np.ones(n)
-    return Answers(zero, np.full(n, np.inf), zero, one, NOISE * one, zero, np.zeros(n, dtype=np.bool_))
+    return OrderedAnswers(zero, np.full(n, np.inf), zero, one, NOISE * one, zero, np.zeros(n, dtype=np.bool_))
