@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
+import equipoise as eq
 from equipoise.likelihoods import Few, Tilt, propagate
+from equipoise.offsets import Moments
 
 NODES = np.linspace(-8.0, 8.0, 1001)
 WEIGHTS = np.exp(-0.5 * NODES**2)
@@ -60,3 +62,18 @@ def test_counts_teach_f_plus_an_offset(value):
     assert found.marginals.variance == pytest.approx(variances, rel=2e-3)
     first = propagate(Few(K[:2, :2], m[:2]), counts.take(np.arange(2)))
     assert propagate(Few(K, m), counts, first.sites).marginals.mean == pytest.approx(found.marginals.mean, abs=1e-4)
+
+
+def test_a_posterior_takes_sites_for_readings_with_an_error():
+    """The latent of a count is f plus the offset plus noise: its site is a reading whose error is that of the site."""
+    rng, noise, kernel, offset = np.random.default_rng(0), 0.05, 2.0 * eq.RBF(0.3), eq.Tracked().known(walk=0.1)
+    x, time = rng.random((12, 1)), np.arange(12.0)
+    moments, F = Moments(time, np.full(12, -1.0)), kernel(x, x)
+    K = F + offset(moments, moments, F) + noise * np.eye(12)
+    found = propagate(Few(K, np.zeros(12)), Counts(rng.poisson(np.exp(1.0 + np.sin(5.0 * x[:, 0])))))
+    belief = eq.belief.AnywherePosterior(kernel, noise, offset=offset)
+    for point, t, y, tau in zip(x, time, found.sites.outcome, found.sites.precision, strict=True):
+        belief = belief.condition(eq.Comparison(point, None, y, time=t, variance=1.0 / tau))
+    alpha = np.linalg.solve(K + np.diag(1.0 / found.sites.precision), found.sites.outcome)
+    assert belief.mean(x) == pytest.approx(F @ alpha, abs=1e-8)
+    assert found.marginals.mean == pytest.approx(K @ alpha, abs=1e-8)
