@@ -19,9 +19,9 @@ from click.testing import CliRunner
 
 import equipoise as eq
 from equipoise.cli.main import main
+from equipoise.web.pair_page import Sitting
 from equipoise.web.server import application
-from equipoise.web.shelf import Shelf
-from equipoise.web.sides import Sitting
+from equipoise.web.studies import Studies
 from studies import events, rewrite
 
 NAN = re.compile(r"\bnan\b", re.IGNORECASE)
@@ -359,7 +359,7 @@ class Page:
     """The pages of a study, asked for without a server."""
 
     def __init__(self, path, sitting=None, context=None):
-        self._app = application(Shelf(path, context=context, sitting=sitting))
+        self._app = application(Studies(path, context=context, sitting=sitting))
         self.home = f"/study/{path.name}/"
 
     def get(self, address, *status):

@@ -13,10 +13,10 @@ from equipoise.web.confirming import CONFIRMATIONS
 from equipoise.web.dials import told_of
 from equipoise.web.downloads import FILES
 from equipoise.web.forms import change
+from equipoise.web.pair_page import Sitting
 from equipoise.web.server import application
-from equipoise.web.shelf import Shelf
-from equipoise.web.sides import Sitting
 from equipoise.web.station import RefusedError, Station
+from equipoise.web.studies import Studies
 from studies import events
 
 
@@ -112,7 +112,7 @@ def test_blind_judges_see_no_setting_anywhere_on_the_page(path):
     opt.judge(opt.ask_pair(), "first")
     opt.tell(opt.ask(), 0.5)
     opt.ask_pair()
-    app = application(Shelf(path, sitting=Sitting(blind=True, show=f"{path.parent}/{{focus}}.png")))
+    app = application(Studies(path, sitting=Sitting(blind=True, show=f"{path.parent}/{{focus}}.png")))
     seen = "".join(got(app, f"{home(path)}{part}") for part in ("", "now", "known", "trial/0", "logbook"))
     assert "Which is better?" in seen
     assert "There is no file of A." in seen
@@ -128,7 +128,7 @@ def test_no_address_shows_a_setting_to_blind_judges_unless_they_say_so(tmp_path,
     opt.judge(opt.ask_pair(judge="anna"), "first")
     opt.tell(opt.ask(), 0.5)
     opt.ask_pair(judge="anna")
-    app = application(Shelf(path, sitting=Sitting(None, blind=True)))
+    app = application(Studies(path, sitting=Sitting(None, blind=True)))
     parts = ["", "now", "known", "hidden", "logbook", "trial/0", "trial/1", "trial/2"]
     parts += [f"confirm/{what}" for what in CONFIRMATIONS] + [f"download/{kind}" for kind in FILES]
     for part in parts:
@@ -184,7 +184,7 @@ def test_a_judge_changes_nothing_that_another_has_said(path):
         with pytest.raises(RefusedError, match="is no pair that anna has judged"):
             do(station, **form, judge="anna")
     assert path.read_bytes() == before
-    app = application(Shelf(path, sitting=Sitting(None)))
+    app = application(Studies(path, sitting=Sitting(None)))
     assert "Correct it" in got(app, f"{home(path)}judge/anna/trial/{own[0][0]}")
     for number in (theirs, reading):
         assert "no pair of this number" in got(app, f"{home(path)}judge/anna/trial/{number}")
@@ -202,7 +202,7 @@ def test_a_number_is_an_answer(path):
         do(station, do="judge", pair=k, answer=word, by=by)
     assert [answer for _, _, answer in said(path)] == [2.5, -0.5, 0.0]
     assert Station(path).sitting == Sitting(numbers=True)  # as it was judged before
-    page = got(application(Shelf(path)), f"{home(path)}trial/1")
+    page = got(application(Studies(path)), f"{home(path)}trial/1")
     assert 'value="0.5"' in page
     assert '<option value="second" selected>' in page
     do(station, do="rejudge", trial=1, answer="first", by="4", was=told_of(-0.5))
@@ -221,7 +221,7 @@ def test_an_earlier_pair_is_asked_again_in_the_other_order(path):
 
 
 def test_who_judges_blind_finds_no_way_to_the_best_but_by_asking_for_it(path):
-    begun_of = {blind: application(Shelf(path, sitting=Sitting(None, blind=blind))) for blind in (True, False)}
+    begun_of = {blind: application(Studies(path, sitting=Sitting(None, blind=blind))) for blind in (True, False)}
     for blind, app in begun_of.items():
         seen = "".join(got(app, f"{home(path)}{part}") for part in ("", "judge/anna/", "judge/anna/now"))
         assert "Who judges?" in seen
@@ -235,7 +235,7 @@ def test_who_judges_blind_finds_no_way_to_the_best_but_by_asking_for_it(path):
 
 
 def test_names_of_judges_are_asked_for_where_they_are_wanted(path):
-    app, alone = application(Shelf(path, sitting=Sitting(None))), application(Shelf(path, sitting=Sitting("anna")))
+    app, alone = application(Studies(path, sitting=Sitting(None))), application(Studies(path, sitting=Sitting("anna")))
     assert "at most 80 characters" in got(app, f"{home(path)}judge", b"judge=a%2Fb")
     assert "at most 80 characters" in got(app, f"{home(path)}judge", b"judge=+")
     assert got(app, f"{home(path)}judge", b"judge=anna") == ""  # led on

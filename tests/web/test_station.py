@@ -10,14 +10,14 @@ from served import START, begun, value_at
 import equipoise as eq
 from equipoise.belief import refitting
 from equipoise.runners import FailedError
+from equipoise.web.actions import told_of
 from equipoise.web.automatic import Automatic
 from equipoise.web.confirming import entry, moves
-from equipoise.web.deeds import told_of
 from equipoise.web.downloads import table
 from equipoise.web.forms import change, fields
-from equipoise.web.shelf import Shelf
 from equipoise.web.simulator import Simulator, begin
 from equipoise.web.station import SKIPPED, RefusedError, Station
+from equipoise.web.studies import Studies
 from studies import events
 
 pytestmark = pytest.mark.filterwarnings("ignore::equipoise.DuelGivenUp")
@@ -336,14 +336,14 @@ def test_a_folder_offers_its_studies_and_nothing_else(tmp_path):
     begun(tmp_path / "a.jsonl")
     (tmp_path / "notes.txt").write_text("x")
     (tmp_path / "broken.jsonl").write_text("{}\n")
-    shelf = Shelf(tmp_path)
-    assert {spine.name: bool(spine.trouble) for spine in shelf.spines()} == {"a.jsonl": False, "broken.jsonl": True}
-    assert shelf.station("a.jsonl") is shelf.station("a.jsonl")
+    studies = Studies(tmp_path)
+    assert {each.name: bool(each.trouble) for each in studies.summaries()} == {"a.jsonl": False, "broken.jsonl": True}
+    assert studies.station("a.jsonl") is studies.station("a.jsonl")
     for name in ("notes.txt", "../a.jsonl", "a.jsonl.lock", ""):
-        assert shelf.station(name) is None
+        assert studies.station(name) is None
     for name in ("", "../x", "a b", ".x", "x" * 200):
         with pytest.raises(RefusedError):
-            shelf.place(name)
+            studies.place(name)
 
 
 def test_a_form_is_read_as_it_was_sent():

@@ -85,10 +85,10 @@ def _serve(
     show: str | None,
 ) -> None:
     try:
+        from equipoise.web.pair_page import Sitting
         from equipoise.web.server import Binding, Server
-        from equipoise.web.shelf import Shelf
-        from equipoise.web.sides import Sitting
         from equipoise.web.simulator import Simulator, begin
+        from equipoise.web.studies import Studies
         from equipoise.web.tokens import Tokens
     except ImportError as error:
         raise click.ClickException(str(error)) from error
@@ -109,9 +109,9 @@ def _serve(
     if not judging and (blind or numbers or show is not None):
         raise click.UsageError("--blind, --numbers and --show are for --judge and --judges")
     sitting = Sitting(judge, int(steps), blind, show, numbers, check_every) if judging else None
-    shelf = Shelf(study, worker, machine=measure is not None, context=present, sitting=sitting)
+    studies = Studies(study, worker, machine=measure is not None, context=present, sitting=sitting)
     try:
-        station = None if shelf.only is None else shelf.station(shelf.only)
+        station = None if studies.only is None else studies.station(studies.only)
     except ValueError as error:
         raise click.ClickException(str(error)) from error
     if unit is not None and station is not None:
@@ -119,7 +119,7 @@ def _serve(
     tokens = Tokens.fresh() if token_file is None else Tokens.kept(token_file)
     binding = Binding(host, port, names)
     try:
-        server = Server(shelf, binding, tokens, measure, None if started is None else started.stop)
+        server = Server(studies, binding, tokens, measure, None if started is None else started.stop)
     except OSError as error:
         raise click.ClickException(f"{host}:{port} cannot be listened at: {error.strerror or error}") from error
     _announce(server, binding, study)

@@ -6,11 +6,11 @@ from equipoise.study.hearing import Hearing
 from equipoise.study.keeper import Keeper
 from equipoise.study.league import Rank
 from equipoise.study.ledger import DropExceeded, DuelGivenUp, Estranged, GapUnknown
+from equipoise.study.outliers import DeadSensor, SetAside
 from equipoise.study.plans import Plan
 from equipoise.study.proposing import Proposer
 from equipoise.study.reproducing import Reproduction, agree
 from equipoise.study.rules import Note, Record, Rules
-from equipoise.study.screen import DeadSensor, SetAside
 from equipoise.study.state import State
 from equipoise.study.streams import Streams
 

@@ -6,7 +6,7 @@ from equipoise._typing import FloatArray
 from equipoise.belief import Posterior
 from equipoise.study.ledger import DropExceeded, DuelGivenUp, Entry, Estranged, GapUnknown, Ledger
 from equipoise.study.limits import Limits
-from equipoise.study.screen import equal_at_end, stuck_note
+from equipoise.study.outliers import equal_at_end, stuck_note
 
 
 def dead_note(ledger: Ledger, value: float, point: FloatArray) -> Warning | None:

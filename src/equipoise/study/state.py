@@ -43,18 +43,18 @@ from equipoise.reductions import Zero
 from equipoise.spaces import Domain
 from equipoise.study.docket import Case, Docket
 from equipoise.study.door import Door, labelled
+from equipoise.study.edits import corrected, last_step, rejudged, repeats, retracted, undoing
 from equipoise.study.learning import Learning, Overdue, calmly
 from equipoise.study.ledger import DuelGivenUp, Entry, Ledger
 from equipoise.study.listening import Listening
 from equipoise.study.notes import dead_note, drop_note, estranged_note, gap_note
-from equipoise.study.outlook import feasibility, records, standing, suspect
+from equipoise.study.outliers import LARGEST_PLAUSIBLE, SetAside, absurd
 from equipoise.study.plans import Plan
 from equipoise.study.positions import position, positions
 from equipoise.study.reach import Reach
-from equipoise.study.rewriting import corrected, last_step, rejudged, repeats, retracted, undoing
 from equipoise.study.rules import NOTHING, Change, Note, Record, Rules
-from equipoise.study.screen import LARGEST_PLAUSIBLE, SetAside, absurd
 from equipoise.study.times import Times
+from equipoise.study.views import feasibility, records, standing, suspect
 
 MOST_ANTICIPATED = 96
 """How many open duels are anticipated, the newest: what all of them cost and bring is in docs/reliability.md."""

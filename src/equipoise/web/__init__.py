@@ -5,16 +5,16 @@ tokens        who may change a study, who may watch it
 guard         what is refused before any page sees it
 forms         what a form says
 station       a study that is served: its optimizer, its times, its trials
-deeds         what people do with it beside measuring
+actions       what people do with it beside measuring
 now, known    what the screen shows, as plain records
-surroundings  contexts, which people fill in before a setting is handed out
-sides         two settings to be judged
+context_page  contexts, which people fill in before a setting is handed out
+pair_page     two settings to be judged
 svg, traces   charts
 pages         the routes; `confirming` and `downloads` have those beside the screen
 streaming     changes, sent to every screen
 automatic     a program measures by itself
 simulator     an instrument for newcomers
-shelf         the studies of a folder
+studies       those of a file or folder
 server        all of it, behind a socket
 """
 

@@ -17,8 +17,8 @@ from equipoise.spaces.options import Choice
 from equipoise.study.rules import UNIT
 from equipoise.web.forms import Fields, count, fields, number, words
 from equipoise.web.pages import Pages, page
-from equipoise.web.shelf import Shelf
 from equipoise.web.station import RefusedError
+from equipoise.web.studies import Studies
 
 KNOBS = 8
 """Lines of the form at first, and how many are added at a time."""
@@ -64,7 +64,7 @@ class Beginning:
     """
 
     def __init__(self, pages: Pages) -> None:
-        self._shelf = pages.shelf
+        self._studies = pages.studies
 
     async def form(self, request: Request) -> Response:
         """Show the form."""
@@ -78,7 +78,7 @@ class Beginning:
             if "more" in given:
                 given["lines"] = str(min(_lines(given) + KNOBS, MOST_KNOBS))
                 return self._form(request, given, "")
-            name = await run_in_threadpool(begin, self._shelf, given)
+            name = await run_in_threadpool(begin, self._studies, given)
         except RefusedError as error:
             return self._form(request, given, str(error), 409)
         return RedirectResponse(f"/study/{quote(name, safe='')}/", 303)
@@ -91,14 +91,14 @@ class Beginning:
             "most": MOST_KNOBS,
             "columns": COLUMNS,
             "kinds": KINDS,
-            "only": self._shelf.only,
+            "only": self._studies.only,
         }
         return page("new.html", request, status, **shown)
 
 
-def begin(shelf: Shelf, given: Fields) -> str:
+def begin(studies: Studies, given: Fields) -> str:
     """Make the study that a form describes; return its name."""
-    path = shelf.place(words(given, "name"))
+    path = studies.place(words(given, "name"))
     try:
         lines = {k: words(given, f"name{k}") for k in range(_lines(given)) if words(given, f"name{k}")}
         parameters = {name: _parameter(given, k) for k, name in lines.items()}

@@ -13,7 +13,7 @@ from equipoise.spaces.readouts import printable
 from equipoise.web.dials import Dial, dials, told_of
 from equipoise.web.known import described
 from equipoise.web.pages import MissingError, Pages, must_see, page
-from equipoise.web.sides import on_button
+from equipoise.web.pair_page import on_button
 from equipoise.web.station import RefusedError, Station
 
 

@@ -12,7 +12,7 @@ from starlette.responses import FileResponse, Response
 from equipoise import plots
 from equipoise.study.tables import as_csv, timed
 from equipoise.web.pages import MissingError, Pages, must_see
-from equipoise.web.sides import open_pair
+from equipoise.web.pair_page import open_pair
 from equipoise.web.station import Station
 
 _drawing = threading.Lock()

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from urllib.parse import parse_qsl
 
 from equipoise._validation import NUMBER
-from equipoise.web import deeds, surroundings
+from equipoise.web import actions, context_page
 from equipoise.web.station import RefusedError, Station
 
 LONGEST_TEXT = 1000
@@ -59,7 +59,7 @@ def words(given: Fields, name: str) -> str:
 
 def _ask(station: Station, given: Fields) -> None:
     texts = {name.removeprefix("context."): text for name, text in given.items() if name.startswith("context.")}
-    station.ask(surroundings.given(station.opt, texts) if texts else None, given.get("judge"))
+    station.ask(context_page.given(station.opt, texts) if texts else None, given.get("judge"))
 
 
 def _answer(given: Fields) -> str | float:
@@ -94,7 +94,7 @@ def _fail(station: Station, given: Fields) -> list[str]:
 
 
 def _correct(station: Station, given: Fields) -> None:
-    deeds.correct(
+    actions.correct(
         station, count(given, "trial"), number(given, "value", "A reading"), given.get("was", ""), given.get("judge")
     )
 
@@ -113,23 +113,23 @@ CHANGES: dict[str, Callable[[Station, Fields], list[str] | None]] = {
     "skip": lambda station, given: station.fail(count(given, "trial"), ""),
     "judge": _judge,
     "pass": _pass,
-    "undo": lambda station, given: deeds.undo(station, count(given, "trial"), given.get("judge")),
+    "undo": lambda station, given: actions.undo(station, count(given, "trial"), given.get("judge")),
     "correct": _correct,
-    "rejudge": lambda station, given: deeds.rejudge(
+    "rejudge": lambda station, given: actions.rejudge(
         station, count(given, "trial"), _answer(given), given.get("was", ""), given.get("judge")
     ),
-    "retract": lambda station, given: deeds.retract(
+    "retract": lambda station, given: actions.retract(
         station, count(given, "trial"), given.get("was", ""), given.get("judge")
     ),
-    "expire": lambda station, given: deeds.expire(station, count(given, "trial"), given.get("judge")),
+    "expire": lambda station, given: actions.expire(station, count(given, "trial"), given.get("judge")),
     "pause": lambda station, given: station.switch("pause", words(given, "reason")),
     "by hand": lambda station, given: station.switch("by hand"),
     "automatic": lambda station, given: station.switch("automatic"),
-    "audit": lambda station, given: deeds.plan(station, "audit", count(given, "duels")),
-    "verify": lambda station, given: deeds.plan(station, "verify", count(given, "duels")),
-    "cancel": lambda station, given: deeds.cancel(station),
-    "start": lambda station, given: deeds.dialed(station, "start", given.get("shown", "")),
-    "best": lambda station, given: deeds.dialed(station, "best", given.get("shown", "")),
+    "audit": lambda station, given: actions.plan(station, "audit", count(given, "duels")),
+    "verify": lambda station, given: actions.plan(station, "verify", count(given, "duels")),
+    "cancel": lambda station, given: actions.cancel(station),
+    "start": lambda station, given: actions.dialed(station, "start", given.get("shown", "")),
+    "best": lambda station, given: actions.dialed(station, "best", given.get("shown", "")),
     "note": _note,
 }
 """Everything that may be done with a study, by the word on the button."""

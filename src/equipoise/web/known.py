@@ -12,7 +12,7 @@ from equipoise.study import Note
 from equipoise.study.rules import UNIT, Record
 from equipoise.web.dials import Dial, dials
 from equipoise.web.now import MODES, clock
-from equipoise.web.sides import in_words
+from equipoise.web.pair_page import in_words
 from equipoise.web.traces import answers_chart, certificate_chart, estimate_charts, readings_chart
 
 MOST_ROWS = 80

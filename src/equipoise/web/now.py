@@ -11,9 +11,9 @@ from equipoise.optimizer import Optimizer
 from equipoise.spaces.readouts import printable
 from equipoise.study import Note
 from equipoise.study.rules import Record, unit_of
+from equipoise.web.context_page import ContextField, context_fields
 from equipoise.web.dials import Dial, dials
-from equipoise.web.sides import Last, Sides, Sitting, last, sides
-from equipoise.web.surroundings import Surrounding, surroundings
+from equipoise.web.pair_page import Last, Sides, Sitting, last, sides
 
 Mode = Literal["by hand", "automatic", "pause"]
 MODES: tuple[Mode, ...] = ("by hand", "automatic", "pause")
@@ -58,7 +58,7 @@ class Now:
     paused: str = ""
     machine: bool = False
     trouble: str = ""
-    needs: tuple[Surrounding, ...] = ()
+    needs: tuple[ContextField, ...] = ()
     sides: Sides | None = None
     judging: bool = False
     judge: str | None = None
@@ -107,11 +107,11 @@ def now(
     general: dict[str, Any] = {"unit": unit_of(notes), "busy": busy, "paused": paused, "machine": machine}
     if sitting is not None:
         shown, mine = sides(opt, sitting), last(opt, sitting)
-        needs = surroundings(opt) if shown is None else ()
+        needs = context_fields(opt) if shown is None else ()
         return Now(mode, said, **general, needs=needs, sides=shown, judging=True, judge=sitting.judge, last=mine)
     record = current(opt, worker)
     if record is None:
-        return Now(mode, said, needs=surroundings(opt), **general)
+        return Now(mode, said, needs=context_fields(opt), **general)
     setting, asked = dials(opt.space, record.x, opt.position(worker)), clock(record.asked)
     return Now(mode, said, record.trial, _half(record), setting, asked=asked, **general)
 

@@ -16,9 +16,9 @@ from equipoise.web.forms import change, fields
 from equipoise.web.guard import may_change
 from equipoise.web.known import Known
 from equipoise.web.now import Now
-from equipoise.web.shelf import Shelf
 from equipoise.web.station import RefusedError, Station
 from equipoise.web.streaming import Broadcast
+from equipoise.web.studies import Studies
 
 STATIC = Path(__file__).with_name("static")
 TEMPLATES = Environment(
@@ -35,21 +35,21 @@ class Pages:
     """Answers what is asked of the screen.
 
     Args:
-        shelf: The studies.
+        studies: The studies.
         broadcast: What tells screens of changes.
     """
 
-    def __init__(self, shelf: Shelf, broadcast: Broadcast) -> None:
-        self.shelf, self.broadcast = shelf, broadcast
+    def __init__(self, studies: Studies, broadcast: Broadcast) -> None:
+        self.studies, self.broadcast = studies, broadcast
         self._drawn: dict[tuple[str, bool], tuple[Known, str]] = {}
 
     async def first(self, request: Request) -> Response:
         """Show the list of studies; where there is only one, that one."""
-        if self.shelf.only is not None:
-            there = self.shelf.only in self.shelf.files()
-            return RedirectResponse(f"/study/{quote(self.shelf.only, safe='')}/" if there else "/new", 303)
-        spines = await run_in_threadpool(self.shelf.spines)
-        return page("list.html", request, spines=spines, folder=self.shelf.path.name)
+        if self.studies.only is not None:
+            there = self.studies.only in self.studies.files()
+            return RedirectResponse(f"/study/{quote(self.studies.only, safe='')}/" if there else "/new", 303)
+        summaries = await run_in_threadpool(self.studies.summaries)
+        return page("list.html", request, summaries=summaries, folder=self.studies.path.name)
 
     async def screen(self, request: Request) -> Response:
         """Show the screen of a study."""
@@ -107,7 +107,7 @@ class Pages:
         """Return the study that is asked for, or refuse."""
         name = request.path_params["name"]
         try:
-            station = await run_in_threadpool(self.shelf.station, name)
+            station = await run_in_threadpool(self.studies.station, name)
         except (LogError, ValueError, TypeError) as error:
             raise MissingError(f"This study cannot be opened: {error}") from error
         if station is None:

@@ -24,8 +24,8 @@ from equipoise.web.downloads import Downloads
 from equipoise.web.guard import LOOPBACK, Guard
 from equipoise.web.pages import STATIC, HiddenError, MissingError, Pages, hidden, missing
 from equipoise.web.remarks import listen
-from equipoise.web.shelf import Shelf
 from equipoise.web.streaming import Broadcast
+from equipoise.web.studies import Studies
 from equipoise.web.tokens import Tokens
 
 HEAD_SECONDS = 10.0
@@ -119,14 +119,14 @@ class NumberConvertor(Convertor[int]):
 register_url_convertor("number", NumberConvertor())
 
 
-def application(shelf: Shelf, ending: Callable[[], bool] = lambda: False) -> Starlette:
+def application(studies: Studies, ending: Callable[[], bool] = lambda: False) -> Starlette:
     """Return all pages, without a guard.
 
     Args:
-        shelf: The studies.
+        studies: The studies.
         ending: Whether the server is about to end.
     """
-    pages = Pages(shelf, Broadcast(ending))
+    pages = Pages(studies, Broadcast(ending))
     beside, downloads, beginning = Beside(pages), Downloads(pages), Beginning(pages)
     routes = [
         Route("/", pages.first),
@@ -154,13 +154,13 @@ def application(shelf: Shelf, ending: Callable[[], bool] = lambda: False) -> Sta
 
 
 class Server:
-    """Serves the studies of a shelf.
+    """Serves the studies of a file or folder.
 
     Args:
-        shelf: The studies.
+        studies: The studies.
         place: Where.
         tokens: Who may do what.
-        measure: What measures by itself, if anything does; the shelf then has one study.
+        measure: What measures by itself, if anything does; there is one study then.
         end: Ends the reading that is under way, where that can be done.
 
     Attributes:
@@ -169,13 +169,13 @@ class Server:
 
     def __init__(
         self,
-        shelf: Shelf,
+        studies: Studies,
         place: Binding,
         tokens: Tokens,
         measure: Measure | None = None,
         end: Callable[[], None] | None = None,
     ) -> None:
-        self.shelf, self.place, self.tokens, self.measure, self._end = shelf, place, tokens, measure, end
+        self.studies, self.place, self.tokens, self.measure, self._end = studies, place, tokens, measure, end
         self.ended: int | None = None
         self.socket = place.listen()
         self.port = self.socket.getsockname()[1]
@@ -189,7 +189,7 @@ class Server:
     def run(self) -> None:
         """Serve until somebody ends it."""
         listen()
-        only = None if self.shelf.only is None else self.shelf.station(self.shelf.only)
+        only = None if self.studies.only is None else self.studies.station(self.studies.only)
         automatic = None if self.measure is None or only is None else Automatic(only, self.measure, self._end)
         if automatic is not None:
             automatic.start()
@@ -202,7 +202,7 @@ class Server:
                 self.ended = automatic.ended
 
     def _config(self) -> uvicorn.Config:
-        app: ASGIApp = application(self.shelf, lambda: self._uvicorn.should_exit)
+        app: ASGIApp = application(self.studies, lambda: self._uvicorn.should_exit)
         anywhere = self.place.host in ANYWHERE
         guard = Guard(app, self.tokens, f"equipoise-{self.port}", self.place.allowed, addresses=anywhere)
         return uvicorn.Config(
@@ -239,9 +239,9 @@ def serve(
         tokens: Who may do what; new ones by default.
         announce: Called with the address to open.
     """
-    shelf = Shelf(Path(study), machine=measure is not None)
+    studies = Studies(Path(study), machine=measure is not None)
     known = Tokens.fresh() if tokens is None else tokens
     told = None if measure is None else lambda trial: {"value": measure(trial.x)}
-    server = Server(shelf, place or Binding(), known, told)
+    server = Server(studies, place or Binding(), known, told)
     announce(server.address(known.operator))
     server.run()

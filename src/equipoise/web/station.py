@@ -17,12 +17,12 @@ from equipoise.log.header import Header
 from equipoise.optimizer import resume
 from equipoise.spaces.readouts import printable
 from equipoise.study.rules import UNIT, unit_of
+from equipoise.web.context_page import contexts
 from equipoise.web.known import Known, described
 from equipoise.web.now import Mode, Now, clock, current, mode_of, now
+from equipoise.web.pair_page import Sitting, on_button, open_pair, seated
 from equipoise.web.refits import Refits
 from equipoise.web.remarks import remarks
-from equipoise.web.sides import Sitting, on_button, open_pair, seated
-from equipoise.web.surroundings import contexts
 from equipoise.web.viewer import Viewer, first_setting, size_of
 
 SKIPPED = "skipped by the operator"

@@ -8,7 +8,7 @@ from served import Served, begun, home
 
 import equipoise as eq
 from equipoise.web.forms import change
-from equipoise.web.sides import Sitting, on_button
+from equipoise.web.pair_page import Sitting, on_button
 from equipoise.web.station import RefusedError, Station
 
 PIXEL = bytes.fromhex(

@@ -1,4 +1,4 @@
-"""The shelf: the studies that a server has, by name; one file, or all of a folder."""
+"""The studies that a server has, by name; one file, or all of a folder."""
 
 import re
 import threading
@@ -10,14 +10,14 @@ from typing import Any
 from equipoise.log.header import Header
 from equipoise.log.jsonl import LogError
 from equipoise.spaces.readouts import printable
-from equipoise.web.sides import Sitting
+from equipoise.web.pair_page import Sitting
 from equipoise.web.station import RefusedError, Station
 
 SUFFIX = ".jsonl"
 
 
 @dataclass(frozen=True)
-class Spine:
+class StudySummary:
     """A study in the list.
 
     Attributes:
@@ -33,7 +33,7 @@ class Spine:
     trouble: str = ""
 
 
-class Shelf:
+class Studies:
     """The studies of a server. Only names that it has found itself lead to a file.
 
     Args:
@@ -79,9 +79,9 @@ class Shelf:
                 self._stations[name] = Station(path, self.worker, self.machine, self.context, self.sitting)
             return self._stations[name]
 
-    def spines(self) -> list[Spine]:
+    def summaries(self) -> list[StudySummary]:
         """Return what can be said of every study by its first line."""
-        return [_spine(path) for path in self.files().values()]
+        return [_summary(path) for path in self.files().values()]
 
     def place(self, name: str) -> Path:
         """Return where a new study of a name will be, or refuse it."""
@@ -92,11 +92,11 @@ class Shelf:
         return self.path / f"{name}{SUFFIX}"
 
 
-def _spine(path: Path) -> Spine:
+def _summary(path: Path) -> StudySummary:
     try:
         content = Header.read(path).content
     except LogError as error:
-        return Spine(path.name, "", "", printable(str(error), ""))
+        return StudySummary(path.name, "", "", printable(str(error), ""))
     parameters = content["space"].get("parameters")
     knobs = ", ".join(parameters) if isinstance(parameters, dict) else str(content["space"].get("type", ""))
-    return Spine(path.name, str(content.get("at", ""))[:16].replace("T", " "), printable(knobs, ""))
+    return StudySummary(path.name, str(content.get("at", ""))[:16].replace("T", " "), printable(knobs, ""))

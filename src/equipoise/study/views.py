@@ -15,9 +15,9 @@ from equipoise.log.events import Planned
 from equipoise.spaces import Domain
 from equipoise.study.docket import Docket
 from equipoise.study.ledger import Ledger
+from equipoise.study.outliers import equal_at_end, stuck
 from equipoise.study.plans import Plan, verification
 from equipoise.study.rules import Record, Rules
-from equipoise.study.screen import equal_at_end, stuck
 
 RECENT_READINGS = 8
 """How many of the last readings are looked at for one that should be confirmed."""

@@ -1,4 +1,4 @@
-"""What happened, told otherwise: the events of a study with an answer corrected or taken back."""
+"""The events of a study, with an answer corrected or taken back."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

@@ -14,7 +14,7 @@ from equipoise.web.dials import dials
 
 
 @dataclass(frozen=True)
-class Surrounding:
+class ContextField:
     """A context, to be filled in.
 
     Attributes:
@@ -36,7 +36,7 @@ def contexts(opt: Optimizer) -> dict[str, Context]:
     return {name: p for name, p in parameters.items() if isinstance(p, Context)}
 
 
-def surroundings(opt: Optimizer) -> tuple[Surrounding, ...]:
+def context_fields(opt: Optimizer) -> tuple[ContextField, ...]:
     """Return what must be said before the next setting can be handed out."""
     known = contexts(opt)
     if not known:
@@ -45,7 +45,7 @@ def surroundings(opt: Optimizer) -> tuple[Surrounding, ...]:
     was = {} if last is None else {dial.name: dial.value for dial in dials(opt.space, last.x)}
     units = {name: readout.unit for name, readout in readouts(opt.space).items()}
     return tuple(
-        Surrounding(name, was.get(name, ""), _options(context), units[name]) for name, context in known.items()
+        ContextField(name, was.get(name, ""), _options(context), units[name]) for name, context in known.items()
     )
 
 
