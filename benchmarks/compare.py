@@ -38,7 +38,7 @@ from equipoise.answer.sequence import reach
 from equipoise.plots.style import logarithmic
 from equipoise.programs import Contest, Question
 from equipoise.programs.centers import wealth
-from equipoise.programs.commands.processes import Programs, Setup
+from equipoise.programs.commands.processes import Programs, RunOptions
 
 ALPHA, ROUNDS, MOST, TRIM = 0.05, 200, 600, 0.2
 EFFECTS = (0.02, 0.05, 0.10)
@@ -260,7 +260,7 @@ def one_by_one(programs: Programs, commands: dict[str, str], runs: int) -> list[
 def load_table(repeats: int) -> None:
     """One program against itself: how often it is called different."""
     os.sched_setaffinity(0, {CORE})
-    with tempfile.TemporaryDirectory() as folder, Programs(Setup(shell=())) as programs:
+    with tempfile.TemporaryDirectory() as folder, Programs(RunOptions(shell=())) as programs:
         command = program(Path(folder))
         commands = {"a": command, "b": command}
         usual = statistics.median(programs.run("a", command).wall for _ in range(20))
@@ -293,7 +293,7 @@ def power_table(repeats: int) -> None:
     columns = " | ".join(f"{100 * effect:g} % more work" for effect in EFFECTS)
     print(f"rounds, median (largest) of {repeats}, at most {MOST_HERE}")
     print(f"| load, metric | {columns} |\n|---|---:|---:|---:|")
-    with tempfile.TemporaryDirectory() as folder, Programs(Setup(shell=())) as programs:
+    with tempfile.TemporaryDirectory() as folder, Programs(RunOptions(shell=())) as programs:
         base = program(Path(folder), 2.0)
         for profile, metric in (("none", "cpu"), ("burst", "cpu"), ("none", "wall"), ("burst", "wall")):
             cells = []
@@ -311,7 +311,7 @@ def power_table(repeats: int) -> None:
 
 def overhead_table() -> None:
     """What measuring costs: around a process, and of the time that is measured."""
-    with Programs(Setup(shell=())) as programs:
+    with Programs(RunOptions(shell=())) as programs:
         for command in ("true", "sleep 0.01"):
             begin = time.perf_counter()
             walls = [programs.run("a", command).wall for _ in range(200)]
@@ -330,7 +330,7 @@ def picture(rounds: int = 60) -> None:
     from matplotlib import pyplot as plt
 
     os.sched_setaffinity(0, {CORE})
-    with tempfile.TemporaryDirectory() as folder, Programs(Setup(shell=())) as programs:
+    with tempfile.TemporaryDirectory() as folder, Programs(RunOptions(shell=())) as programs:
         command = program(Path(folder))
         usual = statistics.median(programs.run("a", command).wall for _ in range(20))
         with load("step", 2 * rounds * usual * 1.4):

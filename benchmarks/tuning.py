@@ -26,7 +26,7 @@ from compare import load
 
 import equipoise as eq
 from equipoise.programs import Contest, Question
-from equipoise.programs.commands.processes import Programs, Setup
+from equipoise.programs.commands.processes import Programs, RunOptions
 from equipoise.programs.commands.template import Template, parsed
 
 PROGRAM = r"""
@@ -93,7 +93,7 @@ def suggested(trial: Any, name: str, parameter: Any) -> Any:
 def main() -> None:
     seconds, seeds = (float(sys.argv[1]) if len(sys.argv) > 1 else 60.0), int(sys.argv[2]) if len(sys.argv) > 2 else 3
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    with tempfile.TemporaryDirectory() as folder, Programs(Setup(shell=())) as programs:
+    with tempfile.TemporaryDirectory() as folder, Programs(RunOptions(shell=())) as programs:
         source, program = Path(folder) / "product.c", Path(folder) / "product"
         source.write_text(PROGRAM)
         subprocess.run(["gcc", "-O2", "-o", str(program), str(source)], check=True)

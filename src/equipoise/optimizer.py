@@ -28,8 +28,9 @@ from equipoise.policies import Policy
 from equipoise.reductions import Reduction
 from equipoise.spaces import Domain
 from equipoise.spaces.constraints import Constraint
-from equipoise.study import Assembly, Claims, Keeper, Note, Plan, Rank, Record, Reproduction, Streams
+from equipoise.study import Claims, Keeper, Note, Plan, Rank, Record, Reproduction, Setup, Streams
 from equipoise.study.parsing import Table
+from equipoise.study.setup import PARTS, arguments
 from equipoise.study.tables import columns
 
 T = TypeVar("T")
@@ -99,27 +100,13 @@ class Optimizer:
         rng: Seed | Streams = None,
         log: str | os.PathLike[str] | Journal | None = None,
     ) -> None:
-        parts = Assembly.of(
-            space,
-            kernel=kernel,
-            policy=policy,
-            reduction=reduction,
-            offset=offset,
-            confidence=confidence,
-            regularizer=regularizer,
-            posterior=posterior,
-            start=start,
-            drop=drop,
-            max_step=max_step,
-            design=design,
-            minimize=minimize,
-            max_gap=max_gap,
-        )
-        self.space, self.policy, self.reduction, self.offset = space, parts.policy, parts.reduction, parts.offset
-        self.minimize, self.max_gap, self.design = parts.minimize, parts.max_gap, parts.design
-        self._study = Keeper(parts, rng if isinstance(rng, Streams) else Streams(rng))
+        given = locals()  # every part is an argument of the same name
+        setup = Setup.of(space, {name: given[name] for name in PARTS})
+        self.space, self.policy, self.reduction, self.offset = space, setup.policy, setup.reduction, setup.offset
+        self.minimize, self.max_gap, self.design = setup.minimize, setup.max_gap, setup.design
+        self._study = Keeper(setup, rng if isinstance(rng, Streams) else Streams(rng))
         if log is not None:
-            self._study.write_to(log, parts.settings())
+            self._study.write_to(log, setup.settings())
         if block is not None:
             self.begin_block(block)
 
@@ -153,12 +140,7 @@ class Optimizer:
         """
         if not os.path.exists(path) or os.path.getsize(path) == 0:
             return cls(space, rng=rng, log=path, block=block, **parts)
-        start = parts.pop("start", None)
         opt = resume(path, space=space, **parts)
-        known = opt._study.state.rules.start
-        if start is not None and (known is None or not np.array_equal(known, space.encode(start))):
-            begun = None if known is None else space.decode(known)
-            raise ValueError(f"`start` must stay what the log says, {begun!r}, got {start!r}")
         if block is not None:
             opt.begin_block(block)
         return opt
@@ -911,7 +893,7 @@ def resume(
     """
     header = Header.read(path)
     where = header.space(space, constraint)
-    settings = header.parts(parts) | header.encoded_start(where)
+    settings = arguments(header, where, parts)
     opt = header.made(lambda: Optimizer(where, **settings, rng=Streams(key=header.key)), given=bool(parts))
     opt._study.write_to(Log.of(header, where), {})
     return opt

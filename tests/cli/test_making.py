@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import equipoise as eq
-from equipoise.cli.making import PARTS
+from equipoise.cli.making import KEYS
 from invoking import invoke, new_study
 
 EVERYTHING = {
@@ -124,9 +124,9 @@ def test_start_and_limits_are_keys_of_a_toml_file(path, tmp_path):
 
 
 def test_everything_that_a_study_is_made_of_can_be_said_in_a_file():
-    """All arguments of `Optimizer`, but for those that are no description: a log, a generator, a belief, a block."""
-    arguments = set(inspect.signature(eq.Optimizer).parameters) - {"space", "log", "rng", "posterior", "block"}
-    assert arguments <= set(PARTS)
+    """All arguments of `Optimizer`, but for those that are no description: a log, a generator, a block."""
+    arguments = set(inspect.signature(eq.Optimizer).parameters) - {"space", "log", "rng", "block"}
+    assert arguments <= set(KEYS)
 
 
 def test_options_win_over_the_file(path, tmp_path):
@@ -169,7 +169,7 @@ def test_refusals(path, arguments, code, message):
     ("text", "message"),
     [
         ("q1 =", "must be a TOML file"),
-        ("colour = 1\n[parameters]\nq1 = {type = 'float', low = 0, high = 1}", "may hold [parameters] and kernel, "),
+        ("colour = 1\n[parameters]\nq1 = {type = 'float', low = 0, high = 1}", "may hold [parameters] and policy, "),
         ("[parameters]\nq1 = {low = 0, high = 1}", "the type of parameter 'q1' must be 'float'"),
         ("[parameters]\nq1 = {type = 'flot', low = 0, high = 1}", "q1"),
         ("[parameters]\nq1 = {type = 'float', low = 0}", "parameter 'q1' must be like"),

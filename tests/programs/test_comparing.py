@@ -17,7 +17,7 @@ import pytest
 from equipoise.programs import Question, verdict_of
 from equipoise.programs.commands.live import Live
 from equipoise.programs.commands.measuring import Job, _must_be_told
-from equipoise.programs.commands.processes import Programs, Setup, last_number
+from equipoise.programs.commands.processes import Programs, RunOptions, last_number
 from equipoise.programs.diary import Diary, Execution
 from equipoise.runners import FailedError
 from invoking import gone, interruptible, invoke
@@ -84,7 +84,7 @@ def test_cpu_time_is_user_and_system_time():
 def test_a_time_that_reads_zero_is_refused_with_advice():
     """Some systems estimate how much of so little was theirs."""
     nothing = Execution("a", 0.001, 0.0, 0.0, 1e7)
-    with Programs(Setup(shell=())) as programs:
+    with Programs(RunOptions(shell=())) as programs:
         for metric in ("cpu", "user", "system"):
             with pytest.raises(FailedError, match=f"its {metric} time reads 0 .advice: --scale difference."):
                 _must_be_told(nothing, Job({}, metric), programs)
@@ -93,7 +93,7 @@ def test_a_time_that_reads_zero_is_refused_with_advice():
 
 def test_memory_is_the_programs_and_not_ours():
     ballast = bytearray(150_000_000)  # of this process: whoever starts a program passes its size on
-    with Programs(Setup(shell=())) as programs:
+    with Programs(RunOptions(shell=())) as programs:
         runs = [
             programs.run("a", f"{sys.executable} -S -c 'x = bytearray({size}); x[::4096] = x[::4096]'")
             for size in (10**6, 6 * 10**7)
@@ -121,11 +121,11 @@ def test_every_round_is_a_random_order(tmp_path):
 
 
 def test_what_the_shell_costs_is_taken_off():
-    with Programs(Setup()) as programs:
+    with Programs(RunOptions()) as programs:
         programs.calibrate()
         cost = programs.shell_cost["wall"]
         walls = [programs.run("a", "sleep 0.02").wall for _ in range(15)]
-    with Programs(Setup(shell=())) as programs:
+    with Programs(RunOptions(shell=())) as programs:
         bare = [programs.run("a", "sleep 0.02").wall for _ in range(15)]
     assert 0 < cost < 0.1
     assert min(walls) == pytest.approx(min(bare), abs=0.01)
@@ -141,7 +141,7 @@ def test_what_is_as_short_as_the_shell_is_refused_and_what_is_short_noted():
 
 
 def test_our_own_cost_around_a_process_is_small():
-    with Programs(Setup(shell=())) as programs:
+    with Programs(RunOptions(shell=())) as programs:
         around = []
         for _ in range(40):
             start = time.perf_counter()

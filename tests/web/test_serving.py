@@ -81,7 +81,7 @@ def test_a_study_that_is_not_there_is_begun_on_the_page(tmp_path):
     try:
         assert server.get("/").headers["location"] == "/new"
         fields = {
-            "goal": "minimize",
+            "minimize": "yes",
             "unit": "mW",
             "name0": "n",
             "kind0": "int",

@@ -4,30 +4,39 @@ import json
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
 from equipoise import _validation as check
 from equipoise.cli.common import AS_JSON, STUDY, command, literal, say
-from equipoise.log.parts import restored
 from equipoise.optimizer import Optimizer
 from equipoise.spaces.context import Context
 from equipoise.spaces.named import Space
 from equipoise.spaces.numbers import Float, Int
 from equipoise.spaces.options import Choice, Fixed
 from equipoise.spaces.parameters import parameter_from_dict
+from equipoise.study.setup import PARTS
 
-NAMED = ("start", "max_step")
-"""What is said by the names of parameters."""
+F = TypeVar("F", bound=Callable[..., Any])
 
-SIMPLE = ("constraint", *NAMED, "drop", "design", "minimize", "max_gap", "seed")
-PARTS = ("kernel", "policy", "reduction", "offset", "confidence", "regularizer", *SIMPLE)
+KEYS = (*PARTS, "constraint", "seed")
+"""What a TOML file may hold beside [parameters]."""
+
 RANGE = (str, float, float)
 WHOLE_RANGE = (str, int, int)
+NOTATION: dict[str, dict[str, Any]] = {
+    "object": {"metavar": "TYPE", "help": " A type, or JSON with its arguments."},
+    "number": {"type": float},
+    "count": {"type": click.IntRange(min=0)},
+    "flag": {"is_flag": True, "default": None},
+    "by name": {"multiple": True, "metavar": "NAME=VALUE", "help": " Repeated, with commas between, or as JSON."},
+}
+"""How an option is written, by the kind of the part."""
+
 TOML = """
 A TOML file says the same, and more where you want more:
 
@@ -47,6 +56,18 @@ A TOML file says the same, and more where you want more:
   temp = {type = "context", low = 0, high = 40}
   lens = "in"
 """
+
+
+def _part_options(function: F) -> F:
+    """Give a command an option for each part of a study, those that most people need first."""
+    for name, part in sorted(PARTS.items(), key=lambda row: row[1].rare)[::-1]:  # click lists the last one first
+        form = NOTATION[part.kind]
+        function = click.option(_option(name), **form | {"help": part.help + form.get("help", "")})(function)
+    return function
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 @command(
@@ -94,23 +115,8 @@ equipoise new study.jsonl --config study.toml""",
 @click.option(
     "--constraint", multiple=True, metavar="TEXT", help="What must hold, such as 'q1 + q2 <= 1'; all, where several."
 )
-@click.option(
-    "--start",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Where things stand now, every parameter: measured first. Repeated, with commas between, or as JSON.",
-)
-@click.option("--drop", type=float, help="Ask for nothing that may be worse than the start by more than this.")
-@click.option(
-    "--max-step",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="By how much a number may differ at most from one reading to the next, from the start on. As for --start.",
-)
-@click.option("--design", type=click.IntRange(min=0), help="Points measured first.  [default: by the dimension]")
 @click.option("--unit", "units", type=(str, str), multiple=True, metavar="NAME UNIT", help="Unit of a number.")
-@click.option("--minimize", is_flag=True, default=None, help="Look for the smallest value instead of the largest.")
-@click.option("--max-gap", type=float, help="Give up a pair whose halves are further apart, by the times told.")
+@_part_options
 @click.option("--seed", type=click.IntRange(min=0), help="The same seed and the same readings give the same study.")
 @AS_JSON
 def new(study: Path, config: Path | None, as_json: bool, **given: Any) -> None:
@@ -120,19 +126,18 @@ def new(study: Path, config: Path | None, as_json: bool, **given: Any) -> None:
     parameters |= _parameters(given)
     for name, unit in given["units"]:
         parameters[name] = _measured_in(unit, name, parameters.get(name))
-    said = {name: given[name] for name in SIMPLE if given[name] not in (None, ())}
-    said |= {name: named_values(f"--{name.replace('_', '-')}", said[name]) for name in NAMED if name in said}
-    options = table | said
-    if unknown := sorted(set(options) - set(PARTS)):
-        raise ValueError(f"{config} may hold [parameters] and {', '.join(PARTS)}, got {', '.join(unknown)}")
+    said = {name: given[name] for name in KEYS if given[name] not in (None, ())}
+    by_name = [name for name in said if name in PARTS and PARTS[name].kind == "by name"]
+    options = table | said | {name: named_values(_option(name), said[name]) for name in by_name}
+    if unknown := sorted(set(options) - set(KEYS)):
+        raise ValueError(f"{config} may hold [parameters] and {', '.join(KEYS)}, got {', '.join(unknown)}")
     if not parameters:
         raise click.UsageError("give at least one parameter: --float, --int or --choice, or a --config with some")
     seed = check.count("seed", options.pop("seed"), at_least=0) if "seed" in options else None
     space = Space(parameters, constraint=options.pop("constraint", None))
-    limits = {name: options.pop(name) for name in (*NAMED, "drop") if name in options}
-    must_say_all(space, limits.get("start"))
-    parts = {name: restored(name, value) for name, value in options.items()}
-    opt = Optimizer(space, log=study, rng=seed, **limits, **parts)
+    must_say_all(space, options)
+    parts = {name: PARTS[name].written(name, value) for name, value in options.items()}
+    opt = Optimizer(space, log=study, rng=seed, **parts)
     data = {"study": str(study), "space": opt.space.to_dict()}
     say(as_json, data, f"{study}: {opt.space!r}\nNext: equipoise ask {study}, or equipoise run {study} -- COMMAND")
 
@@ -169,13 +174,13 @@ def _assigned(text: str) -> list[tuple[str, Any]]:
     return [(name.strip() if equals else "", literal(value.strip())) for name, equals, value in words]
 
 
-def must_say_all(space: Space, start: Any) -> None:
-    """Refuse a start that leaves a parameter out."""
-    if not isinstance(start, Mapping):
-        return
+def must_say_all(space: Space, options: Mapping[str, Any]) -> None:
+    """Refuse a part that leaves a parameter out, if it must name all of them."""
     needed = [name for name, parameter in space.parameters.items() if not isinstance(parameter, Fixed)]
-    if missing := [name for name in needed if name not in start]:
-        raise ValueError(f"`start` must say where every parameter stands, got no {', '.join(missing)}")
+    for name, value in options.items():
+        named = value if PARTS[name].complete and isinstance(value, Mapping) else needed
+        if missing := [parameter for parameter in needed if parameter not in named]:
+            raise ValueError(f"`{name}` must say where every parameter stands, got no {', '.join(missing)}")
 
 
 def _read(config: Path | None) -> dict[str, Any]:

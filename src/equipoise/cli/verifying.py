@@ -8,6 +8,7 @@ from equipoise.log.header import Header
 from equipoise.log.journal import Log
 from equipoise.optimizer import Optimizer
 from equipoise.study import Reproduction, Streams, agree
+from equipoise.study.setup import arguments
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def verified(path: Path) -> Reproductions:
     """
     header = Header.read(path)
     space = header.space()
-    parts = header.parts({}) | header.encoded_start(space)
+    parts = arguments(header, space, {})
     fresh, kept = (Optimizer(space, **parts, rng=Streams(key=header.key)) for _ in range(2))
     events: list[Stamped] = []
     Log(path, space).follow(events.append)

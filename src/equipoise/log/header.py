@@ -11,10 +11,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from equipoise.data import Encoded
-from equipoise.log.codec import Codec
 from equipoise.log.jsonl import Lines, LogError
-from equipoise.log.parts import GivenAgainError, chosen, described
+from equipoise.log.parts import GivenAgainError
 from equipoise.spaces import Domain, Space, space_from_dict
 from equipoise.spaces.constraints import Constraint
 
@@ -24,12 +22,6 @@ FORMAT = 3
 """The version of the format that is written; earlier ones stay readable. 2 has corrected and retracted readings, 3 has
 blocks and readings that nobody asked for."""
 
-
-SETTINGS = frozenset(
-    {"kernel", "policy", "reduction", "offset", "confidence", "regularizer", "posterior"}
-    | {"start", "drop", "max_step", "design", "minimize", "max_gap"}
-)
-"""What the settings of a header may be."""
 
 MAX_CANDIDATES, MAX_PARAMETERS, MAX_OPTIONS, MAX_POINTS = 2**14, 1_000, 1_000, 100_000
 """How much a space of a log may have of each: more takes minutes, or gigabytes, before the first answer."""
@@ -54,11 +46,10 @@ class Header:
         self.lines = lines
 
     @classmethod
-    def of(cls, space: Domain, parts: Mapping[str, Any], key: list[int]) -> "Header":
-        """Return that of a new study."""
+    def of(cls, space: Domain, settings: Mapping[str, Any], key: list[int]) -> "Header":
+        """Return that of a new study; its settings are JSON."""
         about = {"equipoise": FORMAT, "version": sys.modules["equipoise"].__version__, "at": now()}
-        settings = {name: described(part) for name, part in parts.items()}
-        header = cls(about | {"space": space.to_dict(), "settings": settings, "key": key})
+        header = cls(about | {"space": space.to_dict(), "settings": dict(settings), "key": key})
         header._must_be_sound()
         header._must_be_small(space)
         return header
@@ -83,6 +74,12 @@ class Header:
         key: list[int] = self.content["key"]
         return key
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The parts of the study by name, as JSON."""
+        settings: dict[str, Any] = self.content["settings"]
+        return settings
+
     def space(self, given: Domain | None = None, constraint: Constraint | None = None) -> Domain:
         """Return the study's space; it, or its constraint, is given again where JSON cannot hold it."""
         description = self.content["space"]
@@ -95,26 +92,6 @@ class Header:
             raise ValueError(f"`space` must be the one the log describes, {description}, got {given!r}")
         return given.ordered(list(description["parameters"])) if isinstance(given, Space) else given
 
-    def start(self, space: Domain) -> dict[str, Any]:
-        """Return the study's start as people write it, by argument; nothing if it has none."""
-        return {name: space.decode(start.point) for name, start in self.encoded_start(space).items()}
-
-    def encoded_start(self, space: Domain) -> dict[str, Any]:
-        """Return the argument `start` of the study's optimizer, to the last bit; nothing if it had none."""
-        encoded = self.content["settings"].get("start")
-        if encoded is None:
-            return {}
-        with self._explained():
-            return {"start": Encoded(Codec(space).point(encoded))}
-
-    def parts(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the parts of the study's optimizer, by argument; some are given again (see `parts.py`)."""
-        settings = {name: part for name, part in self.content["settings"].items() if name != "start"}
-        if unknown := sorted(set(given) - set(settings)):
-            raise TypeError(f"resume takes `space`, `constraint`, {', '.join(settings)}, got {unknown}")
-        with self._explained(bool(given)):
-            return {name: chosen(name, description, given.get(name)) for name, description in settings.items()}
-
     def made(self, make: Callable[[], T], given: bool = False) -> T:
         """Return what is made of this header; what goes wrong is a `LogError`, unless parts were given by the user."""
         with self._explained(given):
@@ -123,22 +100,21 @@ class Header:
     def _must_be_sound(self) -> None:
         """Refuse a header that says what no header says, or asks for too much."""
         match self.content:
-            case {"space": dict(space), "settings": dict(settings), "key": [int(), int()]}:
-                if unknown := sorted(set(settings) - SETTINGS):
-                    raise self._error(f"its settings may be {', '.join(sorted(SETTINGS))}, got {', '.join(unknown)}")
+            case {"space": dict(space), "settings": dict(), "key": [int(), int()]}:
                 with self._explained():
                     _must_be_bounded(space)
                 return
-        raise self._error("it must have a space, settings and a key")
+        raise self.damaged("it must have a space, settings and a key")
 
     def _must_be_small(self, space: Domain) -> None:
         """Refuse a set of points whose covariances would not fit into memory."""
-        settings, points = self.content["settings"], space.points
+        settings, points = self.settings, space.points
         kept = settings.get("kernel") is not None or settings.get("posterior") is not None
         if kept and points is not None and len(points) > MAX_COVARIANCES:
-            raise self._error(f"with a kernel a space may have at most {MAX_COVARIANCES} points, got {len(points)}")
+            raise self.damaged(f"with a kernel a space may have at most {MAX_COVARIANCES} points, got {len(points)}")
 
-    def _error(self, why: object) -> LogError:
+    def damaged(self, why: object) -> LogError:
+        """Return the error of a header that makes no sense."""
         where = "the header" if self.lines is None else f"{self.lines.path}, line 1"
         return LogError(f"{where} is damaged: {why}")
 
@@ -152,7 +128,7 @@ class Header:
         except Exception as error:
             if given:
                 raise
-            raise self._error(f"{type(error).__name__}: {error}") from error
+            raise self.damaged(f"{type(error).__name__}: {error}") from error
 
 
 def _first(lines: Lines) -> dict[str, Any]:

@@ -83,9 +83,9 @@ class Log:
         return log
 
     @classmethod
-    def create(cls, path: str | os.PathLike[str], space: Domain, parts: Mapping[str, Any], key: list[int]) -> "Log":
+    def create(cls, path: str | os.PathLike[str], space: Domain, settings: Mapping[str, Any], key: list[int]) -> "Log":
         """Start the log of a new study; refuse a file that holds anything."""
-        header = Header.of(space, parts, key)
+        header = Header.of(space, settings, key)
         return cls.of(Header(header.content, Lines.create(path, header.content)), space)
 
     @property

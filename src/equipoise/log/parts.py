@@ -88,16 +88,6 @@ def restored(name: str, description: Any) -> Any:
     return description
 
 
-def chosen(name: str, description: Any, given: Any) -> Any:
-    """Return a part of a study that is taken up: as described, or given again where JSON could not hold it."""
-    if given is None:
-        return restored(name, description)
-    noted_only = isinstance(description, Mapping) and "repr" in description
-    if not noted_only and described(given) != described(restored(name, description)):
-        raise ValueError(f"`{name}` must stay what the log says, {restored(name, description)!r}, got {given!r}")
-    return given
-
-
 def _described(part: Any) -> Any:
     if isinstance(part, (np.generic, np.ndarray)):
         return part.tolist()

@@ -1,6 +1,5 @@
 """A study: its state, what it proposes next, what it claims, its random streams, and the defaults."""
 
-from equipoise.study.assembly import Assembly
 from equipoise.study.claiming import Claims, WrongUnit
 from equipoise.study.hearing import Hearing
 from equipoise.study.keeper import Keeper
@@ -10,12 +9,12 @@ from equipoise.study.outliers import DeadSensor, SetAside
 from equipoise.study.plans import Plan
 from equipoise.study.proposing import Proposer
 from equipoise.study.reproducing import Reproduction, agree
-from equipoise.study.rules import Note, Record, Rules
+from equipoise.study.rules import Note, Record
+from equipoise.study.setup import Setup
 from equipoise.study.state import State
 from equipoise.study.streams import Streams
 
 __all__ = [
-    "Assembly",
     "Claims",
     "DeadSensor",
     "DropExceeded",
@@ -30,8 +29,8 @@ __all__ = [
     "Rank",
     "Record",
     "Reproduction",
-    "Rules",
     "SetAside",
+    "Setup",
     "State",
     "Streams",
     "WrongUnit",

@@ -59,16 +59,12 @@ def default_explorer(space: Domain, reduction: Reduction, size: int | None, stre
     return Explorer(space, size, streams)
 
 
-def default_offset(reduction: Reduction, kernel: Kernel | None) -> Offset:
-    """Return what is assumed of the offset where the user says nothing."""
+def default_offset(reduction: Reduction, kernel: Kernel | None, posterior: Posterior | None) -> Offset:
+    """Return what is assumed of the offset if the user does not say it: if a belief is given, what that assumes."""
     law = reduction.offset
+    if posterior is not None:
+        return Constant() if law.believed and not posterior.law.learns_readings else posterior.law
     return law if kernel is None or law.believed else Arbitrary()
-
-
-def offset_of(posterior: Posterior, reduction: Reduction) -> Offset:
-    """Return what is assumed of the offset where the posterior is given: what that says, or that readings are true."""
-    law = posterior.law
-    return Constant() if reduction.offset.believed and not law.learns_readings else law
 
 
 def default_posterior(

@@ -35,13 +35,14 @@ from equipoise.log.header import now
 from equipoise.log.journal import Journal, Log
 from equipoise.log.turns import Turns
 from equipoise.spaces import Domain
-from equipoise.study.assembly import Assembly
 from equipoise.study.claiming import Claims
 from equipoise.study.gate import Gate, handed
 from equipoise.study.hearing import Hearing
 from equipoise.study.learning import Overdue, calmly
 from equipoise.study.plans import Plan
+from equipoise.study.proposing import Proposer
 from equipoise.study.reproducing import Reproduction, compared, compared_points
+from equipoise.study.setup import Setup
 from equipoise.study.state import State
 from equipoise.study.streams import PROPOSE, Streams
 
@@ -52,7 +53,7 @@ class Keeper:
     """Keeps a study that is under way.
 
     Args:
-        parts: What it is made of.
+        setup: What it is made of.
         streams: Its random numbers.
         clock: Returns the time, ISO 8601 in UTC, at which an event happens.
 
@@ -64,10 +65,10 @@ class Keeper:
         turns: Who works on it at once.
     """
 
-    def __init__(self, parts: Assembly, streams: Streams, clock: Callable[[], str] = now) -> None:
-        self.space, self.state = parts.space, parts.state()
-        self._streams, self._proposer, self._clock = streams, parts.proposer(streams), clock
-        self.claims = Claims(parts.space, streams)
+    def __init__(self, setup: Setup, streams: Streams, clock: Callable[[], str] = now) -> None:
+        self.space, self.state = setup.space, State(setup)
+        self._streams, self._proposer, self._clock = streams, Proposer.of(setup, streams), clock
+        self.claims = Claims(setup.space, streams)
         self.hearing = Hearing(self._proposer, streams)
         self.turns = Turns(self._mend, self.apply)
 
@@ -253,10 +254,10 @@ class Keeper:
         last = self.state.latest if context is None else None
         return self.space.at(context) if last is None else self.space.through(last)
 
-    def write_to(self, log: str | os.PathLike[str] | Journal, parts: dict[str, Any]) -> None:
+    def write_to(self, log: str | os.PathLike[str] | Journal, settings: dict[str, Any]) -> None:
         """Begin a log, or take up a journal where it ends and go on writing it."""
         if isinstance(log, (str, os.PathLike)):
-            self.turns.journal = Log.create(log, self.space, parts, self._streams.key.tolist())
+            self.turns.journal = Log.create(log, self.space, settings, self._streams.key.tolist())
             return
         log.take_up(self.apply)
         self.turns.journal = log

@@ -13,9 +13,11 @@ from equipoise.policies import Policy
 from equipoise.policies.search import candidates, optimism
 from equipoise.reductions import Reduction, TwoPoint
 from equipoise.spaces import Domain
+from equipoise.study.defaults import default_explorer, judging_policy
 from equipoise.study.exploring import Explorer, apart, sequence, unasked
 from equipoise.study.gate import Gate
 from equipoise.study.plans import Plan
+from equipoise.study.setup import Setup
 from equipoise.study.state import State
 from equipoise.study.streams import AUDIT, Streams
 
@@ -44,6 +46,14 @@ class Proposer:
                 f"`reduction` must fit `policy`: {self.reduction!r} needs proposals of {needed} points, "
                 f"{self.policy!r} makes proposals of {'varying size' if offered is None else offered}"
             )
+
+    @classmethod
+    def of(cls, setup: Setup, streams: Streams) -> "Proposer":
+        """Return what proposes duels; it explores if the model is learned, or if the user asks for a start design."""
+        space, policy, reduction = setup.space, setup.policy, setup.reduction
+        explores = setup.learned or bool(setup.design)
+        explorer = default_explorer(space, reduction, setup.design, streams) if explores else None
+        return cls(space, policy, reduction, streams, explorer, judging_policy(policy))
 
     def at(self, space: Domain) -> "Proposer":
         """Return what proposes in a part of the space."""

@@ -1,17 +1,11 @@
-"""What governs a state, what changes it, and what it says of a trial: records without behavior."""
+"""What changes a state, and what it says of a trial: records without behavior."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from equipoise._typing import FloatArray
-from equipoise.belief import Posterior
 from equipoise.log.events import Event
-from equipoise.offsets import Offset
-from equipoise.reductions import Baseline
-from equipoise.spaces import Domain
 from equipoise.spaces.readouts import printable
-from equipoise.study.limits import NO_LIMITS, Limits
 
 PLACES = ("first", "second")
 """The places of a pair."""
@@ -122,36 +116,3 @@ class Change:
 
 
 NOTHING = Change(lambda at: None)
-
-
-@dataclass(frozen=True)
-class Rules:
-    """What a state is governed by, from its first event to its last.
-
-    Attributes:
-        space: Where points lie.
-        prior: The belief before any data.
-        offset: What is assumed of the bias: it says what a duel teaches.
-        baseline: The forecast before any data.
-        limits: Where things stood before, if that was said, and what may be proposed.
-        minimize: Whether the smallest value is looked for.
-        max_gap: The longest time between the readings of a duel.
-    """
-
-    space: Domain
-    prior: Posterior
-    offset: Offset
-    baseline: Baseline | None = None
-    limits: Limits = NO_LIMITS
-    minimize: bool = False
-    max_gap: float | None = None
-
-    @property
-    def start(self) -> FloatArray | None:
-        """Where things stood before, encoded, shape (d,), if that was said."""
-        return self.limits.start
-
-    @property
-    def sign(self) -> float:
-        """The sign with which values are learned."""
-        return -1.0 if self.minimize else 1.0

@@ -52,7 +52,8 @@ from equipoise.study.outliers import LARGEST_PLAUSIBLE, SetAside, absurd
 from equipoise.study.plans import Plan
 from equipoise.study.positions import position, positions
 from equipoise.study.reach import Reach
-from equipoise.study.rules import NOTHING, Change, Note, Record, Rules
+from equipoise.study.rules import NOTHING, Change, Note, Record
+from equipoise.study.setup import Setup
 from equipoise.study.times import Times
 from equipoise.study.views import feasibility, records, standing, suspect
 
@@ -71,7 +72,7 @@ class State:
         rules: What it is governed by.
     """
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Setup) -> None:
         self.rules = rules
         self.baseline = rules.baseline
         self._learning = Learning(rules.prior)

@@ -17,7 +17,8 @@ from equipoise.study.docket import Docket
 from equipoise.study.ledger import Ledger
 from equipoise.study.outliers import equal_at_end, stuck
 from equipoise.study.plans import Plan, verification
-from equipoise.study.rules import Record, Rules
+from equipoise.study.rules import Record
+from equipoise.study.setup import Setup
 
 RECENT_READINGS = 8
 """How many of the last readings are looked at for one that should be confirmed."""
@@ -67,7 +68,7 @@ def standing(
     docket: Docket,
     planned: Sequence[Planned],
     plans: Sequence[Plan],
-    rules: Rules,
+    rules: Setup,
     feasible: Feasibility,
     space: Domain,
 ) -> Standing:

@@ -14,7 +14,9 @@ from equipoise.spaces.context import Context
 from equipoise.spaces.named import Space
 from equipoise.spaces.numbers import Float, Int
 from equipoise.spaces.options import Choice
+from equipoise.study.part import Part
 from equipoise.study.rules import UNIT
+from equipoise.study.setup import PARTS
 from equipoise.web.forms import Fields, count, fields, number, words
 from equipoise.web.pages import Pages, page
 from equipoise.web.station import RefusedError
@@ -47,12 +49,11 @@ COLUMNS = (
     ("step", 5, "In steps of", "Step"),
     ("options", 18, "Options, with commas", "Options"),
     ("unit", 5, "Unit", "Unit"),
-    ("start", 7, "Stands now", "Present value"),
-    ("max_step", 6, "Longest move", "Longest move"),
+    *((name, 7, part.label, part.label) for name, part in PARTS.items() if part.kind == "by name"),
 )
 """Fields of a line: name, size, heading, and how a screen reader says it."""
 
-MOST_FIELDS = len(COLUMNS) * MOST_KNOBS + 16
+MOST_FIELDS = len(COLUMNS) * MOST_KNOBS + len(PARTS) + 16
 """Fields of the form at most."""
 
 
@@ -91,6 +92,8 @@ class Beginning:
             "most": MOST_KNOBS,
             "columns": COLUMNS,
             "kinds": KINDS,
+            "parts": {name: part for name, part in PARTS.items() if part.kind != "by name"},
+            "opened": any(draft.get(name) for name, part in PARTS.items() if part.rare),
             "only": self._studies.only,
         }
         return page("new.html", request, status, **shown)
@@ -105,7 +108,7 @@ def begin(studies: Studies, given: Fields) -> str:
         if len(parameters) < len(lines):
             raise RefusedError("Each knob must have a name of its own.")
         space = Space(parameters, constraint=words(given, "constraint") or None)
-        opt = Optimizer(space, minimize=given.get("goal") == "minimize", log=path, **_limits(given, lines))
+        opt = Optimizer(space, log=path, **{name: _part(given, name, part, lines) for name, part in PARTS.items()})
     except (ValueError, TypeError, RuntimeError) as error:
         raise RefusedError(f"{str(error)[0].upper()}{str(error)[1:]}.") from error
     if words(given, "unit"):
@@ -118,15 +121,27 @@ def _lines(given: Fields) -> int:
     return min(count(given, "lines"), MOST_KNOBS) if "lines" in given else KNOBS
 
 
-def _limits(given: Fields, lines: Mapping[int, str]) -> dict[str, Any]:
-    """Return where all knobs stand, and what may be asked for, as far as a form says it."""
-    start = {name: _start(given, k) for k, name in lines.items() if words(given, f"start{k}")}
-    if start and len(start) < len(lines):
+def _part(given: Fields, name: str, part: Part, lines: Mapping[int, str]) -> Any:
+    """Return a part of the study as a form says it; `None` if it says nothing."""
+    if part.kind == "by name":
+        return _by_name(given, name, part, lines)
+    text = words(given, name)
+    if not text:
+        return None
+    if part.kind in ("number", "count"):
+        value = number(given, name, f"\N{LEFT DOUBLE QUOTATION MARK}{part.label}\N{RIGHT DOUBLE QUOTATION MARK}")
+        return int(value) if part.kind == "count" and value.is_integer() else value
+    return text == "yes" if part.kind == "flag" else part.written(name, text)
+
+
+def _by_name(given: Fields, name: str, part: Part, lines: Mapping[int, str]) -> dict[str, Any] | None:
+    """Return the value of each knob that has one."""
+    values = {
+        knob: _value(given, f"{name}{k}", k, part.label) for k, knob in lines.items() if words(given, f"{name}{k}")
+    }
+    if values and part.complete and len(values) < len(lines):
         raise RefusedError("Say where every knob stands now, or of none.")
-    named = {name: k for k, name in lines.items() if words(given, f"max_step{k}")}
-    steps = {name: number(given, f"max_step{k}", f"The longest step of {name}") for name, k in named.items()}
-    drop = number(given, "drop", "How much worse it may get") if words(given, "drop") else None
-    return {"start": start or None, "max_step": steps or None, "drop": drop}
+    return values or None
 
 
 def _parameter(given: Fields, k: int) -> Float | Int | Choice | Context:
@@ -149,8 +164,8 @@ def _no_whole(name: str) -> Int:
     raise RefusedError(f"The ends of {name} must be whole numbers, and its step 1 or nothing.")
 
 
-def _start(given: Fields, k: int) -> float | str:
-    """Return where a knob stands now."""
+def _value(given: Fields, field: str, k: int, label: str) -> float | str:
+    """Return a value of a knob."""
     if given.get(f"kind{k}") in OF_OPTIONS:
-        return words(given, f"start{k}")
-    return number(given, f"start{k}", f"Where {words(given, f'name{k}')} stands")
+        return words(given, field)
+    return number(given, field, f"{label} of {words(given, f'name{k}')}")

@@ -17,6 +17,7 @@ from equipoise.log.header import Header
 from equipoise.optimizer import resume
 from equipoise.spaces.readouts import printable
 from equipoise.study.rules import UNIT, unit_of
+from equipoise.study.setup import started
 from equipoise.web.context_page import contexts
 from equipoise.web.known import Known, described
 from equipoise.web.now import Mode, Now, clock, current, mode_of, now
@@ -63,7 +64,7 @@ class Station:
         self.sitting = sitting if sitting is not None or machine else seated(self.opt)
         if self.sitting is not None:
             self.sitting.must_fit(self.opt.space)
-        self._started = Header.read(path).start(self.opt.space).get("start")
+        self._started = started(Header.read(path), self.opt.space)
         self._lock = threading.RLock()
         self._followed = 0  # bytes of the log that the study surely knows: it may know more
         self._now: dict[str | None, tuple[tuple[int, bool, str], Now]] = {}

@@ -16,7 +16,9 @@ from equipoise.lab.fleet.beliefs import Beliefs
 from equipoise.lab.fleet.blueprint import Blueprint
 from equipoise.lab.fleet.covariances import Covariances, FeatureCovariances, PointCovariances
 from equipoise.lab.fleet.openings import OpenDuels
-from equipoise.log.parts import chosen, described, restored
+from equipoise.log.parts import described, restored
+from equipoise.spaces import Finite
+from equipoise.study.setup import PARTS
 
 FORMAT = "equipoise fleet 1"
 
@@ -69,7 +71,7 @@ def load(path: str | os.PathLike[str], kernel: Kernel | None) -> Saved:
     if header.get("format") != FORMAT:
         raise ValueError(f"`path` must be a file that a fleet saved, got {os.fspath(path)!r}")
     parts = {name: restored(name, text) for name, text in header["parts"].items() if name != "kernel"}
-    parts["kernel"] = chosen("kernel", header["parts"]["kernel"], kernel)
+    parts["kernel"] = PARTS["kernel"].again("kernel", header["parts"]["kernel"], kernel, Finite(arrays["points"]))
     blueprint = Blueprint(arrays["points"], **parts, **header["numbers"])
     rng = default_rng()
     rng.bit_generator.state = header["rng"]

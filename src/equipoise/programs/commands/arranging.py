@@ -11,7 +11,7 @@ import click
 
 from equipoise.programs.calling import SAME_TIME
 from equipoise.programs.commands.measuring import Job
-from equipoise.programs.commands.processes import Setup, file_for
+from equipoise.programs.commands.processes import RunOptions, file_for
 from equipoise.programs.question import Kind, Question
 
 SECONDS = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
@@ -99,7 +99,7 @@ def _each(name: str, given: Sequence[str], arms: Sequence[str]) -> dict[str, str
     return dict(zip(arms, [*given] * (len(arms) if len(given) == 1 else 1), strict=False))
 
 
-def setup(options: Mapping[str, Any]) -> Setup:
+def setup(options: Mapping[str, Any]) -> RunOptions:
     """Return how programs are run."""
     none = options["no_shell"] or options["shell"] == "none"
     shell = () if none else ("sh",) if options["shell"] == "default" else tuple(shlex.split(options["shell"]))
@@ -107,4 +107,6 @@ def setup(options: Mapping[str, Any]) -> Setup:
     if not Path(stdin).exists():
         raise click.UsageError(f"--input must be a file, got {options['stdin']}")
     rest = {"ignore_failure": options["ignore_failure"], "reads": options["metric"] == "reading"}
-    return Setup(shell, stdin, None if stdout == "inherit" else file_for(stdout), options["timeout"] or 0.0, **rest)
+    return RunOptions(
+        shell, stdin, None if stdout == "inherit" else file_for(stdout), options["timeout"] or 0.0, **rest
+    )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from equipoise.cli.common import FailingError, printable
 from equipoise.programs.commands.live import Live
-from equipoise.programs.commands.processes import Programs, Setup
+from equipoise.programs.commands.processes import Programs, RunOptions
 from equipoise.programs.diary import Diary, Execution
 from equipoise.programs.rounds import Contest
 from equipoise.runners import FailedError, LauncherError
@@ -90,7 +90,7 @@ def _warm(programs: Programs, job: Job) -> None:
             _run(programs, job, arm, early=True)
 
 
-def tidy(how: Setup, job: Job) -> None:
+def tidy(how: RunOptions, job: Job) -> None:
     """Run what is to be run after all, interrupted or not."""
     with Programs(how) as programs:
         _once(programs, job.cleanup, "--cleanup")

@@ -22,7 +22,7 @@ NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?", re.ASCII | re.IGN
 
 
 @dataclass(frozen=True)
-class Setup:
+class RunOptions:
     """How programs are run.
 
     Attributes:
@@ -60,12 +60,12 @@ class Programs:
         floor: The least memory that can be told, in bytes.
 
     Example:
-        >>> with Programs(Setup(shell=())) as programs:
+        >>> with Programs(RunOptions(shell=())) as programs:
         ...     programs.run("nothing", "true").exit
         0
     """
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, setup: RunOptions) -> None:
         if sys.platform == "win32":
             raise RuntimeError("programs are measured on POSIX systems only: use `equipoise.compare` in Python")
         self.setup = setup

@@ -1,0 +1,300 @@
+"""The setup of a study: the one table of the parts that a study is made of.
+
+A field of `Setup` that is annotated with a `Part` is a row of the table. Its name is an argument of `Optimizer`, a key
+in the header of a log and in a TOML file, an option of `equipoise new`, and a field of the form on the page: all of
+these are made from the rows. To add a part, add a row here and an argument to `Optimizer`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+
+from equipoise import _validation as check
+from equipoise._typing import FloatArray
+from equipoise.belief import Confidence, Posterior
+from equipoise.data import Encoded
+from equipoise.kernels import Kernel
+from equipoise.log.codec import Codec
+from equipoise.log.header import Header
+from equipoise.offsets import Offset
+from equipoise.policies import Policy
+from equipoise.reductions import Baseline, Reduction
+from equipoise.spaces import Domain, Space
+from equipoise.study.defaults import default_offset, default_policy, default_posterior
+from equipoise.study.limits import Limits
+from equipoise.study.part import Check, Part
+
+
+def _object(attribute: str, example: str) -> Check:
+    """Return the check of an object: it must have an attribute, and a class is not an object."""
+
+    def checked(name: str, value: Any, space: Domain) -> Any:
+        if hasattr(value, attribute) and not isinstance(value, type):
+            return value
+        raise TypeError(f"`{name}` must be an object such as {example}, got {value!r}")
+
+    return checked
+
+
+def _positive(name: str, value: Any, space: Domain) -> float:
+    return check.positive(name, value)
+
+
+def _encoded(name: str, value: Any, space: Domain) -> FloatArray:
+    """Return the point of a setting, shape (d,)."""
+    return value.point if isinstance(value, Encoded) else space.encode(value)
+
+
+def _steps(name: str, value: Any, space: Domain) -> Any:
+    """Return steps that the space accepts; those with names as a dict, in the order of the parameters."""
+    space.steps(value)
+    if not isinstance(space, Space):
+        return np.asarray(value).tolist()
+    named = dict(value)
+    return {parameter: float(named[parameter]) for parameter in space.parameters if parameter in named}
+
+
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """A study before anything has happened: each part as it was given, checked, or its default.
+
+    The order of the rows is that of the keys in the header of a log.
+
+    Attributes:
+        space: Where points lie.
+        prior: The belief before any data.
+        limits: Where things stand now, and what may be proposed.
+    """
+
+    space: Domain
+    prior: Posterior
+    limits: Limits
+    policy: Annotated[
+        Policy,
+        Part(
+            "object",
+            _object("scores", "Challenger()"),
+            "Policy",
+            "Chooses what to propose.",
+            default=lambda parts: default_policy(parts["kernel"] is None and parts["posterior"] is None),
+        ),
+    ]
+    reduction: Annotated[
+        Reduction,
+        Part(
+            "object",
+            _object("baseline", "TwoPoint()"),
+            "Reduction",
+            "How a proposal is measured.",
+            default=lambda parts: parts["policy"].reduction,
+        ),
+    ]
+    minimize: Annotated[
+        bool,
+        Part(
+            "flag",
+            lambda name, value, space: bool(value),
+            "The reading is to be",
+            "Look for the smallest value instead of the largest.",
+            default=lambda parts: False,
+            options=("as large as possible", "as small as possible"),
+            rare=False,
+        ),
+    ]
+    max_gap: Annotated[
+        float | None,
+        Part(
+            "number",
+            _positive,
+            "Give up a pair whose readings are further apart, in seconds, than",
+            "Give up a pair whose halves are further apart, by the times told.",
+            logs_none=True,
+        ),
+    ]
+    design: Annotated[
+        int | None,
+        Part(
+            "count",
+            lambda name, value, space: check.count(name, value, at_least=0),
+            "Points measured first",
+            "Points measured first.  [default: by the dimension]",
+            logs_none=True,
+        ),
+    ]
+    start: Annotated[
+        FloatArray | None,
+        Part(
+            "by name",
+            _encoded,
+            "Present value",
+            "Where things stand now, every parameter: measured first.",
+            describe=lambda point: point.tolist(),
+            restore=lambda name, point, space: Encoded(Codec(space).point(point)),
+            complete=True,
+            rare=False,
+        ),
+    ]
+    drop: Annotated[
+        float | None,
+        Part(
+            "number",
+            _positive,
+            "No setting that may be worse than where the knobs stand now by more than",
+            "Ask for nothing that may be worse than the start by more than this.",
+            needs_start=True,
+            rare=False,
+        ),
+    ]
+    max_step: Annotated[
+        Any,
+        Part(
+            "by name",
+            _steps,
+            "Longest move",
+            "By how much a number may differ at most from one reading to the next, from the start on.",
+            describe=lambda steps: list(map(list, steps.items())) if isinstance(steps, Mapping) else steps,
+            needs_start=True,
+            rare=False,
+        ),
+    ]
+    posterior: Annotated[
+        Posterior | None,
+        Part(
+            "object",
+            _object("condition", "AnywherePosterior(RBF(0.2))"),
+            "Belief before any data",
+            "The belief before any data, where kernel, offset, confidence and regularizer do not say it all.",
+        ),
+    ]
+    kernel: Annotated[
+        Kernel | None,
+        Part(
+            "object",
+            _object("with_gradient", "RBF(0.2)"),
+            "Kernel",
+            "Prior covariance of f.  [default: learned]",
+            in_belief=True,
+            logs_none=True,
+        ),
+    ]
+    regularizer: Annotated[
+        float | None,
+        Part(
+            "number",
+            _positive,
+            "Regularizer",
+            "Variance given to the noise of an outcome, with a kernel.  [default: 1]",
+            in_belief=True,
+            logs_none=True,
+        ),
+    ]
+    confidence: Annotated[
+        Confidence | None,
+        Part(
+            "object",
+            _object("__call__", "TightConfidence(outcome_noise=0.1)"),
+            "Confidence",
+            "Confidence coefficient.",
+            in_belief=True,
+        ),
+    ]
+    offset: Annotated[
+        Offset,
+        Part(
+            "object",
+            _object("learns_readings", "Tracked()"),
+            "Offset",
+            "What is assumed of the bias.",
+            default=lambda parts: default_offset(parts["reduction"], parts["kernel"], parts["posterior"]),
+            in_belief=True,
+        ),
+    ]
+
+    @classmethod
+    def of(cls, space: Domain, given: Mapping[str, Any]) -> "Setup":
+        """Return the setup of a study.
+
+        Args:
+            space: Where points lie.
+            given: Parts by name; one that is missing or `None` gets its default.
+        """
+        _object("candidates", "Space(q=Float(0, 1)), Box(bounds) or Finite(points)")("space", space, space)
+        _must_go_together(given)
+        parts = {name: part.checked(name, given.get(name), space) for name, part in PARTS.items()}
+        for name, part in PARTS.items():
+            parts[name] = part.default(parts) if parts[name] is None else parts[name]
+        prior, max_step = parts["posterior"], parts["max_step"]
+        if prior is None:
+            prior = default_posterior(
+                space, parts["kernel"], parts["offset"], parts["confidence"], parts["regularizer"]
+            )
+            parts["confidence"] = prior.confidence
+            parts["regularizer"] = None if parts["kernel"] is None else prior.regularizer
+        limits = Limits(parts["start"], parts["drop"], None if max_step is None else space.steps(max_step))
+        return cls(space, prior, limits, **parts)
+
+    @property
+    def learned(self) -> bool:
+        """Whether the model is learned: neither a kernel nor a belief was given."""
+        return self.kernel is None and self.posterior is None
+
+    @property
+    def baseline(self) -> Baseline | None:
+        """The forecast before any data."""
+        return self.reduction.baseline
+
+    @property
+    def sign(self) -> float:
+        """The sign with which values are learned."""
+        return -1.0 if self.minimize else 1.0
+
+    def settings(self) -> dict[str, Any]:
+        """Return all parts as JSON, for the header of a log: no default is left to a later version."""
+        known = {name: part for name, part in PARTS.items() if self.posterior is None or not part.in_belief}
+        found = {name: part.described(getattr(self, name)) for name, part in known.items()}
+        return {name: value for name, value in found.items() if value is not None or PARTS[name].logs_none}
+
+
+PARTS: Mapping[str, Part] = {
+    name: hint.__metadata__[0] for name, hint in Setup.__annotations__.items() if hasattr(hint, "__metadata__")
+}
+"""The table: every part of a study, by name."""
+
+
+def arguments(header: Header, space: Domain, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of the `Optimizer` whose study a log holds.
+
+    Args:
+        header: The header of the log.
+        space: Where the study's points lie.
+        given: Parts that the user gives again: those that JSON cannot hold; others must be those of the log.
+    """
+    settings = header.settings
+    if unknown := sorted(set(settings) - set(PARTS)):
+        raise header.damaged(f"its settings may be {', '.join(sorted(PARTS))}, got {', '.join(unknown)}")
+    if unknown := sorted(set(given) - set(PARTS)):
+        raise TypeError(f"resume takes `space`, `constraint`, {', '.join(PARTS)}, got {unknown}")
+    said = {name: part for name, part in PARTS.items() if name in settings or given.get(name) is not None}
+    return header.made(
+        lambda: {name: part.again(name, settings.get(name), given.get(name), space) for name, part in said.items()},
+        given=bool(given),
+    )
+
+
+def started(header: Header, space: Domain) -> Any:
+    """Return the start of the study that a log holds, as people write it; `None` if it has none."""
+    start = arguments(header, space, {}).get("start")
+    return None if start is None else space.decode(start.point)
+
+
+def _must_go_together(given: Mapping[str, Any]) -> None:
+    """Refuse parts that contradict each other, and limits that have nothing to be counted from."""
+    said = {name: part for name, part in PARTS.items() if given.get(name) is not None}
+    if "posterior" in said and any(part.in_belief for part in said.values()):
+        *most, last = (name for name, part in PARTS.items() if part.in_belief)
+        raise ValueError(f"`posterior` has its own {', '.join(most)} and {last}: give either it or those")
+    for name, part in said.items():
+        if part.needs_start and "start" not in said:
+            raise ValueError(f"`{name}` must come with a `start`, from which it is counted, got {given[name]!r}")
