@@ -10,6 +10,7 @@ Rasmussen and Williams (2006), section 3.6, all sites at once. Every site has a 
 likelihood is log-concave in d: cavities exist, and the posterior is a proper Gaussian after any number of sweeps.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -166,7 +167,9 @@ class Many:
         values, vectors = np.linalg.eigh(C)
         self.root: FloatArray = vectors * np.sqrt(np.maximum(values, 0.0))  # C = root root'
         self.C, self.mean, self.count = C, mean, count
-        self.first, self.second, self.learner = first, second, learner
+        self._first, self._second = (np.ravel_multi_index((*learner, side), mean.shape) for side in (first, second))
+        sides, shape = ((first, first), (second, second), (first, second)), (*mean.shape, len(C))
+        self._entries = tuple(np.ravel_multi_index((*learner, a, b), shape) for a, b in sides)
 
     @property
     def prior(self) -> tuple[FloatArray, FloatArray]:
@@ -186,7 +189,8 @@ class Many:
         """Return mean and covariance of f at the points given the sites, and the log density of these."""
         tau, residual = sites.precision, sites.shift - sites.precision * self._differences(self.mean)
         half, log_root = self._factored(self._laplacian(self.count * tau))  # Sigma = half' half
-        pull = self._summed(self.first, self.count * residual) - self._summed(self.second, self.count * residual)
+        pulls = self.count * residual
+        pull = _summed(self._first, pulls, self.mean.shape) - _summed(self._second, pulls, self.mean.shape)
         moved = (half @ pull[..., None])[..., 0]
         each = self.count * (np.log(tau) - residual * (residual / tau))
         log_density = 0.5 * float(each.sum() + (moved * moved).sum()) - log_root
@@ -195,9 +199,9 @@ class Many:
 
     def _laplacian(self, tau: FloatArray) -> FloatArray:
         """Return the sum of tau u u', u = e_first - e_second, shape (..., p, p)."""
-        weights, own = np.zeros((*self.mean.shape, len(self.C))), np.arange(len(self.C))
-        np.add.at(weights, (*self.learner, self.first, self.second), tau)
-        weights += weights.swapaxes(-1, -2)
+        own = np.arange(len(self.C))
+        weights = _summed(self._entries[2], tau, (*self.mean.shape, len(own)))
+        weights = weights + weights.swapaxes(-1, -2)
         laplacian: FloatArray = -weights
         laplacian[..., own, own] += weights.sum(axis=-2)
         return laplacian
@@ -212,20 +216,13 @@ class Many:
             log_root += float(np.log(L.diagonal()).sum())
         return half, log_root
 
-    def _summed(self, points: Indices, values: FloatArray) -> FloatArray:
-        """Return the sum of the values of each point, shape (..., p)."""
-        total = np.zeros(self.mean.shape)
-        np.add.at(total, (*self.learner, points), values)
-        return total
-
     def _differences(self, mean: FloatArray) -> FloatArray:
-        difference: FloatArray = mean[(*self.learner, self.first)] - mean[(*self.learner, self.second)]
+        difference: FloatArray = mean.ravel()[self._first] - mean.ravel()[self._second]
         return difference
 
     def _variances(self, C: FloatArray) -> FloatArray:
-        a, b, of = self.first, self.second, self.learner
-        variances: FloatArray = np.maximum(C[(*of, a, a)] + C[(*of, b, b)] - 2.0 * C[(*of, a, b)], 0.0)
-        return variances
+        first, second, both = (C.ravel()[entry] for entry in self._entries)
+        return np.maximum(first + second - 2.0 * both, 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -300,6 +297,11 @@ def _started(prior: Differences, answers: Answers, start: Sites | None) -> Sites
     new = answers.take(np.arange(known, len(answers)))
     before = Sites.none() if start is None else start
     return before.and_of(new.tilt(mu[known:], v[known:]), mu[known:], v[known:])
+
+
+def _summed(places: Indices, values: FloatArray, shape: tuple[int, ...]) -> FloatArray:
+    """Return an array of the given shape with the sum of the values of each place, a flat index."""
+    return np.asarray(np.bincount(places, values, math.prod(shape)), dtype=np.float64).reshape(shape)
 
 
 def _between(old: Sites, new: Sites, share: float) -> Sites:
