@@ -51,7 +51,7 @@ BIASES: dict[str, Callable[[], env.Bias]] = {
 }
 
 Ask = Callable[[], FloatArray]
-Tell = Callable[[FloatArray, float], None]
+Tell = Callable[[FloatArray, float], object]
 Best = Callable[[], FloatArray]
 Learner = tuple[Ask, Tell, Best]
 

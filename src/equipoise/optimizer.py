@@ -68,6 +68,9 @@ class Optimizer:
             in other processes, which may work on it together. Or a `Journal` of your own, taken up where it ends. In
             memory only by default, and so are copies.
 
+    Attributes:
+        notify: Called with what you should know, such as a `DuelGivenUp`; a warning by default.
+
     Example:
         >>> import equipoise as eq
         >>> opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), rng=0)
@@ -78,6 +81,8 @@ class Optimizer:
         >>> round(best.x["q1"], 1), best.readings
         (0.7, 60)
     """
+
+    notify: Callable[[Warning], object] | None = None
 
     def __init__(
         self,
@@ -229,7 +234,7 @@ class Optimizer:
             if not isinstance(value, str):
                 raise TypeError(f"`{name}` must be a text, got {value!r}")
         point = None if x is None else self.space.encode(x)
-        self._study.change(lambda s: s.happen(Noted(len(s.state.notes), topic, text, point)))
+        self._changed(lambda s: s.happen(Noted(len(s.state.notes), topic, text, point)))
 
     def follow(self) -> None:
         """Learn what other processes have written to the log since; `ask`, `tell` and `recommend` do so themselves."""
@@ -255,9 +260,9 @@ class Optimizer:
         if worker is not None and not isinstance(worker, str):
             raise TypeError(f"`worker` must be a name, got {worker!r}")
         if n is None:
-            return self._study.change(lambda s: s.ask(worker, context))
+            return self._changed(lambda s: s.ask(worker, context))
         times = range(check.count("n", n))
-        return self._study.change(lambda s: [s.ask(worker, context) for _ in times])
+        return self._changed(lambda s: [s.ask(worker, context) for _ in times])
 
     def tell(
         self,
@@ -271,7 +276,7 @@ class Optimizer:
         covariates: Mapping[str, float] | None = None,
         failed: str | None = None,
         refit: bool = True,
-    ) -> None:
+    ) -> tuple[Warning, ...] | None:
         """Report the reading of a trial, or that there is none.
 
         Args:
@@ -286,17 +291,19 @@ class Optimizer:
             failed: Instead of a value: why there is none. The duel is given up, with a `DuelGivenUp` warning.
             refit: Whether to fit the model where that is due. If not, it is left to `refit`, which another thread may
                 call: until then the belief learns under the fit before.
+
+        Returns:
+            What you should know of it, such as a `DuelGivenUp`: the warnings that it gives. `None` if there are none.
         """
         if (value is None) == (failed is None):
             raise ValueError(f"exactly one of `value` and `failed` must be given, got {value!r} and {failed!r}")
         i, planned = _number(trial), trial.x if isinstance(trial, Trial) else None
         if failed is None:
             reading = self._reading(value, x, time, error, Circumstances.of(block, None, covariates))
-            note = self._study.change(lambda s: s.told(s.state.door.news(i, reading, planned), refit))
+            _, notices = self._study.change(lambda s: s.told(s.state.door.news(i, reading, planned), refit))
         else:
-            note = self._study.change(lambda s: s.news(s.state.door.failing(i, str(failed), planned)))
-        if note is not None:
-            warnings.warn(note, stacklevel=2)
+            _, notices = self._study.change(lambda s: s.news(s.state.door.failing(i, str(failed), planned)))
+        return self._notified(notices) or None
 
     def refit(self) -> bool:
         """Make the fit that `tell(..., refit=False)` has deferred; return whether there was one to make.
@@ -317,7 +324,7 @@ class Optimizer:
         if due is None:
             return False
         fit = due.made()
-        self._study.change(lambda s: s.refit(due, fit))
+        self._changed(lambda s: s.refit(due, fit))
         return True
 
     def add(
@@ -350,10 +357,7 @@ class Optimizer:
             0
         """
         reading = self._added(x, value, block, time, error, covariates)
-        ((number, note),) = self._study.change(lambda s: s.added([reading]))
-        if note is not None:
-            warnings.warn(note, stacklevel=2)
-        return number
+        return self._changed(lambda s: s.added([reading]))[0]
 
     def add_judgement(
         self, first: Any, second: Any, answer: Any, *, judge: str = "", steps: int = DEFAULT_STEPS
@@ -376,7 +380,7 @@ class Optimizer:
             0
         """
         said = self._judgement(first, second, answer, judge, steps)
-        return self._study.change(lambda s: s.added_judgements([said]))[0]
+        return self._changed(lambda s: s.added_judgements([said]))[0]
 
     def add_frame(
         self,
@@ -409,12 +413,9 @@ class Optimizer:
         found = [row for row in map(table.read, rows) if row is not None]
         if judgements:
             said = [self._judgement(**row) for row in found]
-            return self._study.change(lambda s: s.added_judgements(said))
+            return self._changed(lambda s: s.added_judgements(said))
         readings = [self._added(**row) for row in found]
-        added = self._study.change(lambda s: s.added(readings))
-        for note in (note for _, note in added if note is not None):
-            warnings.warn(note, stacklevel=2)
-        return [number for number, _ in added]
+        return self._changed(lambda s: s.added(readings))
 
     def to_frame(self, *, judgements: bool = False) -> Any:
         """Return what became of every trial as a pandas DataFrame; `add_frame` of another study reads it.
@@ -443,7 +444,7 @@ class Optimizer:
             name: The block. The present one goes on where it is that.
         """
         check.name("block", name)
-        self._study.change(lambda s: None if name == s.state.block else s.happen(Begun(name)))
+        self._changed(lambda s: None if name == s.state.block else s.happen(Begun(name)))
 
     @property
     def block(self) -> str | None:
@@ -477,7 +478,7 @@ class Optimizer:
             (True, 30)
         """
         i = None if again is None else _number(again)
-        return self._study.change(lambda s: s.ask_pair(context, judge, steps, i))
+        return self._changed(lambda s: s.ask_pair(context, judge, steps, i))
 
     def next_pair(
         self,
@@ -519,7 +520,7 @@ class Optimizer:
         if (answer is None) == (skip is None):
             raise ValueError(f"exactly one of `answer` and `skip` must be given, got {answer!r} and {skip!r}")
         i = _number(pair)
-        self._study.change(lambda s: s.news(s.hearing.judging(s.state, i, answer, judge, skip)))
+        self._changed(lambda s: s.news(s.hearing.judging(s.state, i, answer, judge, skip)))
 
     def run_pairs(
         self,
@@ -582,17 +583,17 @@ class Optimizer:
         """
         i = _number(trial)
         if i in self._study.state.docket:
-            self._study.change(lambda s: s.happen(s.state.docket.rejudging(i, value)))
+            self._changed(lambda s: s.happen(s.state.docket.rejudging(i, value)))
             return
         read = self._reading(value, x, time, 0.0 if error is None else error, NOTHING_TOLD)
         known = {"point": x, "time": time, "error": error}
         given = {name: getattr(read, name) for name, told in known.items() if told is not None}
-        self._study.change(lambda s: s.happen(s.state.door.correcting(i, value=read.value, **given)))
+        self._changed(lambda s: s.happen(s.state.door.correcting(i, value=read.value, **given)))
 
     def retract(self, trial: Trial | Pair | int) -> None:
         """Take back what was told of a trial or pair, as if it had not been: it is open again."""
         i = _number(trial)
-        self._study.change(lambda s: s.happen(s.state.door.retracting(i)))
+        self._changed(lambda s: s.happen(s.state.door.retracting(i)))
 
     def undo(self) -> int:
         """Take back the last step, and nothing else, and return its trial or pair; a further call takes back another.
@@ -617,12 +618,12 @@ class Optimizer:
             >>> opt.undo(), opt.records()[0].value, opt.open_trials
             (0, None, (0,))
         """
-        return self._study.change(lambda s: s.undo())
+        return self._changed(lambda s: s.undo())
 
     def expire(self, trial: Trial | int) -> None:
         """Take back a trial whose worker is lost: the next `ask` of that worker hands it out again."""
         i, planned = _number(trial), trial.x if isinstance(trial, Trial) else None
-        self._study.change(lambda s: s.happen(s.state.door.expiring(i, planned)))
+        self._changed(lambda s: s.happen(s.state.door.expiring(i, planned)))
 
     def propose(self, *, context: Mapping[str, Any] | None = None) -> Duel:
         """Return the duel that the next `ask` would begin if no trial were waiting; nothing happens.
@@ -669,7 +670,9 @@ class Optimizer:
             context: The value of each `Context` of the space: the setting that is best there, and the claims are about
                 all settings there. By default the context asked for last; `x` names it.
         """
-        return self._study.following(lambda s: s.recommend(s.latest(context)))
+        best = self._study.following(lambda s: s.recommend(s.latest(context)))
+        self._notified(best.notices)
+        return best
 
     def compare(self, first: Any, second: Any, *, context: Mapping[str, Any] | None = None) -> Difference:
         """Return f(first) - f(second) for two settings, free of the offset, with an interval and its ground.
@@ -682,7 +685,9 @@ class Optimizer:
         space = self.space if context is None else self.space.at(context)
         points = space.encode(first), space.encode(second)
         claims = self._study.claims.at(self.space.through(points[0]))
-        return self._study.following(lambda s: claims.compare(s.state, *points))
+        found, notices = self._study.following(lambda s: (claims.compare(s.state, *points), claims.notices(s.state)))
+        self._notified(notices)
+        return found
 
     def audit(self, duels: int = 24, *, context: Mapping[str, Any] | None = None) -> Plan:
         """Plan an audit: duels that the leader could lose, which the next asks serve.
@@ -698,9 +703,7 @@ class Optimizer:
         _duels(duels)
         if self._study.state.limited:
             raise RuntimeError("an audit looks everywhere, which `drop` and `max_step` forbid: see `verify`")
-        return self._study.change(
-            lambda s: s.plan("audit", context, lambda claims, n: claims.auditing(s.state, n, duels))
-        )
+        return self._changed(lambda s: s.plan("audit", context, lambda claims, n: claims.auditing(s.state, n, duels)))
 
     def verify(
         self,
@@ -732,7 +735,7 @@ class Optimizer:
             rivals = None if given is None else np.array([claims.space.encode(x) for x in given])
             return claims.verifying(self._study.state, number, duels, runners_up, rivals)
 
-        return self._study.change(lambda s: s.plan("verify", context, planned))
+        return self._changed(lambda s: s.plan("verify", context, planned))
 
     @property
     def plan(self) -> Plan | None:
@@ -741,7 +744,7 @@ class Optimizer:
 
     def cancel(self) -> None:
         """Do not go on with the audit or verification that is under way; what was told for it stays."""
-        self._study.change(lambda s: s.cancel())
+        self._changed(lambda s: s.cancel())
 
     def coin_test(self, draws: int = 9999) -> float:
         """Return the p-value of "no two settings differ": an exact test of a study, with no model at all.
@@ -821,6 +824,21 @@ class Optimizer:
         unknown = self._study.look(lambda s: s.state.latest is None) and bool(self.space.contexts)
         return f"<p>{escape(repr(self))}</p>{'' if unknown else as_html(self.recommend())}"
 
+    def _changed(self, act: Callable[[Keeper], T]) -> T:
+        """Change the study; tell the user what there is to know, for the caller of the method that calls this one."""
+        result, notices = self._study.change(act)
+        self._notified(notices, depth=4)
+        return result
+
+    def _notified(self, notices: tuple[Warning, ...], depth: int = 3) -> tuple[Warning, ...]:
+        """Tell the user what there is to know, and return it; it is a warning of the frame so many above, if any."""
+        for notice in notices:
+            if self.notify is None:
+                warnings.warn(notice, stacklevel=depth)
+            else:
+                self.notify(notice)
+        return notices
+
     def _measured(self, trial: Trial, measure: Callable[[Any], float], failures: tuple[type[Exception], ...]) -> None:
         """Measure a trial and tell it; where that ends otherwise, let the trial wait again."""
         try:
@@ -865,6 +883,7 @@ def resume(
     *,
     space: Domain | None = None,
     constraint: Constraint | None = None,
+    notify: Callable[[Warning], object] | None = None,
     **parts: Any,
 ) -> Optimizer:
     """Return the optimizer of a study as it was when its log was last written.
@@ -877,6 +896,7 @@ def resume(
         path: The log: the file given to `Optimizer` as `log`.
         space: The space, where its choices are objects that JSON cannot hold.
         constraint: The constraint of the space, where it has one.
+        notify: Called with what you should know, such as a `TornLine`, instead of a warning.
         **parts: Of the arguments of `Optimizer`, those that JSON cannot hold: a policy or kernel of your own.
 
     Raises:
@@ -895,7 +915,9 @@ def resume(
     where = header.space(space, constraint)
     settings = arguments(header, where, parts)
     opt = header.made(lambda: Optimizer(where, **settings, rng=Streams(key=header.key)), given=bool(parts))
+    opt.notify = notify
     opt._study.write_to(Log.of(header, where), {})
+    opt._notified(opt._study.turns.noticed())
     return opt
 
 

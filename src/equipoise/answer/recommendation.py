@@ -59,6 +59,7 @@ class Recommendation:
             each, with an interval.
         unit: Of a reading, if the study has a note that says it.
         readouts: How the value of each parameter is shown, by name: its unit and its digits.
+        notices: What else the user should know, such as a `WrongUnit`.
     """
 
     x: Any
@@ -71,6 +72,7 @@ class Recommendation:
     preferred: tuple[tuple[Any, Share], ...] = field(default=(), repr=False)
     unit: str = field(default="", repr=False)
     readouts: Mapping[str, Readout] = field(default_factory=dict, repr=False)
+    notices: tuple[Warning, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def overall(self) -> Claim:

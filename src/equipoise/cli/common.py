@@ -5,7 +5,6 @@ import math
 import os
 import re
 import shlex
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
@@ -75,24 +74,24 @@ def command(
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Say what the library warns of on standard error, and what it refuses as an error of the command."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            yield
-        except click.exceptions.Exit:  # a RuntimeError too
-            raise
-        except KeyboardInterrupt:
-            click.echo("\nInterrupted.", err=True)
-            raise click.exceptions.Exit(INTERRUPTED) from None
-        except (FailedError, LauncherError) as error:
-            raise FailingError(printable(str(error))) from error
-        except (LogError, RuntimeError, ValueError, TypeError) as error:
-            raise click.ClickException(printable(str(error))) from error
-        finally:
-            for warning in caught:
-                if issubclass(warning.category, UserWarning) and warning.category is not DuelGivenUp:
-                    click.echo(printable(f"Note: {warning.message}"), err=True)
+    """Say what the library refuses as an error of the command."""
+    try:
+        yield
+    except click.exceptions.Exit:  # a RuntimeError too
+        raise
+    except KeyboardInterrupt:
+        click.echo("\nInterrupted.", err=True)
+        raise click.exceptions.Exit(INTERRUPTED) from None
+    except (FailedError, LauncherError) as error:
+        raise FailingError(printable(str(error))) from error
+    except (LogError, RuntimeError, ValueError, TypeError) as error:
+        raise click.ClickException(printable(str(error))) from error
+
+
+def noted(notice: Warning) -> None:
+    """Say on standard error what the user should know; a command that gives a duel up says so itself."""
+    if not isinstance(notice, DuelGivenUp):
+        click.echo(printable(f"Note: {notice}"), err=True)
 
 
 def harmless(error: click.ClickException) -> click.ClickException:
@@ -136,7 +135,7 @@ def opened(study: Path) -> Optimizer:
     """Return a study, or say how to make one."""
     if not study.exists():
         raise click.ClickException(f"{study} does not exist: `equipoise new {study} ...` makes a study")
-    return resume(study)
+    return resume(study, notify=noted)
 
 
 def say(as_json: bool, data: Any, text: str) -> None:

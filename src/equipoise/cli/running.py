@@ -25,6 +25,7 @@ from equipoise.cli.common import (
     context_of,
     dialed,
     json_line,
+    noted,
     opened,
     printable,
     say,
@@ -32,7 +33,7 @@ from equipoise.cli.common import (
 from equipoise.cli.interrupting import interruptible
 from equipoise.log.jsonl import LogError
 from equipoise.optimizer import Optimizer
-from equipoise.runners import FailedError, LauncherError, Program, only_one
+from equipoise.runners import FailedError, Launcher, LauncherError, Program, only_one
 
 
 @command(
@@ -85,7 +86,7 @@ def run(
         for record in opt.records(aside=False):  # left over from a run that crashed
             if record.trial in opt.open_trials and record.worker == worker:
                 opt.expire(record.trial)
-        with Program(program, stdin, timeout) as measuring:
+        with Program(program, stdin, timeout, launcher=Launcher(noted)) as measuring:
             code = _loop(opt, measuring, worker, context, advance, **limits)
     found = opt.recommend(context=context)
     say(as_json, best_data(found, limits["eps"], limits["audit"]) | {"exit": code}, str(found))

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from equipoise.cli.common import CONTEXT, command, context_of, opened
+from equipoise.cli.common import CONTEXT, command, context_of, noted, opened
 from equipoise.cli.interrupting import interruptible
 from equipoise.likelihoods import CHECK_EVERY
 
@@ -92,13 +92,13 @@ def _serve(
         from equipoise.web.tokens import Tokens
     except ImportError as error:
         raise click.ClickException(str(error)) from error
-    from equipoise.runners import Program
+    from equipoise.runners import Launcher, Program
 
     if program and not study.is_file():
         raise click.UsageError(f"a PROGRAM measures one study, and {study} is none: see `equipoise new`")
     if demo:
         begin(study)
-    started = Program(program, stdin, timeout) if program else None
+    started = Program(program, stdin, timeout, launcher=Launcher(noted)) if program else None
     measure = Simulator() if demo else None if started is None else started.measure
     present = context_of(opened(study), context) if context else None
     if judge is not None and judges:

@@ -29,16 +29,16 @@ class Journal(Protocol):
         """The file, where there is one."""
         ...
 
-    def take_up(self, apply: Apply) -> None:
-        """Let everything happen that was ever written."""
+    def take_up(self, apply: Apply) -> Warning | None:
+        """Let everything happen that was ever written; return what the user should know of it."""
         ...
 
     def follow(self, apply: Apply) -> None:
         """Let everything happen that others have written since."""
         ...
 
-    def begin(self, apply: Apply) -> None:
-        """Keep others out, having followed them."""
+    def begin(self, apply: Apply) -> Warning | None:
+        """Keep others out, having followed them; return what the user should know of what was found."""
         ...
 
     def write(self, *events: Stamped) -> None:
@@ -105,22 +105,25 @@ class Log:
             except Exception as error:  # whatever it is, it is the line that is wrong
                 raise self._lines.damaged(error) from error
 
-    def take_up(self, apply: Apply) -> None:
+    def take_up(self, apply: Apply) -> Warning | None:
         """Let everything happen that was ever written; only a log that needs mending must be one we may write."""
         self.follow(apply)
-        if self._lines.torn:
-            try:
-                self.begin(apply)
-            finally:
-                self.end(well=True)
+        if not self._lines.torn:
+            return None
+        try:
+            return self.begin(apply)
+        finally:
+            self.end(well=True)
 
-    def begin(self, apply: Apply) -> None:
-        """Keep other processes out, having followed them."""
+    def begin(self, apply: Apply) -> Warning | None:
+        """Keep other processes out, having followed them; return what is to be said of a line that a crash has torn."""
         self._lines.lock()
         self.follow(apply)
-        if self._lines.torn:
-            self._lines.mend()
-            self.follow(apply)
+        if not self._lines.torn:
+            return None
+        notice = self._lines.mend()
+        self.follow(apply)
+        return notice
 
     def end(self, well: bool) -> None:
         """Let others in again; what was written counts as known if all went well, else it will be replayed."""

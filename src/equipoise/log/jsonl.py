@@ -13,7 +13,6 @@ import json
 import os
 import secrets
 import stat
-import warnings
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -156,14 +155,17 @@ class Lines:
         self._inode.release()
         self._lock.release()
 
-    def mend(self) -> None:
+    def mend(self) -> TornLine | None:
         """Cut off what a crash has left of a line, or give the line its newline where nothing else is missing.
 
         To be called with the file locked and all news known. A first line is never cut off: the file may not be ours.
+
+        Returns:
+            What the user should know, if something was cut off.
         """
-        torn = self._rest()
+        torn, notice = self._rest(), None
         if not torn or not (self.known.lines or _is_line(torn + b"\n", self.known)):
-            return
+            return None
         with self._explained("mended"):
             file = self._locked
             if _is_line(torn + b"\n", self.known):
@@ -171,9 +173,10 @@ class Lines:
             else:
                 removed = _size(file) - self.known.bytes
                 file.truncate(self.known.bytes)
-                what = f"{self.path}, line {self.known.lines + 1} was torn by a crash: {removed} bytes were removed"
-                warnings.warn(what, TornLine, stacklevel=8)
+                where = f"{self.path}, line {self.known.lines + 1}"
+                notice = TornLine(f"{where} was torn by a crash: {removed} bytes were removed")
             os.fsync(file.fileno())
+        return notice
 
     def append(self, *contents: Mapping[str, Any]) -> Place:
         """Put lines on the disk, all or none; return the place after them. On any error the file stays as it was."""

@@ -24,6 +24,7 @@ class Turns:
 
     Attributes:
         journal: Where events are written; `None` where they are not.
+        notices: What the user should know, until somebody takes it.
 
     Example:
         >>> turns = Turns(lambda: None, lambda event: None)
@@ -33,6 +34,7 @@ class Turns:
 
     def __init__(self, mend: Callable[[], None], apply: Apply) -> None:
         self.journal: Journal | None = None
+        self.notices: list[Warning] = []
         self._mend, self._apply = mend, apply
         self._lock: Any = threading.RLock()
         self._process = os.getpid()
@@ -44,6 +46,15 @@ class Turns:
     def change(self, act: Callable[[], T]) -> T:
         """Do something that changes the study, while nobody else does: no thread and no process."""
         return self._alone(lambda: self._changed(act))
+
+    def notice(self, what: Warning | None) -> None:
+        """Keep what the user should know, if there is something."""
+        self.notices += [] if what is None else [what]
+
+    def noticed(self) -> tuple[Warning, ...]:
+        """Take what the user should know."""
+        notices, self.notices = tuple(self.notices), []
+        return notices
 
     def _alone(self, act: Callable[[], T]) -> T:
         """Do something while no other thread has a turn.
@@ -88,7 +99,7 @@ class Turns:
     def _begin(self) -> None:
         self._mend()
         if self.journal is not None:
-            self.journal.begin(self._apply)
+            self.notice(self.journal.begin(self._apply))
 
     def _end(self, well: bool) -> None:
         if self.journal is not None:

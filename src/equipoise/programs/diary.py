@@ -2,7 +2,8 @@
 
 import os
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -76,6 +77,7 @@ class Diary:
     Args:
         path: The file; made where there is none.
         arms: Command lines by name. A file that compares other names is refused; `None` reads any.
+        notify: Called with what the user should know: that a line was torn by a crash.
 
     Example:
         >>> import tempfile
@@ -87,8 +89,13 @@ class Diary:
         [{'new': 0.9, 'old': 1.0}]
     """
 
-    def __init__(self, path: str | os.PathLike[str], arms: Mapping[str, str] | None = None) -> None:
-        file = Path(path)
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        arms: Mapping[str, str] | None = None,
+        notify: Callable[[Warning], object] = warnings.warn,
+    ) -> None:
+        file, self._notify = Path(path), notify
         if arms is not None and (not file.exists() or file.stat().st_size == 0):
             first = {"equipoise-compare": FORMAT, "arms": dict(arms), "at": _now()}
             Lines.create(file, first)
@@ -145,7 +152,9 @@ class Diary:
         self._lines.lock()
         try:
             self._read()
-            self._lines.mend()
+            notice = self._lines.mend()
+            if notice is not None:
+                self._notify(notice)
             self._read()
             yield
         finally:

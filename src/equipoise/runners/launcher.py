@@ -13,7 +13,7 @@ import threading
 import time
 import warnings
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -91,6 +91,9 @@ class Ended:
 class Launcher:
     r"""Runs programs, one at a time; its process is started with the first of them.
 
+    Args:
+        notify: Called with what the user should know: that this process was killed, and is started again.
+
     Example:
         >>> launcher = Launcher()
         >>> launcher.run(Order(["echo", "3"], capture=True)).out
@@ -98,8 +101,8 @@ class Launcher:
         >>> launcher.stop()
     """
 
-    def __init__(self) -> None:
-        self._turn = threading.Lock()
+    def __init__(self, notify: Callable[[Warning], object] = warnings.warn) -> None:
+        self._turn, self._notify = threading.Lock(), notify
         self._line: _Line | None = None
         self._stopped = False
 
@@ -116,7 +119,7 @@ class Launcher:
                 said = self._asked(order)
                 if said is not None:
                     return _ended(said)
-                warnings.warn("the process that starts programs was killed, and is started again", stacklevel=3)
+                self._notify(UserWarning("the process that starts programs was killed, and is started again"))
         raise LauncherError(f"the process that starts programs was killed {MOST_STARTS} times in a row")
 
     def stop(self) -> None:

@@ -1,7 +1,6 @@
 """What a study claims: its recommendation, the difference of two settings, the test of its coins."""
 
 import math
-import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -55,7 +54,12 @@ class Claims:
         best = recommended(self.space, state.posterior, standing, self.streams.at(readings, RECOMMEND))
         judgements = len(state.docket.judged)
         unit = JUDGED_UNIT if judgements and not best.readings else unit_of(state.notes)
-        return replace(best, judgements=judgements, unit=unit)
+        return replace(best, judgements=judgements, unit=unit, notices=self.notices(state))
+
+    def notices(self, state: State) -> tuple[Warning, ...]:
+        """Return what the user should know of all claims."""
+        notice = wrong_unit(state.posterior)
+        return () if notice is None else (notice,)
 
     def compare(self, state: State, first: FloatArray, second: FloatArray) -> Difference:
         """Return f(first) - f(second) for two encoded points, in the user's sign."""
@@ -124,11 +128,8 @@ def wrong_unit(posterior: Posterior) -> WrongUnit | None:
 
 def _standing(state: State, space: Domain) -> Standing:
     """Return what is known besides the belief; there is not enough for a bound where the unit is contradicted."""
-    standing, note = state.standing(space), wrong_unit(state.posterior)
-    if note is None:
-        return standing
-    warnings.warn(note, stacklevel=2)
-    return replace(standing, enough=False)
+    standing = state.standing(space)
+    return standing if wrong_unit(state.posterior) is None else replace(standing, enough=False)
 
 
 def _expected(state: State) -> tuple[list[float], list[float]]:

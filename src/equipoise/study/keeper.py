@@ -86,41 +86,55 @@ class Keeper:
         """Do something while no other thread changes the study."""
         return self.turns.look(lambda: act(self))
 
-    def change(self, act: Callable[[Self], T]) -> T:
-        """Do something that changes the study, while nobody else does: no thread and no process."""
-        return self.turns.change(lambda: act(self))
+    def change(self, act: Callable[[Self], T]) -> tuple[T, tuple[Warning, ...]]:
+        """Do something that changes the study, while nobody else does: no thread and no process.
+
+        Returns:
+            What it returns, and what the user should know of it.
+        """
+        return self.turns.change(lambda: (act(self), self.turns.noticed()))
 
     def following(self, act: Callable[[Self], T]) -> T:
         """Do something that looks at the state, having followed what others have done to it."""
         return self.turns.look(lambda: self._followed(act))
 
-    def happen(self, event: Event) -> Warning | None:
-        """Prepare an event, write it, make its change; return what the user should know of it."""
-        return self._happened(event)[1]
+    def happen(self, event: Event) -> None:
+        """Prepare an event, write it, make its change."""
+        change, at = self.state.prepare(event), self._clock()
+        if self.turns.journal is not None:
+            self.turns.journal.write(Stamped(event if change.event is None else change.event, at))
+        change.make(at)
+        self.turns.notice(change.note)
 
-    def happen_all(self, makers: Iterable[Callable[[State], Event]]) -> list[tuple[Event, Warning | None]]:
-        """Let several events happen, all of them or none; return each, and what the user should know of it.
+    def happen_all(self, makers: Iterable[Callable[[State], Event]]) -> list[Event]:
+        """Let several events happen, all of them or none; return each.
 
         Args:
             makers: Each returns the next event, given the state after those before, or refuses it.
         """
         todo = list(makers)
         if len(todo) == 1:  # it need not be tried on a copy
-            return [self._happened(todo[0](self.state))]
-        state, done = self.state.copied(), []
+            event = todo[0](self.state)
+            self.happen(event)
+            return [event]
+        state, done, notes = self.state.copied(), [], []
         for make in todo:
             event = make(state)
             change, at = state.prepare(event), self._clock()
             change.make(at)
-            done.append((Stamped(event if change.event is None else change.event, at), change.note))
+            done.append(Stamped(event if change.event is None else change.event, at))
+            notes.append(change.note)
         if self.turns.journal is not None and done:
-            self.turns.journal.write(*(stamped for stamped, _ in done))
+            self.turns.journal.write(*done)
         self.state = state
-        return [(stamped.event, note) for stamped, note in done]
+        for note in notes:
+            self.turns.notice(note)
+        return [stamped.event for stamped in done]
 
-    def news(self, event: Event | None) -> Warning | None:
+    def news(self, event: Event | None) -> None:
         """Let an event happen where there is one."""
-        return None if event is None else self.happen(event)
+        if event is not None:
+            self.happen(event)
 
     def apply(self, stamped: Stamped) -> None:
         """Make the change of an event that is written; what it teaches is learned when the belief is asked for."""
@@ -170,10 +184,10 @@ class Keeper:
         with self._calmly():
             return self.hearing.asking(self.state, part, judge, steps, again)
 
-    def added(self, readings: Iterable[Reading]) -> list[tuple[int, Warning | None]]:
-        """Take in readings that nobody asked for, all or none; return their numbers and what the user should know."""
+    def added(self, readings: Iterable[Reading]) -> list[int]:
+        """Take in readings that nobody asked for, all or none; return their numbers."""
         done = self.happen_all(partial(_adding, reading) for reading in readings)
-        return [(event.trial, note) for event, note in done if isinstance(event, Added)]
+        return [event.trial for event in done if isinstance(event, Added)]
 
     def added_judgements(self, rows: Iterable[tuple[FloatArray, FloatArray, Any, Any, Any]]) -> list[int]:
         """Take in judgements that nobody asked for, all or none: first, second, answer, judge, steps of each.
@@ -185,11 +199,11 @@ class Keeper:
         for first, second, answer, judge, steps in rows:
             makers.append(partial(self._pairing, first, second, judge, steps))
             makers.append(partial(_judging, answer))
-        return [event.trial for event, _ in self.happen_all(makers) if isinstance(event, Judged)]
+        return [event.trial for event in self.happen_all(makers) if isinstance(event, Judged)]
 
-    def told(self, event: Told | None, refit: bool) -> Warning | None:
+    def told(self, event: Told | None, refit: bool) -> None:
         """Let a reading happen, where it is news; a fit that is due is made with it, or deferred."""
-        return None if event is None else self.happen(event if refit else replace(event, deferred=True))
+        self.news(event if event is None or refit else replace(event, deferred=True))
 
     def refit(self, due: Overdue, fit: Milestone) -> bool:
         """Take up a fit that was deferred; return whether it still was to be made."""
@@ -259,15 +273,8 @@ class Keeper:
         if isinstance(log, (str, os.PathLike)):
             self.turns.journal = Log.create(log, self.space, settings, self._streams.key.tolist())
             return
-        log.take_up(self.apply)
+        self.turns.notice(log.take_up(self.apply))
         self.turns.journal = log
-
-    def _happened(self, event: Event) -> tuple[Event, Warning | None]:
-        change, at = self.state.prepare(event), self._clock()
-        if self.turns.journal is not None:
-            self.turns.journal.write(Stamped(event if change.event is None else change.event, at))
-        change.make(at)
-        return event, change.note
 
     def _pairing(self, first: FloatArray, second: FloatArray, judge: Any, steps: Any, state: State) -> Paired:
         return self.hearing.adding(state, first, second, judge, steps)

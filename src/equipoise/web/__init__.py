@@ -6,6 +6,7 @@ guard         what is refused before any page sees it
 forms         what a form says
 station       a study that is served: its optimizer, its times, its trials
 actions       what people do with it beside measuring
+notices       what the user should know, in sentences
 now, known    what the screen shows, as plain records
 context_page  contexts, which people fill in before a setting is handed out
 pair_page     two settings to be judged

@@ -16,7 +16,6 @@ from equipoise.data import Trial
 from equipoise.log.jsonl import LogError
 from equipoise.runners import StoppedError, only_one
 from equipoise.web.refits import catch_up
-from equipoise.web.remarks import remarks
 from equipoise.web.station import Station
 
 Measure = Callable[[Trial], dict[str, Any]]
@@ -88,8 +87,7 @@ class Automatic:
         """Measure a trial and tell it; return whether there was a reading."""
         try:
             told = self._measure(trial)
-            with remarks():
-                self.station.opt.tell(trial, **told, refit=False)
+            self.station.opt.tell(trial, **told, refit=False)
             catch_up(self.station.opt)  # the page need not wait for it, as it would inside of `tell`
             return True
         except (LogError, np.linalg.LinAlgError):  # nothing that the program can be blamed for
@@ -113,5 +111,4 @@ class Automatic:
     def _fail(self, trial: Trial, reason: str) -> None:
         self.station.opt.follow()
         if trial.id in self.station.opt.open_trials:  # else somebody has told it meanwhile
-            with remarks():
-                self.station.opt.tell(trial, failed=reason)
+            self.station.opt.tell(trial, failed=reason)

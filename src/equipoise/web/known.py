@@ -11,6 +11,7 @@ from equipoise.spaces.readouts import printable
 from equipoise.study import Note
 from equipoise.study.rules import UNIT, Record
 from equipoise.web.dials import Dial, dials
+from equipoise.web.notices import in_sentences
 from equipoise.web.now import MODES, clock
 from equipoise.web.pair_page import in_words
 from equipoise.web.traces import answers_chart, certificate_chart, estimate_charts, readings_chart
@@ -66,7 +67,7 @@ class Known:
         readings_chart: Raw readings and offset.
         estimate_charts: The estimate of f.
         certificate_chart: The bound over time.
-        remarks: What the library warns of.
+        notices: What else the user should know of what is recommended.
         judgements: How many judgements there are.
         blind: Whether settings are hidden.
     """
@@ -85,7 +86,7 @@ class Known:
     readings_chart: str
     estimate_charts: tuple[str, ...]
     certificate_chart: str
-    remarks: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
     judgements: int = 0
     blind: bool = False
 
@@ -136,6 +137,7 @@ def known(
         readings_chart(opt, best, short) if best.readings or not best.judgements else answers_chart(opt),
         tuple(estimate_charts(opt, best, short)) if best.readings + best.judgements and not blind else (),
         certificate_chart(bounds, best.readings + best.judgements, short, "judgements" if only_judged else "readings"),
+        notices=tuple(in_sentences(best.notices)),
         judgements=best.judgements,
         blind=blind,
     )

@@ -23,7 +23,6 @@ from equipoise.web.confirming import Beside
 from equipoise.web.downloads import Downloads
 from equipoise.web.guard import LOOPBACK, Guard
 from equipoise.web.pages import STATIC, HiddenError, MissingError, Pages, hidden, missing
-from equipoise.web.remarks import listen
 from equipoise.web.streaming import Broadcast
 from equipoise.web.studies import Studies
 from equipoise.web.tokens import Tokens
@@ -188,7 +187,6 @@ class Server:
 
     def run(self) -> None:
         """Serve until somebody ends it."""
-        listen()
         only = None if self.studies.only is None else self.studies.station(self.studies.only)
         automatic = None if self.measure is None or only is None else Automatic(only, self.measure, self._end)
         if automatic is not None:

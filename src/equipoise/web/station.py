@@ -20,10 +20,10 @@ from equipoise.study.rules import UNIT, unit_of
 from equipoise.study.setup import started
 from equipoise.web.context_page import contexts
 from equipoise.web.known import Known, described
+from equipoise.web.notices import in_sentences, unheard
 from equipoise.web.now import Mode, Now, clock, current, mode_of, now
 from equipoise.web.pair_page import Sitting, on_button, open_pair, seated
 from equipoise.web.refits import Refits
-from equipoise.web.remarks import remarks
 from equipoise.web.viewer import Viewer, first_setting, size_of
 
 SKIPPED = "skipped by the operator"
@@ -60,7 +60,7 @@ class Station:
         self.path, self.worker, self.machine, self.context = path, worker, machine, context
         self.busy = False
         self.trouble = ""
-        self.opt = resume(path)
+        self.opt = resume(path, notify=unheard)  # what `tell` returns is shown
         self.sitting = sitting if sitting is not None or machine else seated(self.opt)
         if self.sitting is not None:
             self.sitting.must_fit(self.opt.space)
@@ -139,13 +139,13 @@ class Station:
 
     def judge(self, pair: int, answer: str | float | None, reason: str = "", judge: str | None = None) -> list[str]:
         """Report what was said of the pair that is open here, or why nothing can be; then hand out the next."""
-        with self.turn(), remarks() as said:
+        with self.turn():
             if answer is not None and (pair, answer) in ((judged.id, was) for judged, was in self.opt.answers()):
                 return [f"Pair {pair} was judged so already: {on_button(answer)}."]
             self._must_be_open(pair, judge)
             self.opt.judge(pair, answer, skip=reason or "can't tell" if answer is None else None)
             self._go_on(judge)
-        return said
+        return []
 
     def judged_by(self, pair: int, judge: str) -> bool:
         """Whether a pair was judged, or skipped, by a judge."""
@@ -155,23 +155,23 @@ class Station:
 
     def tell(self, trial: int, value: float, error: float = 0.0) -> list[str]:
         """Report a reading of the trial that is open here, then hand out the next; return what is to be said."""
-        with self.turn(), remarks() as said:
+        with self.turn():
             if self._told_before(trial, value):
                 return [f"Trial {trial} was told {value:g} already."]
             self._must_be_current(trial)
             when = None if self.opt.max_gap is None else time.time()
-            self.opt.tell(trial, value, error=error, time=when, refit=False)
+            notices = self.opt.tell(trial, value, error=error, time=when, refit=False)
             self._go_on()
         self._refits.want()
-        return said
+        return in_sentences(notices or ())
 
     def fail(self, trial: int, reason: str) -> list[str]:
         """Report that the trial that is open here has no reading, then hand out the next."""
-        with self.turn(), remarks() as said:
+        with self.turn():
             self._must_be_current(trial)
-            self.opt.tell(trial, failed=reason or SKIPPED)
+            notices = self.opt.tell(trial, failed=reason or SKIPPED)
             self._go_on()
-        return said
+        return in_sentences(notices or ())
 
     def switch(self, mode: Mode, why: str = "") -> None:
         """Pause, or let the study go on: by hand, or by the program."""

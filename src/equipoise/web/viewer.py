@@ -12,7 +12,7 @@ import numpy as np
 from equipoise.log.jsonl import LogError
 from equipoise.optimizer import Optimizer, resume
 from equipoise.web.known import Known, known
-from equipoise.web.remarks import remarks
+from equipoise.web.notices import unheard
 
 PAST_BOUNDS = 12
 """Numbers of readings at which the certificate of an older study is computed anew, in the background."""
@@ -42,7 +42,7 @@ class Viewer:
 
     @cached_property
     def _opt(self) -> Optimizer:
-        return resume(self._path)
+        return resume(self._path, notify=unheard)  # what is recommended says it
 
     def known(self) -> Known:
         """Return what is known."""
@@ -57,17 +57,15 @@ class Viewer:
             return self._known
 
     def _made(self, version: str) -> Known:
-        with remarks() as said:
-            best = self._opt.recommend()
-            self._bounds[best.readings + best.judgements] = best.overall.bound
-            start = first_setting(self._opt, self._start)
-            found = known(self._opt, best, start, dict(self._bounds), version, self._blind)
-        found = replace(found, undo=None) if self._several else found
-        return replace(found, remarks=tuple(dict.fromkeys(said))) if said else found
+        best = self._opt.recommend()
+        self._bounds[best.readings + best.judgements] = best.overall.bound
+        start = first_setting(self._opt, self._start)
+        found = known(self._opt, best, start, dict(self._bounds), version, self._blind)
+        return replace(found, undo=None) if self._several else found
 
     def _look_back(self) -> None:
         """Compute the certificate as it was at some times before: with an optimizer of its own, off the way."""
-        past = resume(self._path)
+        past = resume(self._path, notify=unheard)
         told = past.readings + past.judgements
         if told < 2:
             return

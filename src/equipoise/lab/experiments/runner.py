@@ -24,7 +24,7 @@ class Learner(Protocol):
     def ask(self) -> Trial:
         """Return what to measure next."""
 
-    def tell(self, trial: Trial, value: float) -> None:
+    def tell(self, trial: Trial, value: float) -> object:
         """Report the reading of a trial."""
 
     def recommend(self) -> Recommendation:

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from equipoise.cli.common import INTERRUPTED, FailingError, command, harmless, printable
+from equipoise.cli.common import INTERRUPTED, FailingError, command, harmless, noted, printable
 from equipoise.cli.interrupting import interruptible
 from equipoise.programs.commands.arranging import KINDS, duration, job, named, question, setup
 from equipoise.programs.commands.exporting import say_all
@@ -151,7 +151,7 @@ def _measured(commands: Mapping[str, str], log: Path | None, options: Mapping[st
     null = next(iter(commands)) + AGAIN if options["null"] else None
     asked = question([*commands, *([null] if null else [])], options, null)
     todo, how = job(commands, asked, options), setup(options)
-    diary = None if log is None else Diary(log, todo.commands)
+    diary = None if log is None else Diary(log, todo.commands, notify=noted)
     sessions = [] if diary is None else [each.values(todo.metric) for each in diary.sessions]
     if diary is not None:
         diary.begin()
@@ -173,7 +173,7 @@ def _read(log: Path, options: Mapping[str, Any]) -> Outcome:
     """Return the verdict of a log, and all its executions."""
     if not log.exists():
         raise click.ClickException(f"{log} does not exist: give commands to measure")
-    diary = Diary(log)
+    diary = Diary(log, notify=noted)
     sessions, first = diary.sessions, next(iter(diary.arms))
     if not sessions:
         raise click.ClickException(f"{log} has no complete round yet: give commands to measure")

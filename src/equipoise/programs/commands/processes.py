@@ -9,6 +9,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from equipoise.cli.common import noted
 from equipoise.programs.diary import Execution
 from equipoise.runners import Ended, FailedError, Launcher, Order, reading, status
 
@@ -70,7 +71,7 @@ class Programs:
             raise RuntimeError("programs are measured on POSIX systems only: use `equipoise.compare` in Python")
         self.setup = setup
         self.shell_cost = {"wall": 0.0, "user": 0.0, "system": 0.0}
-        self._launcher = Launcher()
+        self._launcher = Launcher(noted)
         self.floor = FLOOR_MARGIN * self._launcher.run(Order(["true"], stdout=os.devnull)).rss
 
     def __enter__(self) -> "Programs":

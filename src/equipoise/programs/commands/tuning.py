@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from equipoise.cli.common import INTERRUPTED, FailingError, command, dialed, say
+from equipoise.cli.common import INTERRUPTED, FailingError, command, dialed, noted, say
 from equipoise.cli.interrupting import interruptible
 from equipoise.cli.running import bar
 from equipoise.optimizer import Optimizer, resume
@@ -142,7 +142,7 @@ def _study(plan: Template, goal: Goal, first: Mapping[str, Any], log: Path | Non
     """Return the study: a new one, which begins at the start, or the one in the log."""
     if log is None or not log.exists():
         return Optimizer(plan.space, start=first, minimize=not goal.higher, log=log, rng=seed)
-    opt = resume(log)
+    opt = resume(log, notify=noted)
     if opt.space.to_dict() != plan.space.to_dict() or opt.minimize == goal.higher:
         raise click.ClickException(f"{log} is a study of something else: {opt.space!r}")
     return opt
