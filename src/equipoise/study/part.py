@@ -36,8 +36,8 @@ class Part:
         kind: How people write it: "object" (a type, or a table with a type and arguments), "number", "count", "flag",
             or "by name" (a value for each parameter).
         check: Returns the value, checked.
-        label: What the form on the page calls it.
         help: What it is, for the help of the shell.
+        label: What the form on the page calls it; empty for its name.
         default: Returns the default, given the other parts that are known.
         describe: Returns the value as JSON.
         restore: Returns the value that JSON describes, given name, description and space.
@@ -51,8 +51,8 @@ class Part:
 
     kind: str
     check: Check
-    label: str
     help: str
+    label: str = ""
     default: Callable[[Mapping[str, Any]], Any] = lambda parts: None
     describe: Callable[[Any], Any] = described
     restore: Callable[[str, Any, Domain], Any] = _restored

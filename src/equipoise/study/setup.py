@@ -24,22 +24,26 @@ from equipoise.reductions import Baseline, Reduction
 from equipoise.spaces import Domain, Space
 from equipoise.study.defaults import default_offset, default_policy, default_posterior
 from equipoise.study.limits import Limits
-from equipoise.study.part import Check, Part
+from equipoise.study.part import Part
 
 
-def _object(attribute: str, example: str) -> Check:
-    """Return the check of an object: it must have an attribute, and a class is not an object."""
+def _object(attribute: str, example: str, text: str, **more: Any) -> Part:
+    """Return the row of an object: it must have an attribute, and a class is not an object."""
 
     def checked(name: str, value: Any, space: Domain) -> Any:
         if hasattr(value, attribute) and not isinstance(value, type):
             return value
         raise TypeError(f"`{name}` must be an object such as {example}, got {value!r}")
 
-    return checked
+    return Part("object", checked, text, **more)
 
 
-def _positive(name: str, value: Any, space: Domain) -> float:
-    return check.positive(name, value)
+def _positive(text: str, label: str, **more: Any) -> Part:
+    """Return the row of a number above zero."""
+    return Part("number", lambda name, value, space: check.positive(name, value), text, label, **more)
+
+
+SPACE = _object("candidates", "Space(q=Float(0, 1)), Box(bounds) or Finite(points)", "Where points lie.")
 
 
 def _encoded(name: str, value: Any, space: Domain) -> FloatArray:
@@ -73,22 +77,17 @@ class Setup:
     limits: Limits
     policy: Annotated[
         Policy,
-        Part(
-            "object",
-            _object("scores", "Challenger()"),
-            "Policy",
+        _object(
+            "scores",
+            "Challenger()",
             "Chooses what to propose.",
             default=lambda parts: default_policy(parts["kernel"] is None and parts["posterior"] is None),
         ),
     ]
     reduction: Annotated[
         Reduction,
-        Part(
-            "object",
-            _object("baseline", "TwoPoint()"),
-            "Reduction",
-            "How a proposal is measured.",
-            default=lambda parts: parts["policy"].reduction,
+        _object(
+            "baseline", "TwoPoint()", "How a proposal is measured.", default=lambda parts: parts["policy"].reduction
         ),
     ]
     minimize: Annotated[
@@ -96,8 +95,8 @@ class Setup:
         Part(
             "flag",
             lambda name, value, space: bool(value),
-            "The reading is to be",
             "Look for the smallest value instead of the largest.",
+            "The reading is to be",
             default=lambda parts: False,
             options=("as large as possible", "as small as possible"),
             rare=False,
@@ -105,11 +104,9 @@ class Setup:
     ]
     max_gap: Annotated[
         float | None,
-        Part(
-            "number",
-            _positive,
-            "Give up a pair whose readings are further apart, in seconds, than",
+        _positive(
             "Give up a pair whose halves are further apart, by the times told.",
+            "Give up a pair whose readings are further apart, in seconds, than",
             logs_none=True,
         ),
     ]
@@ -118,8 +115,8 @@ class Setup:
         Part(
             "count",
             lambda name, value, space: check.count(name, value, at_least=0),
-            "Points measured first",
             "Points measured first.  [default: by the dimension]",
+            "Points measured first",
             logs_none=True,
         ),
     ]
@@ -128,8 +125,8 @@ class Setup:
         Part(
             "by name",
             _encoded,
-            "Present value",
             "Where things stand now, every parameter: measured first.",
+            "Present value",
             describe=lambda point: point.tolist(),
             restore=lambda name, point, space: Encoded(Codec(space).point(point)),
             complete=True,
@@ -138,11 +135,9 @@ class Setup:
     ]
     drop: Annotated[
         float | None,
-        Part(
-            "number",
-            _positive,
-            "No setting that may be worse than where the knobs stand now by more than",
+        _positive(
             "Ask for nothing that may be worse than the start by more than this.",
+            "No setting that may be worse than where the knobs stand now by more than",
             needs_start=True,
             rare=False,
         ),
@@ -152,8 +147,8 @@ class Setup:
         Part(
             "by name",
             _steps,
-            "Longest move",
             "By how much a number may differ at most from one reading to the next, from the start on.",
+            "Longest move",
             describe=lambda steps: list(map(list, steps.items())) if isinstance(steps, Mapping) else steps,
             needs_start=True,
             rare=False,
@@ -161,51 +156,27 @@ class Setup:
     ]
     posterior: Annotated[
         Posterior | None,
-        Part(
-            "object",
-            _object("condition", "AnywherePosterior(RBF(0.2))"),
-            "Belief before any data",
-            "The belief before any data, where kernel, offset, confidence and regularizer do not say it all.",
-        ),
+        _object("condition", "AnywherePosterior(RBF(0.2))", "The belief before any data, instead of its own parts."),
     ]
     kernel: Annotated[
         Kernel | None,
-        Part(
-            "object",
-            _object("with_gradient", "RBF(0.2)"),
-            "Kernel",
-            "Prior covariance of f.  [default: learned]",
-            in_belief=True,
-            logs_none=True,
-        ),
+        _object("with_gradient", "RBF(0.2)", "Prior covariance of f; else learned.", in_belief=True, logs_none=True),
     ]
     regularizer: Annotated[
         float | None,
-        Part(
-            "number",
-            _positive,
-            "Regularizer",
-            "Variance given to the noise of an outcome, with a kernel.  [default: 1]",
-            in_belief=True,
-            logs_none=True,
+        _positive(
+            "Variance given to the noise of an outcome, with a kernel.", "Regularizer", in_belief=True, logs_none=True
         ),
     ]
     confidence: Annotated[
         Confidence | None,
-        Part(
-            "object",
-            _object("__call__", "TightConfidence(outcome_noise=0.1)"),
-            "Confidence",
-            "Confidence coefficient.",
-            in_belief=True,
-        ),
+        _object("__call__", "TightConfidence(outcome_noise=0.1)", "Confidence coefficient.", in_belief=True),
     ]
     offset: Annotated[
         Offset,
-        Part(
-            "object",
-            _object("learns_readings", "Tracked()"),
-            "Offset",
+        _object(
+            "learns_readings",
+            "Tracked()",
             "What is assumed of the bias.",
             default=lambda parts: default_offset(parts["reduction"], parts["kernel"], parts["posterior"]),
             in_belief=True,
@@ -220,7 +191,7 @@ class Setup:
             space: Where points lie.
             given: Parts by name; one that is missing or `None` gets its default.
         """
-        _object("candidates", "Space(q=Float(0, 1)), Box(bounds) or Finite(points)")("space", space, space)
+        SPACE.check("space", space, space)
         _must_go_together(given)
         parts = {name: part.checked(name, given.get(name), space) for name, part in PARTS.items()}
         for name, part in PARTS.items():
