@@ -1,7 +1,7 @@
 """The first line of a log: what the study is.
 
-It may come from a stranger. So it may name the parts of an optimizer and nothing else, sizes are bounded, and whatever
-makes no sense in it is a `LogError`.
+It may come from a stranger. So it may name the parts of an optimizer and nothing else (`study/setup.py` refuses the
+rest), sizes are bounded, and whatever makes no sense in it is a `LogError`.
 """
 
 import os
