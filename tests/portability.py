@@ -36,6 +36,7 @@ DISABLED = " ".join(name for name in COMPILED.__cpu_dispatch__ if FEATURES.get(n
 
 NUMERICAL = [
     "src",
+    "tests/answer/test_betting.py",
     "tests/answer/test_regret.py",
     "tests/answer/test_share.py",
     "tests/belief",
