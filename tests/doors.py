@@ -297,7 +297,7 @@ def goes_on(path):
     trial = opt.ask(context=context)
     opt.tell(trial, 0.25, error=0.1, covariates={"humidity": 0.5})
     opt.correct(trial, 0.5)
-    opt.note("unit", "nA")
+    opt.set("unit", "nA")
     opt.tell(opt.ask(context=context), 0.75)
     opt.undo()
     opt.retract(trial)

@@ -109,7 +109,7 @@ def workers(path):
         trial = opt.ask(worker=f"laser-{i % 2}")
         opt.tell(trial, reading(trial) + 5 * (i % 2), time=float(i), error=0.05)
     opt.ask(n=3, worker="laser-1")
-    opt.note("unit", "nA")
+    opt.set("unit", "nA")
     opt.note("dialed in", "for the night", x={"q1": 0.5, "q2": 0.5})
     return opt
 

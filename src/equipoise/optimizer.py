@@ -19,7 +19,7 @@ from equipoise.data import Duel, Reading, Trial
 from equipoise.kernels import Kernel
 from equipoise.likelihoods import DEFAULT_STEPS, JudgeReport, Pair
 from equipoise.log.codec import MAX_PLANNED
-from equipoise.log.events import Asked, Begun, Event, Noted, Paired, Planned
+from equipoise.log.events import FORMER_SETTINGS, Asked, Begun, Event, Noted, Paired, Planned, Set
 from equipoise.log.header import Header
 from equipoise.log.journal import Journal, Log
 from equipoise.offsets import Circumstances, Offset
@@ -28,7 +28,7 @@ from equipoise.policies import Policy
 from equipoise.reductions import Reduction
 from equipoise.spaces import Domain
 from equipoise.spaces.constraints import Constraint
-from equipoise.study import Claims, Keeper, Note, Plan, Rank, Record, Reproduction, Setup, Streams
+from equipoise.study import Claims, Keeper, Note, Plan, Rank, Record, Reproduction, Setting, Setup, Streams
 from equipoise.study.parsing import Table
 from equipoise.study.setup import PARTS, arguments
 from equipoise.study.tables import columns
@@ -233,8 +233,33 @@ class Optimizer:
         for name, value in (("topic", topic), ("text", text)):
             if not isinstance(value, str):
                 raise TypeError(f"`{name}` must be a text, got {value!r}")
+        if topic in FORMER_SETTINGS:
+            raise ValueError(f"`topic` must not be that of a setting, see `set`, got {topic!r}")
         point = None if x is None else self.space.encode(x)
-        self._changed(lambda s: s.happen(Noted(len(s.state.notes), topic, text, point)))
+        self._changed(lambda s: s.happen(Noted(s.state.next_note, topic, text, point)))
+
+    @property
+    def settings(self) -> list[Setting]:
+        """The settings that were changed by `set`, in this order: the last one of a name holds."""
+        return self._study.look(lambda s: s.state.settings)
+
+    def set(self, name: str, value: str, why: str = "") -> None:
+        """Set the unit of a reading, or who measures a study that is served; nothing is learned from it.
+
+        Args:
+            name: "unit" or "mode".
+            value: The unit; or the mode: "by hand", "automatic" or "pause".
+            why: Why, for others to read.
+
+        Example:
+            >>> import equipoise as eq
+            >>> opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), rng=0)
+            >>> opt.set("unit", "mW")
+            >>> opt.settings
+            [Setting(name='unit', value='mW', why='')]
+        """
+        setting = Set(name, value, why)
+        self._changed(lambda s: s.happen(setting))
 
     def follow(self) -> None:
         """Learn what other processes have written to the log since; `ask`, `tell` and `recommend` do so themselves."""

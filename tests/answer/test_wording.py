@@ -25,7 +25,7 @@ def study(tmp_path_factory):
     """A study with units: of a knob, and of the reading."""
     path = tmp_path_factory.mktemp("words") / "study.jsonl"
     opt = eq.Optimizer(SPACE, start={"q1": -1, "gain": 1, "lens": "out"}, rng=0, log=path)
-    opt.note("unit", "mW")
+    opt.set("unit", "mW")
     for t in range(60):
         trial = opt.ask()
         opt.tell(trial, value(trial.x) + 0.1 * t)
@@ -172,7 +172,7 @@ def test_judgements_alone_have_the_unit_of_the_judge():
 def test_units_from_the_shell(tmp_path):
     study = tmp_path / "study.jsonl"
     invoke("new", study, "--float", "q", 0, 1, "--context", "temp", 0, 40, "--unit", "q", "A", "--unit", "temp", "°C")
-    invoke("note", study, "unit", "mW")
+    invoke("set", study, "unit", "mW")
     invoke("ask", study, "--context", "temp=21.5")
     invoke("tell", study, 0, 1)
     assert re.match(r"q = \d\.\d{4,5} A, temp = 21\.5 °C\n", invoke("best", study).stdout)

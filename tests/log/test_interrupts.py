@@ -42,7 +42,7 @@ CALLS = {
     "expire": lambda opt: opt.expire(2),
     "correct": lambda opt: opt.correct(0, 0.9),
     "retract": lambda opt: opt.retract(0),
-    "note": lambda opt: opt.note("pause", "lunch"),
+    "note": lambda opt: opt.set("mode", "pause", "lunch"),
     "absurd": lambda opt: opt.tell(1, 1e200),
     "audit": lambda opt: opt.audit(2),
     "verify": lambda opt: opt.verify(2),

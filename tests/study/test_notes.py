@@ -19,9 +19,9 @@ def opt(tmp_path):
 
 
 def test_a_note_is_in_the_log_and_comes_back(opt):
-    opt.note("pause", "beam dump <b>\u202e")
+    opt.note("stop", "beam dump <b>\u202e")
     opt.note("best", x=AT)
-    said = [Note("pause", "beam dump <b>\u202e"), Note("best", "", AT)]
+    said = [Note("stop", "beam dump <b>\u202e"), Note("best", "", AT)]
     assert opt.notes == eq.resume(opt.log).notes == said
     last = events(opt.log)[-1]
     assert (last["note"], last["topic"], last["x"]) == (1, "best", AT)
@@ -39,13 +39,13 @@ def test_nothing_is_learned_from_a_note(opt, tmp_path):
 
 def test_another_process_reads_what_was_noted(opt):
     other = eq.resume(opt.log)
-    opt.note("pause")
+    opt.note("stop")
     assert other.notes == []
     other.follow()
-    assert other.notes == [Note("pause")]
-    other.note("by hand")
+    assert other.notes == [Note("stop")]
+    other.note("again")
     opt.note("shift")
-    assert [note.topic for note in opt.notes] == ["pause", "by hand", "shift"]
+    assert [note.topic for note in opt.notes] == ["stop", "again", "shift"]
 
 
 def test_the_last_answer_is_the_one_to_undo(opt):

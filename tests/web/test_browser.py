@@ -247,8 +247,9 @@ def test_with_script_switched_off(browser, server, study):
         page.get_by_role("button", name="Write").click()
         expect(page.locator(".notes li").first).to_contain_text("note: beam is back")
     assert told(study) == {0: 0.0, 1: 1.25, 2: 2.0}
-    topics = [note.topic for note in eq.resume(study).notes]
-    assert topics == ["unit", "pause", "by hand", "dialed in: best", "note"]
+    again = eq.resume(study)
+    assert [note.topic for note in again.notes] == ["dialed in: best", "note"]
+    assert [setting.value for setting in again.settings if setting.name == "mode"] == ["pause", "by hand"]
 
 
 def test_a_server_killed_in_the_middle_loses_nothing(browser, tmp_path):
@@ -321,7 +322,7 @@ def test_a_new_study_in_a_folder_and_one_that_only_watches(browser, server, fold
             expect(other.locator("#now-title")).to_contain_text("Trial 1")
     opt = eq.resume(folder / "fresh.jsonl")
     assert opt.space.parameters["QF1"].unit == "A"
-    assert [note.text for note in opt.notes] == ["mW"]
+    assert [setting.value for setting in opt.settings] == ["mW"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -330,10 +331,10 @@ def test_everybody_can_use_it(browser, server, folder, scheme):
     opt = begun(path, readings=20)
     with pytest.warns(eq.DuelGivenUp):
         opt.tell(opt.ask(worker="page"), failed="no beam")
-    opt.note("pause", "lunch")
+    opt.set("mode", "pause", "lunch")
     with screen(browser, server, path, color_scheme=scheme) as page:
         assert violations(page) == []
-        opt.note("by hand")
+        opt.set("mode", "by hand")
         opt.ask(worker="page")
         expect(page.locator("#value")).to_be_visible()
         assert violations(page) == []

@@ -107,8 +107,16 @@ def test_what_is_done_beside_measuring_is_in_the_log(station):
         do(station, do="best", shown=told_of(START | {"focus": 6}))
     do(station, do="best", shown=moves(station, "best")[1])
     do(station, do="note", text="beam is back")
-    notes = [(event["topic"], event["text"]) for event in events(station.path) if "note" in event][1:]
-    assert notes == [("pause", "lunch"), ("by hand", ""), ("dialed in: best", ""), ("note", "beam is back")]
+    notes = [(event["topic"], event["text"]) for event in events(station.path) if "note" in event]
+    assert notes == [("dialed in: best", ""), ("note", "beam is back")]
+    modes = [(event["value"], event.get("why")) for event in events(station.path) if event.get("set") == "mode"]
+    assert modes == [("pause", "lunch"), ("by hand", None)]
+    assert [text for _, text in station.known().notes] == [
+        "note: beam is back",
+        "dialed in: best",
+        "by hand",
+        "paused: lunch",
+    ]
     assert all(dial.changed is False for dial in moves(station, "best")[0])
     text = entry(station)
     assert "4 readings" in text
@@ -161,7 +169,7 @@ def test_what_is_written_while_it_is_computed_is_shown_by_the_next_look(station,
         shell.ask(worker="page")
         return found
 
-    shell.note("pause")
+    shell.set("mode", "pause")
     setattr(owner, between, late)
     (station.known if between == "recommend" else station.now)()
     assert station.now().trial == 1

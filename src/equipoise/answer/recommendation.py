@@ -57,7 +57,7 @@ class Recommendation:
             what is better by 1 is chosen in 84 % of cases.
         preferred: The settings that it was verified against by fresh judgements, and how often it was preferred to
             each, with an interval.
-        unit: Of a reading, if the study has a note that says it.
+        unit: Of a reading, if it is set.
         readouts: How the value of each parameter is shown, by name: its unit and its digits.
         notices: What else the user should know, such as a `WrongUnit`.
     """

@@ -215,7 +215,27 @@ def undo(study: Path, as_json: bool) -> None:
 def note(study: Path, topic: str, text: tuple[str, ...], x: str | None, as_json: bool) -> None:
     """Write a note into the study: a TOPIC in one word, and a TEXT. Nothing is learned from it.
 
-    The page of `serve` shows notes. The topic "pause" pauses it, "by hand" and "automatic" let it go on.
+    The page of `serve` shows notes.
     """
     opened(study).note(topic, " ".join(text), x=None if x is None else setting("--x", x))
     say(as_json, {"topic": topic, "text": " ".join(text)}, f"Noted: {topic}.")
+
+
+@command(
+    "set",
+    "equipoise set study.jsonl unit mW\nequipoise set study.jsonl mode pause lunch\n"
+    'equipoise set study.jsonl mode "by hand"',
+    short_help="Set the unit of a reading, or who measures.",
+)
+@STUDY
+@click.argument("name", type=click.Choice(["unit", "mode"]))
+@click.argument("value")
+@click.argument("why", nargs=-1)
+@AS_JSON
+def set_(study: Path, name: str, value: str, why: tuple[str, ...], as_json: bool) -> None:
+    """Set the unit of a reading, or the mode of the page of `serve`, and say WHY if you like.
+
+    The mode "pause" pauses the study there, "by hand" and "automatic" let it go on. Nothing is learned from it.
+    """
+    opened(study).set(name, value, " ".join(why))
+    say(as_json, {"set": name, "value": value, "why": " ".join(why)}, f"Set: {name} is {value}.")

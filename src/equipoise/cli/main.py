@@ -1,5 +1,6 @@
 """The command `equipoise`: studies, a demonstration, the paper's figures, and benchmarks."""
 
+import builtins
 import errno
 import sys
 from importlib import import_module
@@ -34,7 +35,9 @@ Programs:
 SECTIONS = {
     "A study": {
         "new": "cli.making",
-        **dict.fromkeys(("ask", "tell", "fail", "expire", "correct", "retract", "undo", "note"), "cli.answering"),
+        **dict.fromkeys(
+            ("ask", "tell", "fail", "expire", "correct", "retract", "undo", "note", "set"), "cli.answering"
+        ),
         "best": "cli.working",
         **dict.fromkeys(("audit", "verify", "cancel"), "cli.proving"),
         "judge": "cli.preferring",
@@ -67,7 +70,7 @@ class _Sections(click.Group):
         """Import a command; `None` where there is none of that name."""
         if cmd_name not in MODULES:
             return None
-        name = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        name = f"{cmd_name}_" if iskeyword(cmd_name) or hasattr(builtins, cmd_name) else cmd_name
         command: click.Command = getattr(import_module(f"equipoise.{MODULES[cmd_name]}"), name)
         return command
 

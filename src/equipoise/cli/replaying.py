@@ -30,6 +30,7 @@ from equipoise.log.events import (
     Refitted,
     Rejudged,
     Retracted,
+    Set,
     Stamped,
     Told,
 )
@@ -166,6 +167,8 @@ def _told(event: Event, where: dict[int, str], space: Domain) -> str:
         case Noted(number, topic, text, point):
             moved = "" if point is None else f" at {spelled(space.decode(point))}"
             return f"note   {number:5}  {topic}{': ' * bool(text)}{text}{moved}"
+        case Set(name, value, why):
+            return f"set           {name}: {value}{f' ({why})' if why else ''}"
         case Paired(trial, first, second):
             return f"pair   {trial:5}  " + " | ".join(spelled(space.decode(point)) for point in (first, second))
         case Judged(trial, answer, judge):

@@ -18,6 +18,8 @@ from equipoise.belief.judgements import Heard
 from equipoise.data import EVEN, Duel, Proposal, Reading, Side
 from equipoise.likelihoods import known_scale
 from equipoise.log.events import (
+    FORMER_SETTINGS,
+    MODES,
     Added,
     Asked,
     Begun,
@@ -34,6 +36,7 @@ from equipoise.log.events import (
     Refitted,
     Rejudged,
     Retracted,
+    Set,
     Stamped,
     Step,
     Teaching,
@@ -119,6 +122,8 @@ class Codec:
                 return {"retract": trial} | _fits(event)
             case Noted(number, topic, text, point):
                 return {"note": number, "topic": topic, "text": text} | self._moved(point)
+            case Set(name, value, why):
+                return {"set": name, "value": value} | _given(why=why or None)
             case Paired():
                 return self._pair(event)
             case Judged(trial, answer, judge):
@@ -163,6 +168,10 @@ class Codec:
                 return Corrected(_number("correct", trial), self._to_reading(content), **_to_fits(content))
             case {"retract": trial}:
                 return Retracted(_number("retract", trial), **_to_fits(content))
+            case {"set": name, "value": value}:
+                return Set(name, value, content.get("why", ""))
+            case {"note": _, "topic": str(topic), "text": str(text)} if topic in FORMER_SETTINGS:
+                return Set("mode", topic, text) if topic in MODES else Set(topic, text)
             case {"note": number, "topic": str(topic), "text": str(text)}:
                 point = self.point(content["point"]) if "point" in content else None
                 return Noted(_number("note", number), topic, text, point)

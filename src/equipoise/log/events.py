@@ -14,6 +14,7 @@ Expired   a trial was taken back                              {"expire": trial}
 Corrected a reading was wrong, and is another                 {"correct": trial, "value": number, ...}
 Retracted a reading, failure or judgement never was           {"retract": trial}
 Noted     somebody said something of the study                {"note": number, "topic": text, "text": text, ...}
+Set       who measures, or the unit, is another from now on   {"set": name, "value": text, ...}
 Paired    two settings were handed out to be judged           {"pair": trial, "points": ..., "steps": how many}
 Judged    what a judge said of them                           {"judge": trial, "answer": word or number, ...}
 Rejudged  a judgement was wrong, and is another               {"correct": trial, "answer": word or number, ...}
@@ -37,6 +38,12 @@ from equipoise.data import Duel, Reading
 
 Purpose = Literal["audit", "verify"]
 """What duels are planned for."""
+
+MODES = ("by hand", "automatic", "pause")
+"""Who measures a study that is served: people, a program, or nobody for now."""
+
+FORMER_SETTINGS = (*MODES, "unit")
+"""Topics of notes by which former versions set the mode and the unit; a log that has such notes keeps its meaning."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -166,6 +173,24 @@ class Noted:
     point: FloatArray | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Set:
+    """A setting of the study has another value from now on: its mode, or the unit of its readings."""
+
+    name: str
+    value: str
+    why: str = ""
+
+    def __post_init__(self) -> None:
+        for name, text in (("name", self.name), ("value", self.value), ("why", self.why)):
+            if not isinstance(text, str):
+                raise TypeError(f"`{name}` must be a text, got {text!r}")
+        if self.name not in ("mode", "unit"):
+            raise ValueError(f"`name` must be mode or unit, got {self.name!r}")
+        if self.name == "mode" and self.value not in MODES:
+            raise ValueError(f"`value` of mode must be one of {', '.join(MODES)}, got {self.value!r}")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Paired:
     """Two settings, encoded, in this order, were handed out to be judged on a scale, for a plan where one is served.
@@ -222,6 +247,7 @@ Event = (
     | Corrected
     | Retracted
     | Noted
+    | Set
     | Judging
 )
 

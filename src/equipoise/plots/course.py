@@ -59,7 +59,7 @@ def readings(opt: Optimizer, ax: Any = None, *, context: Mapping[str, Any] | Non
     """
     ax = axes(ax)
     told = [record for record in opt.records() if record.value is not None and not record.earlier]
-    ax.set(xlabel="reading", ylabel=labeled("value", unit_of(opt.notes)), title="What was read")
+    ax.set(xlabel="reading", ylabel=labeled("value", unit_of(opt.settings)), title="What was read")
     whole(ax.xaxis)
     if not told:
         return ax

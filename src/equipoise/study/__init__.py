@@ -9,7 +9,7 @@ from equipoise.study.outliers import DeadSensor, SetAside
 from equipoise.study.plans import Plan
 from equipoise.study.proposing import Proposer
 from equipoise.study.reproducing import Reproduction, agree
-from equipoise.study.rules import Note, Record
+from equipoise.study.rules import Note, Record, Setting
 from equipoise.study.setup import Setup
 from equipoise.study.state import State
 from equipoise.study.streams import Streams
@@ -30,6 +30,7 @@ __all__ = [
     "Record",
     "Reproduction",
     "SetAside",
+    "Setting",
     "Setup",
     "State",
     "Streams",

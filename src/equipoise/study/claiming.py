@@ -53,7 +53,7 @@ class Claims:
         standing = _standing(state, self.space)
         best = recommended(self.space, state.posterior, standing, self.streams.at(readings, RECOMMEND))
         judgements = len(state.docket.judged)
-        unit = JUDGED_UNIT if judgements and not best.readings else unit_of(state.notes)
+        unit = JUDGED_UNIT if judgements and not best.readings else unit_of(state.settings)
         return replace(best, judgements=judgements, unit=unit, notices=self.notices(state))
 
     def notices(self, state: State) -> tuple[Warning, ...]:

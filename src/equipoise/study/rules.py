@@ -86,18 +86,37 @@ class Note:
     at: str | None = field(default=None, compare=False, repr=False)
 
 
-UNIT = "unit"
-"""The topic of the note that says the unit of a reading."""
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting of a study that was changed.
+
+    Attributes:
+        name: Which: "mode" or "unit".
+        value: What it is from then on.
+        why: Why, if somebody has said so.
+        at: When, ISO 8601 in UTC; `None` if the log does not say it.
+    """
+
+    name: str
+    value: str
+    why: str = ""
+    at: str | None = field(default=None, compare=False, repr=False)
 
 
-def unit_of(notes: Sequence[Note]) -> str:
-    """Return the unit of a reading, as the last note of that topic says it; empty if none does.
+def last_set(settings: Sequence[Setting], name: str) -> Setting | None:
+    """Return the last change of a setting; `None` if it was never set.
 
     Example:
-        >>> unit_of([Note("unit", "W"), Note("weather", "hot"), Note("unit", "mW")])
+        >>> last_set([Setting("unit", "W"), Setting("mode", "pause"), Setting("unit", "mW")], "unit").value
         'mW'
     """
-    return next((printable(note.text, "") for note in reversed(notes) if note.topic == UNIT), "")
+    return next((setting for setting in reversed(settings) if setting.name == name), None)
+
+
+def unit_of(settings: Sequence[Setting]) -> str:
+    """Return the unit of a reading; empty if none is set."""
+    unit = last_set(settings, "unit")
+    return "" if unit is None else printable(unit.value, "")
 
 
 @dataclass(frozen=True, slots=True)

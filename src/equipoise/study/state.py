@@ -33,6 +33,7 @@ from equipoise.log.events import (
     Refitted,
     Rejudged,
     Retracted,
+    Set,
     Stamped,
     Teaching,
     Told,
@@ -52,7 +53,7 @@ from equipoise.study.outliers import LARGEST_PLAUSIBLE, SetAside, absurd
 from equipoise.study.plans import Plan
 from equipoise.study.positions import position, positions
 from equipoise.study.reach import Reach
-from equipoise.study.rules import NOTHING, Change, Note, Record
+from equipoise.study.rules import NOTHING, Change, Note, Record, Setting, last_set
 from equipoise.study.setup import Setup
 from equipoise.study.times import Times
 from equipoise.study.views import feasibility, records, standing, suspect
@@ -255,9 +256,21 @@ class State:
                 answered = trial in ledger.told or trial in ledger.failed or self.docket.answers(trial)
                 return self._rewritten(event, retracted(self._events, trial), later) if answered else NOTHING
             case Noted(number):
-                self._must_be("note", len(self._notes), max(number, len(self._notes)))
-                new = number >= len(self._notes)
+                new = number >= self.next_note
                 return self._change(event, lambda: self._notes.append(event)) if new else NOTHING
+            case Set(name, value, why):
+                last = last_set(self.settings, name)
+                return NOTHING if last == Setting(name, value, why) else self._change(event, lambda: None)
+
+    @property
+    def next_note(self) -> int:
+        """The number of the next note; a former version also numbered what are settings now."""
+        return self._notes[-1].number + 1 if self._notes else 0
+
+    @property
+    def settings(self) -> list[Setting]:
+        """The settings that were changed, in this order."""
+        return [Setting(s.event.name, s.event.value, s.event.why, s.at) for s in self._past if isinstance(s.event, Set)]
 
     @property
     def notes(self) -> list[Note]:

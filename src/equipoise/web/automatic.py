@@ -1,6 +1,6 @@
 """Automatic mode: a program, or a function, measures trial after trial; people watch, pause, take over, let it go on.
 
-Whose turn it is stands in the log: the last note that says "automatic", "by hand" or "pause". A reading under way when
+Whose turn it is stands in the log: its mode, "automatic", "by hand" or "pause". A reading under way when
 somebody pauses is finished: a program that is killed may leave an instrument anywhere. When the server ends, the
 program is ended, as `equipoise run` does, and its trial waits to be measured again.
 """

@@ -15,7 +15,6 @@ from equipoise.spaces.named import Space
 from equipoise.spaces.numbers import Float, Int
 from equipoise.spaces.options import Choice
 from equipoise.study.part import Part
-from equipoise.study.rules import UNIT
 from equipoise.study.setup import PARTS
 from equipoise.web.forms import Fields, count, fields, number, words
 from equipoise.web.pages import Pages, page
@@ -112,7 +111,7 @@ def begin(studies: Studies, given: Fields) -> str:
     except (ValueError, TypeError, RuntimeError) as error:
         raise RefusedError(f"{str(error)[0].upper()}{str(error)[1:]}.") from error
     if words(given, "unit"):
-        opt.note(UNIT, words(given, "unit"))
+        opt.set("unit", words(given, "unit"))
     return path.name
 
 

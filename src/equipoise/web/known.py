@@ -8,11 +8,11 @@ from equipoise.answer import Recommendation
 from equipoise.answer.wording import claims, compared, counted, planned, preferences
 from equipoise.optimizer import Optimizer
 from equipoise.spaces.readouts import printable
-from equipoise.study import Note
-from equipoise.study.rules import UNIT, Record
+from equipoise.study import Note, Setting
+from equipoise.study.rules import Record
 from equipoise.web.dials import Dial, dials
 from equipoise.web.notices import in_sentences
-from equipoise.web.now import MODES, clock
+from equipoise.web.now import clock
 from equipoise.web.pair_page import in_words
 from equipoise.web.traces import answers_chart, certificate_chart, estimate_charts, readings_chart
 
@@ -21,6 +21,9 @@ MOST_ROWS = 80
 
 MOST_NOTES = 8
 """Notes on the screen, the newest."""
+
+NAMES = {"pause": "paused"}
+"""Modes as they are listed beside the notes, if not by their own name."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,7 @@ def known(
         version: Of what is known.
         blind: Whether settings are hidden from whoever judges.
     """
-    notes, records, last = opt.notes, opt.records(), opt.last_answered
+    records, last = opt.records(), opt.last_answered
     only_judged = best.judgements > 0 and not best.readings
     short = best.unit.split()[0] if only_judged else best.unit  # beside an axis there is little room
     rows = [_row(opt, record, blind) for record in records]
@@ -133,7 +136,7 @@ def known(
         "" if opt.plan is None else planned(opt.plan.purpose, opt.plan.duels, opt.plan.told, opt.plan.left),
         next((row for row in rows if row.trial == last), None),
         tuple(newest[:MOST_ROWS]),
-        tuple(_noted(notes))[:MOST_NOTES],
+        tuple(_noted(opt.notes, opt.settings))[:MOST_NOTES],
         readings_chart(opt, best, short) if best.readings or not best.judgements else answers_chart(opt),
         tuple(estimate_charts(opt, best, short)) if best.readings + best.judgements and not blind else (),
         certificate_chart(bounds, best.readings + best.judgements, short, "judgements" if only_judged else "readings"),
@@ -172,12 +175,9 @@ def _judged(record: Record, said: str) -> Row:
     return Row(i, i, clock(record.ended), (), "", printable(said, ""), answered=True, strange=skipped)
 
 
-def _noted(notes: Sequence[Note]) -> Sequence[tuple[str, str]]:
-    """Return when something was said, and what, the newest first; the unit is said elsewhere."""
-    names = {"pause": "paused", "by hand": "by hand", "automatic": "automatic"}
-    said = []
-    for note in notes:
-        topic = names[note.topic] if note.topic in MODES else note.topic
-        if note.topic != UNIT:
-            said.append((clock(note.at), printable(f"{topic}: {note.text}" if note.text else topic, "")))
-    return said[::-1]
+def _noted(notes: Sequence[Note], settings: Sequence[Setting]) -> list[tuple[str, str]]:
+    """Return when something was said or the mode was set, and what, the newest first; the unit is said elsewhere."""
+    said = [(note.at or "", note.topic, note.text) for note in notes]
+    said += [(each.at or "", NAMES.get(each.value, each.value), each.why) for each in settings if each.name == "mode"]
+    newest = sorted(said, key=lambda each: each[0])[::-1]
+    return [(clock(at or None), printable(f"{topic}: {text}" if text else topic, "")) for at, topic, text in newest]

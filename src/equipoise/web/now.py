@@ -9,15 +9,14 @@ from typing import Any, Literal
 
 from equipoise.optimizer import Optimizer
 from equipoise.spaces.readouts import printable
-from equipoise.study import Note
-from equipoise.study.rules import Record, unit_of
+from equipoise.study import Setting
+from equipoise.study.rules import Record, last_set, unit_of
 from equipoise.web.context_page import ContextField, context_fields
 from equipoise.web.dials import Dial, dials
 from equipoise.web.pair_page import Last, Sides, Sitting, last, sides
 
 Mode = Literal["by hand", "automatic", "pause"]
-MODES: tuple[Mode, ...] = ("by hand", "automatic", "pause")
-"""How a study goes on: the last note of such a topic says it."""
+"""Who measures, or whether nobody does."""
 
 
 KNOBS_PER_COLUMN, MOST_COLUMNS = 8, 3
@@ -101,10 +100,10 @@ def now(
         busy: Whether it measures.
         sitting: How pairs are judged here, if they are.
     """
-    notes = opt.notes
-    mode, said = mode_of(notes, machine), opt.readings
-    paused = _paused(notes) if mode == "pause" else ""
-    general: dict[str, Any] = {"unit": unit_of(notes), "busy": busy, "paused": paused, "machine": machine}
+    settings = opt.settings
+    mode, said = mode_of(settings, machine), opt.readings
+    paused = _paused(settings) if mode == "pause" else ""
+    general: dict[str, Any] = {"unit": unit_of(settings), "busy": busy, "paused": paused, "machine": machine}
     if sitting is not None:
         shown, mine = sides(opt, sitting), last(opt, sitting)
         needs = context_fields(opt) if shown is None else ()
@@ -122,11 +121,12 @@ def current(opt: Optimizer, worker: str | None) -> Record | None:
     return next((record for record in waiting if record.worker == worker), None)
 
 
-def mode_of(notes: Sequence[Note], machine: bool) -> Mode:
+def mode_of(settings: Sequence[Setting], machine: bool) -> Mode:
     """Return who measures; without a program to measure by itself, somebody does by hand."""
     usual: Mode = "automatic" if machine else "by hand"
-    last = next((note.topic for note in reversed(notes) if note.topic in MODES), usual)
-    return "pause" if last == "pause" else "by hand" if last == "by hand" else usual
+    last = last_set(settings, "mode")
+    value = usual if last is None else last.value
+    return "pause" if value == "pause" else "by hand" if value == "by hand" else usual
 
 
 def clock(at: str | None) -> str:
@@ -144,8 +144,9 @@ def _half(record: Record) -> str:
     return f"pair {record.duel}" + (f", {order} of {record.positions}" if record.positions > 1 else "")
 
 
-def _paused(notes: Sequence[Note]) -> str:
+def _paused(settings: Sequence[Setting]) -> str:
     """Return since when it is paused, and why."""
-    note = next(note for note in reversed(notes) if note.topic == "pause")
-    text = printable(note.text, "")
-    return f"since {clock(note.at)}" + (f": {text}" if text else "")
+    last = last_set(settings, "mode")
+    assert last is not None
+    text = printable(last.why, "")
+    return f"since {clock(last.at)}" + (f": {text}" if text else "")

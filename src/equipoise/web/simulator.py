@@ -11,7 +11,6 @@ from equipoise.lab.environments.beamline import intensity
 from equipoise.optimizer import Optimizer
 from equipoise.spaces.named import Space
 from equipoise.spaces.numbers import Float
-from equipoise.study.rules import UNIT
 
 SECONDS = 1.0
 """What a reading takes."""
@@ -27,7 +26,7 @@ def begin(path: Path) -> None:
     """Make the study of the simulated instrument."""
     space = Space({name: Float(-6, 6, unit="1/m²") for name in NAMES})
     opt = Optimizer(space, start=START, log=path, rng=0)
-    opt.note(UNIT, "nA")
+    opt.set("unit", "nA")
 
 
 class Simulator:

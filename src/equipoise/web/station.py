@@ -16,7 +16,7 @@ from equipoise.data import Trial
 from equipoise.log.header import Header
 from equipoise.optimizer import resume
 from equipoise.spaces.readouts import printable
-from equipoise.study.rules import UNIT, unit_of
+from equipoise.study.rules import unit_of
 from equipoise.study.setup import started
 from equipoise.web.context_page import contexts
 from equipoise.web.known import Known, described
@@ -122,13 +122,13 @@ class Station:
     @property
     def unit(self) -> str:
         """The unit of a reading."""
-        return unit_of(self.opt.notes)
+        return unit_of(self.opt.settings)
 
     @property
     def mode(self) -> Mode:
         """Who measures, or whether nobody does."""
         with self.turn():
-            return mode_of(self.opt.notes, self.machine)
+            return mode_of(self.opt.settings, self.machine)
 
     def ask(self, context: Mapping[str, Any] | None = None, judge: str | None = None) -> None:
         """Hand out the next trial, if none is open here and nobody has paused; at a context, if the study has such."""
@@ -179,7 +179,7 @@ class Station:
             if mode == "automatic" and not self.machine:
                 raise RefusedError("There is no program to measure by itself: `equipoise serve STUDY -- COMMAND`.")
             if self.mode != mode:
-                self.opt.note(mode, why)
+                self.opt.set("mode", mode, why)
 
     def target(self, where: str) -> Any:
         """Return the setting of the start, or the best one as far as is known."""
@@ -189,11 +189,10 @@ class Station:
                 raise RefusedError("Where the study started is not known yet.")
             return x
 
-    def note(self, text: str, topic: str = "note") -> None:
+    def note(self, text: str) -> None:
         """Write down what somebody says."""
         with self.turn():
-            if topic != UNIT or unit_of(self.opt.notes) != text:
-                self.opt.note(topic, text)
+            self.opt.note("note", text)
 
     def next_trial(self) -> Trial | None:
         """Return the trial that the program is to measure, which is busy from now on; `None` if it is not its turn."""
@@ -225,7 +224,7 @@ class Station:
 
     def _go_on(self, judge: str | None = None) -> None:
         """Hand out the next trial where somebody measures by hand, and none is open."""
-        if mode_of(self.opt.notes, self.machine) != "by hand":
+        if mode_of(self.opt.settings, self.machine) != "by hand":
             return
         unsaid = contexts(self.opt) and self.context is None
         with suppress(TypeError, ValueError) if unsaid else nullcontext():  # a half that waits needs no context
