@@ -65,7 +65,10 @@ class Viewer:
 
     def _look_back(self) -> None:
         """Compute the certificate as it was at some times before: with an optimizer of its own, off the way."""
-        past = resume(self._path, notify=unheard)
+        try:
+            past = resume(self._path, notify=unheard)
+        except LogError:
+            return  # a log that is gone meanwhile: whoever looks at it next is told so
         told = past.readings + past.judgements
         if told < 2:
             return
