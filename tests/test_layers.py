@@ -105,6 +105,28 @@ def test_imports_point_down_only():
     assert not wrong
 
 
+LEAVES = {"cli", "integrations", "plots", "web"}
+"""Packages whose modules are imported one by one, when they are needed: each brings packages that few users have."""
+
+
+def door(parts):
+    """The package that a module belongs to, by the parts of its name below ours: what its door is."""
+    known = [n for n in range(1, len(parts) + 1) if SOURCE.joinpath(*parts[:n]).is_dir()]
+    return parts[: known[-1]] if known else []
+
+
+def test_another_package_is_imported_through_its_door():
+    wrong = []
+    for path, node in NODES:
+        parts = (getattr(node, "module", None) or "").split(".") if isinstance(node, ast.ImportFrom) else []
+        inside = parts[1:] if parts[:1] == ["equipoise"] else []
+        own = list(path.relative_to(SOURCE).parts[:-1])
+        package = door(inside)
+        if package and package != inside and own[: len(package)] != package and package[0] not in LEAVES:
+            wrong.append(f"{where(path, node)} {node.module}")
+    assert not wrong
+
+
 def test_the_rule_itself():
     assert allowed("policies", "belief")
     assert not allowed("belief", "policies")

@@ -17,8 +17,7 @@ from numpy.typing import ArrayLike
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.offsets import Circumstances, Offset
-from equipoise.offsets.moments import NOTHING_TOLD
+from equipoise.offsets import NOTHING_TOLD, Circumstances, Offset
 
 EVEN = np.array([0.5, 0.5])
 EVEN.flags.writeable = False

@@ -12,26 +12,45 @@ import numpy as np
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray, Seed
-from equipoise.answer import Difference, Recommendation
-from equipoise.answer.wording import as_html
+from equipoise.answer import Difference, Recommendation, as_html
 from equipoise.belief import Confidence, Posterior
 from equipoise.data import Duel, Reading, Trial
 from equipoise.kernels import Kernel
 from equipoise.likelihoods import DEFAULT_STEPS, JudgeReport, Pair
-from equipoise.log.codec import MAX_PLANNED
-from equipoise.log.events import FORMER_SETTINGS, Asked, Begun, Event, Noted, Paired, Planned, Set
-from equipoise.log.header import Header
-from equipoise.log.journal import Journal, Log
-from equipoise.offsets import Circumstances, Offset
-from equipoise.offsets.moments import NOTHING_TOLD
+from equipoise.log import (
+    FORMER_SETTINGS,
+    MAX_PLANNED,
+    Asked,
+    Begun,
+    Event,
+    Header,
+    Journal,
+    Log,
+    Noted,
+    Paired,
+    Planned,
+    Set,
+)
+from equipoise.offsets import NOTHING_TOLD, Circumstances, Offset
 from equipoise.policies import Policy
 from equipoise.reductions import Reduction
-from equipoise.spaces import Domain
-from equipoise.spaces.constraints import Constraint
-from equipoise.study import Claims, Keeper, Note, Plan, Rank, Record, Reproduction, Setting, Setup, Streams
-from equipoise.study.parsing import Table
-from equipoise.study.setup import PARTS, arguments
-from equipoise.study.tables import columns
+from equipoise.spaces import Constraint, Domain
+from equipoise.study import (
+    PARTS,
+    Claims,
+    Keeper,
+    Note,
+    Plan,
+    Rank,
+    Record,
+    Reproduction,
+    Setting,
+    Setup,
+    Streams,
+    Table,
+    arguments,
+    columns,
+)
 
 T = TypeVar("T")
 

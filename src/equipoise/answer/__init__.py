@@ -1,10 +1,25 @@
 """The answer: what is recommended, and what is claimed of it."""
 
+from equipoise.answer.audit import audit_pair as audit_pair
+from equipoise.answer.betting import paired as paired
+from equipoise.answer.betting import typical as typical
+from equipoise.answer.betting import wealth as wealth
 from equipoise.answer.claims import Claim, Difference, Kind
 from equipoise.answer.recommendation import Recommendation, Standing, difference, recommended
 from equipoise.answer.sequence import Interval, anytime, coin_test, needed
+from equipoise.answer.sequence import reach as reach
 from equipoise.answer.share import Share, share
 from equipoise.answer.verification import Verification, finalists
+from equipoise.answer.wording import PHRASES as PHRASES
+from equipoise.answer.wording import as_html as as_html
+from equipoise.answer.wording import claimed as claimed
+from equipoise.answer.wording import claims as claims
+from equipoise.answer.wording import compared as compared
+from equipoise.answer.wording import counted as counted
+from equipoise.answer.wording import interval as interval
+from equipoise.answer.wording import left_to_gain as left_to_gain
+from equipoise.answer.wording import planned as planned
+from equipoise.answer.wording import preferences as preferences
 
 __all__ = [
     "Claim",

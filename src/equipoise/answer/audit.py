@@ -11,9 +11,8 @@ from numpy.random import Generator
 from equipoise._typing import FloatArray
 from equipoise.belief import Feasibility, Posterior
 from equipoise.data import Proposal
-from equipoise.policies.search import candidates, measured, optimism
-from equipoise.spaces import Domain
-from equipoise.spaces.restricted import Restricted
+from equipoise.policies import candidates, measured, optimism
+from equipoise.spaces import Domain, Restricted
 
 BOLD_LENGTHSCALES = (0.35, 0.5, 0.7)
 """Factors on the lengthscales under which rivals are looked for, in turn."""

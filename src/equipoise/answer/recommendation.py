@@ -14,12 +14,9 @@ from equipoise.answer.regret import regret_bound
 from equipoise.answer.share import Share
 from equipoise.answer.verification import Verification
 from equipoise.answer.wording import EVERYTHING, as_html, sentences
-from equipoise.belief import Feasibility, Posterior
-from equipoise.belief.posterior import Belief, fair_argmax
-from equipoise.policies.search import candidates, optimism
-from equipoise.spaces import Domain
-from equipoise.spaces.readouts import Readout, readouts
-from equipoise.spaces.restricted import Restricted
+from equipoise.belief import Belief, Feasibility, Posterior, fair_argmax
+from equipoise.policies import candidates, optimism
+from equipoise.spaces import Domain, Readout, Restricted, readouts
 
 WITHIN_LIMITS = "the settings within the limits"
 """The scope of a claim of a study with `drop` or `max_step`: it knows nothing of where it may not go."""

@@ -12,7 +12,7 @@ from equipoise.answer.betting import paired
 from equipoise.answer.claims import Claim, Difference
 from equipoise.answer.share import Share, share
 from equipoise.belief import Posterior
-from equipoise.policies.search import measured
+from equipoise.policies import measured
 from equipoise.spaces import Domain
 
 ALPHA = 0.05

@@ -10,7 +10,7 @@ from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
 from html import escape
 from typing import TYPE_CHECKING
 
-from equipoise.spaces.readouts import dials
+from equipoise.spaces import dials
 
 if TYPE_CHECKING:
     from equipoise.answer.claims import Claim, Difference, Kind

@@ -1,6 +1,13 @@
 """The belief: data and a model give mean and covariance of f. Immutable, closed under conditioning."""
 
 from equipoise.belief.anywhere import AnywherePosterior
+from equipoise.belief.arrays import Array as Array
+from equipoise.belief.arrays import namespace as namespace
+from equipoise.belief.arrays import outer as outer
+from equipoise.belief.arrays import pick as pick
+from equipoise.belief.arrays import placed as placed
+from equipoise.belief.arrays import times as times
+from equipoise.belief.arrays import to_numpy as to_numpy
 from equipoise.belief.confidence import (
     Confidence,
     CredibleConfidence,
@@ -8,14 +15,36 @@ from equipoise.belief.confidence import (
     PaperConfidence,
     TightConfidence,
 )
+from equipoise.belief.confidence import error_scale as error_scale
+from equipoise.belief.confidence import paper_beta as paper_beta
+from equipoise.belief.confidence import tight_beta as tight_beta
+from equipoise.belief.covariance import SMALL as SMALL
+from equipoise.belief.covariance import TAIL as TAIL
+from equipoise.belief.covariance import Indices as Indices
+from equipoise.belief.descent import descend as descend
 from equipoise.belief.feasibility import Feasibility
 from equipoise.belief.folding import Folding
 from equipoise.belief.guarded import GuardedPosterior
 from equipoise.belief.judgements import JudgedPosterior
 from equipoise.belief.learned import LearnedPosterior
 from equipoise.belief.listed import FinitePosterior
+from equipoise.belief.listed import conditioned as conditioned
+from equipoise.belief.model import LARGEST as LARGEST
 from equipoise.belief.model import Form, Hyperparameters, Learned, Model, Schedule
+from equipoise.belief.model import Milestone as Milestone
 from equipoise.belief.posterior import Belief, Posterior
+from equipoise.belief.posterior import difference_variance as difference_variance
+from equipoise.belief.posterior import direction as direction
+from equipoise.belief.posterior import fair_argmax as fair_argmax
+from equipoise.belief.posterior import gap_bound as gap_bound
+from equipoise.belief.posterior import half_width as half_width
+from equipoise.belief.posterior import tied as tied
+from equipoise.belief.remembering import Fit as Fit
+from equipoise.belief.remembering import Learner as Learner
+from equipoise.belief.remembering import Lessons as Lessons
+from equipoise.belief.remembering import keep_up as keep_up
+from equipoise.belief.remembering import learn as learn
+from equipoise.belief.remembering import remembered as remembered
 
 __all__ = [
     "AnywherePosterior",

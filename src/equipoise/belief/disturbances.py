@@ -22,9 +22,7 @@ from equipoise.belief.evidence import MAX_FITTED_DATA
 from equipoise.belief.model import Form, Hyperparameters, Model
 from equipoise.belief.observations import Observations
 from equipoise.kernels import Scaled
-from equipoise.offsets import LAST_READING, OffsetModel
-from equipoise.offsets.accounted import Covariate
-from equipoise.offsets.terms import Disturbance
+from equipoise.offsets import LAST_READING, Covariate, Disturbance, OffsetModel
 
 RECENT_READINGS = 16
 """How many of the last readings are looked at for a disturbance."""

@@ -21,9 +21,7 @@ from equipoise.belief.observations import Observations
 from equipoise.belief.posterior import Belief, Posterior, direction, says_nothing
 from equipoise.belief.refitting import refit
 from equipoise.data import Comparison
-from equipoise.offsets import Moments, Offset, unaccounted
-from equipoise.offsets.accounted import accounting, accounts_for, accounts_of
-from equipoise.offsets.terms import Disturbance
+from equipoise.offsets import Disturbance, Moments, Offset, accounting, accounts_for, accounts_of, unaccounted
 
 READINGS_PER_PARAMETER = 15
 """How many readings an estimate of what is left to gain needs: with fewer it holds far too seldom (docs/claims.md)."""

@@ -19,10 +19,19 @@ from numpy.typing import NDArray
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.kernels import RBF, Kernel, Matern52, Scaled
-from equipoise.offsets import LAST_READING, Hyperparameter, Moments, Offset, OffsetModel, accounted, unaccounted
-from equipoise.offsets.accounted import Accounts, accounting
-from equipoise.offsets.offset import LEVEL_VARIANCE
-from equipoise.offsets.terms import Disturbance
+from equipoise.offsets import (
+    LAST_READING,
+    LEVEL_VARIANCE,
+    Accounts,
+    Disturbance,
+    Hyperparameter,
+    Moments,
+    Offset,
+    OffsetModel,
+    accounted,
+    accounting,
+    unaccounted,
+)
 
 FLAT_LENGTHSCALE = 1e6
 """A lengthscale over which nothing changes, in any space."""

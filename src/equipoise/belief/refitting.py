@@ -16,7 +16,7 @@ from equipoise.belief.disturbances import answers, outliers, overlooked
 from equipoise.belief.evidence import MAX_FITTED_DATA, Evidence, fit
 from equipoise.belief.model import Hyperparameters
 from equipoise.belief.observations import Observations
-from equipoise.offsets.terms import Disturbance, blip_covariance, jump_covariance
+from equipoise.offsets import Disturbance, blip_covariance, jump_covariance
 
 if TYPE_CHECKING:
     from equipoise.belief.learned import LearnedPosterior

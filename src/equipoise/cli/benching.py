@@ -80,8 +80,7 @@ def bench(
     """
     if ctx.invoked_subcommand is not None:
         return
-    from equipoise.lab.experiments.bench import bench_data, bench_table, combinations
-    from equipoise.lab.experiments.sweep import sweep
+    from equipoise.lab.experiments import bench_data, bench_table, combinations, sweep
 
     try:
         experiments = combinations(learner, function, bias, **settings)
@@ -131,7 +130,7 @@ def real(
     click.echo(score_table(rows))
     if plot is not None:
         with pictures():
-            from equipoise.lab.experiments.real.score_plot import draw
+            from equipoise.lab.experiments.real import draw
 
             click.echo(f"Picture: {draw(rows, plot)}")
 

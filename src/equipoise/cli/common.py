@@ -14,15 +14,14 @@ from typing import Any
 import click
 
 from equipoise.answer import Recommendation
-from equipoise.log.jsonl import LogError
+from equipoise.log import LogError
 from equipoise.optimizer import Optimizer, resume
 from equipoise.runners import FailedError, LauncherError
 from equipoise.runners import json_line as json_line
-from equipoise.spaces import Domain
-from equipoise.spaces.readouts import dials, readouts
-from equipoise.spaces.readouts import printable as printable
-from equipoise.spaces.readouts import settings as settings
-from equipoise.study.ledger import DuelGivenUp
+from equipoise.spaces import Domain, dials, readouts
+from equipoise.spaces import printable as printable
+from equipoise.spaces import settings as settings
+from equipoise.study import DuelGivenUp
 
 REFUSED, NOT_YET, FAILING, INTERRUPTED = 1, 3, 4, 130
 EXIT_CODES = """\b

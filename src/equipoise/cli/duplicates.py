@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from equipoise.optimizer import Optimizer
-from equipoise.study import Record
-from equipoise.study.rules import PLACES
+from equipoise.study import PLACES, Record
 
 DIGITS = 9
 """Of coordinates, which are stored as they are encoded, that must be equal."""

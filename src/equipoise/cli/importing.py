@@ -7,11 +7,11 @@ from typing import Any
 import click
 from tqdm import tqdm
 
-from equipoise.answer.wording import counted
+from equipoise.answer import counted
 from equipoise.cli.common import AS_JSON, REFUSED, STUDY, command, opened, say
 from equipoise.cli.duplicates import repeated
 from equipoise.optimizer import Optimizer
-from equipoise.study.parsing import Table
+from equipoise.study import Table
 
 Rows = list[tuple[int, dict[str, Any]]]
 """The lines of a table: the number of each, and its cells by column."""

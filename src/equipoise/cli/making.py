@@ -14,12 +14,8 @@ import click
 from equipoise import _validation as check
 from equipoise.cli.common import AS_JSON, STUDY, command, literal, say
 from equipoise.optimizer import Optimizer
-from equipoise.spaces.context import Context
-from equipoise.spaces.named import Space
-from equipoise.spaces.numbers import Float, Int
-from equipoise.spaces.options import Choice, Fixed
-from equipoise.spaces.parameters import parameter_from_dict
-from equipoise.study.setup import PARTS
+from equipoise.spaces import Choice, Context, Fixed, Float, Int, Space, parameter_from_dict
+from equipoise.study import PARTS
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from equipoise.answer.wording import planned
+from equipoise.answer import planned
 from equipoise.cli.common import AS_JSON, CONTEXT, STUDY, command, context_of, dialed, opened, say, setting
 from equipoise.optimizer import Optimizer
 from equipoise.study import Plan

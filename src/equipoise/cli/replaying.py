@@ -8,22 +8,24 @@ from typing import Any
 
 import click
 
-from equipoise.answer.wording import counted
+from equipoise.answer import counted
 from equipoise.cli.common import AS_JSON, REFUSED, STUDY, command, dialed, opened, printable, say, spelled
 from equipoise.cli.proving import plan_data, plan_text
 from equipoise.cli.verifying import verified
-from equipoise.log.codec import Codec
-from equipoise.log.events import (
+from equipoise.log import (
     Added,
     Asked,
     Begun,
     Canceled,
+    Codec,
     Corrected,
     Event,
     Expired,
     Failed,
     Handed,
+    Header,
     Judged,
+    Log,
     Noted,
     Paired,
     Planned,
@@ -34,10 +36,8 @@ from equipoise.log.events import (
     Stamped,
     Told,
 )
-from equipoise.log.header import Header
-from equipoise.log.journal import Log
 from equipoise.optimizer import Optimizer
-from equipoise.spaces.domain import Domain
+from equipoise.spaces import Domain
 
 
 @command("status", "equipoise status study.jsonl", short_help="How far a study has come.")

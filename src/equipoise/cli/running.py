@@ -31,7 +31,7 @@ from equipoise.cli.common import (
     say,
 )
 from equipoise.cli.interrupting import interruptible
-from equipoise.log.jsonl import LogError
+from equipoise.log import LogError
 from equipoise.optimizer import Optimizer
 from equipoise.runners import FailedError, Launcher, LauncherError, Program, only_one
 

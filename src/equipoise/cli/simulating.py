@@ -36,7 +36,7 @@ def demo(out: Path, seeds: int | None, readings: int | None, as_in_paper: bool) 
     ranges of the knobs. A plain Gaussian process and, where it is installed, Optuna's TPE take the readings at face
     value; eq.Optimizer(space) measures in pairs. Prints what each paid and recommends, and draws it.
     """
-    from equipoise.lab.experiments.demo import contenders, contest, paper_contest, recommendation_table, regret_table
+    from equipoise.lab.experiments import contenders, contest, paper_contest, recommendation_table, regret_table
 
     runs = (seeds or 5, readings or 600) if as_in_paper else (seeds or 3, readings or 120)
     total = math.prod(runs) * (2 if as_in_paper else len(contenders()))
@@ -44,7 +44,7 @@ def demo(out: Path, seeds: int | None, readings: int | None, as_in_paper: bool) 
         contestants = (paper_contest if as_in_paper else contest)(*runs, advance)
     click.echo(f"\n{regret_table(contestants)}\n{recommendation_table(contestants)}")
     with pictures():
-        from equipoise.lab.experiments.demo_plot import draw
+        from equipoise.lab.experiments import draw
 
         click.echo(f"Picture: {draw(contestants, out)}")
 
@@ -91,7 +91,7 @@ def paper(
     Results are kept in OUT/runs as they come: after an interruption the same command continues, and what is there is
     not run again. Those of the two engines are kept apart.
     """
-    from equipoise.lab.experiments.paper import reproduce, save
+    from equipoise.lab.experiments import reproduce, save
 
     settings: Any = {"repetitions": repetitions, "readings": readings, "seed": seed, "engine": engine}
     passed = True
@@ -109,7 +109,7 @@ def paper(
 @contextmanager
 def sweeping(kept: str, backend: str, jobs: int | None, address: str | None) -> Iterator[int]:
     """Choose where to run, and end politely: `kept` says what an interruption leaves."""
-    from equipoise.lab.experiments.backends import backend as choose
+    from equipoise.lab.experiments import backend as choose
 
     if address is not None and backend not in ("dask", "ray"):
         raise click.UsageError(f"--address is for --backend dask or ray, not for {backend}")

@@ -3,12 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from equipoise.log.events import Asked, Paired, Stamped, unfitted
-from equipoise.log.header import Header
-from equipoise.log.journal import Log
+from equipoise.log import Asked, Header, Log, Paired, Stamped, unfitted
 from equipoise.optimizer import Optimizer
-from equipoise.study import Reproduction, Streams, agree
-from equipoise.study.setup import arguments
+from equipoise.study import Reproduction, Streams, agree, arguments
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from equipoise.cli.common import (
     printable,
     say,
 )
-from equipoise.study.tables import as_csv, timed
+from equipoise.study import as_csv, timed
 
 
 @command(

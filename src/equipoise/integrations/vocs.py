@@ -9,11 +9,7 @@ import numpy as np
 from gest_api.vocs import VOCS, ContextualVariable, ContinuousVariable, DiscreteVariable, MaximizeObjective
 from gest_api.vocs import MinimizeObjective as Minimize
 
-from equipoise.spaces.context import Context
-from equipoise.spaces.named import Space
-from equipoise.spaces.numbers import Float, Int
-from equipoise.spaces.options import Choice
-from equipoise.spaces.parameters import Parameter
+from equipoise.spaces import Choice, Context, Float, Int, Parameter, Space
 
 
 class VocsProblem:

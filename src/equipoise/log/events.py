@@ -32,8 +32,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from equipoise._typing import FloatArray
+from equipoise.belief import Milestone
 from equipoise.belief.judgements import Heard
-from equipoise.belief.model import Milestone
 from equipoise.data import Duel, Reading
 
 Purpose = Literal["audit", "verify"]

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from equipoise import _validation as check
+from equipoise.belief import LARGEST, Hyperparameters, Learned, Milestone
 from equipoise.belief.judgements import Fitted, Heard
-from equipoise.belief.model import LARGEST, Hyperparameters, Learned, Milestone
 from equipoise.likelihoods import Judge, Sites, known_scale
 from equipoise.log.parts import described, restored
-from equipoise.offsets import Accounts
-from equipoise.offsets.terms import Disturbance
+from equipoise.offsets import Accounts, Disturbance
 
 
 def fit_to_json(fit: Milestone) -> dict[str, Any]:

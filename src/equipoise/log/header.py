@@ -13,8 +13,7 @@ from typing import Any, TypeVar
 
 from equipoise.log.jsonl import Lines, LogError
 from equipoise.log.parts import GivenAgainError
-from equipoise.spaces import Domain, Space, space_from_dict
-from equipoise.spaces.constraints import Constraint
+from equipoise.spaces import Constraint, Domain, Space, space_from_dict
 
 T = TypeVar("T")
 

@@ -1,10 +1,18 @@
 """Offsets: what is assumed of the bias, and hence what a reading teaches. To add one: one file, one line here."""
 
 from equipoise.offsets.accounted import Accounted, Accounts, Covariate, accounted, unaccounted
+from equipoise.offsets.accounted import accounting as accounting
+from equipoise.offsets.accounted import accounts_for as accounts_for
+from equipoise.offsets.accounted import accounts_of as accounts_of
 from equipoise.offsets.blocks import Blocks
 from equipoise.offsets.moments import LAST_READING, Circumstances, Moments
+from equipoise.offsets.moments import NOTHING_TOLD as NOTHING_TOLD
+from equipoise.offsets.offset import LEVEL_VARIANCE as LEVEL_VARIANCE
 from equipoise.offsets.offset import Arbitrary, Constant, Law, Offset
+from equipoise.offsets.terms import Disturbance as Disturbance
 from equipoise.offsets.terms import Hyperparameter, OffsetModel, Prepared
+from equipoise.offsets.terms import blip_covariance as blip_covariance
+from equipoise.offsets.terms import jump_covariance as jump_covariance
 from equipoise.offsets.tracked import Tracked
 
 __all__ = [

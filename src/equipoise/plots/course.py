@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from equipoise._typing import FloatArray
-from equipoise.answer.recommendation import Recommendation
-from equipoise.answer.wording import left_to_gain
+from equipoise.answer import Recommendation, left_to_gain
 from equipoise.optimizer import Optimizer
 from equipoise.plots.style import BLUE, GRAY, GREEN, LIGHT, ORANGE, PINK, axes, logarithmic, whole
-from equipoise.spaces.readouts import labeled
-from equipoise.study.rules import unit_of
+from equipoise.spaces import labeled
+from equipoise.study import unit_of
 
 WORKERS = (BLUE, GREEN, PINK, "#56B4E9", "#E69F00", "#000000")
 

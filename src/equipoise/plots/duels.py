@@ -9,7 +9,7 @@ from equipoise.optimizer import Optimizer
 from equipoise.plots.estimate import foremost
 from equipoise.plots.knobs import Knob, chosen, coordinates
 from equipoise.plots.style import ORANGE, axes, dark, star, whole
-from equipoise.study.rules import Record
+from equipoise.study import Record
 
 Duel = list[Record]
 

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from equipoise._typing import FloatArray
-from equipoise.answer.recommendation import Recommendation
-from equipoise.answer.wording import PHRASES, claimed
+from equipoise.answer import PHRASES, Recommendation, claimed
 from equipoise.optimizer import Optimizer
 from equipoise.plots.knobs import Knob, chosen, contexts, coordinates, encoded, knobs
 from equipoise.plots.style import BLUE, GRAY, MAP, ORANGE, axes, pyplot, shown, star
-from equipoise.spaces.readouts import dials, labeled, names
+from equipoise.spaces import dials, labeled, names
 
 UNKNOWN = 0.1
 """A map is hatched where an interval reaches further, to each side, than this share of the range of all colors."""

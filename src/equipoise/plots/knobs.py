@@ -8,12 +8,7 @@ import numpy as np
 
 from equipoise._typing import FloatArray
 from equipoise.plots.style import logarithmic, whole
-from equipoise.spaces.box import Box
-from equipoise.spaces.context import Context
-from equipoise.spaces.domain import Domain
-from equipoise.spaces.named import Space
-from equipoise.spaces.options import Choice, Fixed
-from equipoise.spaces.readouts import labeled, names, printable
+from equipoise.spaces import Box, Choice, Context, Domain, Fixed, Space, labeled, names, printable
 
 MANY = 60
 """A whole number with more values than this is drawn like a real one."""

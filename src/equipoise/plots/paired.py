@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.answer.sequence import Interval
+from equipoise.answer import Interval
 from equipoise.plots.style import BLUE, GRAY, GREEN, LIGHT, ORANGE, PINK, axes, pyplot, whole
-from equipoise.programs.question import Question
-from equipoise.programs.verdict import Verdict
+from equipoise.programs import Question, Verdict
 
 COLORS = (BLUE, ORANGE, GREEN, PINK, GRAY)
 LOOKS = 40

@@ -28,12 +28,10 @@ from numpy.random import Generator
 from equipoise import _linalg
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.belief.arrays import namespace
-from equipoise.belief.covariance import Indices
-from equipoise.belief.posterior import Belief
+from equipoise.belief import Belief, Indices, namespace
 from equipoise.data import CERTAIN, EVEN, Proposal
 from equipoise.policies.pairs import pairwise_psi, plausible
-from equipoise.reductions.centered import Centered
+from equipoise.reductions import Centered
 
 TOLERANCE = 1e-7
 """Violation of the condition that is let pass, relative to its right-hand side, the weighted variance rho / 2."""

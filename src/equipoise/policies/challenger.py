@@ -6,11 +6,10 @@ from numpy.random import Generator
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.belief.arrays import namespace
-from equipoise.belief.posterior import Belief, fair_argmax
+from equipoise.belief import Belief, fair_argmax, namespace
 from equipoise.data import Proposal
 from equipoise.policies.search import Score, optimism
-from equipoise.reductions.two_point import TwoPoint
+from equipoise.reductions import TwoPoint
 
 
 @dataclass(frozen=True)

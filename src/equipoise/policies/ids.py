@@ -16,11 +16,10 @@ from numpy.random import Generator
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.belief.arrays import namespace
-from equipoise.belief.posterior import Belief, fair_argmax, gap_bound
+from equipoise.belief import Belief, fair_argmax, gap_bound, namespace
 from equipoise.data import Proposal
 from equipoise.policies.search import optimism
-from equipoise.reductions.two_point import TwoPoint
+from equipoise.reductions import TwoPoint
 
 
 def ratio(g: FloatArray, delta: FloatArray, information: FloatArray) -> FloatArray:

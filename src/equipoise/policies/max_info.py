@@ -9,11 +9,11 @@ import numpy as np
 from numpy.random import Generator
 
 from equipoise._typing import FloatArray
-from equipoise.belief.posterior import Belief, fair_argmax
+from equipoise.belief import Belief, fair_argmax
 from equipoise.data import Proposal
 from equipoise.policies.pairs import plausible_pairs
 from equipoise.policies.search import optimism
-from equipoise.reductions.two_point import TwoPoint
+from equipoise.reductions import TwoPoint
 
 
 def widest_pair(psi: FloatArray, rng: Generator) -> tuple[int, int]:

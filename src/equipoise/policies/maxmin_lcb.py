@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from numpy.random import Generator
 
 from equipoise._typing import FloatArray
-from equipoise.belief.posterior import Belief, fair_argmax
+from equipoise.belief import Belief, fair_argmax
 from equipoise.data import Proposal
 from equipoise.policies.pairs import plausible_pairs
 from equipoise.policies.search import optimism
-from equipoise.reductions.two_point import TwoPoint
+from equipoise.reductions import TwoPoint
 
 
 def lower_bounds(mean: FloatArray, width: FloatArray) -> FloatArray:

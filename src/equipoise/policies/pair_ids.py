@@ -17,11 +17,10 @@ import numpy as np
 from numpy.random import Generator
 
 from equipoise._typing import FloatArray
-from equipoise.belief.covariance import Indices
-from equipoise.belief.posterior import Belief, fair_argmax
+from equipoise.belief import Belief, Indices, fair_argmax
 from equipoise.data import Proposal
 from equipoise.policies.pairs import pairwise_psi
-from equipoise.reductions.two_point import TwoPoint
+from equipoise.reductions import TwoPoint
 
 LARGEST = 40
 """Most candidates taken: time and memory grow with the fourth power of their number."""

@@ -15,9 +15,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from equipoise._typing import FloatArray
-from equipoise.belief.arrays import namespace
-from equipoise.belief.covariance import Indices
-from equipoise.belief.posterior import Belief
+from equipoise.belief import Belief, Indices, namespace
 
 LARGEST = 200
 """Most candidates of which all pairs are formed: time and memory grow with the square of their number."""

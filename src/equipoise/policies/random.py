@@ -4,11 +4,9 @@ from dataclasses import dataclass
 
 from numpy.random import Generator
 
-from equipoise.belief.posterior import Belief
+from equipoise.belief import Belief
 from equipoise.data import Proposal
-from equipoise.reductions.direct import Direct
-from equipoise.reductions.reduction import Reduction
-from equipoise.reductions.two_point import TwoPoint
+from equipoise.reductions import Direct, Reduction, TwoPoint
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,8 @@ from numpy.random import Generator
 
 from equipoise import _linalg
 from equipoise._typing import FloatArray
-from equipoise.belief.descent import descend
-from equipoise.belief.posterior import Posterior
-from equipoise.spaces.domain import Domain
+from equipoise.belief import Posterior, descend
+from equipoise.spaces import Domain
 
 Score = Callable[[FloatArray, FloatArray, float, float, float], tuple[FloatArray, FloatArray, FloatArray]]
 """Takes g, psi, delta, beta and lambda; returns the score and its partial derivatives in g and psi."""

@@ -29,14 +29,10 @@ from numpy.typing import ArrayLike
 from equipoise import _linalg
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.belief.arrays import namespace
-from equipoise.belief.confidence import Confidence
-from equipoise.belief.covariance import Indices
-from equipoise.belief.listed import FinitePosterior
-from equipoise.belief.posterior import Belief, Posterior, direction
+from equipoise.belief import Belief, Confidence, FinitePosterior, Indices, Posterior, direction, namespace
 from equipoise.data import Comparison, Proposal
 from equipoise.kernels import Kernel
-from equipoise.reductions.centered import Centered
+from equipoise.reductions import Centered
 
 RANK_TOLERANCE = 1e-12
 """Variance left out of the draws, relative to the largest: where C is singular, as with `Linear`, it is rounding."""

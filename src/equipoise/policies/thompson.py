@@ -14,13 +14,12 @@ from numpy.random import Generator
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.belief.covariance import Indices
-from equipoise.belief.posterior import Belief, fair_argmax
+from equipoise.belief import Belief, Indices, fair_argmax
 from equipoise.data import Proposal
 from equipoise.policies.pairs import covariance_among, largest
 from equipoise.policies.search import optimism
 from equipoise.policies.semits import factor
-from equipoise.reductions.two_point import TwoPoint
+from equipoise.reductions import TwoPoint
 
 DRAWS = 4
 """Most posterior draws for one pair: the first point comes from the first, the second from the next that differs."""

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from numpy.random import Generator
 
-from equipoise.belief.posterior import Belief, fair_argmax
+from equipoise.belief import Belief, fair_argmax
 from equipoise.data import Proposal
 from equipoise.policies.search import optimism
-from equipoise.reductions.direct import Direct
+from equipoise.reductions import Direct
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from equipoise import _validation as check
-from equipoise.answer.betting import paired, typical, wealth
-from equipoise.answer.sequence import Interval, anytime
+from equipoise.answer import Interval, anytime, paired, typical, wealth
 
 __all__ = ["CENTERS", "Center", "median", "typical", "typical_reading", "wealth"]
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from equipoise.log.jsonl import Lines, LogError
+from equipoise.log import Lines, LogError
 from equipoise.programs.question import AGAIN
 
 FORMAT = 1

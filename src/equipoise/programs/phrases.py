@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from statistics import median
 
-from equipoise.answer.sequence import Interval
+from equipoise.answer import Interval
 from equipoise.programs.findings import FAILED, PASSED, UNDECIDED, Finding
 from equipoise.programs.question import Kind, Question
 from equipoise.programs.sessions import disagreeing

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from equipoise._typing import Seed
-from equipoise.answer.sequence import Interval
+from equipoise.answer import Interval
 from equipoise.programs.question import Pair, Question
 from equipoise.programs.verdict import Verdict, judge
 

@@ -17,7 +17,7 @@ from dataclasses import replace
 from numpy.typing import ArrayLike
 
 from equipoise import _validation as check
-from equipoise.answer.sequence import Interval
+from equipoise.answer import Interval
 from equipoise.programs.question import Pair, Question
 from equipoise.programs.verdict import Verdict, judge
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from equipoise.answer.sequence import Interval
+from equipoise.answer import Interval
 from equipoise.programs.findings import FAILED, PASSED, UNDECIDED, Finding, finding
 from equipoise.programs.question import Pair, Question
 

@@ -14,7 +14,7 @@ from typing import Protocol
 from numpy.random import Generator
 
 from equipoise.data import Duel, Proposal
-from equipoise.offsets.offset import Offset
+from equipoise.offsets import Offset
 from equipoise.reductions.baselines import Baseline
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from equipoise._validation import NUMBER
 from equipoise.data import Trial
 from equipoise.runners.launcher import Ended, Launcher, Order
-from equipoise.spaces.readouts import settings
+from equipoise.spaces import settings
 
 MAX_OUTPUT = 2**16
 """Bytes at the end of what a program prints that are kept, where there is no launcher."""

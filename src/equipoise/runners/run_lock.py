@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from equipoise.log.lock import FileLock, LockTimeoutError
+from equipoise.log import FileLock, LockTimeoutError
 
 LONGEST_NAME = 100
 """Longest name of a worker, in bytes, that is part of the name of a file."""

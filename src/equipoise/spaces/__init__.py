@@ -1,6 +1,7 @@
 """Spaces: where points lie. A space encodes the user's points to rows of numbers, which is all other parts see."""
 
 from equipoise.spaces.box import Box
+from equipoise.spaces.constraints import Constraint as Constraint
 from equipoise.spaces.context import Context
 from equipoise.spaces.descriptions import space_from_dict
 from equipoise.spaces.domain import Domain
@@ -8,5 +9,17 @@ from equipoise.spaces.finite import Finite
 from equipoise.spaces.named import Space
 from equipoise.spaces.numbers import Float, Int
 from equipoise.spaces.options import Choice, Fixed
+from equipoise.spaces.parameters import Parameter as Parameter
+from equipoise.spaces.parameters import parameter_from_dict as parameter_from_dict
+from equipoise.spaces.readouts import Dial as Dial
+from equipoise.spaces.readouts import Readout as Readout
+from equipoise.spaces.readouts import dials as dials
+from equipoise.spaces.readouts import labeled as labeled
+from equipoise.spaces.readouts import names as names
+from equipoise.spaces.readouts import printable as printable
+from equipoise.spaces.readouts import readouts as readouts
+from equipoise.spaces.readouts import settings as settings
+from equipoise.spaces.readouts import tuned as tuned
+from equipoise.spaces.restricted import Restricted as Restricted
 
 __all__ = ["Box", "Choice", "Context", "Domain", "Finite", "Fixed", "Float", "Int", "Space", "space_from_dict"]

@@ -8,9 +8,8 @@ import numpy as np
 from equipoise import _linalg
 from equipoise._typing import FloatArray
 from equipoise.answer import Difference, Recommendation, Standing, coin_test, difference, finalists, recommended
-from equipoise.belief import Posterior
-from equipoise.belief.confidence import error_scale
-from equipoise.log.events import Asked, Paired, Planned
+from equipoise.belief import Posterior, error_scale
+from equipoise.log import Asked, Paired, Planned
 from equipoise.spaces import Domain
 from equipoise.study.gate import Gate
 from equipoise.study.league import Rank, league

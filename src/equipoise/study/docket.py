@@ -12,7 +12,7 @@ import numpy as np
 
 from equipoise._typing import FloatArray
 from equipoise.likelihoods import SCALES, Judge, Judgement, JudgeReport, Pair, answered, reported
-from equipoise.log.events import Judged, Paired, Rejudged
+from equipoise.log import Judged, Paired, Rejudged
 from equipoise.study.rules import Record
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from equipoise import _validation as check
 from equipoise.data import Reading
-from equipoise.log.events import Added, Corrected, Expired, Failed, Retracted, Told
+from equipoise.log import Added, Corrected, Expired, Failed, Retracted, Told
 from equipoise.spaces import Domain
 from equipoise.study.docket import Docket
 from equipoise.study.ledger import Ledger

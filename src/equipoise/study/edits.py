@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from equipoise.data import Reading
-from equipoise.log.events import Added, Corrected, Event, Failed, Judged, Rejudged, Retracted, Step, Told
+from equipoise.log import Added, Corrected, Event, Failed, Judged, Rejudged, Retracted, Step, Told
 
 
 def last_step(past: Sequence[Event]) -> int | None:

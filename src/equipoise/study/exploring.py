@@ -24,7 +24,7 @@ from equipoise import _linalg
 from equipoise._typing import FloatArray
 from equipoise.belief import Posterior
 from equipoise.data import Proposal
-from equipoise.policies.search import measured
+from equipoise.policies import measured
 from equipoise.spaces import Domain
 from equipoise.study.streams import DESIGN, Streams
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from equipoise._typing import FloatArray
 from equipoise.data import Duel, Proposal
-from equipoise.log.events import Asked, Handed, Paired
-from equipoise.policies.search import measured
+from equipoise.log import Asked, Handed, Paired
+from equipoise.policies import measured
 from equipoise.spaces import Domain
 from equipoise.study.reach import Reach
 from equipoise.study.state import State

@@ -7,7 +7,7 @@ import numpy as np
 
 from equipoise._typing import FloatArray
 from equipoise.likelihoods import JudgeReport, answered, known_scale
-from equipoise.log.events import Failed, Judged, Paired
+from equipoise.log import Failed, Judged, Paired
 from equipoise.spaces import Domain
 from equipoise.study.gate import Gate
 from equipoise.study.proposing import Proposer

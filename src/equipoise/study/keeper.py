@@ -14,26 +14,27 @@ import numpy as np
 
 from equipoise._typing import FloatArray
 from equipoise.answer import Recommendation
-from equipoise.belief.model import Milestone
+from equipoise.belief import Milestone
 from equipoise.data import Duel, Reading, Trial
 from equipoise.likelihoods import Pair, answered
-from equipoise.log.events import (
+from equipoise.log import (
     Added,
     Asked,
     Canceled,
     Event,
     Handed,
+    Journal,
     Judged,
+    Log,
     Paired,
     Planned,
     Purpose,
     Refitted,
     Stamped,
     Told,
+    Turns,
+    now,
 )
-from equipoise.log.header import now
-from equipoise.log.journal import Journal, Log
-from equipoise.log.turns import Turns
 from equipoise.spaces import Domain
 from equipoise.study.claiming import Claims
 from equipoise.study.gate import Gate, handed

@@ -18,10 +18,9 @@ from numpy.random import Generator
 
 from equipoise import _linalg
 from equipoise._typing import FloatArray
-from equipoise.answer.wording import interval
+from equipoise.answer import interval
 from equipoise.belief import Posterior
-from equipoise.spaces import Domain
-from equipoise.spaces.readouts import dials
+from equipoise.spaces import Domain, dials
 
 DRAWS = 2000
 """How many functions are drawn: the error of the 95 % quantile is a few percent of it."""

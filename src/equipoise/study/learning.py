@@ -14,8 +14,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from equipoise._linalg import one_thread
-from equipoise.belief import Posterior
-from equipoise.belief.model import Milestone
+from equipoise.belief import Milestone, Posterior
 from equipoise.data import Comparison
 
 FEW_POINTS = 64

@@ -21,9 +21,8 @@ from numpy.typing import NDArray
 from equipoise import _linalg
 from equipoise._typing import FloatArray
 from equipoise.belief import Feasibility, Posterior
-from equipoise.policies.search import measured
-from equipoise.spaces import Domain
-from equipoise.spaces.restricted import Restricted
+from equipoise.policies import measured
+from equipoise.spaces import Domain, Restricted
 from equipoise.study.reach import ROUNDING, Reach
 
 SAFE_DEVIATIONS = 3.0

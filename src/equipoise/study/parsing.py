@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from equipoise.likelihoods import DEFAULT_STEPS, SCALES, answered, known_scale
-from equipoise.spaces import Choice, Context, Domain, Int
-from equipoise.spaces.readouts import names, tuned
+from equipoise.spaces import Choice, Context, Domain, Int, names, tuned
 from equipoise.study.rules import PLACES
 from equipoise.study.tables import COLUMNS, column
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from equipoise.data import Encoded
-from equipoise.log.parts import described, restored
+from equipoise.log import described, restored
 from equipoise.spaces import Domain
 
 Check = Callable[[str, Any, Domain], Any]

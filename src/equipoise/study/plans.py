@@ -11,7 +11,7 @@ import numpy as np
 
 from equipoise._typing import FloatArray
 from equipoise.answer import Verification
-from equipoise.log.events import Planned, Purpose
+from equipoise.log import Planned, Purpose
 from equipoise.spaces import Domain
 from equipoise.study.docket import Case
 from equipoise.study.ledger import Entry

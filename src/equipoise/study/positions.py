@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from equipoise._typing import FloatArray
-from equipoise.log.events import Added, Asked, Event, Failed, Handed, Judged, Noted, Paired, Told
+from equipoise.log import Added, Asked, Event, Failed, Handed, Judged, Noted, Paired, Told
 from equipoise.study.docket import Docket
 from equipoise.study.ledger import Ledger
 

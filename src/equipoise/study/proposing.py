@@ -6,11 +6,10 @@ import numpy as np
 from numpy.random import Generator
 
 from equipoise._typing import FloatArray
-from equipoise.answer.audit import audit_pair
+from equipoise.answer import audit_pair
 from equipoise.belief import Posterior
 from equipoise.data import Duel, Proposal
-from equipoise.policies import Policy
-from equipoise.policies.search import candidates, optimism
+from equipoise.policies import Policy, candidates, optimism
 from equipoise.reductions import Reduction, TwoPoint
 from equipoise.spaces import Domain
 from equipoise.study.defaults import default_explorer, judging_policy

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from equipoise.log.events import Event
-from equipoise.spaces.readouts import printable
+from equipoise.log import Event
+from equipoise.spaces import printable
 
 PLACES = ("first", "second")
 """The places of a pair."""

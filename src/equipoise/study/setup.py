@@ -16,8 +16,7 @@ from equipoise._typing import FloatArray
 from equipoise.belief import Confidence, Posterior
 from equipoise.data import Encoded
 from equipoise.kernels import Kernel
-from equipoise.log.codec import Codec
-from equipoise.log.header import Header
+from equipoise.log import Codec, Header
 from equipoise.offsets import Offset
 from equipoise.policies import Policy
 from equipoise.reductions import Baseline, Reduction

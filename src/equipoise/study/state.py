@@ -12,11 +12,10 @@ import numpy as np
 
 from equipoise._typing import FloatArray
 from equipoise.answer import Standing
-from equipoise.belief import Feasibility, JudgedPosterior, Posterior
-from equipoise.belief.model import Milestone
+from equipoise.belief import Feasibility, JudgedPosterior, Milestone, Posterior
 from equipoise.data import Comparison, Duel, Proposal, Reading, Trial, teaches, will_teach
 from equipoise.likelihoods import Judge, Judgement
-from equipoise.log.events import (
+from equipoise.log import (
     Added,
     Asked,
     Begun,

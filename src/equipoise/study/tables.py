@@ -15,8 +15,7 @@ import numpy as np
 
 from equipoise._validation import NUMBER
 from equipoise.likelihoods import DEFAULT_STEPS
-from equipoise.spaces import Domain
-from equipoise.spaces.readouts import settings
+from equipoise.spaces import Domain, settings
 from equipoise.study.rules import Record
 
 COLUMNS = frozenset(

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from equipoise.log.events import Added, Asked, Failed, Handed, Judged, Noted, Paired, Retracted, Stamped, Told
+from equipoise.log import Added, Asked, Failed, Handed, Judged, Noted, Paired, Retracted, Stamped, Told
 from equipoise.study.rules import Record
 
 

@@ -11,7 +11,7 @@ from equipoise._typing import FloatArray
 from equipoise.answer import Standing
 from equipoise.belief import Feasibility, Posterior
 from equipoise.data import Reading
-from equipoise.log.events import Planned
+from equipoise.log import Planned
 from equipoise.spaces import Domain
 from equipoise.study.docket import Docket
 from equipoise.study.ledger import Ledger

@@ -6,9 +6,7 @@ from collections.abc import Collection, Iterator
 
 import numpy as np
 
-from equipoise.lab.environments.environment import Environment
-from equipoise.lab.environments.random_functions import linear
-from equipoise.lab.environments.reading import Bias
+from equipoise.lab.environments import Bias, Environment, linear
 from equipoise.testing.rule import Rule, has, obeys, require
 from equipoise.testing.shared_rules import pickles
 

@@ -22,7 +22,7 @@ import numpy as np
 from equipoise._typing import FloatArray
 from equipoise.data import Comparison, Duel, Proposal, Reading, Side, teaches
 from equipoise.offsets import Arbitrary
-from equipoise.reductions.reduction import Reduction
+from equipoise.reductions import Reduction
 from equipoise.testing.rule import require
 
 Z = 5.0

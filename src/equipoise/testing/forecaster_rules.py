@@ -7,9 +7,8 @@ import numpy as np
 from equipoise._typing import FloatArray
 from equipoise.kernels import RBF
 from equipoise.optimizer import Optimizer
-from equipoise.policies.ids import IDS
-from equipoise.reductions.baselines import Baseline
-from equipoise.reductions.one_point import OnePoint
+from equipoise.policies import IDS
+from equipoise.reductions import Baseline, OnePoint
 from equipoise.testing.rehearsal import finite, must_resume, rehearse
 from equipoise.testing.rule import Rule, agree, has, obeys, require
 from equipoise.testing.shared_rules import is_described, pickles

@@ -6,7 +6,7 @@ from collections.abc import Collection
 import numpy as np
 
 from equipoise._typing import FloatArray
-from equipoise.lab.environments.function import Function
+from equipoise.lab.environments import Function
 from equipoise.testing.rule import Rule, agree, obeys, require
 
 POINTS = 4_000

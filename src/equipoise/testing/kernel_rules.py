@@ -8,7 +8,7 @@ import numpy as np
 from equipoise._typing import FloatArray
 from equipoise.kernels import Kernel
 from equipoise.optimizer import Optimizer
-from equipoise.spaces.box import Box
+from equipoise.spaces import Box
 from equipoise.testing.rehearsal import must_resume, rehearse
 from equipoise.testing.rule import Rule, agree, obeys, require
 from equipoise.testing.shared_rules import is_described, pickles

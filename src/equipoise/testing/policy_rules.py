@@ -12,7 +12,7 @@ from equipoise.belief import AnywherePosterior, Belief, FinitePosterior, FixedCo
 from equipoise.data import Comparison, Proposal
 from equipoise.kernels import RBF, Linear
 from equipoise.optimizer import Optimizer
-from equipoise.policies.policy import Policy
+from equipoise.policies import Policy
 from equipoise.testing.rehearsal import box, finite, must_fit, must_resume, rehearse
 from equipoise.testing.rule import Rule, agree, has, obeys, require
 from equipoise.testing.shared_rules import is_described, pickles

@@ -11,13 +11,11 @@ from equipoise._typing import FloatArray
 from equipoise.belief import Belief
 from equipoise.data import Comparison, Duel, Proposal, Reading, teaches, will_teach
 from equipoise.kernels import RBF
-from equipoise.log.codec import Codec
-from equipoise.log.events import Asked
+from equipoise.log import Asked, Codec
 from equipoise.offsets import Arbitrary, Tracked
 from equipoise.optimizer import Optimizer
-from equipoise.reductions.direct import Direct
-from equipoise.reductions.reduction import Reduction
-from equipoise.spaces.finite import Finite
+from equipoise.reductions import Direct, Reduction
+from equipoise.spaces import Finite
 from equipoise.testing.coins import (
     DRAWS,
     SIZE,

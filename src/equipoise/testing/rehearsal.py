@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 
 from equipoise.optimizer import Optimizer, resume
-from equipoise.policies.policy import Policy
-from equipoise.reductions.reduction import Reduction
-from equipoise.spaces.box import Box
-from equipoise.spaces.domain import Domain
-from equipoise.spaces.finite import Finite
+from equipoise.policies import Policy
+from equipoise.reductions import Reduction
+from equipoise.spaces import Box, Domain, Finite
 from equipoise.testing.rule import require
 
 READINGS = 14

@@ -4,7 +4,7 @@ import json
 import pickle
 from typing import Any
 
-from equipoise.log.parts import KNOWN, described, restored
+from equipoise.log import KNOWN, described, restored
 from equipoise.testing.rule import require
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from equipoise import spaces
 from equipoise._typing import FloatArray
 from equipoise.optimizer import Optimizer
-from equipoise.spaces.domain import Domain
+from equipoise.spaces import Domain
 from equipoise.testing.rehearsal import must_resume, rehearse
 from equipoise.testing.rule import Rule, agree, obeys, require
 from equipoise.testing.shared_rules import pickles

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from equipoise.data import Trial
-from equipoise.log.jsonl import LogError
+from equipoise.log import LogError
 from equipoise.runners import StoppedError, only_one
 from equipoise.web.refits import catch_up
 from equipoise.web.station import Station

@@ -10,12 +10,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from equipoise.optimizer import Optimizer
-from equipoise.spaces.context import Context
-from equipoise.spaces.named import Space
-from equipoise.spaces.numbers import Float, Int
-from equipoise.spaces.options import Choice
-from equipoise.study.part import Part
-from equipoise.study.setup import PARTS
+from equipoise.spaces import Choice, Context, Float, Int, Space
+from equipoise.study import PARTS, Part
 from equipoise.web.forms import Fields, count, fields, number, words
 from equipoise.web.pages import Pages, page
 from equipoise.web.station import RefusedError

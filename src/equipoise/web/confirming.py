@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from equipoise.likelihoods import Pair
-from equipoise.spaces.readouts import printable
+from equipoise.spaces import printable
 from equipoise.web.dials import Dial, dials, told_of
 from equipoise.web.known import described
 from equipoise.web.pages import MissingError, Pages, must_see, page

@@ -6,10 +6,7 @@ from typing import Any
 
 from equipoise._validation import NUMBER
 from equipoise.optimizer import Optimizer
-from equipoise.spaces.context import Context
-from equipoise.spaces.named import Space
-from equipoise.spaces.options import Choice
-from equipoise.spaces.readouts import printable, readouts
+from equipoise.spaces import Choice, Context, Space, printable, readouts
 from equipoise.web.dials import dials
 
 

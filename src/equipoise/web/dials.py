@@ -3,9 +3,9 @@
 import hashlib
 from typing import Any
 
-from equipoise.spaces import readouts
-from equipoise.spaces.domain import Domain
-from equipoise.spaces.readouts import Dial as Dial
+from equipoise.spaces import Dial as Dial
+from equipoise.spaces import Domain, readouts
+from equipoise.spaces import dials as all_dials
 
 
 def dials(space: Domain, x: Any, before: Any = None) -> tuple[Dial, ...]:
@@ -16,7 +16,7 @@ def dials(space: Domain, x: Any, before: Any = None) -> tuple[Dial, ...]:
         x: The setting.
         before: The setting where the machine stands, if that is known.
     """
-    return readouts.dials(readouts.readouts(space), x, before)
+    return all_dials(readouts(space), x, before)
 
 
 def told_of(value: Any) -> str:

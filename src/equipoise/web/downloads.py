@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from equipoise import plots
-from equipoise.study.tables import as_csv, timed
+from equipoise.study import as_csv, timed
 from equipoise.web.pages import MissingError, Pages, must_see
 from equipoise.web.pair_page import open_pair
 from equipoise.web.station import Station

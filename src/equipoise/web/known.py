@@ -4,12 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from equipoise.answer import Recommendation
-from equipoise.answer.wording import claims, compared, counted, planned, preferences
+from equipoise.answer import Recommendation, claims, compared, counted, planned, preferences
 from equipoise.optimizer import Optimizer
-from equipoise.spaces.readouts import printable
-from equipoise.study import Note, Setting
-from equipoise.study.rules import Record
+from equipoise.spaces import printable
+from equipoise.study import Note, Record, Setting
 from equipoise.web.dials import Dial, dials
 from equipoise.web.notices import in_sentences
 from equipoise.web.now import clock

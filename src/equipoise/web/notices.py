@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from equipoise.spaces.readouts import printable
+from equipoise.spaces import printable
 
 
 def in_sentences(notices: Iterable[Warning]) -> list[str]:

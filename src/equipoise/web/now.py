@@ -8,9 +8,8 @@ from datetime import datetime
 from typing import Any, Literal
 
 from equipoise.optimizer import Optimizer
-from equipoise.spaces.readouts import printable
-from equipoise.study import Setting
-from equipoise.study.rules import Record, last_set, unit_of
+from equipoise.spaces import printable
+from equipoise.study import Record, Setting, last_set, unit_of
 from equipoise.web.context_page import ContextField, context_fields
 from equipoise.web.dials import Dial, dials
 from equipoise.web.pair_page import Last, Sides, Sitting, last, sides

@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
-from equipoise.log.jsonl import LogError
+from equipoise.log import LogError
 from equipoise.web.forms import change, fields
 from equipoise.web.guard import may_change
 from equipoise.web.known import Known

@@ -12,8 +12,7 @@ import numpy as np
 
 from equipoise.likelihoods import CHECK_EVERY, DEFAULT_STEPS, Pair
 from equipoise.optimizer import Optimizer
-from equipoise.spaces import Domain
-from equipoise.spaces.readouts import printable, settings
+from equipoise.spaces import Domain, printable, settings
 from equipoise.web.dials import Dial, dials, told_of
 
 LETTERS = {"first": "A", "second": "B"}

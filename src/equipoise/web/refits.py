@@ -2,7 +2,7 @@
 
 import threading
 
-from equipoise.log.jsonl import LogError
+from equipoise.log import LogError
 from equipoise.optimizer import Optimizer
 
 

@@ -16,7 +16,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from equipoise.log.jsonl import LogError
+from equipoise.log import LogError
 from equipoise.web.automatic import Automatic, Measure
 from equipoise.web.beginning import Beginning
 from equipoise.web.confirming import Beside

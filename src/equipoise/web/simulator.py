@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from equipoise.data import Trial
-from equipoise.lab.environments.beamline import intensity
+from equipoise.lab.environments import intensity
 from equipoise.optimizer import Optimizer
-from equipoise.spaces.named import Space
-from equipoise.spaces.numbers import Float
+from equipoise.spaces import Float, Space
 
 SECONDS = 1.0
 """What a reading takes."""

@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.data import Trial
-from equipoise.log.header import Header
+from equipoise.log import Header
 from equipoise.optimizer import resume
-from equipoise.spaces.readouts import printable
-from equipoise.study.rules import unit_of
-from equipoise.study.setup import started
+from equipoise.spaces import printable
+from equipoise.study import started, unit_of
 from equipoise.web.context_page import contexts
 from equipoise.web.known import Known, described
 from equipoise.web.notices import in_sentences, unheard

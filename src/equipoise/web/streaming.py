@@ -8,7 +8,7 @@ from contextlib import suppress
 from starlette.concurrency import run_in_threadpool
 from starlette.types import Receive, Scope, Send
 
-from equipoise.log.jsonl import LogError
+from equipoise.log import LogError
 from equipoise.web.station import Station
 
 LOOK_SECONDS = 0.25

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from equipoise.log.header import Header
-from equipoise.log.jsonl import LogError
-from equipoise.spaces.readouts import printable
+from equipoise.log import Header, LogError
+from equipoise.spaces import printable
 from equipoise.web.pair_page import Sitting
 from equipoise.web.station import RefusedError, Station
 

@@ -12,8 +12,8 @@ from equipoise.optimizer import Optimizer
 from equipoise.plots.course import offsets
 from equipoise.plots.estimate import against, foremost
 from equipoise.plots.knobs import Knob, chosen, coordinates, encoded
-from equipoise.spaces.readouts import labeled, printable
-from equipoise.study.rules import Record
+from equipoise.spaces import labeled, printable
+from equipoise.study import Record
 from equipoise.web.svg import Chart, around
 
 WIDE, TALL, HALF = (430.0, 135.0), (430.0, 245.0), (240.0, 265.0)

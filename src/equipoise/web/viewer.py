@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.log.jsonl import LogError
+from equipoise.log import LogError
 from equipoise.optimizer import Optimizer, resume
 from equipoise.web.known import Known, known
 from equipoise.web.notices import unheard

@@ -13,18 +13,24 @@ from optuna.distributions import BaseDistribution
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from equipoise.belief import GuardedPosterior, LearnedPosterior, Schedule
-from equipoise.belief.remembering import Fit, Learner, Lessons, keep_up, learn, remembered
+from equipoise.belief import (
+    Fit,
+    GuardedPosterior,
+    LearnedPosterior,
+    Learner,
+    Lessons,
+    Schedule,
+    keep_up,
+    learn,
+    remembered,
+)
 from equipoise.data import Proposal, Reading, teaches, will_teach
 from equipoise.integrations.optuna.records import FIT, TrialPair, fit_from_json, read
 from equipoise.integrations.optuna.translation import Translation
 from equipoise.offsets import Offset
-from equipoise.policies import Policy
-from equipoise.policies.search import candidates
+from equipoise.policies import Policy, candidates
 from equipoise.reductions import Baseline, TwoPoint, Zero
-from equipoise.study import Streams
-from equipoise.study.defaults import default_explorer, default_posterior
-from equipoise.study.exploring import Explorer
+from equipoise.study import Explorer, Streams, default_explorer, default_posterior
 
 MEMORY_DUELS = 96
 """How many duels a proposal learns from by default: it takes 40 ms then, a fit 0.25 s, for three knobs on one core."""

@@ -18,10 +18,10 @@ from optuna.trial import FrozenTrial, TrialState
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.belief.remembering import Fit
+from equipoise.belief import Fit
 from equipoise.data import Duel, Proposal, Reading
 from equipoise.integrations.optuna.translation import internal
-from equipoise.log.parts import described, restored
+from equipoise.log import described, restored
 from equipoise.offsets import Circumstances
 
 PAIR, FIT = "eq", "eq:fit"

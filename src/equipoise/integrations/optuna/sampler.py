@@ -21,8 +21,7 @@ from equipoise.integrations.optuna.translation import must_tell_apart
 from equipoise.offsets import Offset
 from equipoise.policies import Policy
 from equipoise.reductions import OnePoint, TwoPoint
-from equipoise.study.defaults import default_policy
-from equipoise.study.streams import PROPOSE, RECOMMEND, Streams
+from equipoise.study import PROPOSE, RECOMMEND, Streams, default_policy
 
 
 class NotModeled(UserWarning):

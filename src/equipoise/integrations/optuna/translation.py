@@ -10,8 +10,7 @@ from typing import Any
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 
 from equipoise._typing import FloatArray
-from equipoise.spaces import Choice, Float, Int, Space
-from equipoise.spaces.parameters import Parameter
+from equipoise.spaces import Choice, Float, Int, Parameter, Space
 
 
 def internal(distribution: BaseDistribution, value: Any) -> float:

@@ -6,6 +6,7 @@ Examples:
     >>> y = environment.measure(environment.function.points[0])
 """
 
+from equipoise.lab.environments.beamline import intensity as intensity
 from equipoise.lab.environments.bias import (
     BIASES,
     Adversary,

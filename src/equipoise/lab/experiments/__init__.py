@@ -8,8 +8,19 @@ Examples:
 """
 
 from equipoise.lab.experiments.backends import backend
+from equipoise.lab.experiments.bench import bench_data as bench_data
+from equipoise.lab.experiments.bench import bench_table as bench_table
+from equipoise.lab.experiments.bench import combinations as combinations
+from equipoise.lab.experiments.demo import contenders as contenders
+from equipoise.lab.experiments.demo import contest as contest
+from equipoise.lab.experiments.demo import paper_contest as paper_contest
+from equipoise.lab.experiments.demo import recommendation_table as recommendation_table
+from equipoise.lab.experiments.demo import regret_table as regret_table
+from equipoise.lab.experiments.demo_plot import draw as draw
 from equipoise.lab.experiments.experiment import Experiment
 from equipoise.lab.experiments.learners import LEARNERS
+from equipoise.lab.experiments.paper import reproduce as reproduce
+from equipoise.lab.experiments.paper import save as save
 from equipoise.lab.experiments.problems import Problem, problem
 from equipoise.lab.experiments.results import Curves, Result, Store
 from equipoise.lab.experiments.runner import Trace, run

@@ -22,7 +22,7 @@ from equipoise.lab.experiments.runner import Trace
 from equipoise.lab.fleet import Blueprint, OwnCoins, Worlds, batch_size, simulate
 from equipoise.optimizer import Optimizer
 from equipoise.policies import SemiTS
-from equipoise.study.streams import Streams
+from equipoise.study import Streams
 
 Run = tuple[Experiment, int]
 """An experiment and the number of a repetition."""

@@ -26,9 +26,7 @@ from equipoise.policies import (
     SemiTS,
     SemiTSPosterior,
 )
-from equipoise.reductions.forecasters import BestForecaster
-from equipoise.reductions.one_point import OnePoint
-from equipoise.reductions.two_point import TwoPoint
+from equipoise.reductions import BestForecaster, OnePoint, TwoPoint
 
 Factory = Callable[[Problem, Generator], Optimizer]
 """Builds a learner from what it is told and its random stream."""

@@ -15,15 +15,13 @@ from functools import cached_property
 import numpy as np
 
 from equipoise._typing import FloatArray, Seed
-from equipoise.belief.confidence import Confidence, FixedConfidence, PaperConfidence
+from equipoise.belief import Confidence, FixedConfidence, PaperConfidence
 from equipoise.kernels import RBF, Kernel, Linear
 from equipoise.lab.environments import Function
 from equipoise.optimizer import Optimizer
-from equipoise.policies.policy import Policy
-from equipoise.reductions.reduction import Reduction
-from equipoise.spaces.box import Box
-from equipoise.spaces.domain import Domain
-from equipoise.spaces.finite import Finite
+from equipoise.policies import Policy
+from equipoise.reductions import Reduction
+from equipoise.spaces import Box, Domain, Finite
 
 CAMELBACK_NOISE = math.sqrt(0.1)  # KK21 section 6: noise variance 0.1
 

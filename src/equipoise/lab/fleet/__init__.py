@@ -13,6 +13,8 @@ Examples:
 
 from equipoise.lab.fleet.beliefs import Beliefs
 from equipoise.lab.fleet.blueprint import Blueprint
+from equipoise.lab.fleet.choices import chooser as chooser
+from equipoise.lab.fleet.covariances import PointCovariances as PointCovariances
 from equipoise.lab.fleet.own_coins import OwnCoins
 from equipoise.lab.fleet.roster import Fleet, resume
 from equipoise.lab.fleet.simulation import Course, batch_size, simulate

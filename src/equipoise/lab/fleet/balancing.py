@@ -17,13 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise._typing import FloatArray
-from equipoise.belief.arrays import Array, namespace, placed, to_numpy
-from equipoise.belief.covariance import Indices
-from equipoise.belief.posterior import half_width
+from equipoise.belief import Array, Indices, half_width, namespace, placed, to_numpy
 from equipoise.lab.fleet.beliefs import Beliefs
-from equipoise.policies import BOSE
-from equipoise.policies.bose import NEGLIGIBLE, TOLERANCE, balanced, coefficient
-from equipoise.policies.pairs import pairwise_psi, plausible
+from equipoise.policies import BOSE, NEGLIGIBLE, TOLERANCE, balanced, coefficient, pairwise_psi, plausible
 
 Mask = NDArray[np.bool_]
 

@@ -13,11 +13,23 @@ The formulas are those of the one-learner library: the same functions, called wi
 
 from dataclasses import dataclass
 
-from equipoise.belief import CredibleConfidence, FixedConfidence, PaperConfidence, TightConfidence
-from equipoise.belief.arrays import Array, namespace, pick, placed
-from equipoise.belief.confidence import Confidence, paper_beta, tight_beta
-from equipoise.belief.listed import conditioned
-from equipoise.belief.posterior import difference_variance, gap_bound, half_width
+from equipoise.belief import (
+    Array,
+    Confidence,
+    CredibleConfidence,
+    FixedConfidence,
+    PaperConfidence,
+    TightConfidence,
+    conditioned,
+    difference_variance,
+    gap_bound,
+    half_width,
+    namespace,
+    paper_beta,
+    pick,
+    placed,
+    tight_beta,
+)
 from equipoise.lab.fleet.covariances import Covariances, Directions
 
 

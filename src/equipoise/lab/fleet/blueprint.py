@@ -8,9 +8,7 @@ import numpy as np
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.belief import FinitePosterior, FixedConfidence
-from equipoise.belief.arrays import Array, namespace, placed
-from equipoise.belief.confidence import Confidence
+from equipoise.belief import Array, Confidence, FinitePosterior, FixedConfidence, namespace, placed
 from equipoise.kernels import Kernel, Linear
 from equipoise.lab.fleet.beliefs import Beliefs
 from equipoise.lab.fleet.choices import Choices, Chooser, chooser

@@ -15,15 +15,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from equipoise.belief.arrays import Array, namespace, pick, placed, to_numpy
+from equipoise.belief import Array, namespace, pick, placed, to_numpy
 from equipoise.lab.fleet.balancing import balanced_weights
 from equipoise.lab.fleet.beliefs import Beliefs
 from equipoise.lab.fleet.semiparametric import winning_weights
 from equipoise.lab.fleet.throwing import Throws
 from equipoise.policies import (
     BOSE,
+    DRAWS,
     EUBO,
     IDS,
+    LARGEST,
+    PROMISING,
+    RANDOM,
     UCB,
     Challenger,
     DoubleThompson,
@@ -31,12 +35,14 @@ from equipoise.policies import (
     Policy,
     Random,
     SemiTS,
+    expected_best,
+    lower_bounds,
+    merits,
+    once_each,
+    pairwise_psi,
+    plausible,
+    probability,
 )
-from equipoise.policies.eubo import expected_best, once_each
-from equipoise.policies.ids import merits, probability
-from equipoise.policies.maxmin_lcb import lower_bounds
-from equipoise.policies.pairs import LARGEST, pairwise_psi, plausible
-from equipoise.policies.thompson import DRAWS, PROMISING, RANDOM
 
 
 @dataclass(frozen=True, eq=False)

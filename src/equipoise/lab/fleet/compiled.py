@@ -26,8 +26,7 @@ from typing import Any
 import numpy as np
 
 from equipoise import _validation as check
-from equipoise.belief import PaperConfidence
-from equipoise.belief.arrays import Array
+from equipoise.belief import Array, PaperConfidence
 from equipoise.lab.environments import Bias, CompensatedDrift, Drift, NegativeRepeat, NoBias
 
 SOURCE = Path(__file__).with_name("rounds.cu")

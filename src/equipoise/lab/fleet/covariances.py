@@ -17,8 +17,7 @@ length zero, a point against itself, changes nothing.
 from dataclasses import dataclass
 from typing import Protocol, Self
 
-from equipoise.belief.arrays import Array, namespace, outer, pick, placed, times
-from equipoise.belief.covariance import SMALL, TAIL
+from equipoise.belief import SMALL, TAIL, Array, namespace, outer, pick, placed, times
 
 
 @dataclass(frozen=True, eq=False)

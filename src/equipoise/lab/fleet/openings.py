@@ -5,8 +5,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from equipoise._typing import FloatArray
-from equipoise.belief.arrays import Array
-from equipoise.belief.covariance import Indices
+from equipoise.belief import Array, Indices
 from equipoise.lab.fleet.blueprint import Blueprint
 from equipoise.lab.fleet.reducing import SIZES, Duels
 from equipoise.reductions import TwoPoint

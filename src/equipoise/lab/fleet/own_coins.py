@@ -11,15 +11,13 @@ import numpy as np
 from numpy.random import Generator
 
 from equipoise._typing import FloatArray
-from equipoise.belief.arrays import Array, namespace, pick, placed, to_numpy
-from equipoise.belief.covariance import Indices
-from equipoise.belief.posterior import tied
+from equipoise.belief import Array, Indices, namespace, pick, placed, tied, to_numpy
 from equipoise.lab.fleet.beliefs import Beliefs
 from equipoise.lab.fleet.philox import HALF, LOW, Words, blocks, uniforms
 from equipoise.lab.fleet.posterior_draws import Mask, best_counts_of_all, normals_needed
 from equipoise.lab.fleet.throwing import alike
-from equipoise.policies.semits import best_counts, factor
-from equipoise.study.streams import COINS, Streams
+from equipoise.policies import best_counts, factor
+from equipoise.study import COINS, Streams
 
 AT_ONCE = 4096
 """Blocks computed at a time: about as many as a processor's closest cache holds with what they are computed from."""

@@ -24,11 +24,10 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from equipoise._typing import FloatArray
-from equipoise.belief.arrays import Array, namespace, pick, placed, to_numpy
-from equipoise.belief.covariance import Indices
+from equipoise.belief import Array, Indices, namespace, pick, placed, to_numpy
 from equipoise.lab.fleet.beliefs import Beliefs
 from equipoise.lab.fleet.covariances import FeatureCovariances
-from equipoise.policies.semits import RANK_TOLERANCE
+from equipoise.policies import RANK_TOLERANCE
 
 Normals = NDArray[np.float32]
 """Standard normal numbers in single precision."""

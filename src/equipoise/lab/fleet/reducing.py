@@ -12,7 +12,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from equipoise.belief.arrays import Array, namespace
+from equipoise.belief import Array, namespace
 from equipoise.lab.fleet.choices import Choices
 from equipoise.lab.fleet.covariances import Directions
 from equipoise.lab.fleet.throwing import Throws

@@ -9,7 +9,7 @@ from numpy.random import default_rng
 from numpy.typing import ArrayLike
 
 from equipoise._typing import FloatArray, Seed
-from equipoise.belief.covariance import Indices
+from equipoise.belief import Indices
 from equipoise.kernels import Kernel
 from equipoise.lab.fleet.blueprint import Blueprint
 from equipoise.lab.fleet.choices import Choices
@@ -18,7 +18,7 @@ from equipoise.lab.fleet.openings import OpenDuels
 from equipoise.lab.fleet.reducing import Duels
 from equipoise.lab.fleet.saving import Saved, load, save
 from equipoise.lab.fleet.throwing import SharedCoins
-from equipoise.study.streams import PROPOSE, RECOMMEND
+from equipoise.study import PROPOSE, RECOMMEND
 
 Rows = Indices | slice
 """Which learners: their numbers, or all of them."""

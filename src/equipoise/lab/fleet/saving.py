@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator, default_rng
 
-from equipoise.belief.covariance import Indices
+from equipoise.belief import Indices
 from equipoise.kernels import Kernel
 from equipoise.lab.fleet.beliefs import Beliefs
 from equipoise.lab.fleet.blueprint import Blueprint
 from equipoise.lab.fleet.covariances import Covariances, FeatureCovariances, PointCovariances
 from equipoise.lab.fleet.openings import OpenDuels
-from equipoise.log.parts import described, restored
+from equipoise.log import described, restored
 from equipoise.spaces import Finite
-from equipoise.study.setup import PARTS
+from equipoise.study import PARTS
 
 FORMAT = "equipoise fleet 1"
 

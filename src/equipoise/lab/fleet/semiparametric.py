@@ -11,12 +11,11 @@ KP19: `B += G` and `q += 2 u y`. As `C = lambda B^-1`, C becomes `(I + C G / lam
 by `C (2 y u - G theta) / lambda`, with the new C.
 """
 
-from equipoise.belief.arrays import Array, namespace, outer, pick, placed, times
+from equipoise.belief import Array, namespace, outer, pick, placed, times
 from equipoise.lab.fleet.beliefs import Beliefs
 from equipoise.lab.fleet.covariances import Directions, FeatureCovariances, PointCovariances
 from equipoise.lab.fleet.throwing import Throws
-from equipoise.policies import SemiTS
-from equipoise.policies.semits import growing_scale
+from equipoise.policies import SemiTS, growing_scale
 
 
 def winning_weights(policy: SemiTS, beliefs: Beliefs, throws: Throws) -> Array:

@@ -10,12 +10,12 @@ from numpy.random import default_rng
 from equipoise import _validation as check
 from equipoise._typing import FloatArray, Seed
 from equipoise.answer import Recommendation
-from equipoise.belief.covariance import Indices
+from equipoise.belief import Indices
 from equipoise.lab.fleet.beliefs import Beliefs
 from equipoise.lab.fleet.blueprint import Blueprint
 from equipoise.lab.fleet.throwing import Coins, SharedCoins
 from equipoise.lab.fleet.worlds import Worlds
-from equipoise.study.streams import PROPOSE, RECOMMEND
+from equipoise.study import PROPOSE, RECOMMEND
 
 BATCH_MEMORY = 64e6
 """Bytes of covariances that one program should carry: more do not fit the caches, and gain nothing."""

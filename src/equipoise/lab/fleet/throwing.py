@@ -12,8 +12,7 @@ import numpy as np
 from numpy.random import Generator
 
 from equipoise._typing import FloatArray
-from equipoise.belief.arrays import Array, namespace, pick, placed
-from equipoise.belief.posterior import tied
+from equipoise.belief import Array, namespace, pick, placed, tied
 from equipoise.lab.fleet.beliefs import Beliefs
 from equipoise.lab.fleet.posterior_draws import best_counts_of_all, draws_of_all, normals_needed
 

@@ -17,7 +17,7 @@ from numpy.random import Generator
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray, Seed
-from equipoise.belief.covariance import Indices
+from equipoise.belief import Indices
 from equipoise.lab.environments import (
     Bias,
     BiasProcess,

@@ -10,13 +10,13 @@ from typing import Any
 
 import click
 
-from equipoise.answer.sequence import Interval
+from equipoise.answer import Interval
 from equipoise.cli.common import json_line, printable
 from equipoise.programs.diary import Execution
 from equipoise.programs.findings import Finding
 from equipoise.programs.phrases import amount, short, told
 from equipoise.programs.verdict import Verdict
-from equipoise.study.tables import cell
+from equipoise.study import cell
 
 COLUMNS = ("command", "mean", "stddev", "median", "user", "system", "min", "max")
 

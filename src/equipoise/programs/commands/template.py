@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from equipoise.programs.commands.quoting import quoted
-from equipoise.spaces.named import Space
-from equipoise.spaces.numbers import Float, Int
-from equipoise.spaces.options import Choice
+from equipoise.spaces import Choice, Float, Int, Space
 
 DECLARED = re.compile(r"\{([A-Za-z_]\w*)=([^{}]+)\}")
 PLACE = re.compile(r"\{([A-Za-z_]\w*)(?:=[^{}]+)?\}")

@@ -19,9 +19,7 @@ from numpy.typing import NDArray
 from equipoise._typing import FloatArray
 from equipoise.belief import FixedConfidence
 from equipoise.lab.experiments.preferences.utilities import Utility
-from equipoise.lab.fleet import Beliefs, SharedCoins
-from equipoise.lab.fleet.choices import chooser
-from equipoise.lab.fleet.covariances import PointCovariances
+from equipoise.lab.fleet import Beliefs, PointCovariances, SharedCoins, chooser
 from equipoise.likelihoods import Many, OrderedAnswers, Sites, propagate
 from equipoise.policies import Policy
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from equipoise._typing import FloatArray
 from equipoise.kernels import RBF
-from equipoise.lab.environments.functions import ackley, branin, rosenbrock
+from equipoise.lab.environments import ackley, branin, rosenbrock
 
 SIDE = 10
 """Settings along a side of the grid."""
