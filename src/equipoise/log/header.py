@@ -17,9 +17,9 @@ from equipoise.spaces import Constraint, Domain, Space, space_from_dict
 
 T = TypeVar("T")
 
-FORMAT = 3
+FORMAT = 4
 """The version of the format that is written; earlier ones stay readable. 2 has corrected and retracted readings, 3 has
-blocks and readings that nobody asked for."""
+blocks and imported readings, 4 has settings, deferred fits and undone steps."""
 
 
 MAX_CANDIDATES, MAX_PARAMETERS, MAX_OPTIONS, MAX_POINTS = 2**14, 1_000, 1_000, 100_000
