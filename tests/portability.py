@@ -53,7 +53,7 @@ NUMERICAL = [
     "tests/offsets",
     "tests/policies",
     "tests/reductions",
-    "tests/study/test_claiming.py",
+    "tests/study/test_recommender.py",
     "tests/study/test_exploring.py",
     "tests/study/test_learning.py",
     "tests/study/test_listening.py",

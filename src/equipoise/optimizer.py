@@ -37,11 +37,11 @@ from equipoise.reductions import Reduction
 from equipoise.spaces import Constraint, Domain
 from equipoise.study import (
     PARTS,
-    Claims,
     Keeper,
     Note,
     Plan,
     Rank,
+    Recommender,
     Record,
     Reproduction,
     Setting,
@@ -605,7 +605,7 @@ class Optimizer:
 
     def league(self) -> list[Rank]:
         """Return all settings of a finite space, or those that were measured or judged, from the best to the worst."""
-        return self._study.following(lambda s: s.claims.league(s.state))
+        return self._study.following(lambda s: s.recommender.league(s.state))
 
     def correct(
         self,
@@ -728,7 +728,7 @@ class Optimizer:
         """
         space = self.space if context is None else self.space.at(context)
         points = space.encode(first), space.encode(second)
-        claims = self._study.claims.at(self.space.through(points[0]))
+        claims = self._study.recommender.at(self.space.through(points[0]))
         found, notices = self._study.following(lambda s: (claims.compare(s.state, *points), claims.notices(s.state)))
         self._notified(notices)
         return found
@@ -775,7 +775,7 @@ class Optimizer:
         if given is not None and not given:
             raise ValueError("`against` must name a setting at least, got none")
 
-        def planned(claims: Claims, number: int) -> Planned:
+        def planned(claims: Recommender, number: int) -> Planned:
             rivals = None if given is None else np.array([claims.space.encode(x) for x in given])
             return claims.verifying(self._study.state, number, duels, runners_up, rivals)
 
@@ -800,7 +800,7 @@ class Optimizer:
             draws: How often the coins are thrown again.
         """
         check.count("draws", draws, at_least=1)
-        return self._study.following(lambda s: s.claims.coin_test(s.state, draws))
+        return self._study.following(lambda s: s.recommender.coin_test(s.state, draws))
 
     def history(self, readings: Iterable[int], *, context: Mapping[str, Any] | None = None) -> list[Recommendation]:
         """Return what `recommend` would have said after fewer readings and judgements; costs as much as a replay.

@@ -44,7 +44,7 @@ def test_the_limit_is_logged_and_kept_after_a_resume(tmp_path):
     run(opt, 7)
     again = eq.resume(path)
     assert again.propose().points.tobytes() == opt.propose().points.tobytes()
-    limits = again._study.state.rules.limits
+    limits = again._study.state.setup.limits
     assert limits.drop == 0.5
     assert limits.max_step.tolist() == [0.1, np.inf]
 

@@ -1,6 +1,5 @@
 """A study: its state, what it proposes next, what it claims, its random streams, and the defaults."""
 
-from equipoise.study.claiming import Claims, WrongUnit
 from equipoise.study.defaults import default_explorer as default_explorer
 from equipoise.study.defaults import default_policy as default_policy
 from equipoise.study.defaults import default_posterior as default_posterior
@@ -14,6 +13,7 @@ from equipoise.study.parsing import Table as Table
 from equipoise.study.part import Part as Part
 from equipoise.study.plans import Plan
 from equipoise.study.proposing import Proposer
+from equipoise.study.recommender import Recommender, WrongUnit
 from equipoise.study.reproducing import Reproduction, agree
 from equipoise.study.rules import PLACES as PLACES
 from equipoise.study.rules import Note, Record, Setting
@@ -34,7 +34,6 @@ from equipoise.study.tables import columns as columns
 from equipoise.study.tables import timed as timed
 
 __all__ = [
-    "Claims",
     "DeadSensor",
     "DropExceeded",
     "DuelGivenUp",
@@ -46,6 +45,7 @@ __all__ = [
     "Plan",
     "Proposer",
     "Rank",
+    "Recommender",
     "Record",
     "Reproduction",
     "SetAside",

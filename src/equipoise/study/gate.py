@@ -181,7 +181,7 @@ def handed(state: State, worker: str | None, part: Domain | None) -> Handed | No
     for i, planned in state.waiting(worker):
         if part is None and state.unrestricted:
             return Handed(i, worker)
-        here = state.rules.space.through(planned) if part is None else part
+        here = state.setup.space.through(planned) if part is None else part
         event = Gate.of(state, here, worker).handed(i, planned, worker)
         if event is not None:
             return event

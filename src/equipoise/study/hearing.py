@@ -40,7 +40,7 @@ class Hearing:
         name = _name(judge)
         if again is not None:
             first, second, scaled = state.docket.swapped(again)
-            gate = Gate.of(state, state.rules.space.through(first))
+            gate = Gate.of(state, state.setup.space.through(first))
             return gate.paired(np.array([first, second]), scaled, name, again)
         chosen, gate = known_scale(steps), Gate.of(state, part)
         points = self.proposer.at(part).pair(gate, self.streams.at(len(state.docket.cases), PAIRS))

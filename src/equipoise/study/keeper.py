@@ -36,12 +36,12 @@ from equipoise.log import (
     now,
 )
 from equipoise.spaces import Domain
-from equipoise.study.claiming import Claims
 from equipoise.study.gate import Gate, handed
 from equipoise.study.hearing import Hearing
 from equipoise.study.learning import Overdue, calmly
 from equipoise.study.plans import Plan
 from equipoise.study.proposing import Proposer
+from equipoise.study.recommender import Recommender
 from equipoise.study.reproducing import Reproduction, compared, compared_points
 from equipoise.study.setup import Setup
 from equipoise.study.state import State
@@ -69,7 +69,7 @@ class Keeper:
     def __init__(self, setup: Setup, streams: Streams, clock: Callable[[], str] = now) -> None:
         self.space, self.state = setup.space, State(setup)
         self._streams, self._proposer, self._clock = streams, Proposer.of(setup, streams), clock
-        self.claims = Claims(setup.space, streams)
+        self.recommender = Recommender(setup.space, streams)
         self.hearing = Hearing(self._proposer, streams)
         self.turns = Turns(self._mend, self.apply)
 
@@ -225,7 +225,7 @@ class Keeper:
         return last
 
     def plan(
-        self, purpose: Purpose, context: Mapping[str, Any] | None, planned: Callable[[Claims, int], Planned]
+        self, purpose: Purpose, context: Mapping[str, Any] | None, planned: Callable[[Recommender, int], Planned]
     ) -> Plan:
         """Plan something, unless that is under way."""
         plan, part = self.state.plan, self.latest(context)
@@ -236,7 +236,7 @@ class Keeper:
             if not self.state.readings and not self.state.docket.judged:
                 raise RuntimeError(f"there is nothing to {purpose} yet: nothing was told")
             with self._calmly():
-                event = planned(self.claims.at(part), len(self.state.plans))
+                event = planned(self.recommender.at(part), len(self.state.plans))
             self.happen(event)
             plan = self.state.plan
         assert plan is not None
@@ -250,11 +250,11 @@ class Keeper:
 
     def recommend(self, part: Domain) -> Recommendation:
         """Return the best setting in a part of the space."""
-        return self.claims.at(part).recommend(self.state, self.state.readings)
+        return self.recommender.at(part).recommend(self.state, self.state.readings)
 
     def history(self, wanted: set[int], part: Domain) -> list[Recommendation]:
         """Return what was recommended after so many readings each."""
-        claims = self.claims.at(part)
+        claims = self.recommender.at(part)
         with self._calmly():
             past = zip(range(max(wanted, default=-1) + 1), self.state.history(), strict=False)
             return [claims.recommend(state, n) for n, state in past if n in wanted]
@@ -293,7 +293,7 @@ class Keeper:
             self.state = self.state.rebuilt()
 
     def _calmly(self) -> AbstractContextManager[None]:
-        return calmly(self.state.rules.prior)
+        return calmly(self.state.setup.prior)
 
 
 def _adding(reading: Reading, state: State) -> Added:

@@ -74,8 +74,8 @@ class Proposer:
             proposal = self.explorer(posterior, state.proposed, gate.allowed, state.asked, rng, state.informed)
         if proposal is None:
             proposal = self._chosen(posterior, gate.allowed, state.suspect(), rng)
-        if state.rules.start is not None and not state.proposed:
-            return self._started(state.rules.start, proposal, gate, rng)
+        if state.setup.start is not None and not state.proposed:
+            return self._started(state.setup.start, proposal, gate, rng)
         proposal = gate.admit(proposal, rng)
         return self.reduction(proposal, rng, _forecast(state, proposal))
 
@@ -96,7 +96,7 @@ class Proposer:
 
     def _compared(self, state: State, posterior: Posterior, space: Domain, rng: Generator) -> Proposal:
         """Return what the explorer or the policy for judges wants compared; the start first, where there is one."""
-        begun, start, proposal = state.proposed + len(state.docket.cases), state.rules.start, None
+        begun, start, proposal = state.proposed + len(state.docket.cases), state.setup.start, None
         if self.explorer is not None:
             proposal = self.explorer(posterior, begun, space, state.asked, rng, state.informed)
         if proposal is None:

@@ -69,16 +69,16 @@ class State:
     """The state of a study.
 
     Args:
-        rules: What it is governed by.
+        setup: What it is governed by.
     """
 
-    def __init__(self, rules: Setup) -> None:
-        self.rules = rules
-        self.baseline = rules.baseline
-        self._learning = Learning(rules.prior)
-        self._ledger = Ledger(rules.space.decode)
-        self.docket = Docket(rules.space.decode)
-        self._listening = Listening(self._learning, rules.prior)
+    def __init__(self, setup: Setup) -> None:
+        self.setup = setup
+        self.baseline = setup.baseline
+        self._learning = Learning(setup.prior)
+        self._ledger = Ledger(setup.space.decode)
+        self.docket = Docket(setup.space.decode)
+        self._listening = Listening(self._learning, setup.prior)
         self._past: list[Stamped] = []  # what happened
         self._events: list[Event] = []  # the same as if what was taken back had not been, and what was corrected had
         self._plans: list[Planned] = []
@@ -144,7 +144,7 @@ class State:
     @property
     def door(self) -> Door:
         """What turns what is told of a trial into an event, or refuses it."""
-        return Door(self._ledger, self.rules.space, self.docket, self.block)
+        return Door(self._ledger, self.setup.space, self.docket, self.block)
 
     @property
     def last_answered(self) -> int | None:
@@ -201,7 +201,7 @@ class State:
                 if self.door.telling(trial, reading) is None:
                     return NOTHING
                 if reading.point is not None:
-                    self.rules.prior.at(reading.point[None])  # refused now, where f is known at listed points only
+                    self.setup.prior.at(reading.point[None])  # refused now, where f is known at listed points only
                 aside = self._screened(event) if screen else self._aside
                 if aside != self._aside:
                     return self._setting_aside(event, aside, later)
@@ -274,7 +274,7 @@ class State:
     @property
     def notes(self) -> list[Note]:
         """What was said of the study, in this order."""
-        decode, at = self.rules.space.decode, Times.of(self._past).noted
+        decode, at = self.setup.space.decode, Times.of(self._past).noted
         return [
             Note(n.topic, n.text, None if n.point is None else decode(n.point), at.get(n.number)) for n in self._notes
         ]
@@ -297,12 +297,12 @@ class State:
 
     def standing(self, space: Domain) -> Standing:
         """Return what is known of the study besides the belief, as it concerns a part of the space."""
-        found = standing(self._ledger, self.docket, self._plans, self.plans, self.rules, self.feasibility, space)
+        found = standing(self._ledger, self.docket, self._plans, self.plans, self.setup, self.feasibility, space)
         return replace(found, attainable=self._attainable(space)) if self.limited else found
 
     def _attainable(self, space: Domain) -> Domain:
         """Return the part of a space where the limits let the study go."""
-        return self.rules.limits.attainable(space, self.posterior, self.feasibility, self._tried)
+        return self.setup.limits.attainable(space, self.posterior, self.feasibility, self._tried)
 
     def anticipated(self) -> Posterior:
         """Return the belief as if what is open came out as expected: surer, so that the next proposal differs."""
@@ -320,12 +320,12 @@ class State:
     @property
     def feasibility(self) -> Feasibility:
         """Where readings can be had, by what was read and what failed."""
-        return feasibility(self._ledger, self._aside, self.rules.space.extent)
+        return feasibility(self._ledger, self._aside, self.setup.space.extent)
 
     @property
     def limited(self) -> bool:
         """Whether not everything may be proposed."""
-        return not self.rules.limits.none
+        return not self.setup.limits.none
 
     @property
     def unrestricted(self) -> bool:
@@ -334,7 +334,7 @@ class State:
 
     def reach(self, space: Domain, worker: str | None = None) -> Reach | None:
         """Return what is within a step of where the machine may stand, if steps are limited."""
-        limits = self.rules.limits
+        limits = self.setup.limits
         if limits.max_step is None:
             return None
         stands = positions(self._events, self._ledger, self.docket, limits.start, worker)
@@ -344,7 +344,7 @@ class State:
         """Return the part of a space that may be asked for, by what was told: what is open makes nothing safe."""
         if self.unrestricted:
             return space
-        return self.rules.limits.within(space, self.posterior, self.feasibility, reach, self._tried)
+        return self.setup.limits.within(space, self.posterior, self.feasibility, reach, self._tried)
 
     def waiting(self, worker: str | None) -> Iterator[tuple[int, FloatArray]]:
         """Yield the trials that wait for a worker, and where they are to be measured, in this order."""
@@ -360,13 +360,13 @@ class State:
         """The points that were asked for and measured there, shape (n, d)."""
         tried = (entry for entry in self._ledger.entries if not entry.added)
         points = [entry.duel.points[k] for entry in tried for k, i in enumerate(entry.ids) if i in entry.readings]
-        return np.array(points).reshape(-1, self.rules.space.dimension)
+        return np.array(points).reshape(-1, self.setup.space.dimension)
 
     @property
     def asked(self) -> FloatArray:
         """The points that were asked for, shape (n, d)."""
         asked = [*(entry.duel.points for entry in self._ledger.entries), *self.docket.pairs]
-        return np.concatenate(asked) if asked else np.empty((0, self.rules.space.dimension))
+        return np.concatenate(asked) if asked else np.empty((0, self.setup.space.dimension))
 
     @property
     def latest(self) -> FloatArray | None:
@@ -378,7 +378,7 @@ class State:
 
     def suspect(self) -> FloatArray | None:
         """Return a point whose only reading is held for spoiled though it was a good one, to be confirmed."""
-        return suspect(self._ledger, self.posterior.spoiled, self.rules.sign)
+        return suspect(self._ledger, self.posterior.spoiled, self.setup.sign)
 
     def records(
         self, aside: bool = True, judgements: bool = False, trials: Iterable[int] | None = None
@@ -394,7 +394,7 @@ class State:
         if judgements:
             found = self.docket.records()
         else:
-            found = records(self._ledger, self.posterior if aside else None, self.rules.space.decode, wanted)
+            found = records(self._ledger, self.posterior if aside else None, self.setup.space.decode, wanted)
         return [times.marked(record) for record in found if wanted is None or record.trial in wanted]
 
     def position(self, worker: str | None) -> FloatArray | None:
@@ -403,7 +403,7 @@ class State:
 
     def history(self) -> "Iterator[State]":
         """Yield a state as it was before any reading or judgement, then after each: one object, which changes on."""
-        again = State(self.rules)
+        again = State(self.setup)
         yield again
         for past, event in self.replay():
             if isinstance(event, (Told, Judged)):
@@ -412,7 +412,7 @@ class State:
 
     def replay(self) -> "Iterator[tuple[State, Event]]":
         """Yield each event, and the state as it was before: one object, which goes on changing."""
-        again = State(self.rules)
+        again = State(self.setup)
         for event in list(self._events):
             yield again, event
             again.apply(event)  # once more changes nothing
@@ -420,13 +420,13 @@ class State:
     def differences(self) -> dict[int, float]:
         """Return the first reading less the second of every complete duel of two, by number, as values are learned."""
         pairs = [entry for entry in self._ledger.entries if len(entry.ids) == 2 and entry.complete]
-        sign = self.rules.sign
+        sign = self.setup.sign
         values = {entry.number: [entry.readings[i].value for i in entry.ids] for entry in pairs}
         return {number: sign * (first - second) for number, (first, second) in values.items()}
 
     def rebuilt(self) -> "State":
         """Return the state that the events which happened lead to; this one may be half changed."""
-        again = State(self.rules)
+        again = State(self.setup)
         for stamped in list(self._past):
             again.apply(stamped.event, stamped.at)
         return again
@@ -487,7 +487,7 @@ class State:
         return replace(event, fit=fit, heard=heard)
 
     def _replayed(self, events: list[Event]) -> "State":
-        again = State(self.rules)
+        again = State(self.setup)
         for event in events:
             again.apply(event)
         return again
@@ -501,7 +501,7 @@ class State:
 
     def _setting_aside(self, news: Told | Added, aside: frozenset[int], later: bool) -> Change:
         """Return the change to the state in which other readings than before are set aside."""
-        again = State(self.rules)
+        again = State(self.setup)
         again._aside = aside
         for event in anew([*self._events, news]):
             again.prepare(event, screen=False, later=True).make(None)
@@ -511,21 +511,21 @@ class State:
 
     def _taught(self, event: Told, entry: Entry, later: bool) -> Change:
         """Return the change that a reading makes."""
-        rules, i, strange = self.rules, event.trial, event.trial in self._aside
+        setup, i, strange = self.setup, event.trial, event.trial in self._aside
         reading = self._placed(event.reading)
         now = entry.with_reading(i, reading, strange)
-        late = not entry.void and (now.split or (rules.max_gap is not None and now.span > rules.max_gap))
+        late = not entry.void and (now.split or (setup.max_gap is not None and now.span > setup.max_gap))
         comparable = not (entry.void or late or self._forecasts_nothing)
-        before = entry.told() if rules.offset.learns_readings else ()
+        before = entry.told() if setup.offset.learns_readings else ()
         known = len(before) - before.count(None)  # its outcome is not among them: a reading was missing
         lessons = self._lessons(now, comparable)[known:]
         belief, fit = self._learning.after(lessons, event.fit, later, event.deferred)
         deferred = event.deferred and (belief is None or belief.overdue)
         baseline = self.baseline
         if baseline is not None and not strange:
-            with calmly(rules.prior):
+            with calmly(setup.prior):
                 predicted = float(self.posterior.at(now.point(i)[None]).mean[0])
-            baseline = baseline.update(rules.sign * reading.value, predicted)
+            baseline = baseline.update(setup.sign * reading.value, predicted)
 
         def learn() -> None:
             self._ledger.record(i, reading, strange)
@@ -534,7 +534,7 @@ class State:
             if late:
                 self._ledger.give_up(entry)
 
-        note = self._estranged_note(belief) or self._drop_note(now, belief) or gap_note(now, late, rules.max_gap)
+        note = self._estranged_note(belief) or self._drop_note(now, belief) or gap_note(now, late, setup.max_gap)
         return self._change(
             replace(event, fit=fit, deferred=deferred),
             learn,
@@ -573,11 +573,11 @@ class State:
     def _adding(self, event: Added, later: bool) -> Change:
         """Return the change that a reading makes which nobody asked for."""
         i, told = event.trial, event.reading
-        if not self.rules.offset.learns_readings:
-            law = self.rules.offset
+        if not self.setup.offset.learns_readings:
+            law = self.setup.offset
             raise ValueError(f"a reading that nobody asked for is no duel, and {law!r} learns from duels alone")
         assert told.point is not None
-        self.rules.prior.at(told.point[None])  # refused now, where f is known at listed points only
+        self.setup.prior.at(told.point[None])  # refused now, where f is known at listed points only
         single, reading = Proposal.single(told.point), self._placed(told)
         duel = Duel(single, single.points, (1.0,), single.points[0], None)
         strange = not event.withdrawn and i in self._aside
@@ -598,12 +598,12 @@ class State:
 
     def _drop_note(self, entry: Entry, belief: Posterior | None) -> Warning | None:
         """Return what is to be said where a setting turns out not to be safe, at its own context."""
-        limits = self.rules.limits
+        limits = self.setup.limits
         if limits.drop is None or limits.start is None or belief is None:
             return None
-        part = self.rules.space.through(entry.point(entry.ids[0]))
+        part = self.setup.space.through(entry.point(entry.ids[0]))
         here = replace(limits, start=part.snap(limits.start[None])[0])
-        with calmly(self.rules.prior):
+        with calmly(self.setup.prior):
             return drop_note(here, entry, belief, self._learning.belief)
 
     def _placed(self, told: Reading) -> Reading:
@@ -618,17 +618,17 @@ class State:
         block = labelled(self.block, entry.worker)
         number, told = float(entry.number), entry.told()
         expected = Circumstances(block).after(self._ledger.last_value(""))
-        return will_teach(entry.duel, told, self.rules.offset, number=number, place=place, expected=expected)
+        return will_teach(entry.duel, told, self.setup.offset, number=number, place=place, expected=expected)
 
     @property
     def _forecasts_nothing(self) -> bool:
         """Whether there is nothing yet to forecast the first reading from: see `reductions/baselines.py`."""
-        return not self._ledger.told and self.rules.baseline not in (None, Zero())
+        return not self._ledger.told and self.setup.baseline not in (None, Zero())
 
     def _lessons(self, entry: Entry, comparable: bool) -> tuple[Comparison, ...]:
-        rules = self.rules
+        setup = self.setup
         told, number = entry.told(), float(entry.number)
-        return teaches(entry.duel, told, rules.offset, number=number, sign=rules.sign, comparable=comparable)
+        return teaches(entry.duel, told, setup.offset, number=number, sign=setup.sign, comparable=comparable)
 
     def _is_new(self, plan: int) -> bool:
         return plan >= len(self._plans)

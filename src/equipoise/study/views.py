@@ -68,7 +68,7 @@ def standing(
     docket: Docket,
     planned: Sequence[Planned],
     plans: Sequence[Plan],
-    rules: Setup,
+    setup: Setup,
     feasible: Feasibility,
     space: Domain,
 ) -> Standing:
@@ -79,12 +79,12 @@ def standing(
         docket: All pairs that were judged.
         planned: What was planned.
         plans: How far it is with each plan.
-        rules: What the study is governed by.
+        setup: What the study is governed by.
         feasible: Where readings can be had.
         space: The part of the space that is looked at.
     """
     first = next((ledger.of_trial[i].point(i) for i, told in ledger.told.items() if not told.told.campaign), None)
-    start = first if rules.start is None else rules.start
+    start = first if setup.start is None else setup.start
     start = None if start is None else space.snap(start[None])[0]
     done = [plan for plan, state in zip(planned, plans, strict=True) if state.complete and state.concerns(space)]
     verified = [plan for plan in done if plan.purpose == "verify"][-1:]
@@ -94,10 +94,10 @@ def standing(
         ledger.places.get("", 0),
         feasible,
         start,
-        theorem=not rules.offset.learns_readings,
+        theorem=not setup.offset.learns_readings,
         enough=not stuck(equal_at_end(ledger.latest), len(ledger.told)),
         audited=any(plan.purpose == "audit" for plan in done),
-        verification=verification(verified[0], served, fresh, rules.sign, start) if verified else None,
+        verification=verification(verified[0], served, fresh, setup.sign, start) if verified else None,
     )
 
 

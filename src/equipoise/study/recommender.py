@@ -32,7 +32,7 @@ class WrongUnit(UserWarning):
 
 
 @dataclass(frozen=True)
-class Claims:
+class Recommender:
     """Says what is claimed of a state.
 
     Attributes:
@@ -43,7 +43,7 @@ class Claims:
     space: Domain
     streams: Streams
 
-    def at(self, space: Domain) -> "Claims":
+    def at(self, space: Domain) -> "Recommender":
         """Return what says what is claimed in a part of the space."""
         return self if space is self.space else replace(self, space=space)
 
@@ -63,16 +63,16 @@ class Claims:
     def compare(self, state: State, first: FloatArray, second: FloatArray) -> Difference:
         """Return f(first) - f(second) for two encoded points, in the user's sign."""
         found = difference(state.posterior, _standing(state, self.space), first, second)
-        found = -found if state.rules.minimize else found
+        found = -found if state.setup.minimize else found
         return replace(found, chosen=state.posterior.preference(first, second))
 
     def league(self, state: State) -> list[Rank]:
         """Return all settings that something is known of, from the best to the worst."""
-        return league(self.space, state.posterior, self.streams.at(0, LEAGUE), state.rules.sign)
+        return league(self.space, state.posterior, self.streams.at(0, LEAGUE), state.setup.sign)
 
     def auditing(self, state: State, number: int, duels: int) -> Planned:
         """Return the event of an audit; in a part of the space it says by the leader which part that is."""
-        if self.space is state.rules.space:
+        if self.space is state.setup.space:
             return Planned(number, "audit", duels)
         best = self.space.encode(self.recommend(state, state.readings).x)
         return Planned(number, "audit", duels, best[None])
@@ -87,7 +87,7 @@ class Claims:
             runners_up: How many of the best other points are rivals, beside the start.
             against: Rivals that are given, encoded, shape (k, d), instead.
         """
-        if state.rules.limits.max_step is not None:
+        if state.setup.limits.max_step is not None:
             raise RuntimeError("a verification goes to and fro between settings, which `max_step` forbids")
         best = self.space.encode(self.recommend(state, state.readings).x)
         if against is None:
