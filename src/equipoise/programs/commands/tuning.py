@@ -141,7 +141,9 @@ def tune(
 def _study(plan: Template, goal: Goal, first: Mapping[str, Any], log: Path | None, seed: int | None) -> Optimizer:
     """Return the study: a new one, which begins at the start, or the one in the log."""
     if log is None or not log.exists():
-        return Optimizer(plan.space, start=first, minimize=not goal.higher, log=log, rng=seed)
+        opt = Optimizer(plan.space, start=first, minimize=not goal.higher, log=log, rng=seed)
+        opt.notify = noted
+        return opt
     opt = resume(log, notify=noted)
     if opt.space.to_dict() != plan.space.to_dict() or opt.minimize == goal.higher:
         raise click.ClickException(f"{log} is a study of something else: {opt.space!r}")
