@@ -79,9 +79,9 @@ def test_settings_are_rounded_for_people_and_exact_for_programs(study):
 
 def test_rounding_never_leaves_the_range():
     space = eq.Space(q=eq.Float(0, 2 / 3), r=eq.Float(1 / 3, 4, unit="s"))
-    readout = eq.spaces.readouts.readouts(space)
+    readout = eq.spaces.readouts_of(space)
     assert (readout["q"].text(2 / 3), readout["r"].text(1 / 3)) == ("0.66666", "0.3334")
-    box = eq.spaces.readouts.readouts(eq.Box([(-1000, 1000), (0, 1e-9)]))
+    box = eq.spaces.readouts_of(eq.Box([(-1000, 1000), (0, 1e-9)]))
     assert (box["x[0]"].text(123.456), box["x[1]"].text(1.23456789e-10)) == ("123.5", "1.2346e-10")
     assert box["x[0]"].text(-0.0001) == "0.0"
 

@@ -16,7 +16,7 @@ from equipoise.answer.verification import Verification
 from equipoise.answer.wording import EVERYTHING, as_html, sentences
 from equipoise.belief import Belief, Feasibility, Posterior, fair_argmax
 from equipoise.policies import candidates, optimism
-from equipoise.spaces import Domain, Readout, Restricted, readouts
+from equipoise.spaces import Domain, Readout, Restricted, readouts_of
 
 WITHIN_LIMITS = "the settings within the limits"
 """The scope of a claim of a study with `drop` or `max_step`: it knows nothing of where it may not go."""
@@ -154,7 +154,7 @@ def recommended(space: Domain, posterior: Posterior, standing: Standing, rng: Ge
         start,
         claims,
         preferred=preferred,
-        readouts=readouts(space),
+        readouts=readouts_of(space),
     )
 
 

@@ -18,7 +18,7 @@ from equipoise.log import LogError
 from equipoise.optimizer import Optimizer, resume
 from equipoise.runners import FailedError, LauncherError
 from equipoise.runners import json_line as json_line
-from equipoise.spaces import Domain, dials, readouts
+from equipoise.spaces import Domain, dials, readouts_of
 from equipoise.spaces import printable as printable
 from equipoise.spaces import settings as settings
 from equipoise.study import DuelGivenUp
@@ -176,7 +176,7 @@ def assignments(x: Any, space: Domain | None = None) -> str:
         "q1=0.25 mode='very slow' x_PATH=/tmp"
     """
     words: dict[str, str] = {}
-    known = None if space is None else readouts(space)
+    known = None if space is None else readouts_of(space)
     for name, value in settings(x).items():
         word = shell_name(name) if isinstance(x, Mapping) else name
         while word in words:
@@ -204,7 +204,7 @@ def dialed(x: Any, space: Domain) -> str:
         >>> dialed({"q1": 1 / 3, "lens": "in"}, eq.Space(q1=eq.Float(0, 1, unit="A"), lens=eq.Choice(["in", "out"])))
         'q1 = 0.3333 A, lens = in'
     """
-    return ", ".join(map(str, dials(readouts(space), x)))
+    return ", ".join(map(str, dials(readouts_of(space), x)))
 
 
 def setting(option: str, text: str) -> Any:

@@ -17,7 +17,7 @@ from equipoise.spaces.readouts import dials as dials
 from equipoise.spaces.readouts import labeled as labeled
 from equipoise.spaces.readouts import names as names
 from equipoise.spaces.readouts import printable as printable
-from equipoise.spaces.readouts import readouts as readouts
+from equipoise.spaces.readouts import readouts_of as readouts_of
 from equipoise.spaces.readouts import settings as settings
 from equipoise.spaces.readouts import tuned as tuned
 from equipoise.spaces.restricted import Restricted as Restricted

@@ -107,7 +107,7 @@ class Readout:
         return f"{shown + 0:.{self.decimals}f}"
 
 
-def readouts(space: Domain) -> dict[str, Readout]:
+def readouts_of(space: Domain) -> dict[str, Readout]:
     """Return how each parameter of a space is shown, by name; what is not there is shown as it is.
 
     Args:
@@ -115,7 +115,7 @@ def readouts(space: Domain) -> dict[str, Readout]:
 
     Example:
         >>> import equipoise as eq
-        >>> known = readouts(eq.Space(q1=eq.Float(-2, 2, unit="A"), gap=eq.Float(0, 1, step=0.25)))
+        >>> known = readouts_of(eq.Space(q1=eq.Float(-2, 2, unit="A"), gap=eq.Float(0, 1, step=0.25)))
         >>> known["q1"].text(0.123456), known["q1"].unit, known["gap"].text(0.75)
         ('0.1235', 'A', '0.75')
     """
@@ -180,14 +180,14 @@ def dials(known: Mapping[str, Readout], x: Any, before: Any = None) -> tuple[Dia
     """Return a setting, parameter by parameter.
 
     Args:
-        known: How each parameter is shown: the `readouts` of its space.
+        known: How each parameter is shown: `readouts_of` its space.
         x: The setting.
         before: The setting where the machine stands, if that is known.
 
     Example:
         >>> import equipoise as eq
         >>> space = eq.Space(q1=eq.Float(-2, 2, unit="A"), lens=eq.Choice(["in", "out"]))
-        >>> [str(dial) for dial in dials(readouts(space), {"q1": 1 / 3, "lens": "in"})]
+        >>> [str(dial) for dial in dials(readouts_of(space), {"q1": 1 / 3, "lens": "in"})]
         ['q1 = 0.3333 A', 'lens = in']
     """
     was = {} if before is None else settings(before)

@@ -6,7 +6,7 @@ from typing import Any
 
 from equipoise._validation import NUMBER
 from equipoise.optimizer import Optimizer
-from equipoise.spaces import Choice, Context, Space, printable, readouts
+from equipoise.spaces import Choice, Context, Space, printable, readouts_of
 from equipoise.web.dials import dials
 
 
@@ -40,7 +40,7 @@ def context_fields(opt: Optimizer) -> tuple[ContextField, ...]:
         return ()
     last = max(opt.records(), key=lambda record: record.trial, default=None)
     was = {} if last is None else {dial.name: dial.value for dial in dials(opt.space, last.x)}
-    units = {name: readout.unit for name, readout in readouts(opt.space).items()}
+    units = {name: readout.unit for name, readout in readouts_of(opt.space).items()}
     return tuple(
         ContextField(name, was.get(name, ""), _options(context), units[name]) for name, context in known.items()
     )

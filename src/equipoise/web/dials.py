@@ -4,7 +4,7 @@ import hashlib
 from typing import Any
 
 from equipoise.spaces import Dial as Dial
-from equipoise.spaces import Domain, readouts
+from equipoise.spaces import Domain, readouts_of
 from equipoise.spaces import dials as all_dials
 
 
@@ -16,7 +16,7 @@ def dials(space: Domain, x: Any, before: Any = None) -> tuple[Dial, ...]:
         x: The setting.
         before: The setting where the machine stands, if that is known.
     """
-    return all_dials(readouts(space), x, before)
+    return all_dials(readouts_of(space), x, before)
 
 
 def told_of(value: Any) -> str:
