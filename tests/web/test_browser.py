@@ -116,6 +116,29 @@ def test_by_keyboard_alone(browser, server, study):
     assert eq.resume(study).open_trials[0] == 4
 
 
+def test_an_answer_that_is_older_than_that_to_a_form_is_left_out(browser, server, study):
+    """What was fetched before a reading was told may come after it: what is typed for the next trial stays."""
+    held = []
+    with screen(browser, server, study) as page:
+        page.get_by_role("button", name="Begin").click()
+        expect(page.locator("#now-title")).to_contain_text("Trial 0")
+        page.route("**/now", lambda route: held.append((route, route.fetch())) if not held else route.continue_())
+        with page.expect_request("**/now"):
+            eq.resume(study).set("unit", "mW")  # something new for the part that is being filled in
+        tell(page, 1.0)
+        assert trial_of(page) == 1
+        (route, older), *_ = held
+        assert "Trial 0" in older.text()
+        page.locator("#value").fill("2.0")
+        with page.expect_response("**/now"):
+            route.fulfill(response=older)
+        page.evaluate("new Promise((done) => setTimeout(done, 300))")
+        assert page.locator("#value").input_value() == "2.0"
+        page.locator("#value").press("Enter")
+        expect(page.locator("#now-title")).to_contain_text("Trial 2")
+    assert told(study) == {0: 1.0, 1: 2.0}
+
+
 def heights(page, selector):
     """How high all elements are, measured at once: a part of the page may be another one a moment later."""
     return page.evaluate(

@@ -7,25 +7,26 @@
     const lost = document.getElementById("line");
     const version = (part, page) => page.getElementById(part).dataset.version;
     const newest = {}, fetching = {}; // by part: what the server has said, and whether it is on its way
-    let posting = 0; // the answer to a form brings the new part itself
-    document.body.addEventListener("htmx:beforeRequest", () => { posting += 1; });
+    let posting = 0, posts = 0; // forms on their way, and ever sent: the answer to a form brings the new part itself
+    document.body.addEventListener("htmx:beforeRequest", () => { posting += 1; posts += 1; });
     document.body.addEventListener("htmx:afterRequest", () => { posting -= 1; refresh("now"); });
     const old = (part) => part in newest && version(part, document) !== newest[part] && !(posting && part === "now");
-    const take = async (part) => {
+    const take = async (part) => { // says whether the answer is older than that to a form, and was left out
+      const before = posts;
       const answer = await fetch(part).catch(() => null); // a server that is gone: the line says so
-      if (answer === null || !answer.ok) { return; }
+      if (answer === null || !answer.ok) { return false; }
       const text = await answer.text();
+      if (part === "now" && posts !== before) { return true; }
       const fresh = version(part, new DOMParser().parseFromString(text, "text/html"));
-      if (fresh !== version(part, document) && !(posting && part === "now")) {
-        window.htmx.swap("#" + part, text, { swapStyle: "outerHTML" });
-      }
+      if (fresh !== version(part, document)) { window.htmx.swap("#" + part, text, { swapStyle: "outerHTML" }); }
+      return false;
     };
     const refresh = async (part) => { // one at a time, so that no older answer comes last
       if (fetching[part]) { return; }
       fetching[part] = true;
       for (let said = null; said !== newest[part] && old(part);) { // something new was said meanwhile
-        said = newest[part];
-        await take(part);
+        const asked = newest[part];
+        said = await take(part) ? null : asked;
       }
       fetching[part] = false;
     };
