@@ -238,11 +238,11 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:40]))
 def test_hostile_texts_are_refused_at_once(text):
-    before = time.process_time()
+    before = time.thread_time()  # of this thread: others of the process may be at work
     with pytest.raises(ValueError, match=r"^`constraint` m") as caught:
         eq.Space(PARAMETERS, constraint=text)
     assert len(str(caught.value)) < 800
-    assert time.process_time() - before < 0.5
+    assert time.thread_time() - before < 10  # to run one of these would take minutes
 
 
 WORDS = [*"()[]{},.:;=<>+-*/%@&|^~!\\'\"#\n\r\t\f ", *PARAMETERS, *MATHS, "1", "1e9", "and", "or", "not", "in", "if"]
