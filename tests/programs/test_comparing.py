@@ -66,9 +66,11 @@ def test_the_last_number_is_the_reading():
 
 
 def test_user_time_tells_computing_from_waiting():
-    spin = f"{sys.executable} -S -c 'for i in range(10**6): pass'"
-    data = invoke("compare", "-n", "spin", spin, "-n", "wait", f"{sys.executable} -S -c 'import time; time.sleep(.1)'",
-                  "--metric", "user", "--json", "-", "--time", "20s").data  # fmt: skip
+    """Both compute for much longer than a tick of the kernel's clock: some systems say zero for less."""
+    spin = f"{sys.executable} -S -c 'sum(range(10**7))'"
+    wait = f"{sys.executable} -S -c 'import time; sum(range(2 * 10**6)); time.sleep(.2)'"
+    data = invoke("compare", "-n", "spin", spin, "-n", "wait", wait, "--metric", "user", "--json", "-",
+                  "--time", "20s").data  # fmt: skip
     assert data["equipoise"]["leader"] == "wait"
     assert data["results"][0]["user"] > 2 * data["results"][1]["user"]
 
