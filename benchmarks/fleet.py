@@ -31,6 +31,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from compiled import CompiledDuels
 from growth import ACTIONS, FEATURES, growth, sphere, unit_actions
 from numpy.random import SeedSequence
 
@@ -38,7 +39,6 @@ import equipoise as eq
 from equipoise.belief.arrays import namespace, pick, placed
 from equipoise.lab.environments import Drift, linear
 from equipoise.lab.fleet import Beliefs, Blueprint, Fleet, SharedCoins, Worlds, simulate
-from equipoise.lab.fleet.compiled import CompiledDuels
 from equipoise.lab.fleet.covariances import FeatureCovariances
 
 CURVE = 200

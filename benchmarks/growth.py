@@ -9,12 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from compiled import CompiledDuels
 
 import equipoise as eq
 from equipoise._typing import FloatArray
 from equipoise.lab.environments import Drift
 from equipoise.lab.fleet import Blueprint, SharedCoins
-from equipoise.lab.fleet.compiled import CompiledDuels
 
 ACTIONS, FEATURES = 20, 4
 """The paper's linear problem."""
