@@ -1,7 +1,9 @@
 """The size of the house: modules of a package, files that a reading runs through, what an import loads."""
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -65,4 +67,36 @@ def of_ours(modules):
 
 
 def test_an_import_loads_few_modules():
-    assert len(of_ours(loaded("import equipoise"))) <= 143
+    assert of_ours(loaded("import equipoise")) == {"equipoise"}
+    assert len(of_ours(loaded("from equipoise import Optimizer"))) <= 143
+
+
+HEAVY = {"click", "jinja2", "joblib", "matplotlib", "optuna", "rich", "scipy", "starlette", "tqdm", "uvicorn"}
+"""Packages that an optimizer can do without until it is used, or that only few need."""
+
+
+def test_an_optimizer_loads_no_heavy_package():
+    modules = loaded("from equipoise import Optimizer")
+    assert not HEAVY & {name.split(".")[0] for name in modules}
+    assert not {"cli", "integrations", "lab", "plots", "programs", "runners", "testing", "web"} & {
+        name.split(".")[1] for name in of_ours(modules) - {"equipoise"}
+    }
+
+
+def test_every_name_comes_from_its_part():
+    typed = {name for names in eq.NAMES.values() for name in names.split()}
+    assert typed <= set(eq.__all__) <= typed | set(eq.PARTS)
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = eq.nonsense
+    assert loaded("from equipoise import *") > loaded("import equipoise.optimizer")
+
+
+def test_type_checkers_know_the_same_names():
+    """They read the imports that are never run."""
+    tree = ast.parse(Path(eq.__file__).read_text(encoding="utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    names = {
+        (node.module, alias.name) for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    homes = {(f"equipoise.{part}", name) for part, some in eq.NAMES.items() for name in some.split()}
+    assert names == homes | {("equipoise", name) for name in set(eq.__all__) & set(eq.PARTS)}

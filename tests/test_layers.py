@@ -139,7 +139,7 @@ def test_the_rule_itself():
 
 def test_the_core_imports_numpy_and_scipy_and_nothing_slow(tmp_path):
     script = (
-        "import sys, json; before = set(sys.modules); import equipoise; "
+        "import sys, json; before = set(sys.modules); from equipoise import Optimizer; "
         "new = {name: sys.modules[name] for name in set(sys.modules) - before}; "
         "print(json.dumps({name: getattr(module, '__file__', None) or '' for name, module in new.items()}))"
     )

@@ -1,29 +1,48 @@
-"""Equipoise: bias-robust optimization. Tune anything whose measurements drift."""
+"""Equipoise: bias-robust optimization. Tune anything whose measurements drift.
+
+A name is imported when it is first used, so that a program loads only the parts that it needs.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from equipoise import belief, kernels, log, offsets, policies, reductions
-from equipoise.answer import Recommendation
-from equipoise.belief import CredibleConfidence, FixedConfidence, PaperConfidence, TightConfidence
-from equipoise.data import Comparison, Duel, Proposal, Trial
-from equipoise.kernels import RBF, Linear, Matern52
-from equipoise.log import LogError
-from equipoise.offsets import Arbitrary, Blocks, Constant, Tracked
-from equipoise.optimizer import Optimizer, resume
-from equipoise.policies import BOSE, IDS, UCB, Challenger, DoubleThompson, SemiTS
-from equipoise.reductions import BestForecaster, Centered, Direct, OnePoint, TwoPoint
-from equipoise.spaces import Box, Choice, Context, Finite, Float, Int, Space
-from equipoise.study import DuelGivenUp
-
 if TYPE_CHECKING:
-    from equipoise import plots
+    from equipoise import belief, kernels, log, offsets, plots, policies, reductions
+    from equipoise.answer import Recommendation
+    from equipoise.belief import CredibleConfidence, FixedConfidence, PaperConfidence, TightConfidence
+    from equipoise.data import Comparison, Duel, Proposal, Trial
+    from equipoise.kernels import RBF, Linear, Matern52
+    from equipoise.log import LogError
+    from equipoise.offsets import Arbitrary, Blocks, Constant, Tracked
+    from equipoise.optimizer import Optimizer, resume
+    from equipoise.policies import BOSE, IDS, UCB, Challenger, DoubleThompson, SemiTS
     from equipoise.programs import compare
+    from equipoise.reductions import BestForecaster, Centered, Direct, OnePoint, TwoPoint
+    from equipoise.spaces import Box, Choice, Context, Finite, Float, Int, Space
+    from equipoise.study import DuelGivenUp
 
 __version__ = "0.2.0"
 
-LAZY = ("lab", "plots", "programs", "testing", "web")
-"""The parts that optimizing does not need, imported when they are first asked for; `compare` is like them."""
+NAMES = {
+    "answer": "Recommendation",
+    "belief": "CredibleConfidence FixedConfidence PaperConfidence TightConfidence",
+    "data": "Comparison Duel Proposal Trial",
+    "kernels": "RBF Linear Matern52",
+    "log": "LogError",
+    "offsets": "Arbitrary Blocks Constant Tracked",
+    "optimizer": "Optimizer resume",
+    "policies": "BOSE IDS UCB Challenger DoubleThompson SemiTS",
+    "programs": "compare",
+    "reductions": "BestForecaster Centered Direct OnePoint TwoPoint",
+    "spaces": "Box Choice Context Finite Float Int Space",
+    "study": "DuelGivenUp",
+}
+"""The names a user types, by the part of the package that they come from."""
+
+PARTS = (*NAMES, "lab", "likelihoods", "plots", "testing", "web")
+"""The parts that a user reaches by their name."""
+
+HOMES = {name: part for part, names in NAMES.items() for name in names.split()}
 
 __all__ = [
     "BOSE",
@@ -76,12 +95,13 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import a part when it is first asked for."""
-    if name in LAZY:
+    """Import a name when it is first used (PEP 562)."""
+    if name in PARTS:
         return import_module(f"equipoise.{name}")
-    if name == "compare":
-        return import_module("equipoise.programs").compare
-    raise AttributeError(f"module 'equipoise' has no attribute {name!r}")
+    if name not in HOMES:
+        raise AttributeError(f"module 'equipoise' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"equipoise.{HOMES[name]}"), name)
+    return value
 
 
 def __dir__() -> list[str]:
