@@ -6,44 +6,33 @@ Examples:
     >>> y = environment.measure(environment.function.points[0])
 """
 
+from equipoise.lab.environments.adversary import Adversary
+from equipoise.lab.environments.beamline import beam_line
 from equipoise.lab.environments.beamline import intensity as intensity
-from equipoise.lab.environments.bias import (
-    BIASES,
-    Adversary,
-    Bias,
-    BiasProcess,
-    BlockOffsets,
+from equipoise.lab.environments.bias import BIASES
+from equipoise.lab.environments.drifts import BlockOffsets, Drift, Jumps, NoBias, PeriodicDrift, RandomWalk
+from equipoise.lab.environments.environment import Environment
+from equipoise.lab.environments.feedback import (
     Calibration,
     CompensatedDrift,
-    Drift,
-    Jumps,
-    Measurement,
     NegativeRepeat,
-    NoBias,
-    PeriodicDrift,
-    RandomWalk,
     RangeAdjustingDetector,
     authors_calibration,
 )
-from equipoise.lab.environments.environment import Environment
+from equipoise.lab.environments.function import Function
 from equipoise.lab.environments.functions import (
     FUNCTIONS,
-    Function,
     ackley,
-    additive,
-    beam_line,
     branin,
     camelback,
-    gp_draw,
     hartmann3,
     hartmann6,
     levy,
-    linear,
-    peak,
     rosenbrock,
     styblinski_tang,
-    two_bumps,
 )
+from equipoise.lab.environments.random_functions import additive, gp_draw, linear, peak, two_bumps
+from equipoise.lab.environments.reading import Bias, BiasProcess, Measurement
 
 __all__ = [
     "BIASES",

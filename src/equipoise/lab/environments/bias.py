@@ -11,26 +11,7 @@ from equipoise.lab.environments.feedback import (
     RangeAdjustingDetector,
     authors_calibration,
 )
-from equipoise.lab.environments.reading import Bias, BiasProcess, Measurement
-
-__all__ = [
-    "BIASES",
-    "Adversary",
-    "Bias",
-    "BiasProcess",
-    "BlockOffsets",
-    "Calibration",
-    "CompensatedDrift",
-    "Drift",
-    "Jumps",
-    "Measurement",
-    "NegativeRepeat",
-    "NoBias",
-    "PeriodicDrift",
-    "RandomWalk",
-    "RangeAdjustingDetector",
-    "authors_calibration",
-]
+from equipoise.lab.environments.reading import Bias
 
 BIASES: dict[str, Callable[[], Bias]] = {
     "none": NoBias,

@@ -1,6 +1,7 @@
 """Biases that ignore the readings: functions of time, and levels drawn at random."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -10,11 +11,22 @@ from equipoise._validation import count, nonnegative, number
 from equipoise.lab.environments.reading import BiasProcess, Measurement
 
 _Law = Callable[[int, float, Generator], float]
-"""The offset at time t from t, the last offset and a random stream."""
+
+
+class _Timed(ABC):
+    """A bias whose offset at time t is a function of t, the last offset and a random stream."""
+
+    def start(self, rng: Generator) -> BiasProcess:
+        """Return a fresh process."""
+        return _Clock(self._next, rng)
+
+    @abstractmethod
+    def _next(self, time: int, level: float, rng: Generator) -> float:
+        """Return b_t."""
 
 
 @dataclass(frozen=True)
-class NoBias:
+class NoBias(_Timed):
     """No offset at all.
 
     Examples:
@@ -23,16 +35,12 @@ class NoBias:
         0.0
     """
 
-    def start(self, rng: Generator) -> BiasProcess:
-        """Return a fresh process."""
-        return _Clock(self._next, rng)
-
     def _next(self, time: int, level: float, rng: Generator) -> float:
         return 0.0
 
 
 @dataclass(frozen=True)
-class Drift:
+class Drift(_Timed):
     """A steady drift, b_t = slope t.
 
     Args:
@@ -50,16 +58,12 @@ class Drift:
     def __post_init__(self) -> None:
         number("slope", self.slope)
 
-    def start(self, rng: Generator) -> BiasProcess:
-        """Return a fresh process."""
-        return _Clock(self._next, rng)
-
     def _next(self, time: int, level: float, rng: Generator) -> float:
         return self.slope * time  # KK21 section 5.2, -0.1 t
 
 
 @dataclass(frozen=True)
-class PeriodicDrift:
+class PeriodicDrift(_Timed):
     """A wave on a drift, b_t = amplitude sin(frequency t) + slope t.
 
     Args:
@@ -82,17 +86,13 @@ class PeriodicDrift:
         number("frequency", self.frequency)
         number("slope", self.slope)
 
-    def start(self, rng: Generator) -> BiasProcess:
-        """Return a fresh process."""
-        return _Clock(self._next, rng)
-
     def _next(self, time: int, level: float, rng: Generator) -> float:
         # KK21 section 5.2, sin(0.2 t) - 0.1 t
         return self.amplitude * math.sin(self.frequency * time) + self.slope * time
 
 
 @dataclass(frozen=True)
-class Jumps:
+class Jumps(_Timed):
     """A level that stays, and now and then is drawn anew from a normal distribution; it starts at 0.
 
     Args:
@@ -114,16 +114,12 @@ class Jumps:
         if nonnegative("rate", self.rate) > 1:
             raise ValueError(f"`rate` must not be above 1, got {self.rate!r}")
 
-    def start(self, rng: Generator) -> BiasProcess:
-        """Return a fresh process."""
-        return _Clock(self._next, rng)
-
     def _next(self, time: int, level: float, rng: Generator) -> float:
         return self.scale * rng.standard_normal() if rng.random() < self.rate else level
 
 
 @dataclass(frozen=True)
-class RandomWalk:
+class RandomWalk(_Timed):
     """A random walk, b_t = b_{t-1} + step z_t with standard normal z_t and b_0 = 0.
 
     Args:
@@ -141,16 +137,12 @@ class RandomWalk:
     def __post_init__(self) -> None:
         nonnegative("step", self.step)
 
-    def start(self, rng: Generator) -> BiasProcess:
-        """Return a fresh process."""
-        return _Clock(self._next, rng)
-
     def _next(self, time: int, level: float, rng: Generator) -> float:
         return level + self.step * rng.standard_normal()
 
 
 @dataclass(frozen=True)
-class BlockOffsets:
+class BlockOffsets(_Timed):
     """A new level for every block of readings: a day, a batch, a sample holder.
 
     Args:
@@ -172,10 +164,6 @@ class BlockOffsets:
         count("length", self.length)
         nonnegative("scale", self.scale)
 
-    def start(self, rng: Generator) -> BiasProcess:
-        """Return a fresh process."""
-        return _Clock(self._next, rng)
-
     def _next(self, time: int, level: float, rng: Generator) -> float:
         return self.scale * rng.standard_normal() if (time - 1) % self.length == 0 else level
 
@@ -184,10 +172,8 @@ class _Clock:
     """A process that counts the readings and keeps its last offset."""
 
     def __init__(self, law: _Law, rng: Generator) -> None:
-        self._law = law
-        self._rng = rng
-        self._time = 0
-        self._level = 0.0
+        self._law, self._rng = law, rng
+        self._time, self._level = 0, 0.0
 
     def offset(self) -> float:
         self._time += 1

@@ -5,6 +5,7 @@ Maximizers without a closed form are constants found by a local search, exact to
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.random import Generator
@@ -12,28 +13,8 @@ from numpy.random import Generator
 from equipoise._typing import FloatArray
 from equipoise._validation import count
 from equipoise.lab.environments.beamline import beam_line
-from equipoise.lab.environments.bumps import peak, two_bumps
 from equipoise.lab.environments.function import Function
-from equipoise.lab.environments.random_functions import additive, gp_draw, linear
-
-__all__ = [
-    "FUNCTIONS",
-    "Function",
-    "ackley",
-    "additive",
-    "beam_line",
-    "branin",
-    "camelback",
-    "gp_draw",
-    "hartmann3",
-    "hartmann6",
-    "levy",
-    "linear",
-    "peak",
-    "rosenbrock",
-    "styblinski_tang",
-    "two_bumps",
-]
+from equipoise.lab.environments.random_functions import additive, gp_draw, linear, peak, two_bumps
 
 
 def camelback() -> Function:
@@ -63,7 +44,9 @@ def hartmann3() -> Function:
         >>> round(hartmann3().maximum, 5)
         3.86278
     """
-    return Function.box("hartmann3", _hartmann3, [[0.0, 1.0]] * 3, _HARTMANN3_MAXIMIZER)
+    return Function.box(
+        "hartmann3", partial(_hartmann, A=_HARTMANN3_A, P=_HARTMANN3_P), [[0.0, 1.0]] * 3, _HARTMANN3_MAXIMIZER
+    )
 
 
 def hartmann6() -> Function:
@@ -73,14 +56,13 @@ def hartmann6() -> Function:
         >>> round(hartmann6().maximum, 5)
         3.32237
     """
-    return Function.box("hartmann6", _hartmann6, [[0.0, 1.0]] * 6, _HARTMANN6_MAXIMIZER)
+    return Function.box(
+        "hartmann6", partial(_hartmann, A=_HARTMANN6_A, P=_HARTMANN6_P), [[0.0, 1.0]] * 6, _HARTMANN6_MAXIMIZER
+    )
 
 
 def ackley(dimension: int = 2) -> Function:
     """Return the negated Ackley function: a needle at 0 amid ripples.
-
-    Args:
-        dimension: The number of coordinates.
 
     Examples:
         >>> ackley(3).maximum
@@ -91,10 +73,7 @@ def ackley(dimension: int = 2) -> Function:
 
 
 def rosenbrock(dimension: int = 2) -> Function:
-    """Return the negated Rosenbrock function: a long bent ridge with its top at (1, ..., 1).
-
-    Args:
-        dimension: The number of coordinates, at least 2.
+    """Return the negated Rosenbrock function: a long bent ridge with its top at (1, ..., 1), in two dimensions or more.
 
     Examples:
         >>> float(rosenbrock()([0.0, 0.0]))
@@ -107,9 +86,6 @@ def rosenbrock(dimension: int = 2) -> Function:
 def levy(dimension: int = 2) -> Function:
     """Return the negated Levy function: many local optima, the best at (1, ..., 1).
 
-    Args:
-        dimension: The number of coordinates.
-
     Examples:
         >>> levy().maximum
         0.0
@@ -120,9 +96,6 @@ def levy(dimension: int = 2) -> Function:
 
 def styblinski_tang(dimension: int = 2) -> Function:
     """Return the negated Styblinski-Tang function: a lesser top in every orthant, the best at (-2.9, ..., -2.9).
-
-    Args:
-        dimension: The number of coordinates.
 
     Examples:
         >>> round(styblinski_tang(1).maximum, 5)
@@ -152,14 +125,6 @@ def _hartmann(x: FloatArray, A: FloatArray, P: FloatArray) -> FloatArray:
     # SB, Hartmann: sum_i alpha_i exp(-sum_j A_ij (x_j - P_ij)^2)
     result: FloatArray = np.exp(-distances) @ _HARTMANN_WEIGHTS
     return result
-
-
-def _hartmann3(x: FloatArray) -> FloatArray:
-    return _hartmann(x, _HARTMANN3_A, _HARTMANN3_P)
-
-
-def _hartmann6(x: FloatArray) -> FloatArray:
-    return _hartmann(x, _HARTMANN6_A, _HARTMANN6_P)
 
 
 def _ackley(x: FloatArray) -> FloatArray:
@@ -196,12 +161,7 @@ _HARTMANN3_A = np.array([[3.0, 10, 30], [0.1, 10, 35], [3.0, 10, 30], [0.1, 10, 
 _HARTMANN3_P = 1e-4 * np.array([[3689, 1170, 2673], [4699, 4387, 7470], [1091, 8732, 5547], [381, 5743, 8828]])
 _HARTMANN3_MAXIMIZER = np.array([0.1145888766550465, 0.5556488946169302, 0.8525469846866718])
 _HARTMANN6_A = np.array(
-    [
-        [10, 3, 17, 3.5, 1.7, 8],
-        [0.05, 10, 17, 0.1, 8, 14],
-        [3, 3.5, 1.7, 10, 17, 8],
-        [17, 8, 0.05, 10, 0.1, 14],
-    ]
+    [[10, 3, 17, 3.5, 1.7, 8], [0.05, 10, 17, 0.1, 8, 14], [3, 3.5, 1.7, 10, 17, 8], [17, 8, 0.05, 10, 0.1, 14]]
 )
 _HARTMANN6_P = 1e-4 * np.array(
     [
@@ -211,14 +171,10 @@ _HARTMANN6_P = 1e-4 * np.array(
         [4047, 8828, 8732, 5743, 1091, 381],
     ]
 )
-_HARTMANN6_MAXIMIZER = np.array(
+_HARTMANN6_MAXIMIZER = np.ravel(
     [
-        0.20168951100671922,
-        0.15001069182346613,
-        0.47687397422187694,
-        0.27533243049405204,
-        0.3116516166001157,
-        0.6573005340656152,
+        [0.20168951100671922, 0.15001069182346613, 0.47687397422187694],
+        [0.27533243049405204, 0.3116516166001157, 0.6573005340656152],
     ]
 )
 

@@ -1,4 +1,4 @@
-"""Functions drawn at random: linear, a Gaussian-process draw, a sum over coordinates.
+"""Functions drawn at random: linear, a Gaussian-process draw, a sum over coordinates, bumps on flat ground.
 
 Notation of the random Fourier features:
     omega  frequencies, (features, d)
@@ -14,6 +14,9 @@ from numpy.typing import ArrayLike
 from equipoise._typing import FloatArray, Seed
 from equipoise._validation import array, count, positive
 from equipoise.lab.environments.function import Function, checked_bounds
+
+APART = 0.5
+"""Least distance of two bumps, in units of the range."""
 
 
 def linear(actions: int = 20, dimension: int = 4, rng: Seed = None) -> Function:
@@ -98,6 +101,45 @@ def additive(dimension: int = 4, lengthscale: float = 0.2, rng: Seed = None) -> 
     return replace(Function.box("additive", _Sum(parts), [[0.0, 1.0]] * d, maximizer), parts=parts)
 
 
+def two_bumps(sigma: float = 0.1, rng: Seed = None) -> Function:
+    """Return a narrow bump of height 1 beside a broad one of height 0.3, on the unit square.
+
+    Args:
+        sigma: Standard deviation of the narrow bump; that of the broad one is 0.3.
+        rng: Draws where they are: the tops at least half the range apart.
+
+    Examples:
+        >>> f = two_bumps(rng=0)
+        >>> bool(1.0 <= f.maximum <= 1.3), f.dimension
+        (True, 2)
+    """
+    rng = np.random.default_rng(rng)
+    narrow = broad = np.zeros(2)
+    while np.linalg.norm(narrow - broad) < APART:
+        narrow, broad = rng.uniform(0.1, 0.9, (2, 2))
+    widths = np.array([[positive("sigma", sigma)] * 2, [0.3, 0.3]])
+    return _bumps("two-bumps", _Bumps(np.array([narrow, broad]), widths, np.array([1.0, 0.3])))
+
+
+def peak(dimension: int = 3, height: float = 5.0, rng: Seed = None) -> Function:
+    """Return a single peak over a flat ground, its full width at half maximum 22 to 33 % of each range.
+
+    Args:
+        dimension: The number of knobs.
+        height: Of the peak.
+        rng: Draws where it is and how wide.
+
+    Examples:
+        >>> f = peak(rng=0)
+        >>> f.dimension, round(f.maximum, 6)
+        (3, 5.0)
+    """
+    d = count("dimension", dimension)
+    rng = np.random.default_rng(rng)
+    center, width = rng.uniform(0.1, 0.9, (1, d)), rng.uniform(0.22, 0.33, (1, d)) / np.sqrt(8 * np.log(2))
+    return _bumps("peak", _Bumps(center, width, np.array([positive("height", height)])))
+
+
 @dataclass(frozen=True, eq=False)
 class _Linear:
     """x to x' theta."""
@@ -137,6 +179,20 @@ class _Waves:
         return -(np.sin(self.omega @ x + self.phase) * self.r) @ self.omega
 
 
+@dataclass(frozen=True, eq=False)
+class _Bumps:
+    """x to sum_i height_i exp(-|(x - center_i) / width_i|^2 / 2)."""
+
+    centers: FloatArray  # (k, d)
+    widths: FloatArray  # (k, d)
+    heights: FloatArray  # (k,)
+
+    def __call__(self, x: FloatArray) -> FloatArray:
+        z = (x[..., None, :] - self.centers) / self.widths
+        result: FloatArray = np.exp(-0.5 * (z * z).sum(-1)) @ self.heights
+        return result
+
+
 def _draw(
     dimension: int, lengthscale: float | ArrayLike, features: int, rng: Seed, smoothness: float | None = None
 ) -> _Waves:
@@ -167,17 +223,19 @@ def _maximizer(draw: _Waves, bounds: FloatArray, candidates: int = 2**13, starts
     return max(found, key=lambda x: float(draw(x)))
 
 
-def _climb(draw: _Waves, start: FloatArray, bounds: FloatArray) -> FloatArray:
+def _bumps(name: str, bumps: _Bumps) -> Function:
+    """Return the function, whose top is near that of the highest bump."""
+    bounds = np.array([[0.0, 1.0]] * bumps.centers.shape[1])
+    top = _climb(bumps, bumps.centers[int(bumps.heights.argmax())], bounds)
+    return Function.box(name, bumps, bounds, top)
+
+
+def _climb(f: _Waves | _Bumps, start: FloatArray, bounds: FloatArray) -> FloatArray:
     """Return the local maximizer reached from `start`."""
     from scipy.optimize import minimize  # slow to import
 
-    result = minimize(
-        lambda x: -draw(x),
-        start,
-        jac=lambda x: -draw.gradient(x),
-        bounds=bounds,
-        method="L-BFGS-B",
-        options={"ftol": 1e-15, "gtol": 1e-10},
-    )
+    slope = (lambda x: -f.gradient(x)) if isinstance(f, _Waves) else None
+    options = {"ftol": 1e-15, "gtol": 1e-10}
+    result = minimize(lambda x: -f(x), start, jac=slope, bounds=bounds, method="L-BFGS-B", options=options)
     top: FloatArray = np.clip(result.x, bounds[:, 0], bounds[:, 1])
     return top
