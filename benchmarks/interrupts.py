@@ -61,7 +61,7 @@ class Alarm:
 def work(opt: eq.Optimizer, rng: random.Random) -> None:
     """Use a study without end."""
     while True:
-        what, open_trials = rng.random(), opt.open_trials
+        what, open_trials = rng.random(), opt.study.open_trials
         if what < 0.4 or not open_trials:
             opt.ask(worker=rng.choice([None, "a", "b"]))
         elif what < 0.8:
@@ -69,7 +69,7 @@ def work(opt: eq.Optimizer, rng: random.Random) -> None:
         elif what < 0.86:
             opt.tell(rng.choice(open_trials), failed="beam lost")
         elif what < 0.92:
-            opt.expire(rng.choice(open_trials))
+            opt.study.expire(rng.choice(open_trials))
         elif opt.readings:
             told = [record.trial for record in opt.records() if record.value is not None]
             if what < 0.96:
@@ -81,7 +81,7 @@ def work(opt: eq.Optimizer, rng: random.Random) -> None:
 def seen(opt: eq.Optimizer) -> tuple[Any, ...]:
     best = opt.recommend()
     at = opt.posterior.at(SPACE.points)
-    return at.mean.tobytes(), at.variance.tobytes(), repr(opt.records()), opt.open_trials, repr(best)
+    return at.mean.tobytes(), at.variance.tobytes(), repr(opt.records()), opt.study.open_trials, repr(best)
 
 
 def is_free(path: Path) -> bool:

@@ -53,7 +53,7 @@ def sources(folder: Path) -> list[list[Line]]:
         opt.tell(opt.ask(worker="w"), 0.7, time=2.0, x=opt.ask().x)
         opt.correct(0, 0.6)
         opt.retract(1)
-        opt.note("best", "dialed in", x={"q": 0.5, "n": 2, "mode": "a"})
+        opt.study.note("best", "dialed in", x={"q": 0.5, "n": 2, "mode": "a"})
     planned = eq.Optimizer(space, log=folder / "planned.jsonl", rng=0, kernel=eq.RBF(0.3), policy=eq.IDS())
     for value in (0.5, 0.7):
         planned.tell(planned.ask(), value)

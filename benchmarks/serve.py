@@ -50,7 +50,7 @@ def replied(server: "subprocess.Popen[str]", address: str, path: Path, readings:
         text = line.getresponse().read().decode()
         found.append((1000 * (time.perf_counter() - begun), 1000 * (_cpu(server.pid) - before)))
         trial = int(re.findall(r'name="trial" value="(\d+)"', text)[0])
-        study.follow()
+        study.study.follow()
         x = next(record.x for record in study.records(aside=False) if record.trial == trial)
         form = {"do": "tell", "trial": str(trial), "value": repr(read(eq.Trial(trial, x))["value"])}
         time.sleep(0.05)

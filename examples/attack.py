@@ -86,7 +86,7 @@ class _Spy:
 
     def __init__(self, agent: DoubleAgent) -> None:
         self._agent = agent
-        self._halves = 2 if isinstance(agent.copy.reduction, eq.TwoPoint) else 1
+        self._halves = 2 if isinstance(agent.copy.study.setup.reduction, eq.TwoPoint) else 1
         self._expected: list[eq.Trial] = []
         self._planned: list[float] = []
         self._usual = 0.0

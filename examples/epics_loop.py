@@ -87,8 +87,8 @@ def main(path: Path, readings: int) -> None:
     else:
         space = eq.Space({name: eq.Float(*limits) for name, limits in LIMITS.items()})
         opt = eq.Optimizer(space, log=path, max_gap=120.0, rng=0)
-    for i in opt.open_trials:  # what the last run had in its hands when it ended
-        opt.expire(i)
+    for i in opt.study.open_trials:  # what the last run had in its hands when it ended
+        opt.study.expire(i)
     while opt.readings < readings:
         measure(opt, opt.ask())
     best = opt.recommend()

@@ -132,7 +132,7 @@ def main(arguments: list[str] | None = None) -> dict[str, Any]:
         for way, x in chosen.items():
             lost[way].append(best - merit(x))
         print(f"judge {seed}: " + "; ".join(f"{way} loses {lost[way][-1]:.2f}" for way in chosen))
-        print(f"         {opt.judges()[0]}")
+        print(f"         {opt.study.judges()[0]}")
     for way, losses in lost.items():
         print(f"{way}: {np.mean(losses):.2f} noises of the judge lost on average")
     print(f"the best of the list would lose {best - max(map(merit, LIST)):.2f}")

@@ -81,7 +81,7 @@ def seen(opt, context=None):
     mean, psi = opt.posterior.difference(points, points[0])
     assert np.isfinite(mean).all()
     assert np.isfinite(psi).all()
-    return mean.tolist(), psi.tolist(), opt.propose(context=context).points.tolist()
+    return mean.tolist(), psi.tolist(), opt.study.propose(context=context).points.tolist()
 
 
 def ask(path):
@@ -89,7 +89,7 @@ def ask(path):
     shown, data = shell("ask", path, *options), shell("ask", path, *options, "--json")
     assert str(data["id"]) not in shown.split()[0]
     opt = eq.resume(path)
-    assert set(opt.open_trials) >= {int(shown.split()[0]), data["id"]}
+    assert set(opt.study.open_trials) >= {int(shown.split()[0]), data["id"]}
     opt.ask(n=3, worker="laser-2", context=at(path)[0])
 
 
@@ -131,9 +131,9 @@ def correct(path):
 def judge(path):
     opt, (context, _) = eq.resume(path), at(path)
     for answer in ("first", 0.5):
-        pair = refused(lambda: opt.next_pair(judge="carl", context=context))
+        pair = refused(lambda: opt.study.next_pair(judge="carl", context=context))
         opt.judge(pair, answer)
-        clean(str(opt.judges()))
+        clean(str(opt.study.judges()))
     seen(opt, context)
     if context is None:
         shell("judge", path, shell("judge", path, "--json", "--judge", "carl")["id"], "second")
@@ -156,13 +156,13 @@ def compare(path):
     found = opt.compare(opt.space.decode(a), opt.space.decode(b))
     clean(str(found) + repr(found))
     clean(str(refused(opt.league)))
-    assert 0 <= refused(lambda: opt.coin_test(99)) <= 1
+    assert 0 <= refused(lambda: opt.study.coin_test(99)) <= 1
 
 
 def past(path):
     opt = eq.resume(path)
     told = opt.readings + opt.judgements
-    clean(str(opt.history([0, told // 2, told], context=at(path)[0])))
+    clean(str(opt.study.history([0, told // 2, told], context=at(path)[0])))
 
 
 def status(path):
@@ -181,8 +181,8 @@ def export(path):
     for options, expected in (((), opt.records()), (("--judgements",), opt.records(judgements=True))):
         found = rows(shell("export", path, *options))[1]
         assert len(found) == len(shell("export", path, *options, "--json")) == len(expected)
-    assert len(opt.to_frame()) == len(opt.records())
-    assert len(opt.to_frame(judgements=True)) == len(opt.records(judgements=True))
+    assert len(opt.study.to_frame()) == len(opt.records())
+    assert len(opt.study.to_frame(judgements=True)) == len(opt.records(judgements=True))
 
 
 def table(path, *options):
@@ -221,12 +221,12 @@ def import_judgements(path):
 
 def frames(path):
     opt = eq.resume(path)
-    judged, read = opt.to_frame(judgements=True), opt.to_frame()
+    judged, read = opt.study.to_frame(judgements=True), opt.study.to_frame()
     if len(judged):
-        assert len(opt.add_frame(judged, judgements=True)) == judged["answer"].notna().sum()
+        assert len(opt.study.add_frame(judged, judgements=True)) == judged["answer"].notna().sum()
     if len(read):
         known = read[read["value"].notna()].assign(block="2024")
-        assert len(refused(lambda: opt.add_frame(known))) == len(known)
+        assert len(refused(lambda: opt.study.add_frame(known))) == len(known)
     seen(opt, at(path)[0])
 
 
@@ -257,18 +257,18 @@ def _plan(path, purpose):
     shell(purpose, path, "--duels", 2, *options)
     opt = eq.resume(path)
     asked = 0
-    while opt.plan is not None and asked < 12:
+    while opt.study.plan is not None and asked < 12:
         trial = opt.ask(context=context)
         opt.tell(trial, 0.1 * trial.id, time=float(trial.id))
         asked += 1
-    assert opt.plan is None
+    assert opt.study.plan is None
     clean(str(opt.recommend(context=context)))
     shell("status", path)
 
 
 def cancel(path):
     opt = eq.resume(path)
-    if opt.plan is None:
+    if opt.study.plan is None:
         refused(lambda: opt.verify(2, context=at(path)[0]))
     shell("cancel", path)
     seen(eq.resume(path), at(path)[0])
@@ -284,10 +284,10 @@ def undo(path):
 def undo_all(path):
     opt = eq.resume(path)
     for _ in range(MOST_UNDONE):
-        if opt.last_answered is not None:
+        if opt.study.last_answered is not None:
             opt.undo()
     again = eq.resume(path)
-    assert again.open_trials == opt.open_trials
+    assert again.study.open_trials == opt.study.open_trials
     assert seen(again, at(path)[0]) == seen(opt, at(path)[0])
 
 
@@ -297,12 +297,12 @@ def goes_on(path):
     trial = opt.ask(context=context)
     opt.tell(trial, 0.25, error=0.1, covariates={"humidity": 0.5})
     opt.correct(trial, 0.5)
-    opt.set("unit", "nA")
+    opt.study.set("unit", "nA")
     opt.tell(opt.ask(context=context), 0.75)
     opt.undo()
     opt.retract(trial)
     opt.begin_block("thursday")
-    opt.note("done")
+    opt.study.note("done")
     again = eq.resume(path)
     assert seen(opt, context) == seen(again, context)
 
@@ -318,7 +318,7 @@ def copied(path):
 def _copied(path, copy_of):
     opt, (context, _) = eq.resume(path), at(path)
     other = copy_of(opt)
-    assert other.log is None
+    assert other.study.log is None
     assert seen(other, context) == seen(opt, context)
     size = path.stat().st_size
     other.tell(other.ask(context=context), 0.5)
@@ -331,7 +331,7 @@ def resumed(path):
     opt, again = eq.resume(path), eq.resume(path)
     assert seen(opt, context) == seen(again, context)
     opt.tell(opt.ask(context=context), 0.5)
-    again.follow()
+    again.study.follow()
     assert seen(opt, context) == seen(again, context)
     assert [repr(record) for record in opt.records()] == [repr(record) for record in again.records()]
 
@@ -404,7 +404,7 @@ def _pages(path, sitting=None):
     for what in ("pause", "by hand", "automatic", "audit", "verify", "cancel", "best"):
         page.get(f"{home}confirm/{what}", *shown)
     page.get(f"{home}confirm/nothing", 404)
-    answered = [record.trial for record in opt.records()][-2:] + [pair.id for pair, _ in opt.answers()][-1:]
+    answered = [record.trial for record in opt.records()][-2:] + [pair.id for pair, _ in opt.study.answers()][-1:]
     for trial in answered:
         page.get(f"{home}trial/{trial}", *shown, *(() if sitting is None else (404,)))  # a judge sees no other's
     page.get(f"{home}trial/99999", 404)
@@ -435,7 +435,7 @@ def gest(path):
     lines = events(path)
     lines[0]["space"]["parameters"]["q1"].pop("unit", None)
     rewrite(path, lines)
-    goal = "MINIMIZE" if eq.resume(path).minimize else "MAXIMIZE"
+    goal = "MINIMIZE" if eq.resume(path).study.setup.minimize else "MAXIMIZE"
     space = vocs.VOCS(variables={"q1": [-2, 2], "q2": [-1, 1]}, objectives={"f": goal})
     generator = DuelGenerator(space, log=path)
     generator.ingest([point | {"f": 0.1 * point["_id"]} for point in generator.suggest(3)])

@@ -33,7 +33,7 @@ def made(space, readings=14, **options):
             if t == 10:
                 opt.tell(trial, failed="beam lost")
             else:
-                opt.tell(trial, (-bowl if opt.minimize else bowl) + t / 4)
+                opt.tell(trial, (-bowl if opt.study.setup.minimize else bowl) + t / 4)
     return opt
 
 

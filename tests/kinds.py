@@ -50,7 +50,7 @@ def read(opt, readings, context=None, **told):
 def judge(opt, judgements, steps=5, judge="anna", check_every=4):
     """Judge some pairs, one after the other; some of them are asked again."""
     for _ in range(judgements):
-        pair = opt.next_pair(judge=judge, steps=steps, check_every=check_every)
+        pair = opt.study.next_pair(judge=judge, steps=steps, check_every=check_every)
         opt.judge(pair, verdict(pair))
     return opt
 
@@ -109,8 +109,8 @@ def workers(path):
         trial = opt.ask(worker=f"laser-{i % 2}")
         opt.tell(trial, reading(trial) + 5 * (i % 2), time=float(i), error=0.05)
     opt.ask(n=3, worker="laser-1")
-    opt.set("unit", "nA")
-    opt.note("dialed in", "for the night", x={"q1": 0.5, "q2": 0.5})
+    opt.study.set("unit", "nA")
+    opt.study.note("dialed in", "for the night", x={"q1": 0.5, "q2": 0.5})
     return opt
 
 
@@ -150,7 +150,7 @@ def judged_names(path):
     opt = judge(eq.Optimizer(DRINKS, log=path, rng=0), 8, steps=3)
     opt.add_judgement("filter", "latte", "second", judge="ben", steps=2)
     opt.judge(opt.ask_pair(judge="ben", steps=2), skip="cold")
-    opt.correct(opt.answers()[0][0], "second")
+    opt.correct(opt.study.answers()[0][0], "second")
     opt.ask_pair(judge="ben")
     return opt
 
@@ -191,7 +191,7 @@ def corrected(path):
 
 def expired(path):
     opt = read(eq.Optimizer(HILL, log=path, rng=0), 9)
-    opt.expire(opt.ask())
+    opt.study.expire(opt.ask())
     opt.ask(worker="laser-1")
     return opt
 

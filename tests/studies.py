@@ -24,7 +24,7 @@ def act(opt, steps, seed=0):
     """Ask, tell, fail and expire at random, from three workers, with all that can be told of a reading."""
     rng, mine = np.random.default_rng(seed), {}
     for _ in range(steps):
-        mine = {i: trial for i, trial in mine.items() if i in opt.open_trials}
+        mine = {i: trial for i, trial in mine.items() if i in opt.study.open_trials}
         what = rng.choice(["ask", "tell", "fail", "expire"], p=[0.45, 0.45, 0.05, 0.05])
         if what == "ask" or not mine:
             trial = opt.ask(worker=[None, "laser-1", "laser-2"][rng.integers(3)])
@@ -41,7 +41,7 @@ def act(opt, steps, seed=0):
             elif what == "fail":
                 opt.tell(trial, failed="beam lost: Tür offen\n")
             else:
-                opt.expire(trial)
+                opt.study.expire(trial)
 
 
 def state(opt):
@@ -50,7 +50,7 @@ def state(opt):
     at, best, twin = opt.posterior.at(points), opt.recommend(), copy.deepcopy(opt)
     asked = [(trial.id, repr(trial.x)) for worker in (None, "laser-1", "new") for trial in (twin.ask(worker=worker),)]
     records = [repr(record) for record in opt.records()]
-    seen = at.mean.tobytes(), at.variance.tobytes(), opt.posterior.comparisons, opt.open_trials
+    seen = at.mean.tobytes(), at.variance.tobytes(), opt.posterior.comparisons, opt.study.open_trials
     return seen, records, repr(best), asked
 
 

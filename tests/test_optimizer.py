@@ -62,7 +62,7 @@ def belief(opt):
 def state(opt):
     """Everything that can be seen of an optimizer, and what a copy of it does next."""
     best, twin = opt.recommend(), copy.deepcopy(opt)
-    seen = belief(opt), opt.open_trials, opt.readings, best.x.tolist(), best.gap_bound, best.readings
+    seen = belief(opt), opt.study.open_trials, opt.readings, best.x.tolist(), best.gap_bound, best.readings
     return seen, [(trial.id, trial.x.tolist()) for trial in (twin.ask() for _ in range(3))]
 
 
@@ -80,7 +80,7 @@ def test_contract(policy, reduction, space, setting):
         point = space.encode(x)
         assert space.points is None or (space.points == point).all(axis=1).any()
     assert opt.readings == readings
-    assert opt.open_trials == ()
+    assert opt.study.open_trials == ()
     best = opt.recommend()
     space.encode(best.x)
     assert best.gap_bound >= 0
@@ -110,13 +110,13 @@ def test_trials_may_be_open_together_and_told_in_any_order(policy, reduction, sp
     opt = make(space, policy=policy, reduction=reduction)
     advance(opt, 4)
     trials = [opt.ask() for _ in range(8)]
-    assert opt.open_trials == tuple(range(4, 12))
+    assert opt.study.open_trials == tuple(range(4, 12))
     in_order = copy.deepcopy(opt)
     for trial in trials:
         in_order.tell(trial, drifting(trial))
     for n in np.random.default_rng(0).permutation(8):
         opt.tell(trials[n].id if n % 2 else trials[n], drifting(trials[n]))
-    assert opt.open_trials == ()
+    assert opt.study.open_trials == ()
     assert opt.readings == 12
     points = space.candidates(np.random.default_rng(0))
     np.testing.assert_allclose(opt.posterior.at(points).mean, in_order.posterior.at(points).mean, atol=1e-9)
@@ -286,7 +286,7 @@ def test_a_failed_half_gives_the_duel_up_and_says_so():
     assert [warning.filename for warning in caught] == [__file__]  # it points at the caller
     assert belief(opt) == learned
     assert opt.readings == 7
-    assert opt.open_trials == ()
+    assert opt.study.open_trials == ()
     assert opt.ask().id == 8
 
 
@@ -297,11 +297,11 @@ def test_the_other_half_is_still_accepted_and_teaches_nothing():
     first, second = opt.ask(), opt.ask()
     with pytest.warns(eq.DuelGivenUp):
         opt.tell(first, failed="beam lost")
-    assert opt.open_trials == (second.id,)
+    assert opt.study.open_trials == (second.id,)
     opt.tell(second, 2.0)
     opt.tell(second, 2.0)
     assert belief(opt) == learned
-    assert opt.open_trials == ()
+    assert opt.study.open_trials == ()
     assert opt.readings == 7
 
 
@@ -321,7 +321,7 @@ def test_both_halves_may_fail_with_one_warning():
     with pytest.warns(eq.DuelGivenUp):
         opt.tell(first, failed="beam lost")
     opt.tell(second, failed="beam lost")
-    assert opt.open_trials == ()
+    assert opt.study.open_trials == ()
     assert opt.readings == 0
 
 
@@ -358,15 +358,15 @@ def test_both_halves_go_to_one_worker():
 def test_a_trial_taken_back_is_handed_out_again_but_never_half_a_lost_duel():
     opt = make()
     first, second = opt.ask(), opt.ask()
-    opt.expire(first)
-    assert opt.open_trials == (second.id,)
+    opt.study.expire(first)
+    assert opt.study.open_trials == (second.id,)
     with pytest.raises(ValueError, match="asked for and is still open, got 0"):
         opt.tell(first, 1.0)
     assert opt.ask() == first
     with pytest.warns(eq.DuelGivenUp):
         opt.tell(first, failed="beam lost")
-    opt.expire(second)
-    assert opt.open_trials == ()
+    opt.study.expire(second)
+    assert opt.study.open_trials == ()
     assert opt.ask().id == 2
 
 
@@ -438,11 +438,18 @@ def test_a_posterior_of_ones_own_is_used():
 
 def test_defaults_learn_everything_and_a_kernel_means_the_papers_setting():
     default, paper, single = eq.Optimizer(BOX), eq.Optimizer(BOX, kernel=KERNEL), eq.Optimizer(BOX, policy=eq.UCB())
-    assert (default.policy, default.reduction) == (default_policy(), eq.TwoPoint())  # its numbers: study/defaults.py
-    assert isinstance(default.policy, eq.Challenger)
-    assert (default.offset, paper.policy) == (eq.Tracked(), eq.Challenger())
-    assert (paper.offset, paper.posterior.kernel, paper.posterior.regularizer) == (eq.Arbitrary(), KERNEL, 1.0)
-    assert (single.reduction, single.offset) == (eq.Direct(), eq.Constant())
+    assert (default.study.setup.policy, default.study.setup.reduction) == (
+        default_policy(),
+        eq.TwoPoint(),
+    )  # its numbers: study/defaults.py
+    assert isinstance(default.study.setup.policy, eq.Challenger)
+    assert (default.study.setup.offset, paper.study.setup.policy) == (eq.Tracked(), eq.Challenger())
+    assert (paper.study.setup.offset, paper.posterior.kernel, paper.posterior.regularizer) == (
+        eq.Arbitrary(),
+        KERNEL,
+        1.0,
+    )
+    assert (single.study.setup.reduction, single.study.setup.offset) == (eq.Direct(), eq.Constant())
 
 
 def test_what_the_user_does_to_his_points_does_not_matter():
@@ -490,7 +497,7 @@ def test_a_class_or_a_word_given_for_an_object_is_refused_and_leaves_no_log(tmp_
     [
         lambda opt, trial: opt.tell(trial, 1.0),
         lambda opt, trial: opt.tell(trial, failed="beam lost"),
-        lambda opt, trial: opt.expire(trial),
+        lambda opt, trial: opt.study.expire(trial),
     ],
     ids=["told", "failed", "expired"],
 )
@@ -499,11 +506,11 @@ def test_a_trial_of_another_optimizer_is_refused_before_anything_is_written(tmp_
     opt = make(space, log=tmp_path / "study.jsonl")
     ours, theirs = opt.ask(), make(space, rng=1).ask()
     assert (ours.id, ours.x.tolist()) != (theirs.id, theirs.x.tolist())
-    before, written = state(opt), opt.log.read_bytes()
+    before, written = state(opt), opt.study.log.read_bytes()
     with pytest.raises(ValueError, match=r"`trial` must be one of this optimizer, whose trial 0 is at .*, got one at "):
         answer(opt, theirs)
     assert state(opt) == before
-    assert opt.log.read_bytes() == written
+    assert opt.study.log.read_bytes() == written
     opt.tell(pickle.loads(pickle.dumps(ours)), 1.0)  # a copy of one's own is one's own
     assert opt.readings == 1
 
@@ -514,7 +521,7 @@ def test_a_worker_is_named_and_by_keyword():
         opt.ask(8)
     with pytest.raises(TypeError, match="`worker` must be a name, got 8"):
         opt.ask(worker=8)
-    assert opt.open_trials == ()
+    assert opt.study.open_trials == ()
     assert opt.ask(worker="8").id == 0
 
 
@@ -569,7 +576,7 @@ FORM = eq.belief.Form(LINE.extent, LINE.groups, eq.Blocks(4))
 )
 def test_it_says_what_it_assumes_of_the_offset(parts, law):
     opt = eq.Optimizer(LINE, **parts, rng=0)
-    assert opt.offset == law
+    assert opt.study.setup.offset == law
     for _ in range(4):
         opt.tell(opt.ask(), 1.0)
     readings_teach = law.learns_readings
@@ -635,7 +642,7 @@ class Parabola(eq.belief.Posterior):
 @pytest.mark.parametrize("policy", [eq.Challenger(), eq.IDS(), eq.DoubleThompson()], ids=repr)
 def test_a_posterior_of_ones_own_is_enough_on_a_box(policy):
     opt = hilly(eq.Optimizer(LINE, posterior=Parabola(), policy=policy, rng=0))
-    assert opt.offset == eq.Arbitrary()
+    assert opt.study.setup.offset == eq.Arbitrary()
     assert opt.posterior.comparisons == 30
     best = opt.recommend()
     assert best.x[0] == pytest.approx(0.7, abs=0.05)
@@ -660,7 +667,7 @@ def test_a_logged_guarded_posterior_is_taken_up(tmp_path):
     opt = hilly(eq.Optimizer(LINE, posterior=prior, log=tmp_path / "study.jsonl", rng=0), 15)
     again = eq.resume(tmp_path / "study.jsonl")
     assert isinstance(again.posterior, eq.belief.GuardedPosterior)
-    assert (again.posterior.guard, again.offset) == (2.5, eq.Blocks(4))
+    assert (again.posterior.guard, again.study.setup.offset) == (2.5, eq.Blocks(4))
     assert state(again) == state(opt)
 
 
@@ -696,7 +703,7 @@ def test_ten_threads_lose_nothing_and_double_nothing(space):
         asked = [i for ids in pool.map(work, range(10)) for i in ids]
     assert sorted(asked) == list(range(10 * each))
     assert opt.readings == 10 * each
-    assert opt.open_trials == ()
+    assert opt.study.open_trials == ()
     assert opt.posterior.comparisons == 10 * each // 2
 
 
@@ -711,7 +718,7 @@ def test_a_copy_taken_while_others_tell_is_whole():
             snapshots.append(pickle.dumps(opt))
     for twin in map(pickle.loads, [*snapshots, pickle.dumps(opt)]):
         assert 0 <= twin.readings - 2 * twin.posterior.comparisons <= 3  # at most a half-told duel for each worker
-        for i in twin.open_trials:
+        for i in twin.study.open_trials:
             twin.tell(i, 0.0)
         assert twin.readings - 2 * twin.posterior.comparisons in (0, 1)
     assert twin.readings == 600
@@ -805,7 +812,7 @@ class Ledger(RuleBasedStateMachine):
     def agrees_with_the_model(self):
         if not hasattr(self, "opt"):
             return
-        assert self.opt.open_trials == tuple(self.open())
+        assert self.opt.study.open_trials == tuple(self.open())
         assert self.opt.readings == len(self.told)
         assert self.opt.posterior.comparisons == self.reference.comparisons
         ours, theirs = (posterior.at(FINITE.points) for posterior in (self.opt.posterior, self.reference))
@@ -825,7 +832,7 @@ def test_a_batch_is_what_single_asks_would_give():
     batch = many.ask(n=5, worker="w")
     assert batch == [one.ask(worker="w") for _ in range(5)]
     assert [trial.x.tolist() for trial in batch] == [one.records()[i].x.tolist() for i in range(5)]
-    assert many.open_trials == (0, 1, 2, 3, 4)
+    assert many.study.open_trials == (0, 1, 2, 3, 4)
     assert {record.worker for record in many.records()} == {"w"}
     with pytest.raises(ValueError, match="`n` must be at least 1, got 0"):
         many.ask(n=0)
@@ -857,7 +864,7 @@ def test_an_error_of_the_function_loses_nothing():
 
     with pytest.raises(ZeroDivisionError):
         opt.run(broken, 10)
-    assert opt.open_trials == ()
+    assert opt.study.open_trials == ()
     assert opt.ask().id == 0  # it waited
 
 

@@ -2,54 +2,43 @@
 
 import copy
 import os
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from html import escape
-from pathlib import Path
 from typing import Any, TypeVar, overload
 
 import numpy as np
 
 from equipoise import _validation as check
-from equipoise._typing import FloatArray, Seed
+from equipoise._typing import Seed
 from equipoise.answer import Difference, Recommendation, as_html
 from equipoise.belief import Confidence, Posterior
-from equipoise.data import Duel, Reading, Trial
+from equipoise.data import Trial
 from equipoise.kernels import Kernel
-from equipoise.likelihoods import DEFAULT_STEPS, JudgeReport, Pair
+from equipoise.likelihoods import DEFAULT_STEPS, Pair
 from equipoise.log import (
-    FORMER_SETTINGS,
     MAX_PLANNED,
-    Asked,
     Begun,
-    Event,
     Header,
     Journal,
     Log,
-    Noted,
-    Paired,
     Planned,
-    Set,
 )
-from equipoise.offsets import NOTHING_TOLD, Circumstances, Offset
+from equipoise.offsets import Offset
 from equipoise.policies import Policy
 from equipoise.reductions import Reduction
 from equipoise.spaces import Constraint, Domain
 from equipoise.study import (
     PARTS,
     Keeper,
-    Note,
     Plan,
     Rank,
     Recommender,
     Record,
-    Reproduction,
-    Setting,
     Setup,
     Streams,
-    Table,
+    Study,
     arguments,
-    columns,
+    number_of,
 )
 
 T = TypeVar("T")
@@ -88,7 +77,7 @@ class Optimizer:
             memory only by default, and so are copies.
 
     Attributes:
-        notify: Called with what you should know, such as a `DuelGivenUp`; a warning by default.
+        space: Where points lie.
 
     Example:
         >>> import equipoise as eq
@@ -100,8 +89,6 @@ class Optimizer:
         >>> round(best.x["q1"], 1), best.readings
         (0.7, 60)
     """
-
-    notify: Callable[[Warning], object] | None = None
 
     def __init__(
         self,
@@ -126,11 +113,10 @@ class Optimizer:
     ) -> None:
         given = locals()  # every part is an argument of the same name
         setup = Setup.of(space, {name: given[name] for name in PARTS})
-        self.space, self.policy, self.reduction, self.offset = space, setup.policy, setup.reduction, setup.offset
-        self.minimize, self.max_gap, self.design = setup.minimize, setup.max_gap, setup.design
-        self._study = Keeper(setup, rng if isinstance(rng, Streams) else Streams(rng))
+        self.space = space
+        self._session = Keeper(setup, rng if isinstance(rng, Streams) else Streams(rng))
         if log is not None:
-            self._study.write_to(log, setup.settings())
+            self._session.write_to(log, setup.settings())
         if block is not None:
             self.begin_block(block)
 
@@ -170,34 +156,24 @@ class Optimizer:
         return opt
 
     @property
+    def study(self) -> Study:
+        """What is looked at, or changed, less often: the log, open trials, notes, settings, the past, the setup."""
+        return Study(self._session)
+
+    @property
     def posterior(self) -> Posterior:
         """The belief, given everything told; immutable."""
-        return self._study.state.posterior
+        return self._session.state.posterior
 
     @property
     def readings(self) -> int:
         """How many readings were told."""
-        return self._study.state.readings
-
-    @property
-    def open_trials(self) -> tuple[int, ...]:
-        """The trials handed out and not yet told."""
-        return self._study.look(lambda s: s.state.open_trials)
+        return self._session.state.readings
 
     @property
     def judgements(self) -> int:
         """How many judgements were told."""
-        return len(self._study.state.docket.judged)
-
-    @property
-    def open_pairs(self) -> tuple[Pair, ...]:
-        """The pairs handed out and not yet judged, oldest first."""
-        return self._study.look(lambda s: tuple(map(s.state.docket.pair, s.state.docket.open)))
-
-    @property
-    def log(self) -> Path | None:
-        """The file in which every event is written; `None` where the study is in memory only."""
-        return None if self._study.turns.journal is None else self._study.turns.journal.path
+        return len(self._session.state.docket.judged)
 
     def records(
         self, *, aside: bool = True, judgements: bool = False, trials: Iterable[int] | None = None
@@ -210,79 +186,7 @@ class Optimizer:
                 or open.
             trials: Only these trials or pairs; all by default.
         """
-        return self._study.look(lambda s: s.state.records(aside, judgements, trials))
-
-    def position(self, worker: str | None = None) -> Any:
-        """Return the setting where the machine of a worker stands, by its last reading or by a note with `x` since.
-
-        Args:
-            worker: Who measures there.
-
-        Returns:
-            The setting; `None` if it is not known.
-        """
-        point = self._study.look(lambda s: s.state.position(worker))
-        return None if point is None else self.space.decode(point)
-
-    @property
-    def last_answered(self) -> int | None:
-        """The trial or pair whose last step `undo` would take back; `None` where there is none."""
-        return self._study.look(lambda s: s.state.last_answered)
-
-    @property
-    def notes(self) -> list[Note]:
-        """What was said of the study, in this order."""
-        return self._study.look(lambda s: s.state.notes)
-
-    def note(self, topic: str, text: str = "", *, x: Any = None) -> None:
-        """Write down what somebody should know of the study; nothing is learned from it.
-
-        Args:
-            topic: What it is about, in a word or two.
-            text: What there is to say.
-            x: The setting to which the machine was moved, if it was.
-
-        Example:
-            >>> import equipoise as eq
-            >>> opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), rng=0)
-            >>> opt.note("dialed in", "for the night shift", x={"q1": 0.5})
-            >>> opt.notes
-            [Note(topic='dialed in', text='for the night shift', x={'q1': 0.5})]
-        """
-        for name, value in (("topic", topic), ("text", text)):
-            if not isinstance(value, str):
-                raise TypeError(f"`{name}` must be a text, got {value!r}")
-        if topic in FORMER_SETTINGS:
-            raise ValueError(f"`topic` must not be that of a setting, see `set`, got {topic!r}")
-        point = None if x is None else self.space.encode(x)
-        self._changed(lambda s: s.happen(Noted(s.state.next_note, topic, text, point)))
-
-    @property
-    def settings(self) -> list[Setting]:
-        """The settings that were changed by `set`, in this order: the last one of a name holds."""
-        return self._study.look(lambda s: s.state.settings)
-
-    def set(self, name: str, value: str, why: str = "") -> None:
-        """Set the unit of a reading, or who measures a study that is served; nothing is learned from it.
-
-        Args:
-            name: "unit" or "mode".
-            value: The unit; or the mode: "by hand", "automatic" or "pause".
-            why: Why, for others to read.
-
-        Example:
-            >>> import equipoise as eq
-            >>> opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), rng=0)
-            >>> opt.set("unit", "mW")
-            >>> opt.settings
-            [Setting(name='unit', value='mW', why='')]
-        """
-        setting = Set(name, value, why)
-        self._changed(lambda s: s.happen(setting))
-
-    def follow(self) -> None:
-        """Learn what other processes have written to the log since; `ask`, `tell` and `recommend` do so themselves."""
-        self._study.following(lambda s: None)
+        return self._session.records(aside=aside, judgements=judgements, trials=trials)
 
     @overload
     def ask(self, *, worker: str | None = None, context: Mapping[str, Any] | None = None) -> Trial: ...
@@ -304,9 +208,9 @@ class Optimizer:
         if worker is not None and not isinstance(worker, str):
             raise TypeError(f"`worker` must be a name, got {worker!r}")
         if n is None:
-            return self._changed(lambda s: s.ask(worker, context))
+            return self._session.changed(lambda s: s.ask(worker, context))
         times = range(check.count("n", n))
-        return self._changed(lambda s: [s.ask(worker, context) for _ in times])
+        return self._session.changed(lambda s: [s.ask(worker, context) for _ in times])
 
     def tell(
         self,
@@ -341,35 +245,13 @@ class Optimizer:
         """
         if (value is None) == (failed is None):
             raise ValueError(f"exactly one of `value` and `failed` must be given, got {value!r} and {failed!r}")
-        i, planned = _number(trial), trial.x if isinstance(trial, Trial) else None
+        i, planned = number_of(trial), trial.x if isinstance(trial, Trial) else None
         if failed is None:
-            reading = self._reading(value, x, time, error, Circumstances.of(block, None, covariates))
-            _, notices = self._study.change(lambda s: s.told(s.state.door.news(i, reading, planned), refit))
+            reading = self._session.reading(x, value, block, time, error, covariates)
+            _, notices = self._session.change(lambda s: s.told(s.state.door.news(i, reading, planned), refit))
         else:
-            _, notices = self._study.change(lambda s: s.news(s.state.door.failing(i, str(failed), planned)))
-        return self._notified(notices) or None
-
-    def refit(self) -> bool:
-        """Make the fit that `tell(..., refit=False)` has deferred; return whether there was one to make.
-
-        Other threads may ask and tell while it is made. If a reading is corrected or taken back meanwhile, or somebody
-        else makes a later fit, it is dropped: call it again.
-
-        Example:
-            >>> import equipoise as eq
-            >>> opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), rng=0)
-            >>> for day in range(6):
-            ...     trial = opt.ask()
-            ...     opt.tell(trial, -4 * (trial.x["q1"] - 0.7) ** 2 + 0.1 * day, refit=False)
-            >>> opt.refit(), opt.refit()
-            (True, False)
-        """
-        due = self._study.following(lambda s: s.state.overdue)
-        if due is None:
-            return False
-        fit = due.made()
-        self._changed(lambda s: s.refit(due, fit))
-        return True
+            _, notices = self._session.change(lambda s: s.news(s.state.door.failing(i, str(failed), planned)))
+        return self._session.deliver(notices) or None
 
     def add(
         self,
@@ -400,8 +282,8 @@ class Optimizer:
             >>> opt.readings  # of this campaign
             0
         """
-        reading = self._added(x, value, block, time, error, covariates)
-        return self._changed(lambda s: s.added([reading]))[0]
+        reading = self._session.reading(x, value, block, time, error, covariates)
+        return self._session.changed(lambda s: s.added([reading]))[0]
 
     def add_judgement(
         self, first: Any, second: Any, answer: Any, *, judge: str = "", steps: int = DEFAULT_STEPS
@@ -423,60 +305,8 @@ class Optimizer:
             >>> opt.add_judgement("filter", "espresso", "first", judge="anna", steps=2)
             0
         """
-        said = self._judgement(first, second, answer, judge, steps)
-        return self._changed(lambda s: s.added_judgements([said]))[0]
-
-    def add_frame(
-        self,
-        frame: Any,
-        *,
-        value: str = "value",
-        block: str | None = None,
-        covariates: Iterable[str] = (),
-        judgements: bool = False,
-    ) -> list[int]:
-        """Take in readings that nobody asked for from a table, a row each, all or none; return their numbers.
-
-        Args:
-            frame: A pandas DataFrame, with a column for each parameter. Columns called time, error and block are used
-                where there are any, others are not.
-            value: The column of the readings.
-            block: To which block all rows belong, where the table does not say.
-            covariates: The columns of what was measured beside.
-            judgements: Whether the rows are judgements: a column answer, columns first.NAME and second.NAME for each
-                parameter, and columns judge and steps where there are any; else the shortest scale that has all words
-                is taken. Rows without an answer are left out.
-
-        Example:
-            >>> import equipoise as eq, pandas as pd  # doctest: +SKIP
-            >>> opt.add_frame(pd.read_csv("old.csv"), value="yield", block="2025")  # doctest: +SKIP
-        """
-        rows = [{str(name): cell for name, cell in row.items()} for row in frame.to_dict("records")]
-        how = {"value": value, "covariates": tuple(covariates), "block": block, "judgements": judgements}
-        table = Table.of(self.space, list(map(str, frame.columns)), rows, **how)
-        found = [row for row in map(table.read, rows) if row is not None]
-        if judgements:
-            said = [self._judgement(**row) for row in found]
-            return self._changed(lambda s: s.added_judgements(said))
-        readings = [self._added(**row) for row in found]
-        return self._changed(lambda s: s.added(readings))
-
-    def to_frame(self, *, judgements: bool = False) -> Any:
-        """Return what became of every trial as a pandas DataFrame; `add_frame` of another study reads it.
-
-        Args:
-            judgements: Whether to return the pairs that were judged instead.
-
-        Example:
-            >>> import equipoise as eq
-            >>> opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), rng=0)
-            >>> opt.to_frame()[["trial", "q1", "value"]]  # doctest: +SKIP
-        """
-        try:
-            from pandas import DataFrame
-        except ImportError as error:
-            raise ImportError('to_frame needs pandas: pip install "equipoise[frames]"') from error
-        return DataFrame(columns(self.records(judgements=judgements)))
+        said = self._session.judgement(first, second, answer, judge, steps)
+        return self._session.changed(lambda s: s.added_judgements([said]))[0]
 
     def begin_block(self, name: str) -> None:
         """Let all that is told from now on belong to a block: a day, a batch, a shift.
@@ -488,12 +318,7 @@ class Optimizer:
             name: The block. The present one goes on where it is that.
         """
         check.name("block", name)
-        self._changed(lambda s: None if name == s.state.block else s.happen(Begun(name)))
-
-    @property
-    def block(self) -> str | None:
-        """The present block; `None` where none was named."""
-        return self._study.look(lambda s: s.state.block) or None
+        self._session.changed(lambda s: None if name == s.state.block else s.happen(Begun(name)))
 
     def ask_pair(
         self,
@@ -521,36 +346,8 @@ class Optimizer:
             >>> abs(opt.recommend().x["blur"] - 2) < 0.5, opt.judgements
             (True, 30)
         """
-        i = None if again is None else _number(again)
-        return self._changed(lambda s: s.ask_pair(context, judge, steps, i))
-
-    def next_pair(
-        self,
-        *,
-        judge: str = "",
-        steps: int = DEFAULT_STEPS,
-        check_every: int = 0,
-        lag: int = 1,
-        context: Mapping[str, Any] | None = None,
-    ) -> Pair:
-        """Return the pair that a judge has left open; else one that is due to be asked again; else a new one.
-
-        Args:
-            judge: Who will judge.
-            steps: The scale of the answers.
-            check_every: Each time this number of new pairs was judged, one of them is asked again in the other order;
-                0 for never. `judges` says what comes of it.
-            lag: Which one: 1 for the last; who remembers pairs should be asked an earlier one, up to `check_every`.
-            context: The present value of each `Context` of the space.
-        """
-        check.count("check_every", check_every, at_least=0)
-        if check.count("lag", lag) > max(check_every, 1):
-            raise ValueError(f"`lag` must be at most `check_every`, {check_every}, got {lag}")
-        for pair in self.open_pairs:
-            if pair.judge == judge:
-                return pair
-        due = self._study.look(lambda s: s.state.docket.due_again(judge, check_every, lag))
-        return self.ask_pair(judge=judge, steps=steps, again=due, context=context)
+        i = None if again is None else number_of(again)
+        return self._session.changed(lambda s: s.ask_pair(context, judge, steps, i))
 
     def judge(self, pair: Pair | int, answer: Any = None, *, judge: str | None = None, skip: str | None = None) -> None:
         """Report which setting of a pair is better.
@@ -563,8 +360,8 @@ class Optimizer:
         """
         if (answer is None) == (skip is None):
             raise ValueError(f"exactly one of `answer` and `skip` must be given, got {answer!r} and {skip!r}")
-        i = _number(pair)
-        self._changed(lambda s: s.news(s.hearing.judging(s.state, i, answer, judge, skip)))
+        i = number_of(pair)
+        self._session.changed(lambda s: s.news(s.hearing.judging(s.state, i, answer, judge, skip)))
 
     def run_pairs(
         self,
@@ -590,22 +387,14 @@ class Optimizer:
         check.count("judgements", judgements)
         check.count("check_every", check_every, at_least=0)
         while self.judgements < judgements:
-            pair = self.next_pair(judge=judge, steps=steps, check_every=check_every)
+            pair = self.study.next_pair(judge=judge, steps=steps, check_every=check_every)
             answer = decide(pair.first, pair.second)
             self.judge(pair, answer, skip="can't tell" if answer is None else None)
         return self.recommend()
 
-    def answers(self) -> list[tuple[Pair, str | float]]:
-        """Return the pairs that were judged, in the order of judging, and what was said of each."""
-        return self._study.look(lambda s: s.state.docket.answered())
-
-    def judges(self) -> list[JudgeReport]:
-        """Return what is known of each judge: answers, advantage of the first place, answers alike in both orders."""
-        return self._study.following(lambda s: s.hearing.reports(s.state))
-
     def league(self) -> list[Rank]:
         """Return all settings of a finite space, or those that were measured or judged, from the best to the worst."""
-        return self._study.following(lambda s: s.recommender.league(s.state))
+        return self._session.following(lambda s: s.recommender.league(s.state))
 
     def correct(
         self,
@@ -625,19 +414,19 @@ class Optimizer:
             time: When it was measured; as told before by default.
             error: The reading's own standard error; as told before by default.
         """
-        i = _number(trial)
-        if i in self._study.state.docket:
-            self._changed(lambda s: s.happen(s.state.docket.rejudging(i, value)))
+        i = number_of(trial)
+        if i in self._session.state.docket:
+            self._session.changed(lambda s: s.happen(s.state.docket.rejudging(i, value)))
             return
-        read = self._reading(value, x, time, 0.0 if error is None else error, NOTHING_TOLD)
+        read = self._session.reading(x, value, None, time, 0.0 if error is None else error)
         known = {"point": x, "time": time, "error": error}
         given = {name: getattr(read, name) for name, told in known.items() if told is not None}
-        self._changed(lambda s: s.happen(s.state.door.correcting(i, value=read.value, **given)))
+        self._session.changed(lambda s: s.happen(s.state.door.correcting(i, value=read.value, **given)))
 
     def retract(self, trial: Trial | Pair | int) -> None:
         """Take back what was told of a trial or pair, as if it had not been: it is open again."""
-        i = _number(trial)
-        self._changed(lambda s: s.happen(s.state.door.retracting(i)))
+        i = number_of(trial)
+        self._session.changed(lambda s: s.happen(s.state.door.retracting(i)))
 
     def undo(self) -> int:
         """Take back the last step, and nothing else, and return its trial or pair; a further call takes back another.
@@ -657,55 +446,12 @@ class Optimizer:
             >>> opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), rng=0)
             >>> opt.tell(opt.ask(), 0.5)
             >>> opt.correct(0, 0.7)
-            >>> opt.undo(), opt.records()[0].value, opt.open_trials
+            >>> opt.undo(), opt.records()[0].value, opt.study.open_trials
             (0, 0.5, ())
-            >>> opt.undo(), opt.records()[0].value, opt.open_trials
+            >>> opt.undo(), opt.records()[0].value, opt.study.open_trials
             (0, None, (0,))
         """
-        return self._changed(lambda s: s.undo())
-
-    def expire(self, trial: Trial | int) -> None:
-        """Take back a trial whose worker is lost: the next `ask` of that worker hands it out again."""
-        i, planned = _number(trial), trial.x if isinstance(trial, Trial) else None
-        self._changed(lambda s: s.happen(s.state.door.expiring(i, planned)))
-
-    def propose(self, *, context: Mapping[str, Any] | None = None) -> Duel:
-        """Return the duel that the next `ask` would begin if no trial were waiting; nothing happens.
-
-        Args:
-            context: The value of each `Context` of the space.
-        """
-        return self._study.look(lambda s: s.proposed(s.present(context)))
-
-    def propose_pair(
-        self,
-        *,
-        judge: str = "",
-        steps: int = DEFAULT_STEPS,
-        again: int | None = None,
-        context: Mapping[str, Any] | None = None,
-    ) -> Pair:
-        """Return the pair that the next `ask_pair` would hand out; nothing happens.
-
-        Args:
-            judge: As for `ask_pair`.
-            steps: As for `ask_pair`.
-            again: As for `ask_pair`.
-            context: As for `ask_pair`.
-        """
-        return self._study.look(lambda s: s.state.docket.shown(s.pairing(context, judge, steps, again)))
-
-    def reproduces(self, event: Asked | Paired) -> Reproduction:
-        """Return whether a duel or a pair of a log is the one that would be handed out now; nothing happens.
-
-        Args:
-            event: The event by which it was handed out, where the study stood as this one does.
-        """
-        return self._study.look(lambda s: s.reproduced(event))
-
-    def replay(self, event: Event) -> None:
-        """Let an event happen that is written elsewhere; nothing is written."""
-        self._study.look(lambda s: s.state.apply(event))
+        return self._session.changed(lambda s: s.undo())
 
     def recommend(self, *, context: Mapping[str, Any] | None = None) -> Recommendation:
         """Return the best setting as far as is known, and what is claimed of it, on which ground.
@@ -714,8 +460,8 @@ class Optimizer:
             context: The value of each `Context` of the space: the setting that is best there, and the claims are about
                 all settings there. By default the context asked for last; `x` names it.
         """
-        best = self._study.following(lambda s: s.recommend(s.latest(context)))
-        self._notified(best.notices)
+        best = self._session.following(lambda s: s.recommend(s.latest(context)))
+        self._session.deliver(best.notices)
         return best
 
     def compare(self, first: Any, second: Any, *, context: Mapping[str, Any] | None = None) -> Difference:
@@ -728,9 +474,9 @@ class Optimizer:
         """
         space = self.space if context is None else self.space.at(context)
         points = space.encode(first), space.encode(second)
-        claims = self._study.recommender.at(self.space.through(points[0]))
-        found, notices = self._study.following(lambda s: (claims.compare(s.state, *points), claims.notices(s.state)))
-        self._notified(notices)
+        claims = self._session.recommender.at(self.space.through(points[0]))
+        found, notices = self._session.following(lambda s: (claims.compare(s.state, *points), claims.notices(s.state)))
+        self._session.deliver(notices)
         return found
 
     def audit(self, duels: int = 24, *, context: Mapping[str, Any] | None = None) -> Plan:
@@ -745,9 +491,11 @@ class Optimizer:
                 are at this one. The context asked for last by default.
         """
         _duels(duels)
-        if self._study.state.limited:
+        if self._session.state.limited:
             raise RuntimeError("an audit looks everywhere, which `drop` and `max_step` forbid: see `verify`")
-        return self._changed(lambda s: s.plan("audit", context, lambda claims, n: claims.auditing(s.state, n, duels)))
+        return self._session.changed(
+            lambda s: s.plan("audit", context, lambda claims, n: claims.auditing(s.state, n, duels))
+        )
 
     def verify(
         self,
@@ -777,39 +525,13 @@ class Optimizer:
 
         def planned(claims: Recommender, number: int) -> Planned:
             rivals = None if given is None else np.array([claims.space.encode(x) for x in given])
-            return claims.verifying(self._study.state, number, duels, runners_up, rivals)
+            return claims.verifying(self._session.state, number, duels, runners_up, rivals)
 
-        return self._changed(lambda s: s.plan("verify", context, planned))
-
-    @property
-    def plan(self) -> Plan | None:
-        """The audit or verification that is under way, and how far it is; `None` where there is none."""
-        return self._study.look(lambda s: s.state.plan)
+        return self._session.changed(lambda s: s.plan("verify", context, planned))
 
     def cancel(self) -> None:
         """Do not go on with the audit or verification that is under way; what was told for it stays."""
-        self._changed(lambda s: s.cancel())
-
-    def coin_test(self, draws: int = 9999) -> float:
-        """Return the p-value of "no two settings differ": an exact test of a study, with no model at all.
-
-        In each duel the order was random. If no settings differed, then what was expected to win, by what was known
-        before, would have won by the coin alone. The smaller the number, the less coins explain it.
-
-        Args:
-            draws: How often the coins are thrown again.
-        """
-        check.count("draws", draws, at_least=1)
-        return self._study.following(lambda s: s.recommender.coin_test(s.state, draws))
-
-    def history(self, readings: Iterable[int], *, context: Mapping[str, Any] | None = None) -> list[Recommendation]:
-        """Return what `recommend` would have said after fewer readings and judgements; costs as much as a replay.
-
-        Args:
-            readings: Numbers of readings and judgements, ascending.
-            context: As for `recommend`.
-        """
-        return self._study.look(lambda s: s.history(set(readings), s.latest(context)))
+        self._session.changed(lambda s: s.cancel())
 
     def done(self, eps: float, *, audit: bool = True, context: Mapping[str, Any] | None = None) -> bool:
         """Return whether no setting is better than the recommended one by more than `eps`: the certificate.
@@ -858,30 +580,15 @@ class Optimizer:
         return self.recommend()
 
     def __repr__(self) -> str:
-        counted = f"{self.readings} reading{'' if self.readings == 1 else 's'}, {len(self.open_trials)} open"
-        return f"<Optimizer of {self.space!r} by {self.policy!r}: {counted}>"
+        counted = f"{self.readings} reading{'' if self.readings == 1 else 's'}, {len(self.study.open_trials)} open"
+        return f"<Optimizer of {self.space!r} by {self.study.setup.policy!r}: {counted}>"
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_study": copy.copy(self._study)}  # one history, one writer: a copy has its own
+        return self.__dict__ | {"_session": copy.copy(self._session)}  # one history, one writer: a copy has its own
 
     def _repr_html_(self) -> str:
-        unknown = self._study.look(lambda s: s.state.latest is None) and bool(self.space.contexts)
+        unknown = self._session.look(lambda s: s.state.latest is None) and bool(self.space.contexts)
         return f"<p>{escape(repr(self))}</p>{'' if unknown else as_html(self.recommend())}"
-
-    def _changed(self, act: Callable[[Keeper], T]) -> T:
-        """Change the study; tell the user what there is to know, for the caller of the method that calls this one."""
-        result, notices = self._study.change(act)
-        self._notified(notices, depth=4)
-        return result
-
-    def _notified(self, notices: tuple[Warning, ...], depth: int = 3) -> tuple[Warning, ...]:
-        """Tell the user what there is to know, and return it; it is a warning of the frame so many above, if any."""
-        for notice in notices:
-            if self.notify is None:
-                warnings.warn(notice, stacklevel=depth)
-            else:
-                self.notify(notice)
-        return notices
 
     def _measured(self, trial: Trial, measure: Callable[[Any], float], failures: tuple[type[Exception], ...]) -> None:
         """Measure a trial and tell it; where that ends otherwise, let the trial wait again."""
@@ -890,36 +597,10 @@ class Optimizer:
         except failures as problem:
             self.tell(trial, failed=str(problem) or type(problem).__name__)
         except BaseException:
-            self.expire(trial)
+            self.study.expire(trial)
             raise
         else:
             self.tell(trial, value)
-
-    def _judgement(
-        self, first: Any, second: Any, answer: Any, judge: str, steps: int
-    ) -> tuple[FloatArray, FloatArray, Any, Any, Any]:
-        return self.space.encode(first), self.space.encode(second), answer, judge, steps
-
-    def _added(
-        self,
-        x: Any,
-        value: Any,
-        block: str | None = None,
-        time: float | None = None,
-        error: float = 0.0,
-        covariates: Mapping[str, float] | None = None,
-    ) -> Reading:
-        """Return a reading that nobody asked for."""
-        return self._reading(value, x, time, error, Circumstances.of(block, None, covariates))
-
-    def _reading(self, value: Any, x: Any, time: float | None, error: float, told: Circumstances) -> Reading:
-        return Reading(
-            check.number("value", value),
-            None if x is None else self.space.encode(x),
-            None if time is None else check.number("time", time),
-            check.standard_error("error", error),
-            told=told,
-        )
 
 
 def resume(
@@ -959,16 +640,12 @@ def resume(
     where = header.space(space, constraint)
     settings = arguments(header, where, parts)
     opt = header.made(lambda: Optimizer(where, **settings, rng=Streams(key=header.key)), given=bool(parts))
-    opt.notify = notify
-    opt._study.write_to(Log.of(header, where), {})
-    opt._notified(opt._study.turns.noticed())
+    opt.study.notify = notify
+    opt._session.write_to(Log.of(header, where), {})
+    opt._session.deliver(opt._session.turns.noticed())
     return opt
 
 
 def _duels(number: int) -> None:
     if check.count("duels", number, at_least=2) > MAX_PLANNED:
         raise ValueError(f"`duels` must be at most {MAX_PLANNED}, got {number}")
-
-
-def _number(trial: Trial | Pair | int) -> int:
-    return trial.id if isinstance(trial, (Trial, Pair)) else check.count("trial", trial, at_least=0)

@@ -25,7 +25,7 @@ def study(tmp_path_factory):
     """A study with units: of a knob, and of the reading."""
     path = tmp_path_factory.mktemp("words") / "study.jsonl"
     opt = eq.Optimizer(SPACE, start={"q1": -1, "gain": 1, "lens": "out"}, rng=0, log=path)
-    opt.set("unit", "mW")
+    opt.study.set("unit", "mW")
     for t in range(60):
         trial = opt.ask()
         opt.tell(trial, value(trial.x) + 0.1 * t)

@@ -45,7 +45,7 @@ def test_run_best_plans_and_pictures_are_at_a_context(study, tmp_path):
 
 def test_an_option_is_meant_as_it_is_written(tmp_path):
     opt = eq.Optimizer(eq.Space(q=eq.Float(0, 1), n=eq.Context(["4", "5"])), log=tmp_path / "study.jsonl")
-    assert invoke("ask", opt.log, "--context", "n=5", "--json").data["x"]["n"] == "5"
+    assert invoke("ask", opt.study.log, "--context", "n=5", "--json").data["x"]["n"] == "5"
 
 
 def test_a_study_without_rows_is_exported_with_its_columns(study):

@@ -76,7 +76,7 @@ def test_a_block_and_a_covariate_are_told_in_the_shell(study):
     told = invoke("tell", study, 0, 0.5, "--block", "monday", "--covariate", "humidity=0.4")
     assert told.exit_code == 0, told.output
     opt = eq.resume(study)
-    assert (opt.block, dict(opt.records()[0].covariates)) == ("monday", {"humidity": 0.4})
+    assert (opt.study.block, dict(opt.records()[0].covariates)) == ("monday", {"humidity": 0.4})
     invoke("ask", study)
     assert "'humid' must be NAME=NUMBER" in invoke("tell", study, 1, 0.5, "--covariate", "humid").output
 

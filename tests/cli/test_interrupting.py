@@ -57,7 +57,7 @@ def test_a_program_ends_with_a_command_that_is_killed(name, tmp_path):
     for pid in pids:
         gone(pid)
     if name == "run":
-        assert eq.resume("study.jsonl").open_trials == (0,)  # the same command gives it up, and continues
+        assert eq.resume("study.jsonl").study.open_trials == (0,)  # the same command gives it up, and continues
     elif name == "compare":
         assert Diary("compare.jsonl").sessions == []
 
@@ -78,7 +78,7 @@ def test_a_terminal_that_is_closed_ends_a_command(tmp_path):
     assert process.wait(120) == 130
     for pid in pids:
         gone(pid)
-    assert eq.resume("study.jsonl").open_trials == ()
+    assert eq.resume("study.jsonl").study.open_trials == ()
 
 
 def test_a_hangup_that_is_ignored_stays_ignored():
@@ -132,7 +132,7 @@ def test_a_launcher_that_is_always_killed_ends_a_command_with_a_word(name, monke
     }[name]()
     assert "Error: the process that starts programs was killed 3 times in a row" in said.stderr
     if name == "run":
-        assert eq.resume("study.jsonl").open_trials == ()
+        assert eq.resume("study.jsonl").study.open_trials == ()
 
 
 def test_an_interrupt_of_any_command_has_its_exit_status(monkeypatch):

@@ -56,7 +56,7 @@ def test_options_make_every_kind_of_parameter(path):
     assert f"Next: equipoise ask {path}" in said.stdout
     opt = eq.resume(path)
     assert opt.space.to_dict() == eq.Space(EVERYTHING).to_dict()
-    assert (opt.minimize, opt.max_gap) == (True, 30.0)
+    assert (opt.study.setup.minimize, opt.study.setup.max_gap) == (True, 30.0)
     twin = eq.Optimizer(eq.Space(EVERYTHING), minimize=True, rng=3)
     assert opt.ask().x == twin.ask().x
 
@@ -73,8 +73,8 @@ def test_a_toml_file_says_it_all(path, tmp_path):
     opt = eq.resume(path)
     assert opt.space.parameters["mode"].options == ("a, b", "c")
     assert opt.space.parameters["rate"] == eq.Float(1e-4, 1e-1, log=True)
-    assert (opt.minimize, opt.max_gap) == (True, 30.0)
-    assert (opt.posterior.kernel, opt.posterior.regularizer, opt.policy) == (eq.RBF(0.2), 0.5, eq.IDS())
+    assert (opt.study.setup.minimize, opt.study.setup.max_gap) == (True, 30.0)
+    assert (opt.posterior.kernel, opt.posterior.regularizer, opt.study.setup.policy) == (eq.RBF(0.2), 0.5, eq.IDS())
     twin = eq.Optimizer(opt.space, kernel=eq.RBF(0.2), regularizer=0.5, policy=eq.IDS(), minimize=True, rng=3)
     assert opt.ask().x == twin.ask().x
 
@@ -134,7 +134,7 @@ def test_options_win_over_the_file(path, tmp_path):
     config.write_text(TOML)
     invoke("new", path, "--config", config, "--max-gap", 5, "--float", "q1", 0, 1)
     opt = eq.resume(path)
-    assert opt.max_gap == 5.0
+    assert opt.study.setup.max_gap == 5.0
     assert opt.space.parameters["q1"] == eq.Float(0, 1)
     assert list(opt.space.parameters) == ["q1", "rate", "mode", "lens"]
 

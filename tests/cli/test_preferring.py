@@ -30,13 +30,13 @@ def test_asks_until_told_to_stop(study):
     opt = eq.resume(study)
     said = [(each.answer, each.judge) for each in opt.posterior.judgements]
     assert said == [("first", ""), ("much second", ""), ("second", ""), (0.5, "")]
-    assert opt.judges()[0].skipped == 1
-    assert len(opt.open_pairs) == 1
+    assert opt.study.judges()[0].skipped == 1
+    assert len(opt.study.open_pairs) == 1
 
 
 def test_the_end_of_the_input_loses_nothing(study):
     typing(study, "a\nb\n")
-    waits = eq.resume(study).open_pairs
+    waits = eq.resume(study).study.open_pairs
     assert eq.resume(study).judgements == 2
     again = typing(study, "a\n", "--steps", "7")  # the open pair comes first, on its own scale
     assert f"A: q1 = {waits[0].first['q1']:.4f}" in again
@@ -99,7 +99,7 @@ def test_a_table_of_judgements(study, tmp_path):
     taken = invoke("import", other, tmp_path / "old.csv", "--judgements", code=1).stdout
     assert "3 judgements of " in taken
     assert "line 7 is left out: " in taken
-    assert [answer for _, answer in eq.resume(other).answers()] == ["first", "much second", 0.5]
+    assert [answer for _, answer in eq.resume(other).study.answers()] == ["first", "much second", 0.5]
 
 
 def test_pairs_come_out_the_same_when_made_anew(study):
@@ -117,7 +117,7 @@ def test_a_pair_that_comes_out_differently_is_named(study):
     opt = eq.resume(study)
     from equipoise.log.events import Paired
 
-    opt._study.change(lambda s: s.happen(Paired(s.state.trials, *s.space.candidates(s._streams.at(0, 9))[:2], 5)))
+    opt._session.change(lambda s: s.happen(Paired(s.state.trials, *s.space.candidates(s._streams.at(0, 9))[:2], 5)))
     assert "Pairs: [3]." in invoke("replay", study, "--verify", code=1).stdout
 
 

@@ -64,7 +64,7 @@ def test_the_coins_of_a_study(study):
     answer(study, 20)
     before = study.read_bytes()
     data = invoke("verify", study, "--test", "--json").data
-    assert data == {"p_value": eq.resume(study).coin_test(), "readings": 20, "judgements": 0}
+    assert data == {"p_value": eq.resume(study).study.coin_test(), "readings": 20, "judgements": 0}
     assert "(exact test)." in invoke("verify", study, "--test").stdout
     assert study.read_bytes() == before
 

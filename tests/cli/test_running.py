@@ -236,7 +236,7 @@ def test_our_own_trouble_is_not_blamed_on_the_program(study, monkeypatch):
     result = invoke("run", study, "--", "sh", "-c", "echo 0.25", code=1)
     assert 'Trial 0 read {"value": 0.25}, which is not in the study.' in result.stderr
     monkeypatch.undo()
-    assert eq.resume(study).open_trials == (0,)  # not failed
+    assert eq.resume(study).study.open_trials == (0,)  # not failed
 
 
 @pytest.mark.parametrize("out", ["nan", '{"value": "0.5"}', '{"value": 1, "x": [3]}', '{"value": 1, "error": -1}'])
@@ -250,7 +250,7 @@ def test_a_reading_that_makes_no_sense_is_a_failure(study, out):
 def test_a_program_that_cannot_be_started(study, tmp_path):
     result = invoke("run", study, "--", tmp_path / "nothing", code=1)
     assert "nothing could not be started: No such file or directory" in result.stderr
-    assert eq.resume(study).open_trials == ()
+    assert eq.resume(study).study.open_trials == ()
 
 
 def test_a_reading_that_cannot_be_logged_is_said(study, monkeypatch):
@@ -294,7 +294,7 @@ def test_interrupted_in_the_middle_of_a_reading(study, program, tmp_path, number
     assert "Interrupted; nothing is lost, and the same command continues." in err
     assert json.loads(out)["exit"] == 130
     opt = eq.resume(study)
-    assert (opt.readings, opt.open_trials) == (3, ())
+    assert (opt.readings, opt.study.open_trials) == (3, ())
     code, _, _ = ended(equipoise("run", study, "--readings", 6, "--", measure))
     records = eq.resume(study).records()
     assert (code, [record.trial for record in records]) == (0, list(range(6)))
@@ -307,7 +307,7 @@ def test_killed_and_continued(study, program, tmp_path):
     until(lambda: calls.exists() and len(calls.read_text()) == 4)
     process.kill()
     process.communicate()
-    assert eq.resume(study).open_trials == (3,)
+    assert eq.resume(study).study.open_trials == (3,)
     code, _, _ = ended(equipoise("run", study, "--readings", 6, "--", measure))
     assert (code, [record.trial for record in eq.resume(study).records()]) == (0, list(range(6)))
 

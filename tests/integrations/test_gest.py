@@ -77,7 +77,7 @@ def test_batches_of_any_size_come_in_whole_duels(sizes):
     records = generator.optimizer.records()
     assert [record.trial for record in records] == list(range(24))
     assert [record.duel for record in records] == [i // 2 for i in range(24)]
-    assert generator.optimizer.open_trials == ()
+    assert generator.optimizer.study.open_trials == ()
 
 
 def test_the_order_of_the_rows_does_not_matter():

@@ -506,11 +506,11 @@ def told_the_same(study, law):
         pair = TrialPair.of(trial)
         duel, readings = pair.duel(translation.encode), pair.told(trial)
         first = number * len(readings)
-        optimizer.replay(Asked(first, number, duel))
+        optimizer.study.replay(Asked(first, number, duel))
         for i, reading in enumerate(readings):
             if i:
-                optimizer.replay(Handed(first + i))
-            optimizer.replay(Told(first + i, Reading(reading.value)))
+                optimizer.study.replay(Handed(first + i))
+            optimizer.study.replay(Told(first + i, Reading(reading.value)))
         yield number
 
 

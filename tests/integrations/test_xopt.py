@@ -100,7 +100,7 @@ def test_a_failed_row_is_dropped_with_its_duel():
     records = X.generator.study.optimizer.records()
     assert [r.failed is not None for r in records].count(True) == 2
     assert sum(r.void for r in records) >= 2
-    assert len(X.generator.study.optimizer.open_trials) == 0
+    assert len(X.generator.study.optimizer.study.open_trials) == 0
 
 
 def broken(point):
@@ -144,7 +144,7 @@ def test_the_order_inside_a_duel_is_random():
         generator.generate(2)
         signs.append(generator.study.journal.events[-2]["signs"][0])
     assert {1.0, -1.0} == set(signs)
-    assert isinstance(generator.study.optimizer.offset, eq.Tracked)
+    assert isinstance(generator.study.optimizer.study.setup.offset, eq.Tracked)
 
 
 def observed(point):

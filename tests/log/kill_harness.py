@@ -37,8 +37,8 @@ def live(path, pipe):
     warnings.simplefilter("ignore", eq.log.TornLine)
     opt = eq.resume(path) if path.exists() else study(log=path)
     os.write(pipe, b"ready\n")
-    for i in opt.open_trials:
-        opt.expire(i)
+    for i in opt.study.open_trials:
+        opt.study.expire(i)
     while True:
         trial = opt.ask()
         opt.tell(trial, reading(trial))
@@ -93,8 +93,8 @@ def main(path, kills, seed):
     warnings.simplefilter("ignore", eq.log.TornLine)
     opt = eq.resume(path)
     in_log = [event["tell"] for event in map(json.loads, path.read_text().splitlines()) if "tell" in event]
-    for i in opt.open_trials:
-        opt.expire(i)
+    for i in opt.study.open_trials:
+        opt.study.expire(i)
     result = {"readings": opt.readings, "acknowledged": len(told), "lost": sorted(set(told) - set(in_log))}
     result["doubled"] = len(in_log) - len(set(in_log)) + len(told) - len(set(told))
     ours, theirs = seen(opt), seen(undisturbed(opt.readings))

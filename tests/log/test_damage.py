@@ -157,7 +157,7 @@ def test_a_study_is_never_overwritten(path):
 def test_the_first_format_stays_readable(path):
     opt = eq.resume(shutil.copy(STORED, path))
     assert opt.readings == 31
-    assert opt.open_trials == (32, 34)
+    assert opt.study.open_trials == (32, 34)
     assert {record.failed for record in opt.records()} == {None, "beam lost"}
     assert opt.recommend().x["q1"] == pytest.approx(0.7, abs=0.05)
     asked = next(line for line in events(STORED) if line.get("ask") == 2)

@@ -36,7 +36,7 @@ def test_what_was_asked_and_told_is_known_and_it_goes_on(resumed, name):
     opt, expected = resumed(name), EXPECTED[name]
     assert opt.readings == expected["readings"] == sum(record.value is not None for record in opt.records())
     assert opt.posterior.comparisons == expected["comparisons"]
-    assert list(opt.open_trials) == expected["open"]
+    assert list(opt.study.open_trials) == expected["open"]
     best = opt.recommend()
     assert np.isfinite(opt.space.encode(best.x)).all()
     assert best.gap_bound >= 0
@@ -89,11 +89,11 @@ def test_there_is_a_log_of_every_kind_of_study():
 def test_what_version_0_2_0_knew_is_known(known, name):
     opt, expected = known(name), LAST[name]
     assert (opt.readings, opt.judgements) == (expected["readings"], expected["judgements"])
-    assert list(opt.open_trials) == expected["open"]
-    assert [pair.id for pair in opt.open_pairs] == expected["open_pairs"]
+    assert list(opt.study.open_trials) == expected["open"]
+    assert [pair.id for pair in opt.study.open_pairs] == expected["open_pairs"]
     table = [[r.trial, r.value, r.failed, r.void, r.aside is not None] for r in opt.records()]
     assert table == expected["table"]
-    assert {report.name: report.answers for report in opt.judges()} == expected["judges"]
+    assert {report.name: report.answers for report in opt.study.judges()} == expected["judges"]
 
 
 @pytest.mark.parametrize("name", LAST)
@@ -113,8 +113,8 @@ LIMITED = ("limited",)
 @pytest.mark.parametrize("name", [name for name in LAST if name not in LIMITED])
 def test_version_0_2_0_would_have_asked_and_recommended_the_same(known, name):
     opt, expected = known(name), LAST[name]
-    best, pair = opt.recommend(context=at(opt)), opt.propose_pair(judge="anna", context=at(opt))
+    best, pair = opt.recommend(context=at(opt)), opt.study.propose_pair(judge="anna", context=at(opt))
     np.testing.assert_allclose(opt.space.encode(best.x), expected["best"], atol=1e-6)
-    np.testing.assert_allclose(opt.propose(context=at(opt)).points, expected["next"], atol=1e-6)
+    np.testing.assert_allclose(opt.study.propose(context=at(opt)).points, expected["next"], atol=1e-6)
     both = [opt.space.encode(x) for x in (pair.first, pair.second)]
     np.testing.assert_allclose(both, expected["next_pair"], atol=1e-6)

@@ -166,7 +166,7 @@ def test_a_study_too_large_to_be_read_again_is_not_begun(path):
         patched.setattr(lines, "MAX_LINE", 1000)
         with pytest.raises(eq.LogError, match="must have lines of at most 1000 bytes"):
             opt.tell(trial, failed="x" * 1000)
-    assert opt.open_trials == (0,)
+    assert opt.study.open_trials == (0,)
 
 
 def test_mutated_logs_are_read_or_refused(tmp_path):

@@ -39,10 +39,10 @@ CALLS = {
     "tell": lambda opt: opt.tell(2, 0.5, time=3.0),
     "complete": lambda opt: opt.tell(1, 0.7),
     "fail": lambda opt: opt.tell(2, failed="beam lost"),
-    "expire": lambda opt: opt.expire(2),
+    "expire": lambda opt: opt.study.expire(2),
     "correct": lambda opt: opt.correct(0, 0.9),
     "retract": lambda opt: opt.retract(0),
-    "note": lambda opt: opt.set("mode", "pause", "lunch"),
+    "note": lambda opt: opt.study.set("mode", "pause", "lunch"),
     "absurd": lambda opt: opt.tell(1, 1e200),
     "audit": lambda opt: opt.audit(2),
     "verify": lambda opt: opt.verify(2),
@@ -121,7 +121,7 @@ def seen(opt):
     opt.compare(*SPACE.points[:2])  # it follows what is written
     at = opt.posterior.at(SPACE.points)
     records = [(record.x.tobytes(), replace(record, x=None)) for record in opt.records()]
-    return at.mean.tobytes(), at.variance.tobytes(), records, opt.open_trials, opt.readings, opt.plan
+    return at.mean.tobytes(), at.variance.tobytes(), records, opt.study.open_trials, opt.readings, opt.study.plan
 
 
 def other_thread_asks(opt):

@@ -58,16 +58,16 @@ def test_a_start_is_the_same_to_the_last_bit_though_its_decoding_rounds(path):
     start = {"q": -1.3 + 2 * 4.2 / 61, "p": 0.3 + 5 * 1.4 / 61}
     assert (space.encode(space.decode(space.encode(start))) != space.encode(start)).any()
     opt = eq.Optimizer(space, start=start, drop=0.5, log=path, rng=0)
-    assert eq.resume(path).propose().points.tobytes() == opt.propose().points.tobytes()
+    assert eq.resume(path).study.propose().points.tobytes() == opt.study.propose().points.tobytes()
     for _ in range(4):
         opt.tell(opt.ask(), 0.3)
-    assert eq.resume(path).propose().points.tobytes() == opt.propose().points.tobytes()
+    assert eq.resume(path).study.propose().points.tobytes() == opt.study.propose().points.tobytes()
 
 
 @pytest.mark.parametrize(("space", "parts"), [*OTHERS.values(), *GIVEN.values()], ids=[*OTHERS, *GIVEN])
 def test_a_study_taken_up_is_the_study_that_was_left(path, space, parts):
     with_log, without = eq.Optimizer(space, log=path, rng=3, **parts), eq.Optimizer(space, rng=3, **parts)
-    assert with_log.log == path
+    assert with_log.study.log == path
     for opt in (with_log, without):
         act(opt, 20)
     assert state(with_log) == state(without)  # the log changes nothing
@@ -126,7 +126,7 @@ def test_no_news_leaves_no_trace(path):
         with pytest.raises((ValueError, TypeError)):
             opt.tell(trial, **refused)
     with pytest.raises(ValueError, match="`trial` must be one that was asked for"):
-        opt.expire(7)
+        opt.study.expire(7)
     assert path.read_bytes() == before
 
 
@@ -135,7 +135,7 @@ def test_copies_are_in_memory(path):
     act(opt, 10)
     before, twin = path.read_bytes(), copy.copy(opt)
     act(twin, 10)
-    assert twin.log is None
+    assert twin.study.log is None
     assert path.read_bytes() == before
 
 
@@ -280,4 +280,4 @@ def test_several_events_of_one_turn_are_all_written(tmp_path):
         opt.tell(trial, value_at(trial))
     opt.ask(n=2)
     assert state(eq.resume(path)) == state(opt)
-    assert opt.open_trials == (5, 6)
+    assert opt.study.open_trials == (5, 6)

@@ -58,7 +58,7 @@ def test_a_process_that_changes_its_directory_keeps_its_log(path, monkeypatch, t
     (tmp_path / "other").mkdir()
     monkeypatch.chdir(tmp_path / "other")
     opt.tell(opt.ask(), 0.5)
-    assert opt.log == path
+    assert opt.study.log == path
     assert eq.resume(path).readings == 1
     assert list((tmp_path / "other").iterdir()) == []
 
@@ -92,8 +92,8 @@ def test_a_copy_put_in_its_place_is_the_same_log(path, tmp_path):
 def test_a_file_that_grew_otherwise_is_noticed(path):
     opt = new(path)
     trial = opt.ask()
-    journal = opt._study.turns.journal
-    journal.begin(opt._study.apply)
+    journal = opt._session.turns.journal
+    journal.begin(opt._session.apply)
     with path.open("ab") as file:  # somebody who does not lock
         file.write(b"x")
     with pytest.raises(eq.LogError, match="was changed by something that did not lock it"):
@@ -130,8 +130,8 @@ def test_a_dangling_link_is_followed(path, tmp_path):
     opt = new(path)
     opt.ask()
     assert path.is_symlink()
-    assert opt.log == tmp_path / "disk" / "real.jsonl"
-    assert eq.resume(path).open_trials == (0,)
+    assert opt.study.log == tmp_path / "disk" / "real.jsonl"
+    assert eq.resume(path).study.open_trials == (0,)
 
 
 def test_an_empty_file_stays_the_file_it_is(path):
@@ -139,7 +139,7 @@ def test_an_empty_file_stays_the_file_it_is(path):
     other = path.with_name("other.jsonl")
     os.link(path, other)
     new(path).ask()
-    assert eq.resume(other).open_trials == (0,)
+    assert eq.resume(other).study.open_trials == (0,)
 
 
 def test_no_other_file_is_touched(path):

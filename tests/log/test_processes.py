@@ -40,7 +40,7 @@ def test_a_child_forked_while_another_thread_asks_can_ask(path, logged):
     child = os.fork()
     if child == 0:
         signal.alarm(120)  # ends the child should it hang
-        journal = opt._study.turns.journal
+        journal = opt._session.turns.journal
         if journal is not None:
             journal._lines._lock.timeout = 0.1
         try:
@@ -53,7 +53,7 @@ def test_a_child_forked_while_another_thread_asks_can_ask(path, logged):
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == (3 if logged else 0)
     go_on.set()
     thread.join(120)
-    assert opt.open_trials == (0,)
+    assert opt.study.open_trials == (0,)
     opt.ask()
 
 
@@ -89,7 +89,7 @@ def test_a_callback_that_uses_its_own_study_is_refused_at_once(path, call):
     with pytest.raises(RuntimeError, match="must not be used from inside a call of its own"):
         opt.ask()
     assert time.monotonic() - start < 30  # who waits for a lock does so for 60 s
-    assert opt.open_trials == ()
+    assert opt.study.open_trials == ()
 
 
 def test_a_signal_handler_that_uses_the_study_is_refused_at_once(path):
@@ -113,7 +113,7 @@ def test_a_signal_handler_that_uses_the_study_is_refused_at_once(path):
     finally:
         signal.signal(signal.SIGUSR1, before)
     assert len(refused) == 1
-    assert opt.open_trials == (0,)
+    assert opt.study.open_trials == (0,)
 
 
 # Told twice.

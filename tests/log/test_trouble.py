@@ -42,7 +42,7 @@ CALLS = {
     "new worker": lambda opt, trial: opt.ask(worker="laser-2"),
     "tell": lambda opt, trial: opt.tell(trial, 0.5),
     "fail": lambda opt, trial: opt.tell(trial, failed="no"),
-    "expire": lambda opt, trial: opt.expire(trial),
+    "expire": lambda opt, trial: opt.study.expire(trial),
 }
 
 
@@ -125,7 +125,7 @@ best = opt.recommend()
 try:
     opt.ask()
 except eq.LogError as error:
-    print(opt.readings, opt.open_trials, error)
+    print(opt.readings, opt.study.open_trials, error)
 """
 
 
@@ -162,7 +162,7 @@ def test_two_optimizers_on_one_log_take_turns(path):
 
 def test_a_stuck_process_is_named_and_a_dead_one_is_no_obstacle(path):
     opt = eq.Optimizer(FINITE, kernel=KERNEL, log=path, rng=0)
-    opt._study.turns.journal._lines._lock.timeout = 0.2
+    opt._session.turns.journal._lines._lock.timeout = 0.2
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLD, str(path) + ".lock"], stdout=subprocess.PIPE, stdin=subprocess.PIPE
     )
@@ -228,13 +228,13 @@ def test_an_interrupt_after_the_writing_is_made_good(path, monkeypatch):
         call(alone)
 
     twice(lambda o: o.ask())
-    assert opt.open_trials == ()
+    assert opt.study.open_trials == ()
     opt.recommend()
-    assert opt.open_trials == (0,)
+    assert opt.study.open_trials == (0,)
     twice(lambda o: o.tell(0, 0.5))
     opt.tell(0, 0.5)
     twice(lambda o: o.ask())
-    twice(lambda o: o.expire(1))
+    twice(lambda o: o.study.expire(1))
     assert opt.ask().id == alone.ask().id == 1
     opt.tell(1, 0.7)
     alone.tell(1, 0.7)
@@ -243,15 +243,15 @@ def test_an_interrupt_after_the_writing_is_made_good(path, monkeypatch):
 
 def test_an_interrupt_after_the_change_is_made_good(path, monkeypatch):
     opt = eq.Optimizer(FINITE, kernel=KERNEL, log=path, rng=0)
-    real = opt._study.turns.journal.end
+    real = opt._session.turns.journal.end
 
     def interrupted(well):
         real(well=False)
         raise KeyboardInterrupt
 
-    for call in (lambda: opt.ask(), lambda: opt.tell(0, 0.5), lambda: opt.ask(), lambda: opt.expire(1)):
+    for call in (lambda: opt.ask(), lambda: opt.tell(0, 0.5), lambda: opt.ask(), lambda: opt.study.expire(1)):
         with monkeypatch.context() as patched:
-            patched.setattr(opt._study.turns.journal, "end", interrupted)
+            patched.setattr(opt._session.turns.journal, "end", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 call()
     assert opt.ask().id == 1

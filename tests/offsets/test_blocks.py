@@ -85,7 +85,7 @@ def test_only_readings_of_one_run_are_compared():
 def test_it_finds_the_best_where_levels_hide_it():
     opt = studied()
     assert opt.recommend().x[0] == pytest.approx(0.7, abs=0.05)
-    assert opt.offset == eq.Blocks(LENGTH)
+    assert opt.study.setup.offset == eq.Blocks(LENGTH)
 
 
 def test_the_guard_watches_it():
@@ -116,12 +116,12 @@ def test_a_log_resumes_to_the_same_belief(tmp_path):
     path = tmp_path / "study.jsonl"
     opt = studied(readings=32, log=path)
     again = eq.resume(path)
-    assert again.offset == eq.Blocks(LENGTH)
+    assert again.study.setup.offset == eq.Blocks(LENGTH)
     before, after = (each.posterior.at(LINE) for each in (opt, again))
     assert before.mean.tobytes() == after.mean.tobytes()
     assert before.covariance().tobytes() == after.covariance().tobytes()
     assert opt.posterior.modeled.hyperparameters == again.posterior.modeled.hyperparameters
-    assert again.propose().points.tobytes() == opt.propose().points.tobytes()
+    assert again.study.propose().points.tobytes() == opt.study.propose().points.tobytes()
     with pytest.raises(ValueError, match="`offset` must stay what the log says"):
         eq.resume(path, offset=eq.Blocks(LENGTH + 1))
 

@@ -32,4 +32,4 @@ def test_in_the_loop():
         trial = opt.ask()
         opt.tell(trial, float(trial.x[0]))
     assert opt.recommend().x == [1.0]
-    assert isinstance(opt.reduction, eq.Direct)
+    assert isinstance(opt.study.setup.reduction, eq.Direct)

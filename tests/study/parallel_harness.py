@@ -58,7 +58,7 @@ def work(world, opt, worker, readings, rng, acknowledge):
     name = f"laser-{worker}"
     for record in opt.records():  # what a killed predecessor had in its hands
         if record.worker == name and record.value is None and record.failed is None:
-            opt.expire(record.trial)
+            opt.study.expire(record.trial)
     while opt.readings < readings:
         trial = opt.ask(worker=name)
         time.sleep(rng.expovariate(1 / 0.001))

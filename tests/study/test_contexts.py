@@ -61,7 +61,7 @@ def test_a_resumed_study_and_a_copy_give_the_same_answer_and_go_on_alike(wandere
     for again in (eq.resume(path), copy.deepcopy(opt), pickle.loads(pickle.dumps(opt))):
         for context in (None, {"temp": 33}):
             assert repr(again.recommend(context=context)) == repr(opt.recommend(context=context))
-        assert (again.propose(context={"temp": 7}).points == opt.propose(context={"temp": 7}).points).all()
+        assert (again.study.propose(context={"temp": 7}).points == opt.study.propose(context={"temp": 7}).points).all()
         assert again.records() == opt.records()
 
 
@@ -77,7 +77,7 @@ def test_without_a_context_the_one_asked_for_last_is_answered_and_named(wandered
 
 def test_history_and_difference_are_at_a_context_too(wandered):
     opt, _ = wandered
-    past = opt.history([20, 50], context={"temp": 30})
+    past = opt.study.history([20, 50], context={"temp": 30})
     assert [best.x["temp"] for best in past] == [30, 30]
     assert repr(past[-1]) == repr(opt.recommend(context={"temp": 30}))
     good, bad = {"q": 0.65}, {"q": 0.1}
@@ -123,7 +123,7 @@ def test_a_reading_handed_out_at_another_context_is_told_taken_back_and_correcte
     opt = eq.Optimizer(SPACE, rng=0)
     opt.tell(opt.ask(context={"temp": 10}), 0.0)
     second = opt.ask(context={"temp": 12})
-    opt.expire(second)
+    opt.study.expire(second)
     again = opt.ask()
     assert again == second
     opt.tell(again, 1.0)
@@ -148,10 +148,10 @@ def test_a_plan_is_for_its_context_alone(purpose):
     plan = getattr(opt, purpose)(4, context={"temp": 30})
     opt.tell(opt.ask(context={"temp": 11}), 0.0)  # serves it not
     opt.tell(opt.ask(), 0.0)
-    assert opt.plan == plan
+    assert opt.study.plan == plan
     with pytest.raises(RuntimeError, match="is under way"):
         getattr(opt, purpose)(4, context={"temp": 10})
-    while opt.plan is not None:
+    while opt.study.plan is not None:
         trial = opt.ask()
         assert trial.x["temp"] == 30
         opt.tell(trial, f(trial.x))
@@ -164,8 +164,8 @@ def test_an_audit_at_a_context_is_resumed(tmp_path):
     opt = study(10, wandering, log=tmp_path / "study.jsonl")
     opt.audit(4, context={"temp": 30})
     again = eq.resume(tmp_path / "study.jsonl")
-    assert again.plan == opt.plan
-    assert (again.propose().points == opt.propose().points).all()
+    assert again.study.plan == opt.study.plan
+    assert (again.study.propose().points == opt.study.propose().points).all()
 
 
 def test_run_takes_a_context_or_a_function_that_returns_the_present_one():

@@ -27,7 +27,7 @@ def study(told=value, log=None, **parts):
 
 def belief(opt):
     at = opt.posterior.at(np.linspace(0, 1, 21)[:, None])
-    return at.mean.tobytes(), at.variance.tobytes(), opt.posterior.comparisons, opt.open_trials, opt.readings
+    return at.mean.tobytes(), at.variance.tobytes(), opt.posterior.comparisons, opt.study.open_trials, opt.readings
 
 
 def replayed(events, **parts):
@@ -55,7 +55,7 @@ def test_a_retracted_reading_leaves_its_trial_open_and_teaches_nothing(parts):
     opt = study(log=journal, **parts)
     without = [event for event in journal.events if event.get("tell") != 3]
     opt.retract(3)
-    assert opt.open_trials == (3,)
+    assert opt.study.open_trials == (3,)
     assert belief(opt) == belief(replayed(without, **parts))
     opt.tell(3, 0.25)
     assert opt.records()[-1].value == 0.25  # told last
@@ -74,7 +74,7 @@ def test_a_failure_is_retracted_like_a_reading():
 def test_undo_takes_the_last_answer_back_again_and_again():
     opt = study()
     assert [opt.undo() for _ in range(3)] == [9, 8, 7]
-    assert opt.open_trials == (7, 8, 9)
+    assert opt.study.open_trials == (7, 8, 9)
     with pytest.raises(RuntimeError, match="there is nothing to undo"):
         eq.Optimizer(BOX, rng=0).undo()
 

@@ -22,9 +22,9 @@ over_spaces = pytest.mark.parametrize("space", [FINITE, BOX, SPACE], ids=["finit
 @over_spaces
 def test_with_a_space_alone_everything_is_learned_and_guarded(space):
     opt = eq.Optimizer(space, rng=0)
-    assert isinstance(opt.policy, eq.Challenger)
-    assert isinstance(opt.reduction, eq.TwoPoint)
-    assert opt.offset == eq.Tracked()
+    assert isinstance(opt.study.setup.policy, eq.Challenger)
+    assert isinstance(opt.study.setup.reduction, eq.TwoPoint)
+    assert opt.study.setup.offset == eq.Tracked()
     assert isinstance(opt.posterior, GuardedPosterior)
     assert opt.posterior.confidence == eq.CredibleConfidence(2.0)
     modeled = opt.posterior.modeled
@@ -49,7 +49,7 @@ def test_with_a_space_alone_everything_is_learned_and_guarded(space):
 )
 def test_what_is_assumed_of_the_offset_follows_from_how_is_measured(space, setting, law):
     opt = eq.Optimizer(space, rng=0, **setting)
-    assert opt.offset == law
+    assert opt.study.setup.offset == law
     assert isinstance(opt.posterior, LearnedPosterior)
     assert opt.posterior.law == law
     assert opt.posterior.law.learns_readings == (law != eq.Arbitrary())
@@ -64,7 +64,7 @@ def test_with_a_kernel_only_f_is_learned():
         opt = eq.Optimizer(space, kernel=KERNEL, rng=0)
         posterior = opt.posterior
         assert type(posterior) is form
-        assert opt.offset == eq.Arbitrary()
+        assert opt.study.setup.offset == eq.Arbitrary()
         assert not posterior.law.learns_readings
         assert (posterior.kernel, posterior.regularizer, posterior.beta) == (KERNEL, 1.0, 1.0)
     assert eq.Optimizer(BOX, kernel=KERNEL, regularizer=0.3, rng=0).posterior.regularizer == 0.3

@@ -62,7 +62,7 @@ def test_a_study_that_is_taken_up_is_the_one_left(path, parts):
     for _ in range(7):
         read(opt, int(rng.integers(1, 4)))
         assert belief(eq.resume(path)) == belief(opt)
-        if rng.random() < 0.6 and opt.refit():
+        if rng.random() < 0.6 and opt.study.refit():
             assert belief(eq.resume(path)) == belief(opt)
     assert state(eq.resume(path)) == state(opt)
     assert {"deferred", "refit"} <= set(kinds(path))
@@ -72,7 +72,7 @@ def test_readings_may_be_told_while_it_fits(path, monkeypatch):
     opt = read(eq.Optimizer(SPACE, log=path, rng=0), 6)
     real = Overdue.made
     monkeypatch.setattr(Overdue, "made", lambda due: (read(opt, 3), real(due))[1])
-    assert opt.refit()
+    assert opt.study.refit()
     monkeypatch.undo()
     assert kinds(path)[-1] == "refit"
     assert events(path)[-1]["refit"] == 9  # as after six readings, of which three have completed a pair
@@ -84,16 +84,16 @@ def test_the_fit_is_that_of_its_lessons(path):
     read(eager, 6, refit=True)
     read(patient, 6)
     assert patient.posterior.fitted != eager.posterior.fitted
-    assert patient.refit()
+    assert patient.study.refit()
     assert state(patient) == state(eager)
-    assert not patient.refit()
+    assert not patient.study.refit()
 
 
 def test_a_reading_told_without_deferring_makes_the_fit(path):
     opt = read(eq.Optimizer(SPACE, log=path, rng=0), 6)
     read(opt, 1, refit=True)
     assert "fit" in events(path)[-1]
-    assert not opt.refit()
+    assert not opt.study.refit()
     assert state(eq.resume(path)) == state(opt)
 
 
@@ -104,7 +104,7 @@ def test_a_fit_to_what_has_changed_is_dropped(path, monkeypatch, change):
     opt = read(eq.Optimizer(SPACE, log=path, rng=0), 6)
     real = Overdue.made
     monkeypatch.setattr(Overdue, "made", lambda due: (change(opt), real(due))[1])
-    opt.refit()
+    opt.study.refit()
     monkeypatch.undo()
     assert "refit" not in kinds(path)
     assert state(eq.resume(path)) == state(opt)
@@ -113,18 +113,18 @@ def test_a_fit_to_what_has_changed_is_dropped(path, monkeypatch, change):
 @pytest.mark.parametrize("change", [lambda opt: opt.correct(3, 0.2), lambda opt: opt.retract(3)])
 def test_what_is_corrected_afterwards_is_fitted_anew(path, change):
     opt = read(eq.Optimizer(SPACE, log=path, rng=0), 8)
-    opt.refit()
+    opt.study.refit()
     read(opt, 5)
     change(opt)
     assert state(eq.resume(path)) == state(opt)
     read(opt, 3)
-    opt.refit()
+    opt.study.refit()
     assert state(eq.resume(path)) == state(opt)
 
 
 def test_a_reading_that_cannot_be_sets_all_right(path):
     opt = read(eq.Optimizer(SPACE, log=path, rng=0), 8)
-    opt.refit()
+    opt.study.refit()
     with pytest.warns(eq.study.SetAside):
         opt.tell(opt.ask(), 1e300, refit=False)
     assert state(eq.resume(path)) == state(opt)
@@ -135,20 +135,20 @@ def test_another_process_follows(path):
     other = eq.resume(path)
     for _ in range(4):
         read(opt, 3)
-        opt.refit()
-        other.follow()
+        opt.study.refit()
+        other.study.follow()
         assert belief(other) == belief(opt)
     read(opt, 3)
-    other.refit()
-    opt.follow()
+    other.study.refit()
+    opt.study.follow()
     assert state(other) == state(opt)
 
 
 def test_two_processes_may_fit_the_same(path, monkeypatch):
     opt = read(eq.Optimizer(SPACE, log=path, rng=0), 6)
     other, real = eq.resume(path), Overdue.made
-    monkeypatch.setattr(Overdue, "made", lambda due: (monkeypatch.undo(), other.refit(), real(due))[2])
-    opt.refit()
+    monkeypatch.setattr(Overdue, "made", lambda due: (monkeypatch.undo(), other.study.refit(), real(due))[2])
+    opt.study.refit()
     assert kinds(path).count("refit") == 1
     assert state(eq.resume(path)) == state(opt) == state(other)
 
@@ -158,7 +158,7 @@ def test_judgements_beside(path):
     for _ in range(4):
         read(opt, 3)
         opt.judge(opt.ask_pair(), "first")
-        opt.refit()
+        opt.study.refit()
         opt.judge(opt.ask_pair(), "second")
         assert belief(eq.resume(path)) == belief(opt)
 
@@ -167,7 +167,7 @@ def test_it_is_proven_like_any_other(path):
     opt = eq.Optimizer(SPACE, log=path, rng=0)
     for readings in (7, 2, 5, 4):
         read(opt, readings)
-        opt.refit()
+        opt.study.refit()
     assert "Proposals that come out differently: none" in invoke("replay", path, "--verify").stdout
     assert "refit" in invoke("replay", path).stdout
 
@@ -176,8 +176,8 @@ def test_copies_know_what_is_deferred():
     opt = read(eq.Optimizer(SPACE, rng=0), 7)
     for other in (copy.deepcopy(opt), pickle.loads(pickle.dumps(opt))):
         assert state(other) == state(opt)
-        assert other.refit()
-    assert opt.refit()
+        assert other.study.refit()
+    assert opt.study.refit()
 
 
 def test_an_interrupt_while_it_fits_changes_nothing(path, monkeypatch):
@@ -188,28 +188,28 @@ def test_an_interrupt_while_it_fits_changes_nothing(path, monkeypatch):
     before = state(opt)
     monkeypatch.setattr(refitting, "fit", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        opt.refit()
+        opt.study.refit()
     monkeypatch.undo()
     assert state(opt) == before
-    assert opt.refit()
+    assert opt.study.refit()
 
 
 def test_nothing_is_deferred_by_default(path):
     read(eq.Optimizer(SPACE, log=path, rng=0), 8, refit=True)
     assert set(kinds(path)) == {"ask", "hand", "tell"}
-    assert not eq.resume(path).refit()
+    assert not eq.resume(path).study.refit()
 
 
 def test_a_study_that_fits_nothing_has_nothing_to_make():
     opt = eq.Optimizer(eq.Finite([[0.0], [1.0]]), kernel=eq.RBF(0.5), policy=eq.IDS(), rng=0)
     opt.tell(opt.ask(), 0.5, refit=False)
-    assert not opt.refit()
+    assert not opt.study.refit()
 
 
 @pytest.mark.parametrize(("lessons", "word"), [(99, "lesson"), (0, "lesson"), (-1, "refit"), (1.5, "refit")])
 def test_a_log_that_says_nonsense_of_a_fit_is_refused(path, lessons, word):
     opt = read(eq.Optimizer(SPACE, log=path, rng=0), 6)
-    opt.refit()
+    opt.study.refit()
     contents = events(path)
     contents[-1]["refit"] = lessons
     rewrite(path, contents)
@@ -222,7 +222,7 @@ def test_threads_ask_and_tell_while_another_fits(path):
 
     def fit():
         while not ending.is_set():
-            opt.refit()
+            opt.study.refit()
 
     thread = threading.Thread(target=fit)
     thread.start()

@@ -52,7 +52,7 @@ class Machine:
 
     def ask(self, n=1):
         """Ask for trials, which the machine then dials in one after the other, and watch."""
-        allows, cautious = self.opt._study.state.feasibility.allows, self.opt.posterior.cautious(3 * DROP)
+        allows, cautious = self.opt._session.state.feasibility.allows, self.opt.posterior.cautious(3 * DROP)
         trials = self.opt.ask(n=n, context=self.context())
         for trial in trials:
             self.watch(trial.x, allows, cautious)
@@ -107,11 +107,11 @@ class Machine:
 
     def expire(self):
         (trial,) = self.ask()
-        self.opt.expire(trial)
+        self.opt.study.expire(trial)
 
     def undo(self):
         self.opt.undo()
-        (open_trial,) = self.opt.open_trials
+        (open_trial,) = self.opt.study.open_trials
         again = next(record for record in self.opt.records() if record.trial == open_trial)
         self.told = self.told[:-1]
         self.read(eq.Trial(again.trial, again.x))
@@ -119,7 +119,7 @@ class Machine:
     def move(self):
         """The operator dials in another setting by hand, and says so."""
         self.at = self.at | {"a": 0.3, "n": 2}
-        self.opt.note("dialed in", x=self.at)
+        self.opt.study.note("dialed in", x=self.at)
         self.told = []
 
     def live(self, rounds):
@@ -131,7 +131,7 @@ class Machine:
                 odd[k // 5 % len(odd)]()
             if k == 9:
                 self.opt.begin_block("tuesday")
-            if k == 11 and self.told and not self.opt.open_trials and trial.x == self.told[-1]:
+            if k == 11 and self.told and not self.opt.study.open_trials and trial.x == self.told[-1]:
                 self.undo()
 
 
@@ -236,7 +236,7 @@ def test_pairs_to_be_judged_are_within_the_limits():
     far = eq.Optimizer(PLANE, start=CORNER, max_step={"a": 0.05}, rng=5)
     pair = far.ask_pair()
     far.judge(pair, "first")
-    far.note("dialed in", x={"a": 0.9, "b": 0.9})
+    far.study.note("dialed in", x={"a": 0.9, "b": 0.9})
     with pytest.raises(RuntimeError, match="`again` must be a pair within `drop` and `max_step`"):
         far.ask_pair(again=pair)
 
@@ -249,7 +249,7 @@ def test_a_half_that_waits_is_moved_to_where_it_may_be_measured():
     assert half.id == 1
     assert max(abs(half.x["a"] - 0.6), abs(half.x["b"] - 0.6)) <= 0.1 + 1e-9
     opt.tell(half, 1.1)
-    opt.note("dialed in", x={"a": 0.9, "b": 0.9})
+    opt.study.note("dialed in", x={"a": 0.9, "b": 0.9})
     assert max(abs(opt.ask().x[k] - 0.9) for k in "ab") <= 0.1 + 1e-9
 
 
@@ -259,7 +259,7 @@ def test_an_audit_and_a_verification_keep_away_from_what_fails():
     def measure(n):
         asked = []
         for _ in range(n):
-            allows = opt._study.state.feasibility.allows
+            allows = opt._session.state.feasibility.allows
             trial = opt.ask()
             point = opt.space.encode(trial.x)[None]
             asked.append(bool(allows(point)[0]))
@@ -272,7 +272,7 @@ def test_an_audit_and_a_verification_keep_away_from_what_fails():
     measure(30)
     opt.audit(6)
     assert all(measure(12))
-    if opt.plan is not None:
+    if opt.study.plan is not None:
         opt.cancel()
     opt.verify(4)
     assert all(measure(8))
@@ -286,7 +286,7 @@ def test_a_resumed_study_stands_where_it_stood(tmp_path):
         opt.tell(trial, trial.x["a"], x=trial.x | {"a": 0.5} if k == 3 else None)
     opt.ask()
     again = eq.resume(path)
-    assert again.propose().points.tobytes() == opt.propose().points.tobytes()
+    assert again.study.propose().points.tobytes() == opt.study.propose().points.tobytes()
 
 
 def test_nothing_passes_the_gate_by():

@@ -37,7 +37,7 @@ def forty(tmp_path_factory):
 
 
 def test_finds_the_best_by_judgements_alone(forty):
-    opt, path = forty, forty.log
+    opt, path = forty, forty.study.log
     best = opt.recommend()
     assert merit(best.x) > 5
     assert (best.readings, best.judgements, opt.readings, opt.judgements) == (0, 40, 0, 40)
@@ -70,13 +70,13 @@ def test_an_answer_can_be_corrected_retracted_and_undone(tmp_path):
     opt.judge(pair.id, "second")
     assert opt.posterior.mean(X).tobytes() == corrected.tobytes()
     opt.retract(pair)
-    assert opt.open_pairs == (pair,)
+    assert opt.study.open_pairs == (pair,)
     opt.judge(pair, skip="can't tell")
-    assert not opt.open_pairs
+    assert not opt.study.open_pairs
     assert opt.posterior.mean(X).tobytes() == before.tobytes()
-    again = eq.resume(opt.log)
+    again = eq.resume(opt.study.log)
     assert again.posterior.mean(X).tobytes() == before.tobytes()
-    assert again.judges()[0].skipped == opt.judges()[0].skipped == 1
+    assert again.study.judges()[0].skipped == opt.study.judges()[0].skipped == 1
 
 
 def test_what_makes_no_sense_is_refused():
@@ -108,7 +108,7 @@ def test_order_is_blind_and_open_pairs_differ():
     pairs = [opt.ask_pair() for _ in range(12)]
     settings = {tuple(x.values()) for pair in pairs for x in (pair.first, pair.second)}
     assert len(settings) > 16
-    assert [pair.id for pair in opt.open_pairs] == list(range(12))
+    assert [pair.id for pair in opt.study.open_pairs] == list(range(12))
 
 
 def test_mixed_with_readings():
@@ -122,7 +122,7 @@ def test_mixed_with_readings():
     best = opt.recommend()
     assert (best.readings, best.judgements) == (24, 12)
     assert merit(best.x) > 5
-    assert 100 < opt.judges()[0].noise < 10_000
+    assert 100 < opt.study.judges()[0].noise < 10_000
     difference = opt.compare({"blur": 2, "sharp": 0.7}, {"blur": 4.5, "sharp": 0.1})
     assert 3000 < difference.value < 9000
     assert difference.chosen > 0.8
@@ -139,7 +139,7 @@ def test_a_biased_judge_is_seen_through():
         return "first" if z > 0 else "second"
 
     best = opt.run_pairs(decide, 45, judge="model", steps=2, check_every=4)
-    (report,) = opt.judges()
+    (report,) = opt.study.judges()
     assert merit(best.x) > 4.5
     assert report.name == "model"
     assert report.answers == 45
@@ -177,7 +177,7 @@ def test_a_league_may_be_of_all(tmp_path):
         met.add("".join(sorted(pair.first + pair.second)))
         opt.judge(pair, "first" if pair.first < pair.second else "second")
     assert len(met) == 6
-    assert [place.x for place in eq.resume(opt.log).league()] == list("abcd")
+    assert [place.x for place in eq.resume(opt.study.log).league()] == list("abcd")
 
 
 def test_a_kernel_that_is_given(tmp_path):
@@ -189,7 +189,7 @@ def test_a_kernel_that_is_given(tmp_path):
         z = -30 * (pair.first[0] - 0.6) ** 2 + 30 * (pair.second[0] - 0.6) ** 2 + rng.normal()
         opt.judge(pair, "first" if z > 0 else "second")
     assert opt.recommend().x[0] == pytest.approx(0.6, abs=0.15)
-    assert eq.resume(opt.log).recommend().x == opt.recommend().x
+    assert eq.resume(opt.study.log).recommend().x == opt.recommend().x
 
 
 def test_an_audit_by_judges():
@@ -200,7 +200,7 @@ def test_an_audit_by_judges():
     for _ in range(4):
         pair = opt.ask_pair()
         opt.judge(pair, said(pair, rng))
-    assert opt.plan is None
+    assert opt.study.plan is None
     with pytest.raises(RuntimeError, match="nothing to verify"):
         eq.Optimizer(eq.Space(**SPACE), rng=0).verify()
 
@@ -244,7 +244,7 @@ def test_two_settings_are_settled_by_fresh_judgements(tmp_path):
     assert (plan.left, plan.purpose) == (16, "verify")
     assert opt.compare(best, rival).preferred is None
     settle(opt, 16)
-    fresh = opt.answers()[12:]
+    fresh = opt.study.answers()[12:]
     assert all(sorted(map(repr, (pair.first, pair.second))) == sorted(map(repr, (best, rival))) for pair, _ in fresh)
     assert 4 <= sum(pair.first == best for pair, _ in fresh) <= 12
     share = opt.compare(best, rival).preferred
@@ -252,10 +252,10 @@ def test_two_settings_are_settled_by_fresh_judgements(tmp_path):
     assert 0.5 < share.low < share.value == pytest.approx(0.97, abs=0.1)
     assert opt.compare(rival, best).preferred == -share
     assert f"preferred to the other in {share}" in str(opt.compare(best, rival))
-    again = eq.resume(opt.log).recommend()
+    again = eq.resume(opt.study.log).recommend()
     assert again.preferred == opt.recommend().preferred == ((rival, share),)
     assert (again.x, again.kind) == (best, "estimate")  # without a reading there is no bound but by the model
-    assert opt.plan is None
+    assert opt.study.plan is None
 
 
 def test_answers_that_were_not_fresh_settle_nothing():
@@ -270,14 +270,14 @@ def test_answers_that_were_not_fresh_settle_nothing():
 
 def test_the_coins_of_judgements(forty):
     """They explain the answers of one who looks at the places alone, but not those of one who looks at the settings."""
-    assert forty.coin_test() < 0.01
+    assert forty.study.coin_test() < 0.01
     by_place = eq.Optimizer(eq.Space(**SPACE), design=20, rng=0)
     by_place.run_pairs(lambda first, second: "first", 15, check_every=3)
-    assert by_place.coin_test() > 0.1
+    assert by_place.study.coin_test() > 0.1
     taken = eq.Optimizer(eq.Space(**SPACE), rng=0)
-    for pair, answer in forty.answers()[:8]:
+    for pair, answer in forty.study.answers()[:8]:
         taken.add_judgement(pair.first, pair.second, answer)
-    assert taken.coin_test() == 1.0  # no coin was thrown
+    assert taken.study.coin_test() == 1.0  # no coin was thrown
 
 
 def test_a_context_is_given_and_not_chosen():
@@ -285,7 +285,7 @@ def test_a_context_is_given_and_not_chosen():
     with pytest.raises(ValueError, match="light"):
         opt.ask_pair()
     settle(opt, 8, lambda x: -abs(x["blur"] - 4 * x["light"]), context={"light": 0.5})
-    assert {x["light"] for pair, _ in opt.answers() for x in (pair.first, pair.second)} == {0.5}
+    assert {x["light"] for pair, _ in opt.study.answers() for x in (pair.first, pair.second)} == {0.5}
     assert opt.recommend().x["light"] == 0.5
 
 
@@ -295,21 +295,21 @@ def test_judgements_go_into_tables_and_out_of_them():
     pair = opt.ask_pair(judge="anna", again=2)
     opt.judge(pair, skip="can't tell")
     opt.judge(opt.ask_pair(judge="anna"), -0.5)
-    frame = opt.to_frame(judgements=True)
-    assert frame["answer"].tolist() == [*(answer for _, answer in opt.answers()[:6]), -0.5, None]
+    frame = opt.study.to_frame(judgements=True)
+    assert frame["answer"].tolist() == [*(answer for _, answer in opt.study.answers()[:6]), -0.5, None]
     assert frame["skipped"].tolist()[-1] == "can't tell"
     assert frame["again"].tolist()[-1] == 2
     other = eq.Optimizer(eq.Space(**SPACE), rng=1)
-    assert other.add_frame(frame, judgements=True) == list(range(7))
-    assert [answer for _, answer in other.answers()] == [answer for _, answer in opt.answers()]
-    assert [pair.judge for pair, _ in other.answers()] == [""] * 6 + ["anna"]
+    assert other.study.add_frame(frame, judgements=True) == list(range(7))
+    assert [answer for _, answer in other.study.answers()] == [answer for _, answer in opt.study.answers()]
+    assert [pair.judge for pair, _ in other.study.answers()] == [""] * 6 + ["anna"]
     assert all(record.added for record in other.records(judgements=True))
     with pytest.raises(
         ValueError, match=r"first.blur, first.sharp, second.blur, second.sharp, answer; it lacks answer"
     ):
-        other.add_frame(frame.drop(columns="answer"), judgements=True)
+        other.study.add_frame(frame.drop(columns="answer"), judgements=True)
     with pytest.raises(ValueError, match=r"second\.blur must be a number, got 'x'"):
-        other.add_frame(frame.assign(**{"second.blur": "x"}), judgements=True)
+        other.study.add_frame(frame.assign(**{"second.blur": "x"}), judgements=True)
     assert other.judgements == 7
 
 
@@ -317,8 +317,8 @@ def test_what_was_taken_in_and_taken_back_is_asked_of_nobody():
     opt = eq.Optimizer(eq.Finite(["moka", "press"]), rng=0)
     taken = opt.add_judgement("moka", "press", "first")
     opt.retract(taken)
-    assert not opt.open_pairs
-    assert opt.next_pair().id == 1
+    assert not opt.study.open_pairs
+    assert opt.study.next_pair().id == 1
     assert opt.judgements == 0
 
 
@@ -327,18 +327,18 @@ def test_a_belief_that_cannot_learn_from_judgements_refuses_the_first(tmp_path):
     opt = eq.Optimizer(eq.Finite(np.eye(2)), posterior=posterior, log=tmp_path / "study.jsonl", rng=0)
     with pytest.raises((TypeError, ValueError)):
         opt.add_judgement([1, 0], [0, 1], "first")
-    assert opt.judgements == eq.resume(opt.log, posterior=posterior).judgements == 0
+    assert opt.judgements == eq.resume(opt.study.log, posterior=posterior).judgements == 0
 
 
 def test_votes_on_names_take_the_shortest_scale():
     pd = pytest.importorskip("pandas")
     opt = eq.Optimizer(eq.Finite(["moka", "press"]), rng=0)
     votes = pd.DataFrame({"first": ["moka", "press"], "second": ["press", "moka"], "answer": ["first", "second"]})
-    opt.add_frame(votes, judgements=True)
-    assert [pair.answers for pair, _ in opt.answers()] == [("second", "first")] * 2
-    assert opt.to_frame(judgements=True)[["first", "second"]].to_numpy().tolist() == [
+    opt.study.add_frame(votes, judgements=True)
+    assert [pair.answers for pair, _ in opt.study.answers()] == [("second", "first")] * 2
+    assert opt.study.to_frame(judgements=True)[["first", "second"]].to_numpy().tolist() == [
         ["moka", "press"],
         ["press", "moka"],
     ]
     with pytest.raises(ValueError, match="must be one of the 2 names, got 'tea'"):
-        opt.add_frame(votes.assign(first="tea"), judgements=True)
+        opt.study.add_frame(votes.assign(first="tea"), judgements=True)

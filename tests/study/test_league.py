@@ -45,7 +45,7 @@ def test_names_that_nobody_saw_may_be_better():
     opt, _ = judged(60, 8, 2.0, 0)
     table = opt.league()
     assert len(table) == 60
-    seen = {name for pair, _ in opt.answers() for name in (pair.first, pair.second)}
+    seen = {name for pair, _ in opt.study.answers() for name in (pair.first, pair.second)}
     assert len(seen) < 30
     assert table[0].ranks[1] > 5  # each of more than thirty others has a chance
     unseen = [place for place in table if place.x not in seen]

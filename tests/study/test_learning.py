@@ -133,7 +133,7 @@ def test_what_was_believed_in_the_past_is_what_was_believed_then(path, no_fits):
         read(opt, 1)
         said.append(repr(opt.recommend()))
     no_fits()
-    assert [repr(best) for best in eq.resume(path).history(range(1, 21))] == said
+    assert [repr(best) for best in eq.resume(path).study.history(range(1, 21))] == said
 
 
 def test_who_looks_at_trials_computes_nothing(path, monkeypatch):
@@ -143,7 +143,12 @@ def test_who_looks_at_trials_computes_nothing(path, monkeypatch):
     assert "15 readings" in invoke("status", path).stdout
     assert len(invoke("export", path, "--json").data) == 16
     opt = eq.resume(path)
-    assert (opt.readings, len(opt.records(aside=False)), len(opt.open_trials), opt.plan) == (15, 16, 1, None)
+    assert (opt.readings, len(opt.records(aside=False)), len(opt.study.open_trials), opt.study.plan) == (
+        15,
+        16,
+        1,
+        None,
+    )
 
 
 def rewritten(path, change):

@@ -43,8 +43,8 @@ def test_the_limit_is_logged_and_kept_after_a_resume(tmp_path):
     opt = eq.Optimizer(SPACE, start=START, drop=0.5, max_step={"a": 1.0}, log=path, rng=1)
     run(opt, 7)
     again = eq.resume(path)
-    assert again.propose().points.tobytes() == opt.propose().points.tobytes()
-    limits = again._study.state.setup.limits
+    assert again.study.propose().points.tobytes() == opt.study.propose().points.tobytes()
+    limits = again._session.state.setup.limits
     assert limits.drop == 0.5
     assert limits.max_step.tolist() == [0.1, np.inf]
 

@@ -43,8 +43,8 @@ def deaf(monkeypatch):
 def paired(opt):
     """A pair that costs nothing to propose."""
     first, second = np.random.default_rng(opt.judgements).random((2, 2))
-    opt._study.change(lambda s: s.happen(Paired(s.state.trials, first, second, 5)))
-    return opt.open_pairs[-1]
+    opt._session.change(lambda s: s.happen(Paired(s.state.trials, first, second, 5)))
+    return opt.study.open_pairs[-1]
 
 
 def judge(opt, n, readings=lambda k: 0):
@@ -64,7 +64,13 @@ def seen(opt):
     """All that can be seen of the belief, to the last bit."""
     belief = opt.posterior
     at = belief.at(X)
-    return at.mean.tobytes(), at.variance.tobytes(), at.covariance().tobytes(), repr(opt.judges()), repr(belief.kernel)
+    return (
+        at.mean.tobytes(),
+        at.variance.tobytes(),
+        at.covariance().tobytes(),
+        repr(opt.study.judges()),
+        repr(belief.kernel),
+    )
 
 
 SOME = {"none": lambda k: 0, "among": lambda k: k % 3 == 1, "later": lambda k: 6 * (k == 15)}
@@ -102,11 +108,11 @@ def test_it_goes_on_as_if_it_had_not_been_left(path):
 
 def test_looking_computes_nothing(path, deaf):
     opt = judge(eq.Optimizer(SPACE, log=path, rng=0), 15)
-    judges = repr(opt.judges())
+    judges = repr(opt.study.judges())
     deaf("judge", "recalled", "_on")
     again = eq.resume(path)
-    assert repr(again.judges()) == judges
-    assert len(again.answers()) == again.judgements == 15
+    assert repr(again.study.judges()) == judges
+    assert len(again.study.answers()) == again.judgements == 15
     assert "anna: 10 judgements" in invoke("status", path).stdout
     invoke("export", path)
     with pytest.raises(AssertionError, match="computed again"):
@@ -152,8 +158,8 @@ def test_a_reading_that_is_taken_back_is_so_for_judgements_too(path):
 def test_a_replay_believes_no_fit(path):
     opt = judge(eq.Optimizer(SPACE, log=path, rng=0), 14)
     anew = eq.Optimizer(SPACE, rng=0)
-    for event in opt._study.state._events:
-        anew.replay(unfitted(event))
+    for event in opt._session.state._events:
+        anew.study.replay(unfitted(event))
     assert seen(anew) == seen(opt)
 
 

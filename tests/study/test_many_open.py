@@ -26,19 +26,19 @@ def begun(make, readings=20):
 def crowded(make, duels):
     """A study with so many open duels, of points anywhere: their proposals are not made, which takes long."""
     opt, rng = begun(make), np.random.default_rng(1)
-    for i in range(opt._study.state.duels, opt._study.state.duels + duels):
+    for i in range(opt._session.state.duels, opt._session.state.duels + duels):
         duel = eq.TwoPoint()(eq.Proposal.pair(*rng.random((2, len(BOX.extent)))), rng)
-        opt.replay(Asked(opt._study.state.trials, i, duel, f"w{i}"))
+        opt.study.replay(Asked(opt._session.state.trials, i, duel, f"w{i}"))
     return opt
 
 
 def cost(opt):
     """CPU seconds of a proposal."""
-    opt.propose()  # what is made once
+    opt.study.propose()  # what is made once
     spent = []
     for _ in range(5):
         start = time.thread_time()
-        opt.propose()
+        opt.study.propose()
         spent.append(time.thread_time() - start)
     return min(spent)
 
@@ -53,19 +53,19 @@ def test_up_to_the_limit_every_open_duel_counts(make, monkeypatch):
     opt = begun(make)
     for i in range(17):
         opt.ask(worker=f"w{i}")
-    limited = opt.propose()
+    limited = opt.study.propose()
     monkeypatch.setattr(state, "MOST_ANTICIPATED", 10**6)
-    assert opt.propose().points.tobytes() == limited.points.tobytes()  # to the last bit
+    assert opt.study.propose().points.tobytes() == limited.points.tobytes()  # to the last bit
     crowd = crowded(make, MOST_ANTICIPATED)
-    every = crowd._study.state.anticipated().comparisons
+    every = crowd._session.state.anticipated().comparisons
     monkeypatch.undo()
-    assert crowd._study.state.anticipated().comparisons == every
+    assert crowd._session.state.anticipated().comparisons == every
 
 
 def test_beyond_it_the_newest_count():
     opt = crowded(MAKERS["given"], MOST_ANTICIPATED + 30)
-    newest = [entry.duel.points for entry in opt._study.state._ledger.open_duels[-MOST_ANTICIPATED:]]
-    believed = opt._study.state.anticipated().observations.points[-2 * MOST_ANTICIPATED :]
+    newest = [entry.duel.points for entry in opt._session.state._ledger.open_duels[-MOST_ANTICIPATED:]]
+    believed = opt._session.state.anticipated().observations.points[-2 * MOST_ANTICIPATED :]
     assert {point.tobytes() for point in believed} == {point.tobytes() for pair in newest for point in pair}
 
 
@@ -75,7 +75,7 @@ def places(limit, monkeypatch):
     opt = begun(MAKERS["given"])
     for i in range(100):
         opt.ask(worker=f"w{i}")
-    points = np.concatenate([entry.duel.points for entry in opt._study.state._ledger.open_duels])
+    points = np.concatenate([entry.duel.points for entry in opt._session.state._ledger.open_duels])
     return len(np.unique(points, axis=0)), len(np.unique(np.floor(10 * points), axis=0))
 
 

@@ -19,11 +19,11 @@ def opt(tmp_path):
 
 
 def test_a_note_is_in_the_log_and_comes_back(opt):
-    opt.note("stop", "beam dump <b>\u202e")
-    opt.note("best", x=AT)
+    opt.study.note("stop", "beam dump <b>\u202e")
+    opt.study.note("best", x=AT)
     said = [Note("stop", "beam dump <b>\u202e"), Note("best", "", AT)]
-    assert opt.notes == eq.resume(opt.log).notes == said
-    last = events(opt.log)[-1]
+    assert opt.study.notes == eq.resume(opt.study.log).study.notes == said
+    last = events(opt.study.log)[-1]
     assert (last["note"], last["topic"], last["x"]) == (1, "best", AT)
 
 
@@ -33,53 +33,53 @@ def test_nothing_is_learned_from_a_note(opt, tmp_path):
         for value in (0.2, 0.5, 0.1):
             study.tell(study.ask(), value)
             if not k:
-                study.note("shift", "ours")
+                study.study.note("shift", "ours")
     assert state(opt) == state(silent)
 
 
 def test_another_process_reads_what_was_noted(opt):
-    other = eq.resume(opt.log)
-    opt.note("stop")
-    assert other.notes == []
-    other.follow()
-    assert other.notes == [Note("stop")]
-    other.note("again")
-    opt.note("shift")
-    assert [note.topic for note in opt.notes] == ["stop", "again", "shift"]
+    other = eq.resume(opt.study.log)
+    opt.study.note("stop")
+    assert other.study.notes == []
+    other.study.follow()
+    assert other.study.notes == [Note("stop")]
+    other.study.note("again")
+    opt.study.note("shift")
+    assert [note.topic for note in opt.study.notes] == ["stop", "again", "shift"]
 
 
 def test_the_last_answer_is_the_one_to_undo(opt):
-    assert opt.last_answered is None
+    assert opt.study.last_answered is None
     first = opt.ask()
     opt.tell(first, 0.3)
-    assert opt.last_answered == first.id == opt.undo()
-    assert opt.last_answered is None
+    assert opt.study.last_answered == first.id == opt.undo()
+    assert opt.study.last_answered is None
 
 
 def test_notes_stay_when_a_reading_is_taken_back(opt):
     opt.tell(opt.ask(), 0.3)
-    opt.note("shift")
+    opt.study.note("shift")
     opt.undo()
-    assert [note.topic for note in opt.notes] == ["shift"]
+    assert [note.topic for note in opt.study.notes] == ["shift"]
 
 
 def test_what_is_no_note_is_refused(opt):
     with pytest.raises(TypeError, match="`topic` must be a text, got 3"):
-        opt.note(3)
+        opt.study.note(3)
     with pytest.raises(ValueError, match="must lie within"):
-        opt.note("best", x={"q1": 7, "lens": "in"})
+        opt.study.note("best", x={"q1": 7, "lens": "in"})
     codec = eq.log.Codec(SPACE)
     for line in ({"note": -1, "topic": "a", "text": ""}, {"note": 0, "topic": 3, "text": ""}, {"note": 0}):
         with pytest.raises(ValueError, match=r"must be at least 0|no event of this version"):
             codec.from_json(line)
-    assert len(events(opt.log)) == 1
+    assert len(events(opt.study.log)) == 1
 
 
 def test_a_note_from_the_shell(tmp_path):
     study = new_study(tmp_path)
     invoke("note", study, "shift", "beam", "is", "back")
     invoke("note", study, "best", "--x", json.dumps({"q1": 1, "q2": 0}))
-    assert eq.resume(study).notes == [Note("shift", "beam is back"), Note("best", "", {"q1": 1.0, "q2": 0.0})]
+    assert eq.resume(study).study.notes == [Note("shift", "beam is back"), Note("best", "", {"q1": 1.0, "q2": 0.0})]
     assert "shift: beam is back" in invoke("replay", study).output
 
 

@@ -109,9 +109,9 @@ def test_ten_threads_on_one_log(tmp_path):
     world = World(0)
     opt = world.study(log=tmp_path / "study.jsonl")
     told = threads(world, opt, 200)
-    assert sorted(check_integrity(opt.log, told)) == sorted(told)
+    assert sorted(check_integrity(opt.study.log, told)) == sorted(told)
     assert len(told) == opt.readings
-    again = eq.resume(opt.log)
+    again = eq.resume(opt.study.log)
     assert repr(again.records()) == repr(opt.records())
     assert repr(again.recommend()) == repr(opt.recommend())
 

@@ -206,10 +206,10 @@ def test_an_audit_is_served_by_the_next_asks(opt):
     measure(opt, 6)
     spread = [record.x for record in opt.records()[-6:] if str(record.x) not in before]
     assert len(spread) == 3  # the leader, and a point never measured, three times
-    assert (opt.plan.told, opt.plan.left) == (3, 3)
+    assert (opt.study.plan.told, opt.study.plan.left) == (3, 3)
     assert opt.recommend().kind == "estimate"
     measure(opt, 6)
-    assert opt.plan is None
+    assert opt.study.plan is None
     best = opt.recommend()
     assert best.kind == "audited"
     assert -f(best.x) <= best.gap_bound
@@ -226,7 +226,7 @@ def test_an_audit_survives_a_crash_in_its_middle(tmp_path):
     measure(opt, 3)
     twin = measure(copy.deepcopy(opt), 5)
     again = eq.resume(path)
-    assert again.plan == opt.plan
+    assert again.study.plan == opt.study.plan
     measure(again, 5)
     assert repr(again.recommend()) == repr(twin.recommend())
     assert again.recommend().kind == "audited"
@@ -253,26 +253,26 @@ def test_an_audit_goes_on_where_nothing_measured_is_left(how):
 def test_workers_share_an_audit(opt):
     opt.audit(duels=4)
     trials = [opt.ask(worker=name) for name in "abcd"]
-    assert opt.plan.left == 0
+    assert opt.study.plan.left == 0
     other = opt.ask(worker="e")  # nothing is left of the audit: the policy goes on
     for name, trial in zip("abcd", trials, strict=True):
         opt.tell(trial, f(trial.x))
         measure(opt, 1, worker=name)
-    assert opt.plan is None
+    assert opt.study.plan is None
     assert opt.recommend().kind == "audited"
-    assert other.id in opt.open_trials
+    assert other.id in opt.study.open_trials
 
 
 def test_what_fails_is_replaced_and_what_is_retracted_is_missing(opt):
     opt.audit(duels=2)
     with pytest.warns(eq.DuelGivenUp):
         opt.tell(opt.ask(), failed="shutter closed")
-    assert (opt.plan.left, opt.plan.told) == (2, 0)
+    assert (opt.study.plan.left, opt.study.plan.told) == (2, 0)
     measure(opt, 4)
     assert opt.recommend().kind == "audited"
     last = opt.undo()
     assert opt.recommend().kind == "estimate"
-    assert opt.plan.told == 1
+    assert opt.study.plan.told == 1
     opt.tell(last, 0.1)
     assert opt.recommend().kind == "audited"
 
@@ -280,7 +280,7 @@ def test_what_fails_is_replaced_and_what_is_retracted_is_missing(opt):
 def test_an_audit_where_nothing_can_be_measured_ends(opt):
     opt.audit(duels=3)
     tell_again(opt, 6, eq.DuelGivenUp, failed="beam lost")
-    assert opt.plan is None
+    assert opt.study.plan is None
     assert opt.recommend().kind == "estimate"
 
 
@@ -291,7 +291,7 @@ def test_cancel(opt):
     with pytest.raises(RuntimeError, match="a plan to audit is under way: 24 of its 24 duels are still to be told"):
         opt.verify()
     opt.cancel()
-    assert opt.plan is None
+    assert opt.study.plan is None
     assert opt.verify().purpose == "verify"
 
 
@@ -430,13 +430,13 @@ def test_what_was_measured_elsewhere_verifies_nothing(opt):
 
 def test_coins_explain_a_study_of_nothing_but_drift():
     opt = measure(eq.Optimizer(SPACE, rng=1), 60, value=lambda x: 0.0)
-    assert opt.coin_test() > 0.01
+    assert opt.study.coin_test() > 0.01
 
 
 def test_coins_do_not_explain_a_study_that_found_something(opt):
     measure(opt, 60)
-    assert opt.coin_test() < 0.05
-    assert eq.Optimizer(SPACE, rng=0).coin_test() == 1.0
+    assert opt.study.coin_test() < 0.05
+    assert eq.Optimizer(SPACE, rng=0).study.coin_test() == 1.0
 
 
 # --- a start that is given ----------------------------------------------------------------------------------------

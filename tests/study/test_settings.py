@@ -18,14 +18,18 @@ def opt(tmp_path):
 
 
 def test_a_setting_is_in_the_log_and_comes_back(opt):
-    opt.set("unit", "mW")
-    opt.set("mode", "pause", "lunch")
-    opt.set("mode", "pause", "lunch")  # no news
-    assert opt.settings == eq.resume(opt.log).settings == [Setting("unit", "mW"), Setting("mode", "pause", "lunch")]
-    assert (opt.notes, opt.recommend().unit) == ([], "mW")
-    last = events(opt.log)[-1]
+    opt.study.set("unit", "mW")
+    opt.study.set("mode", "pause", "lunch")
+    opt.study.set("mode", "pause", "lunch")  # no news
+    assert (
+        opt.study.settings
+        == eq.resume(opt.study.log).study.settings
+        == [Setting("unit", "mW"), Setting("mode", "pause", "lunch")]
+    )
+    assert (opt.study.notes, opt.recommend().unit) == ([], "mW")
+    last = events(opt.study.log)[-1]
     assert (last["set"], last["value"], last["why"]) == ("mode", "pause", "lunch")
-    assert all(setting.at is not None for setting in opt.settings)
+    assert all(setting.at is not None for setting in opt.study.settings)
 
 
 def test_notes_of_former_versions_that_were_settings_still_are(opt):
@@ -34,16 +38,18 @@ def test_notes_of_former_versions_that_were_settings_still_are(opt):
         {"note": k, "topic": topic, "text": text, "at": "2026-11-16T02:40:11.123Z"}
         for k, (topic, text) in enumerate(former)
     ]
-    rewrite(opt.log, [*events(opt.log), *lines])
-    again = eq.resume(opt.log)
-    assert again.settings == [
+    rewrite(opt.study.log, [*events(opt.study.log), *lines])
+    again = eq.resume(opt.study.log)
+    assert again.study.settings == [
         Setting("unit", "nA"),
         Setting("mode", "automatic"),
         Setting("mode", "pause", "beam dump"),
     ]
-    again.note("next")
-    assert eq.resume(opt.log).notes == again.notes == [Note("shift", "ours"), Note("late"), Note("next")]
-    station = Station(opt.log)
+    again.study.note("next")
+    assert (
+        eq.resume(opt.study.log).study.notes == again.study.notes == [Note("shift", "ours"), Note("late"), Note("next")]
+    )
+    station = Station(opt.study.log)
     assert (station.mode, station.unit) == ("pause", "nA")
     assert "beam dump" in station.now().paused
 
@@ -51,15 +57,15 @@ def test_notes_of_former_versions_that_were_settings_still_are(opt):
 def test_a_note_cannot_be_taken_for_a_setting(opt):
     for topic in FORMER_SETTINGS:
         with pytest.raises(ValueError, match=f"`topic` must not be that of a setting, see `set`, got '{topic}'"):
-            opt.note(topic)
-    assert len(events(opt.log)) == 1
+            opt.study.note(topic)
+    assert len(events(opt.study.log)) == 1
 
 
 def test_what_is_no_setting_is_refused(opt):
     codec = eq.log.Codec(SPACE)
     for name, value, why in (("color", "red", ""), ("mode", "asleep", ""), ("unit", 3, ""), ("unit", "W", 3)):
         with pytest.raises((TypeError, ValueError), match=r"`(name|value|why)`.* must be .*, got"):
-            opt.set(name, value, why)
+            opt.study.set(name, value, why)
         with pytest.raises((TypeError, ValueError), match=r"`(name|value|why)`.* must be .*, got"):
             codec.from_json({"set": name, "value": value, "why": why})
     assert codec.from_json(codec.to_json(Set("mode", "by hand"))) == Set("mode", "by hand")
@@ -71,15 +77,15 @@ def test_nothing_is_learned_from_a_setting(opt, tmp_path):
         for value in (0.2, 0.5, 0.1):
             study.tell(study.ask(), value)
             if study is opt:
-                study.set("mode", "pause", str(value))
+                study.study.set("mode", "pause", str(value))
     assert state(opt) == state(silent)
     opt.undo()
-    assert len(opt.settings) == 3
+    assert len(opt.study.settings) == 3
 
 
 def test_a_setting_from_the_shell(tmp_path):
     study = new_study(tmp_path)
     invoke("set", study, "mode", "pause", "beam", "is", "gone")
     invoke("set", study, "mode", "asleep", code=1)
-    assert eq.resume(study).settings == [Setting("mode", "pause", "beam is gone")]
+    assert eq.resume(study).study.settings == [Setting("mode", "pause", "beam is gone")]
     assert "mode: pause (beam is gone)" in invoke("replay", study).output

@@ -117,9 +117,9 @@ def test_every_row_is_restored_and_may_be_given_again(tmp_path, name):
     path = tmp_path / "study.jsonl"
     begun = eq.Optimizer.open(path, SPACE, rng=0, **objects(name))
     expected = begun.ask().x
-    assert eq.resume(path).open_trials == (0,)
+    assert eq.resume(path).study.open_trials == (0,)
     again = eq.Optimizer.open(path, SPACE, **objects(name))
-    again.expire(0)
+    again.study.expire(0)
     assert again.ask().x == expected
 
 

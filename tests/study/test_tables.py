@@ -47,12 +47,12 @@ def test_a_frame_goes_in_and_comes_out_again():
     first = eq.Optimizer(space, rng=0)
     for t in range(6):
         first.tell(first.ask(), 0.5 * t, covariates={"humidity": t / 10} if t % 2 else None)
-    frame = first.to_frame()
+    frame = first.study.to_frame()
     assert frame["value"].tolist() == [0.5 * t for t in range(6)]
     assert frame["humidity"].notna().tolist() == [False, True] * 3
     second = eq.Optimizer(space, rng=1)
-    assert second.add_frame(frame, block="2025", covariates=["humidity"]) == list(range(6))
-    again = second.to_frame()
+    assert second.study.add_frame(frame, block="2025", covariates=["humidity"]) == list(range(6))
+    again = second.study.to_frame()
     for name in ("q1", "n", "value", "humidity"):
         np.testing.assert_array_equal(again[name], frame[name])
     assert set(again["block"]) == {"2025"}
@@ -62,9 +62,9 @@ def test_a_frame_goes_in_and_comes_out_again():
 def test_a_frame_is_taken_in_whole_or_not_at_all():
     opt = eq.Optimizer(eq.Box([(0, 1)]), rng=0)
     with pytest.raises(ValueError, match="must lie within"):
-        opt.add_frame(pd.DataFrame({"x[0]": [0.5, 7.0], "value": [1.0, 2.0]}))
+        opt.study.add_frame(pd.DataFrame({"x[0]": [0.5, 7.0], "value": [1.0, 2.0]}))
     assert not opt.records()
-    assert opt.add_frame(pd.DataFrame({"x[0]": [0.5, 0.7], "value": [1.0, 2.0]})) == [0, 1]
+    assert opt.study.add_frame(pd.DataFrame({"x[0]": [0.5, 0.7], "value": [1.0, 2.0]})) == [0, 1]
     assert opt.readings == 2  # of now: no block was named
 
 
@@ -86,31 +86,34 @@ BAD_ROWS = [{"error": -1.0}, {"block": "two\nlines"}, {"time": INF}, {"value": I
 def test_a_table_is_taken_whole_or_not_at_all(tmp_path, bad):
     opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), log=tmp_path / "study.jsonl", rng=0)
     good = {"q1": 0.5, "value": 1.0, "error": 0.0, "block": "2025", "time": 0.0, "humidity": 0.5}
-    log = opt.log.read_bytes()
+    log = opt.study.log.read_bytes()
     with pytest.raises(ValueError, match="must"):
-        opt.add_frame(pd.DataFrame([good, good | bad]), covariates=["humidity"])
-    assert (opt.records(), opt.log.read_bytes()) == ([], log)
-    assert opt.add_frame(pd.DataFrame([good, good]), covariates=["humidity"]) == [0, 1]
-    assert len(eq.resume(opt.log).records()) == 2
+        opt.study.add_frame(pd.DataFrame([good, good | bad]), covariates=["humidity"])
+    assert (opt.records(), opt.study.log.read_bytes()) == ([], log)
+    assert opt.study.add_frame(pd.DataFrame([good, good]), covariates=["humidity"]) == [0, 1]
+    assert len(eq.resume(opt.study.log).records()) == 2
 
 
 def test_judgements_in_a_table_are_taken_whole_or_not_at_all(tmp_path):
     opt = eq.Optimizer(eq.Finite(["espresso", "filter"]), log=tmp_path / "study.jsonl", rng=0)
-    good, log = {"first": "filter", "second": "espresso", "answer": "first", "judge": "anna"}, opt.log.read_bytes()
+    good, log = (
+        {"first": "filter", "second": "espresso", "answer": "first", "judge": "anna"},
+        opt.study.log.read_bytes(),
+    )
     for bad in ({"second": "tea"}, {"steps": 4}, {"answer": "perhaps"}):
         with pytest.raises(ValueError, match="must"):
-            opt.add_frame(pd.DataFrame([good, good | bad]), judgements=True)
-        assert (opt.records(judgements=True), opt.log.read_bytes()) == ([], log)
+            opt.study.add_frame(pd.DataFrame([good, good | bad]), judgements=True)
+        assert (opt.records(judgements=True), opt.study.log.read_bytes()) == ([], log)
     with pytest.raises(ValueError, match="answer"):
         opt.add_judgement("filter", "espresso", "perhaps")
-    assert (opt.records(judgements=True), opt.log.read_bytes()) == ([], log)
+    assert (opt.records(judgements=True), opt.study.log.read_bytes()) == ([], log)
 
 
 def test_a_table_that_cannot_be_written_is_not_taken_in(tmp_path, monkeypatch):
     from equipoise.log import jsonl
 
     opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), log=tmp_path / "study.jsonl", rng=0)
-    log, written = opt.log.read_bytes(), []
+    log, written = opt.study.log.read_bytes(), []
 
     def full(file, data):
         written.append(data)
@@ -120,9 +123,9 @@ def test_a_table_that_cannot_be_written_is_not_taken_in(tmp_path, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(jsonl, "_write", full)
         with pytest.raises(eq.log.LogError, match="No space left"):
-            opt.add_frame(pd.DataFrame({"q1": [0.1, 0.2, 0.3], "value": [1.0, 2.0, 3.0]}))
-    assert (len(written), opt.records(), opt.log.read_bytes()) == (1, [], log)
-    assert eq.resume(opt.log).records() == []
+            opt.study.add_frame(pd.DataFrame({"q1": [0.1, 0.2, 0.3], "value": [1.0, 2.0, 3.0]}))
+    assert (len(written), opt.records(), opt.study.log.read_bytes()) == (1, [], log)
+    assert eq.resume(opt.study.log).records() == []
 
 
 TAKEN = ("trial", "value", "time", "error", "block", "asked", "failed", "x", "first", "answer", "judge", "prompt")
@@ -139,13 +142,13 @@ def test_a_parameter_may_be_called_as_a_column_is(tmp_path, name):
     opt.judge(opt.ask_pair(), "first")
     for judgements, options in ((False, ()), (True, ("--judgements",))):
         into = eq.Optimizer(space, log=tmp_path / f"into{judgements}.jsonl", rng=0)
-        into.add_frame(opt.to_frame(judgements=judgements), judgements=judgements)
-        table.write_text(invoke("export", opt.log, *options).stdout)
+        into.study.add_frame(opt.study.to_frame(judgements=judgements), judgements=judgements)
+        table.write_text(invoke("export", opt.study.log, *options).stdout)
         by_shell = eq.Optimizer(space, log=tmp_path / f"shell{judgements}.jsonl", rng=0)
-        invoke("import", by_shell.log, table, *options)
-        by_shell.follow()
+        invoke("import", by_shell.study.log, table, *options)
+        by_shell.study.follow()
         for other in (into, by_shell):
             assert [record.x for record in other.records()] == ([] if judgements else [r.x for r in opt.records()])
-            pairs = [(pair.first, pair.second, answer) for pair, answer in opt.answers()] if judgements else []
-            assert [(pair.first, pair.second, answer) for pair, answer in other.answers()] == pairs
-    assert f" {name}=" in invoke("replay", opt.log).output
+            pairs = [(pair.first, pair.second, answer) for pair, answer in opt.study.answers()] if judgements else []
+            assert [(pair.first, pair.second, answer) for pair, answer in other.study.answers()] == pairs
+    assert f" {name}=" in invoke("replay", opt.study.log).output

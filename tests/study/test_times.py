@@ -20,21 +20,21 @@ def times(opt):
     """Return when each trial, pair and note was asked for, ended and written, as the last two digits of its seconds."""
     said = [*opt.records(), *opt.records(judgements=True)]
     short = [[at and at[17:19] for at in (each.asked, each.ended)] for each in said]
-    return short, [note.at and note.at[17:19] for note in opt.notes]
+    return short, [note.at and note.at[17:19] for note in opt.study.notes]
 
 
 def told(**parts):
     """Return a study to which a clock gives the times 0, 1, 2 and so on."""
     opt = eq.Optimizer(SPACE, rng=0, **parts)
-    opt._study._clock = clock()
+    opt._session._clock = clock()
     opt.tell(opt.ask(), 0.5)  # 0, 1
-    opt.note("shift")  # 2
+    opt.study.note("shift")  # 2
     first, second = opt.ask(n=2)  # 3, 4
     opt.tell(second, 0.2)  # 5
     opt.add({"q1": 0.5}, 0.75)  # 6
     pair = opt.ask_pair()  # 7
     opt.judge(pair, "first")  # 8
-    opt.expire(first)  # 9
+    opt.study.expire(first)  # 9
     return opt, first
 
 
@@ -70,7 +70,7 @@ def test_a_log_without_times_is_read_all_the_same(tmp_path):
     for wrong in ({}, {"at": 3}, {"at": "nonsense"}, {"at": "2026-11-16T02:40:11"}):
         rewrite(path, [header, *({k: v for k, v in line.items() if k != "at"} | wrong for line in rest)])
         assert times(eq.resume(path)) == ([[None, None]] * 5, [None])
-        assert f"trial {opt.open_trials[0]}: q1 =" in invoke("status", path).output
+        assert f"trial {opt.study.open_trials[0]}: q1 =" in invoke("status", path).output
         assert "-  ask        0" in invoke("replay", path).output
         assert '"asked": null' in invoke("export", path, "--json").output
 

@@ -40,7 +40,7 @@ def test_a_level_for_each_block_is_learned_at_once():
     for name, level in levels.items():
         opt.begin_block(name)
         run(opt, 8, lambda x, t, level=level: {"value": f(x) + level + 0.02 * rng.normal()})
-    assert opt.block == "e"
+    assert opt.study.block == "e"
     assert {"block", "effect"} <= law(opt)
     assert f(opt.recommend().x) > -0.05
     _, offsets = opt.posterior.offsets(SPACE.encode(opt.recommend().x))
@@ -80,8 +80,8 @@ def test_the_present_block_is_an_event_and_told_readings_name_it(tmp_path):
     assert again.records()[2].covariates == {"humidity": 0.4}
     assert LAST_READING not in text
     resumed = eq.resume(path)
-    assert resumed.block == "wednesday"
-    assert resumed.propose().points.tobytes() == again.propose().points.tobytes()
+    assert resumed.study.block == "wednesday"
+    assert resumed.study.propose().points.tobytes() == again.study.propose().points.tobytes()
 
 
 def test_halves_in_different_blocks_are_no_comparison():
@@ -166,7 +166,7 @@ def test_added_readings_are_logged_corrected_and_taken_back(tmp_path):
     assert opt.readings == 1
     again = eq.resume(path)
     assert [r.value for r in again.records()] == [r.value for r in opt.records()]
-    assert again.propose().points.tobytes() == opt.propose().points.tobytes()
+    assert again.study.propose().points.tobytes() == opt.study.propose().points.tobytes()
     assert pickle.loads(pickle.dumps(opt)).readings == 1
 
 
@@ -208,7 +208,7 @@ def test_a_worker_of_any_name_leaves_a_log_that_can_be_read(tmp_path, worker):
     opt = eq.Optimizer(eq.Space(q=eq.Int(0, 3)), kernel=eq.RBF(0.5), log=tmp_path / "study.jsonl", rng=0)
     for value in (0.5, 0.7):
         opt.tell(opt.ask(worker=worker), value)
-    assert eq.resume(opt.log).readings == 2
+    assert eq.resume(opt.study.log).readings == 2
 
 
 @dataclass(frozen=True)
@@ -223,4 +223,4 @@ def test_blocks_beside_a_law_of_your_own_are_resumed(tmp_path):
     opt = eq.Optimizer(SPACE, offset=Still(), log=path, block="monday", rng=12)
     run(opt, 9, lambda x, t: {"value": f(x)})
     again = eq.resume(path, offset=Still())
-    assert again.propose().points.tobytes() == opt.propose().points.tobytes()
+    assert again.study.propose().points.tobytes() == opt.study.propose().points.tobytes()

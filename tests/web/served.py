@@ -32,7 +32,7 @@ START = {"focus": 0, "angle": 0, "filter": "open"}
 def begun(path, readings=0, **parts):
     """Make a study whose asks take a millisecond."""
     opt = eq.Optimizer(SPACE, start=START, log=path, rng=0, **({"kernel": eq.RBF(0.5)} | parts))
-    opt.set("unit", "nA")
+    opt.study.set("unit", "nA")
     for _ in range(readings):
         trial = opt.ask(worker="page")
         opt.tell(trial, value_at(trial.x) + 0.1 * trial.id)

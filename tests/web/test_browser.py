@@ -113,7 +113,7 @@ def test_by_keyboard_alone(browser, server, study):
         page.keyboard.press("Enter")
         expect(page.locator("#now-title")).to_contain_text("Trial 4")
     assert told(study) == {0: 0.5, 1: 1.5, 2: 2.5, 3: 3.5}
-    assert eq.resume(study).open_trials[0] == 4
+    assert eq.resume(study).study.open_trials[0] == 4
 
 
 def test_an_answer_that_is_older_than_that_to_a_form_is_left_out(browser, server, study):
@@ -124,7 +124,7 @@ def test_an_answer_that_is_older_than_that_to_a_form_is_left_out(browser, server
         expect(page.locator("#now-title")).to_contain_text("Trial 0")
         page.route("**/now", lambda route: held.append((route, route.fetch())) if not held else route.continue_())
         with page.expect_request("**/now"):
-            eq.resume(study).set("unit", "mW")  # something new for the part that is being filled in
+            eq.resume(study).study.set("unit", "mW")  # something new for the part that is being filled in
         tell(page, 1.0)
         assert trial_of(page) == 1
         (route, older), *_ = held
@@ -174,9 +174,9 @@ def test_no_knob_is_out_of_sight_unless_it_is_said(browser, tmp_path, knobs):
     opt = eq.Optimizer(space, kernel=eq.RBF(0.5), log=tmp_path / "study.jsonl", rng=0)
     opt.tell(opt.ask(worker="page"), 0.5)
     opt.ask(worker="page")
-    server = Served(opt.log)
+    server = Served(opt.study.log)
     try:
-        with screen(browser, server, opt.log) as page:
+        with screen(browser, server, opt.study.log) as page:
             expect(page.locator(".now caption").last).to_contain_text(f"to {knobs} of {knobs}")
             more, left = page.locator(".now .more"), knobs - page.evaluate(IN_SIGHT)
             if knobs == 30:
@@ -271,8 +271,8 @@ def test_with_script_switched_off(browser, server, study):
         expect(page.locator(".notes li").first).to_contain_text("note: beam is back")
     assert told(study) == {0: 0.0, 1: 1.25, 2: 2.0}
     again = eq.resume(study)
-    assert [note.topic for note in again.notes] == ["dialed in: best", "note"]
-    assert [setting.value for setting in again.settings if setting.name == "mode"] == ["pause", "by hand"]
+    assert [note.topic for note in again.study.notes] == ["dialed in: best", "note"]
+    assert [setting.value for setting in again.study.settings if setting.name == "mode"] == ["pause", "by hand"]
 
 
 def test_a_server_killed_in_the_middle_loses_nothing(browser, tmp_path):
@@ -345,7 +345,7 @@ def test_a_new_study_in_a_folder_and_one_that_only_watches(browser, server, fold
             expect(other.locator("#now-title")).to_contain_text("Trial 1")
     opt = eq.resume(folder / "fresh.jsonl")
     assert opt.space.parameters["QF1"].unit == "A"
-    assert [setting.value for setting in opt.settings] == ["mW"]
+    assert [setting.value for setting in opt.study.settings] == ["mW"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -354,10 +354,10 @@ def test_everybody_can_use_it(browser, server, folder, scheme):
     opt = begun(path, readings=20)
     with pytest.warns(eq.DuelGivenUp):
         opt.tell(opt.ask(worker="page"), failed="no beam")
-    opt.set("mode", "pause", "lunch")
+    opt.study.set("mode", "pause", "lunch")
     with screen(browser, server, path, color_scheme=scheme) as page:
         assert violations(page) == []
-        opt.set("mode", "by hand")
+        opt.study.set("mode", "by hand")
         opt.ask(worker="page")
         expect(page.locator("#value")).to_be_visible()
         assert violations(page) == []

@@ -319,9 +319,9 @@ def test_names_notes_and_reasons_are_text_and_nothing_else(tmp_path):
     path = tmp_path / f"{EVIL.replace('/', '')}.jsonl"
     space = eq.Space({EVIL: eq.Int(0, 3, unit=EVIL), "o": eq.Choice([EVIL, "b\u202e"])})
     opt = eq.Optimizer(space, kernel=eq.RBF(0.5), log=path, rng=0)
-    opt.set("unit", EVIL)
-    opt.note(EVIL, EVIL + "\u202e")
-    opt.set("mode", "pause", EVIL + "\u202e")
+    opt.study.set("unit", EVIL)
+    opt.study.note(EVIL, EVIL + "\u202e")
+    opt.study.set("mode", "pause", EVIL + "\u202e")
     opt.tell(opt.ask(worker=EVIL), 0.5)
     with pytest.warns(eq.DuelGivenUp):
         opt.tell(opt.ask(worker=EVIL), failed=EVIL)

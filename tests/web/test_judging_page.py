@@ -31,7 +31,7 @@ def do(station, **given):
 
 
 def said(path):
-    return [(pair.id, pair.judge, answer) for pair, answer in eq.resume(path).answers()]
+    return [(pair.id, pair.judge, answer) for pair, answer in eq.resume(path).study.answers()]
 
 
 def test_a_stale_form_is_refused_and_told_why(path):
@@ -70,7 +70,7 @@ def test_what_is_known_by_judgements_alone(path):
     station = Station(path, sitting=Sitting())
     do(station, do="ask")
     for _ in range(12):
-        (pair,) = station.opt.open_pairs
+        (pair,) = station.opt.study.open_pairs
         gain = pair.first["focus"] - pair.second["focus"]
         do(station, do="judge", pair=pair.id, answer="equal" if gain == 0 else "first" if gain > 0 else "second")
     known = station.known()
@@ -214,10 +214,10 @@ def test_an_earlier_pair_is_asked_again_in_the_other_order(path):
     do(station, do="ask")
     for k in range(4):
         do(station, do="judge", pair=k, answer="first")
-    shown = [pair for pair, _ in eq.resume(path).answers()]
+    shown = [pair for pair, _ in eq.resume(path).study.answers()]
     assert [pair.again for pair in shown] == [None, None, None, 0]
     assert (shown[3].first, shown[3].second) == (shown[0].second, shown[0].first)
-    assert "0 of 1 alike in both orders" in str(eq.resume(path).judges()[0])
+    assert "0 of 1 alike in both orders" in str(eq.resume(path).study.judges()[0])
 
 
 def test_who_judges_blind_finds_no_way_to_the_best_but_by_asking_for_it(path):

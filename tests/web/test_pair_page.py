@@ -22,7 +22,7 @@ def do(station, **given):
 
 
 def said(study):
-    return {pair.id: answer for pair, answer in eq.resume(study).answers()}
+    return {pair.id: answer for pair, answer in eq.resume(study).study.answers()}
 
 
 @pytest.fixture
@@ -98,4 +98,4 @@ def test_judging_blind_by_clicks_with_pictures(browser, tmp_path):
     finally:
         server.stop()
     assert said(study) == {0: "much first", 1: "much second", 2: "equal"}
-    assert opt.log == study
+    assert opt.study.log == study

@@ -69,7 +69,7 @@ def test_limits_steps_contexts_and_many_knobs_are_said_on_the_page(tmp_path):
     assert opt.space.parameters["a"] == eq.Float(0, 1, step=0.05)
     assert opt.space.contexts == ("temp", "day")
     assert opt.space.constraint == "a + q3 <= 1"
-    limits = opt._study.state.setup.limits
+    limits = opt._session.state.setup.limits
     assert limits.drop == 0.5
     assert limits.max_step[0] == 0.1
     assert opt.space.decode(limits.start)["q29"] == 0.2
@@ -100,7 +100,7 @@ def test_a_study_that_is_not_there_is_begun_on_the_page(tmp_path):
     finally:
         server.stop()
     opt = eq.resume(study)
-    assert opt.minimize
+    assert opt.study.setup.minimize
     assert opt.space.to_dict() == eq.Space(n=eq.Int(1, 8, unit="dB"), r=eq.Float(1e-3, 1, log=True)).to_dict()
 
 
@@ -135,7 +135,7 @@ eq.web.serve({str(tmp_path / "study.jsonl")!r}, value_at, place=eq.web.Binding(p
         while opt.readings < 4:
             assert time.monotonic() < deadline
             time.sleep(0.1)
-            opt.follow()
+            opt.study.follow()
     finally:
         process.terminate()
         process.communicate(timeout=120)
@@ -154,7 +154,7 @@ def test_a_program_ends_with_the_server_in_the_middle_of_a_reading(tmp_path, how
         return
     assert "Ended; every reading that was acknowledged is in the study. The program was ended too: trial 0" in said
     opt = eq.resume(tmp_path / "study.jsonl")
-    assert opt.open_trials == ()
+    assert opt.study.open_trials == ()
     assert opt.ask(worker="page").id == 0
     assert [record.failed for record in opt.records()] == [None]
 

@@ -169,7 +169,7 @@ def test_what_is_written_while_it_is_computed_is_shown_by_the_next_look(station,
         shell.ask(worker="page")
         return found
 
-    shell.set("mode", "pause")
+    shell.study.set("mode", "pause")
     setattr(owner, between, late)
     (station.known if between == "recommend" else station.now)()
     assert station.now().trial == 1
@@ -202,7 +202,7 @@ def test_a_reading_does_not_wait_for_the_fit_that_it_is_due(learned, monkeypatch
     assert learned.known().readings == 7
     let_go.set()
     until(lambda: "refit" in events(learned.path)[-1])
-    assert not eq.resume(learned.path).refit()
+    assert not eq.resume(learned.path).study.refit()
 
 
 def test_a_fit_that_was_left_over_is_made(tmp_path):
@@ -264,13 +264,15 @@ def test_two_stations_and_a_shell_lose_nothing(tmp_path):
 
 def test_a_machine_stands_where_its_worker_read_last_or_where_it_was_moved_since(tmp_path):
     opt = begun(tmp_path / "study.jsonl", readings=3, kernel=None)
-    assert opt.position() is None  # the page has measured, nobody else
+    assert opt.study.position() is None  # the page has measured, nobody else
     opt.tell(opt.ask(worker="w"), 0.5)
     opt.add(START, 0.75)  # nobody asked for it
     at = {record.trial: record.x for record in opt.records()}
-    assert (opt.position("page"), opt.position("w")) == (at[2], at[4])
-    opt.note("moved", x=START)
-    assert opt.position("page") == opt.position("w") == START == eq.resume(opt.log).position("x")
+    assert (opt.study.position("page"), opt.study.position("w")) == (at[2], at[4])
+    opt.study.note("moved", x=START)
+    assert (
+        opt.study.position("page") == opt.study.position("w") == START == eq.resume(opt.study.log).study.position("x")
+    )
 
 
 # By itself.

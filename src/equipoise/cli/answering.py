@@ -146,7 +146,7 @@ def fail(study: Path, trial: int, reason: tuple[str, ...], as_json: bool) -> Non
 @AS_JSON
 def expire(study: Path, trial: int, as_json: bool) -> None:
     """Take back an open TRIAL: the next `ask` of its worker hands it out again."""
-    opened(study).expire(trial)
+    opened(study).study.expire(trial)
     say(as_json, {"id": trial, "expired": True}, f"Trial {trial} waits again.")
 
 
@@ -193,7 +193,7 @@ def undo(study: Path, as_json: bool) -> None:
     opt = opened(study)
     trial = opt.undo()
     now: dict[int, Any] = {record.trial: record.value for record in opt.records(aside=False)}
-    now |= {pair.id: answer for pair, answer in opt.answers()}
+    now |= {pair.id: answer for pair, answer in opt.study.answers()}
     value = now.get(trial)
     if value is not None:
         say(as_json, {"id": trial, "retracted": False, "value": value}, f"Trial {trial} is at {value} again.")
@@ -217,7 +217,7 @@ def note(study: Path, topic: str, text: tuple[str, ...], x: str | None, as_json:
 
     The page of `serve` shows notes.
     """
-    opened(study).note(topic, " ".join(text), x=None if x is None else setting("--x", x))
+    opened(study).study.note(topic, " ".join(text), x=None if x is None else setting("--x", x))
     say(as_json, {"topic": topic, "text": " ".join(text)}, f"Noted: {topic}.")
 
 
@@ -237,5 +237,5 @@ def set_(study: Path, name: str, value: str, why: tuple[str, ...], as_json: bool
 
     The mode "pause" pauses the study there, "by hand" and "automatic" let it go on. Nothing is learned from it.
     """
-    opened(study).set(name, value, " ".join(why))
+    opened(study).study.set(name, value, " ".join(why))
     say(as_json, {"set": name, "value": value, "why": " ".join(why)}, f"Set: {name} is {value}.")

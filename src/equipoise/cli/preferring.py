@@ -113,7 +113,7 @@ def _undone(opt: Optimizer, pair: Pair) -> Pair:
         click.echo(printable(str(nothing)))
         return pair
     click.echo(f"The answer to pair {taken} is taken back.")
-    return next((other for other in opt.open_pairs if other.id == taken), pair)
+    return next((other for other in opt.study.open_pairs if other.id == taken), pair)
 
 
 def _tell(opt: Optimizer, pair: int, answer: str, name: str | None) -> None:
@@ -129,7 +129,7 @@ def _tell(opt: Optimizer, pair: int, answer: str, name: str | None) -> None:
 
 def _next(opt: Optimizer, name: str, steps: int, check_every: int) -> Pair:
     """Return the pair that waits for a judge; else one to be asked again, as long ago as can be; else a new one."""
-    return opt.next_pair(judge=name, steps=steps, check_every=check_every, lag=max(check_every, 1))
+    return opt.study.next_pair(judge=name, steps=steps, check_every=check_every, lag=max(check_every, 1))
 
 
 def _show(opt: Optimizer, pair: Pair, show: str | None) -> None:

@@ -72,7 +72,7 @@ def verify(
     """
     opt = opened(study)
     if test:
-        p = opt.coin_test()
+        p = opt.study.coin_test()
         text = "If no settings differed, coins would explain as many wins"
         told = {"p_value": p, "readings": opt.readings, "judgements": opt.judgements}
         say(as_json, told, f"{text} with probability {p:.2g} (exact test).")

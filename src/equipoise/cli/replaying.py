@@ -51,7 +51,7 @@ def status(study: Path, as_json: bool) -> None:
     waiting = [
         {"id": r.trial, "worker": r.worker, "x": r.x, "asked": r.asked, "seconds": _age(r.asked)}
         for r in records
-        if r.trial in opt.open_trials
+        if r.trial in opt.study.open_trials
     ]
     data = {
         "study": str(study),
@@ -60,24 +60,23 @@ def status(study: Path, as_json: bool) -> None:
         "judgements": opt.judgements,
         "failed": sum(record.failed is not None for record in records),
         "last": max(filter(None, ended), default=None),
-        "plan": None if opt.plan is None else plan_data(opt.plan),
+        "plan": None if opt.study.plan is None else plan_data(opt.study.plan),
         "open": waiting,
-        "minimize": opt.minimize,
+        "minimize": opt.study.setup.minimize,
         "space": header.content["space"],
     }
     say(as_json, data, _status_text(opt, data))
 
 
 def _status_text(opt: Optimizer, data: dict[str, Any]) -> str:
-    text = [
-        f"{data['study']}, begun {data['created']}: {'minimize' if opt.minimize else 'maximize'} over {opt.space!r}"
-    ]
+    goal = "minimize" if opt.study.setup.minimize else "maximize"
+    text = [f"{data['study']}, begun {data['created']}: {goal} over {opt.space!r}"]
     last = "" if data["last"] is None else f", the last one {_age(data['last']):.0f} s ago"
     text.append(
         f"{counted(data['readings'], data['judgements'])}{last}; {data['failed']} failed; {len(data['open'])} open"
     )
-    text += [] if opt.plan is None else [plan_text(opt.plan)]
-    text += [f"  {judge}" for judge in (opt.judges() if data["judgements"] else ())]  # these need the belief
+    text += [] if opt.study.plan is None else [plan_text(opt.study.plan)]
+    text += [f"  {judge}" for judge in (opt.study.judges() if data["judgements"] else ())]  # these need the belief
     for trial in data["open"]:
         who = "" if trial["worker"] is None else f" with {trial['worker']}"
         long = "" if trial["seconds"] is None else f" for {trial['seconds']:.0f} s"

@@ -84,8 +84,8 @@ def run(
     worker, context = limits.pop("worker"), context_of(opt, limits.pop("context"))
     with interruptible(), only_one(study, worker), bar(opt, limits["readings"]) as advance:
         for record in opt.records(aside=False):  # left over from a run that crashed
-            if record.trial in opt.open_trials and record.worker == worker:
-                opt.expire(record.trial)
+            if record.trial in opt.study.open_trials and record.worker == worker:
+                opt.study.expire(record.trial)
         with Program(program, stdin, timeout, launcher=Launcher(noted)) as measuring:
             code = _loop(opt, measuring, worker, context, advance, **limits)
     found = opt.recommend(context=context)
@@ -123,7 +123,7 @@ def _loop(
 
 def _enough(opt: Optimizer, eps: float | None, audit: bool, context: Mapping[str, Any] | None) -> bool:
     """Return whether the bound is reached; where it is, but only by estimate, plan the audit it still needs."""
-    if eps is None or opt.plan is not None:
+    if eps is None or opt.study.plan is not None:
         return False
     best = opt.recommend(context=context)
     if audit and best.overall.kind == "estimate" and best.overall.bound <= eps:
@@ -149,12 +149,12 @@ def _measure(opt: Optimizer, program: Program, worker: str | None, context: Mapp
         opt.tell(trial, failed=str(error))
         return False
     except OSError as error:
-        opt.expire(trial)
+        opt.study.expire(trial)
         message = f"{program.words[0]} could not be started: {error.strerror or error}"
         raise click.ClickException(printable(message)) from error
     except (KeyboardInterrupt, LauncherError):
         with suppress(ValueError):  # it may have been told just before
-            opt.expire(trial)
+            opt.study.expire(trial)
         raise
 
 

@@ -115,7 +115,7 @@ def _serve(
     except ValueError as error:
         raise click.ClickException(str(error)) from error
     if unit is not None and station is not None:
-        station.opt.set("unit", unit)
+        station.opt.study.set("unit", unit)
     tokens = Tokens.fresh() if token_file is None else Tokens.kept(token_file)
     binding = Binding(host, port, names)
     try:

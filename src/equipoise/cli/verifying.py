@@ -63,13 +63,13 @@ def verified(path: Path) -> Reproductions:
             found.duels[event.number] = _verdict(fresh, kept, event)
         if isinstance(event, Paired) and not event.added:
             found.pairs[event.trial] = _verdict(fresh, kept, event)
-        fresh.replay(unfitted(event))  # what was fitted is proven too
-        kept.replay(event)
+        fresh.study.replay(unfitted(event))  # what was fitted is proven too
+        kept.study.replay(event)
     return found
 
 
 def _verdict(fresh: Optimizer, kept: Optimizer, event: Asked | Paired) -> Reproduction:
-    verdict = fresh.reproduces(event)
-    if verdict is not Reproduction.DIFFERENT or kept.reproduces(event) is Reproduction.DIFFERENT:
+    verdict = fresh.study.reproduces(event)
+    if verdict is not Reproduction.DIFFERENT or kept.study.reproduces(event) is Reproduction.DIFFERENT:
         return verdict
     return Reproduction.ROUNDED if agree(kept.posterior, fresh.posterior) else Reproduction.DIFFERENT

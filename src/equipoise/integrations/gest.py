@@ -64,8 +64,8 @@ class DuelGenerator(Generator):  # type: ignore[misc]
         self.vocs, self._problem = vocs, VocsProblem(vocs)
         self.optimizer = self._taken_up(log) if log is not None and Path(log).exists() else self._begun(log, parts)
         self._suggested = {record.trial for record in self.optimizer.records(aside=False)}
-        for i in reversed(self.optimizer.open_trials):
-            self.optimizer.expire(i)
+        for i in reversed(self.optimizer.study.open_trials):
+            self.optimizer.study.expire(i)
         if parts.get("block") is not None:
             self.optimizer.begin_block(parts["block"])
 
@@ -135,6 +135,6 @@ class DuelGenerator(Generator):  # type: ignore[misc]
 
     def _taken_up(self, log: str | os.PathLike[str]) -> Optimizer:
         optimizer = resume(log, space=self._problem.space)
-        if optimizer.minimize != self._problem.minimize:
+        if optimizer.study.setup.minimize != self._problem.minimize:
             raise ValueError(f"`vocs` must have the objective that {log} was begun with, got the opposite one")
         return optimizer

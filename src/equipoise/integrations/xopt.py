@@ -32,7 +32,7 @@ TOLERANCE = 1e-6
 """How far from what was asked for a measured variable may be, relative to its size, to be known again."""
 
 
-class Study:
+class XoptStudy:
     """An optimizer that keeps what has happened as JSON, and can be made again from that.
 
     Args:
@@ -44,8 +44,8 @@ class Study:
     def __init__(self, problem: VocsProblem, seed: int, events: Sequence[Mapping[str, Any]] = ()) -> None:
         self.problem, self.journal = problem, MemoryLog(problem.space, events)
         self.optimizer = Optimizer(problem.space, minimize=problem.minimize, rng=seed, log=self.journal)
-        for i in reversed(self.optimizer.open_trials):
-            self.optimizer.expire(i)
+        for i in reversed(self.optimizer.study.open_trials):
+            self.optimizer.study.expire(i)
 
     def learn(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Learn from measured rows, each known by its variables: those of a trial that is open."""
@@ -68,7 +68,7 @@ class Study:
 
     def _open(self) -> dict[int, Any]:
         """Return the points that are out to be measured, by trial, oldest first."""
-        open_trials = set(self.optimizer.open_trials)
+        open_trials = set(self.optimizer.study.open_trials)
         return {r.trial: r.x for r in self.optimizer.records(aside=False) if r.trial in open_trials}
 
     def _alike(self, x: Mapping[str, Any], row: Mapping[str, Any]) -> bool:
@@ -90,13 +90,13 @@ class XoptDuelGenerator(Generator, StateOwner):  # type: ignore[misc]
     supports_contextual_variables: bool = Field(default=True, frozen=True, exclude=True)
     seed: int = Field(default_factory=lambda: secrets.randbelow(2**32), description="seed of the random numbers")
     events: list[dict[str, Any]] = Field(default_factory=list, description="what has happened in the study")
-    _study: Study | None = PrivateAttr(default=None)
+    _study: XoptStudy | None = PrivateAttr(default=None)
 
     @property
-    def study(self) -> Study:
+    def study(self) -> XoptStudy:
         """The optimizer behind it; made when first needed, since until then the ranges may change."""
         if self._study is None:
-            self._study = Study(VocsProblem(self.vocs), self.seed, self.events)
+            self._study = XoptStudy(VocsProblem(self.vocs), self.seed, self.events)
         return self._study
 
     def generate(self, n_candidates: int) -> list[dict[str, Any]]:

@@ -166,7 +166,7 @@ class Arbitrary(Law):
     Example:
         >>> import equipoise as eq
         >>> opt = eq.Optimizer(eq.Box([(0, 1)]), offset=eq.Arbitrary(), rng=0)
-        >>> opt.offset
+        >>> opt.study.setup.offset
         Arbitrary()
     """
 

@@ -33,7 +33,7 @@ def offsets(opt: Optimizer, best: Recommendation | None = None, context: Mapping
         context: Where the best setting is, in a space with contexts; the context asked for last by default.
     """
     told = [record for record in opt.records() if record.value is not None and not record.earlier]
-    sign = -1.0 if opt.minimize else 1.0
+    sign = -1.0 if opt.study.setup.minimize else 1.0
     leader = opt.space.encode((best or opt.recommend(context=context)).x)
     modeled = opt.posterior.offsets(leader)
     if modeled is not None:
@@ -58,7 +58,7 @@ def readings(opt: Optimizer, ax: Any = None, *, context: Mapping[str, Any] | Non
     """
     ax = axes(ax)
     told = [record for record in opt.records() if record.value is not None and not record.earlier]
-    ax.set(xlabel="reading", ylabel=labeled("value", unit_of(opt.settings)), title="What was read")
+    ax.set(xlabel="reading", ylabel=labeled("value", unit_of(opt.study.settings)), title="What was read")
     whole(ax.xaxis)
     if not told:
         return ax
@@ -107,7 +107,7 @@ def answers(opt: Optimizer, ax: Any = None) -> Any:
         The Axes.
     """
     ax = axes(ax)
-    said = opt.answers()
+    said = opt.study.answers()
     unit = opt.recommend().unit if said else ""
     ax.set(xlabel=labeled("f(first) - f(second), estimated", unit), title="What was said")
     if not said:
@@ -149,7 +149,7 @@ def certificate(opt: Optimizer, ax: Any = None, points: int = 40, *, context: Ma
     ax = axes(ax)
     told = opt.readings + opt.judgements
     at = np.unique(np.linspace(min(1, told), told, points).round().astype(int)).tolist()
-    known = [best for best in opt.history(at, context=context) if math.isfinite(best.overall.bound)]
+    known = [best for best in opt.study.history(at, context=context) if math.isfinite(best.overall.bound)]
     bounds = [best.overall.bound for best in known]
     words = [word for word, n in (("readings", opt.readings), ("judgements", opt.judgements)) if n]
     unit = known[-1].unit if known else ""

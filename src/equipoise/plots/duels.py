@@ -55,8 +55,8 @@ def _fought(opt: Optimizer) -> list[Duel]:
 
 def _judged(opt: Optimizer) -> list[Duel]:
     """Return what was judged as if it had been read: 1 for what was preferred, 0 for the other; no ties."""
-    sign, found = -1.0 if opt.minimize else 1.0, []
-    for number, (pair, answer) in enumerate(opt.answers()):
+    sign, found = -1.0 if opt.study.setup.minimize else 1.0, []
+    for number, (pair, answer) in enumerate(opt.study.answers()):
         level = answer if isinstance(answer, float) else answer.endswith("first") - answer.endswith("second")
         if level:
             better = (sign * (level > 0), sign * (level < 0))
@@ -68,7 +68,7 @@ def _judged(opt: Optimizer) -> list[Duel]:
 def _draw(opt: Optimizer, fought: list[Duel], plane: list[Knob], ax: Any) -> None:
     from matplotlib.collections import LineCollection
 
-    sign = -1.0 if opt.minimize else 1.0
+    sign = -1.0 if opt.study.setup.minimize else 1.0
     numbers = np.array([duel[0].duel for duel in fought])
     segments, winners = [], []
     for duel in fought:

@@ -87,7 +87,7 @@ def against(opt: Optimizer, best: Recommendation, points: FloatArray) -> tuple[F
     """Return the estimate of f(x) - f(best) in the user's direction, and half the width of its interval, shape (m,)."""
     belief = opt.posterior.at(np.concatenate((points, opt.space.encode(best.x)[None])))
     leader = len(points)
-    difference = (belief.mean - belief.mean[leader]) * (-1.0 if opt.minimize else 1.0)
+    difference = (belief.mean - belief.mean[leader]) * (-1.0 if opt.study.setup.minimize else 1.0)
     return difference[:-1], belief.width(belief.psi(leader))[:-1]
 
 
@@ -137,7 +137,7 @@ def _bound(opt: Optimizer, best: Recommendation, ax: Any) -> None:
     """Draw the certificate: nothing lies beyond it."""
     claim = best.overall
     if math.isfinite(claim.bound):
-        at = -claim.bound if opt.minimize else claim.bound
+        at = -claim.bound if opt.study.setup.minimize else claim.bound
         ground = PHRASES[claim.kind].lower()
         ax.axhline(at, color=ORANGE, linewidth=1.0, linestyle=(0, (4, 3)), label=f"{ground}, nothing lies beyond")
 
@@ -158,7 +158,7 @@ def _map(opt: Optimizer, best: Recommendation, pair: list[Knob], ax: Any) -> Any
         drawn = ax.contourf(x, y, mean, levels=14, cmap=_cmap(opt))
         ax.contour(drawn, colors="white", linewidths=0.4, alpha=0.6, linestyles="solid")
         if not _given(opt, pair):
-            _undecided(x, y, width - mean if opt.minimize else width + mean, ax)
+            _undecided(x, y, width - mean if opt.study.setup.minimize else width + mean, ax)
     vague = UNKNOWN * float(np.nanmax(mean) - np.nanmin(mean))
     _unknown(x, y, width, vague, ax, steps=across.steps or up.steps)
     _measured(opt, pair, ax)
@@ -178,7 +178,7 @@ def _within_contexts(opt: Optimizer, pair: list[Knob], mean: FloatArray) -> tupl
     given = [_given(opt, [knob]) for knob in pair]
     if given.count(True) != 1:
         return mean, "f(x) - f(best), estimated"
-    top = (np.nanmin if opt.minimize else np.nanmax)(mean, axis=0 if given[0] else 1, keepdims=True)
+    top = (np.nanmin if opt.study.setup.minimize else np.nanmax)(mean, axis=0 if given[0] else 1, keepdims=True)
     return mean - top, "f(x) - f(best there), estimated"
 
 
@@ -234,8 +234,8 @@ def _best_of(opt: Optimizer, best: Recommendation, points: FloatArray, ax: Any) 
     """Draw the best of many points, or of names, in order."""
     mean, _ = against(opt, best, points)
     leader = int((points == opt.space.encode(best.x)).all(axis=1).argmax())
-    mean[leader] = -np.inf if opt.minimize else np.inf  # first, also of equals
-    order = np.argsort(mean if opt.minimize else -mean, kind="stable")[:BEST]
+    mean[leader] = -np.inf if opt.study.setup.minimize else np.inf  # first, also of equals
+    order = np.argsort(mean if opt.study.setup.minimize else -mean, kind="stable")[:BEST]
     called = names(opt.space) or [f"{i}" for i in range(len(points))]
     knob = Knob("point", [called[i] for i in order], lambda x, value: x, lambda x: called[leader], steps=True)
     ax.tick_params(axis="x", rotation=90)
@@ -253,7 +253,7 @@ def _surface(points: FloatArray, mean: FloatArray, ax: Any, cmap: str) -> Any:
 
 
 def _cmap(opt: Optimizer) -> str:
-    return MAP + "_r" if opt.minimize else MAP
+    return MAP + "_r" if opt.study.setup.minimize else MAP
 
 
 def _headline(opt: Optimizer, best: Recommendation, drawn: list[Knob]) -> str:

@@ -6,6 +6,7 @@ from equipoise.study.defaults import default_posterior as default_posterior
 from equipoise.study.exploring import Explorer as Explorer
 from equipoise.study.hearing import Hearing
 from equipoise.study.keeper import Keeper
+from equipoise.study.keeper import number_of as number_of
 from equipoise.study.league import Rank
 from equipoise.study.ledger import DropExceeded, DuelGivenUp, Estranged, GapUnknown
 from equipoise.study.outliers import DeadSensor, SetAside
@@ -13,6 +14,7 @@ from equipoise.study.parsing import Table as Table
 from equipoise.study.part import Part as Part
 from equipoise.study.plans import Plan
 from equipoise.study.proposing import Proposer
+from equipoise.study.public import Study
 from equipoise.study.recommender import Recommender, WrongUnit
 from equipoise.study.reproducing import Reproduction, agree
 from equipoise.study.rules import PLACES as PLACES
@@ -53,6 +55,7 @@ __all__ = [
     "Setup",
     "State",
     "Streams",
+    "Study",
     "WrongUnit",
     "agree",
 ]

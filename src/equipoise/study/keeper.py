@@ -4,6 +4,8 @@ Whatever changes it is prepared, written and made, in this order; what cannot be
 """
 
 import os
+import sys
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -12,6 +14,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
+from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.answer import Recommendation
 from equipoise.belief import Milestone
@@ -35,6 +38,7 @@ from equipoise.log import (
     Turns,
     now,
 )
+from equipoise.offsets import Circumstances
 from equipoise.spaces import Domain
 from equipoise.study.gate import Gate, handed
 from equipoise.study.hearing import Hearing
@@ -43,11 +47,15 @@ from equipoise.study.plans import Plan
 from equipoise.study.proposing import Proposer
 from equipoise.study.recommender import Recommender
 from equipoise.study.reproducing import Reproduction, compared, compared_points
+from equipoise.study.rules import Record
 from equipoise.study.setup import Setup
 from equipoise.study.state import State
 from equipoise.study.streams import PROPOSE, Streams
 
 T = TypeVar("T")
+
+OWN_MODULES = ("equipoise.study", "equipoise.optimizer")
+"""A warning names the line that called these."""
 
 
 class Keeper:
@@ -64,7 +72,10 @@ class Keeper:
         claims: Says what is claimed.
         hearing: Turns questions to judges, and their answers, into events.
         turns: Who works on it at once.
+        notify: Is called with each notice, such as a `DuelGivenUp`; a warning if it is `None`.
     """
+
+    notify: Callable[[Warning], object] | None = None
 
     def __init__(self, setup: Setup, streams: Streams, clock: Callable[[], str] = now) -> None:
         self.space, self.state = setup.space, State(setup)
@@ -94,6 +105,51 @@ class Keeper:
             What it returns, and what the user should know of it.
         """
         return self.turns.change(lambda: (act(self), self.turns.noticed()))
+
+    def changed(self, act: Callable[[Self], T]) -> T:
+        """Do something that changes the study, tell the user what there is to know, and return what it returns."""
+        result, notices = self.change(act)
+        self.deliver(notices)
+        return result
+
+    def deliver(self, notices: tuple[Warning, ...]) -> tuple[Warning, ...]:
+        """Tell the user what there is to know, and return it; a warning names the line that called the library."""
+        for notice in notices:
+            if self.notify is None:
+                warnings.warn(notice, stacklevel=_depth_of_user())
+            else:
+                self.notify(notice)
+        return notices
+
+    def records(
+        self, *, aside: bool = True, judgements: bool = False, trials: Iterable[int] | None = None
+    ) -> list[Record]:
+        """Return every trial, or every pair; see `Optimizer.records`."""
+        return self.look(lambda s: s.state.records(aside, judgements, trials))
+
+    def reading(
+        self,
+        x: Any,
+        value: Any,
+        block: str | None = None,
+        time: float | None = None,
+        error: float = 0.0,
+        covariates: Mapping[str, float] | None = None,
+    ) -> Reading:
+        """Return a reading of the user's, checked."""
+        return Reading(
+            check.number("value", value),
+            None if x is None else self.space.encode(x),
+            None if time is None else check.number("time", time),
+            check.standard_error("error", error),
+            told=Circumstances.of(block, None, covariates),
+        )
+
+    def judgement(
+        self, first: Any, second: Any, answer: Any, judge: str, steps: int
+    ) -> tuple[FloatArray, FloatArray, Any, Any, Any]:
+        """Return a judgement of the user's, its points encoded."""
+        return self.space.encode(first), self.space.encode(second), answer, judge, steps
 
     def following(self, act: Callable[[Self], T]) -> T:
         """Do something that looks at the state, having followed what others have done to it."""
@@ -304,3 +360,16 @@ def _judging(answer: Any, state: State) -> Judged:
     """Return what was said of the pair that was taken in last."""
     pair = state.docket.cases[state.trials - 1].asked
     return Judged(pair.trial, answered(answer, pair.steps), pair.judge)
+
+
+def number_of(trial: Trial | Pair | int) -> int:
+    """Return the number of a trial or of a pair."""
+    return trial.id if isinstance(trial, (Trial, Pair)) else check.count("trial", trial, at_least=0)
+
+
+def _depth_of_user() -> int:
+    """Return how many frames above its caller's the user's line stands: the first one outside of the study."""
+    frame, depth = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith(OWN_MODULES):
+        frame, depth = frame.f_back, depth + 1
+    return depth

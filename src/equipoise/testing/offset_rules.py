@@ -125,7 +125,7 @@ def estimates_numbers(law: Offset) -> None:
 def is_fitted(law: Offset) -> None:
     """It is fitted to the readings of a study, hyperparameters within their bounds, and its offset is estimated."""
     opt = rehearse(Optimizer(box(), offset=law, rng=0))
-    require(opt.offset == law and opt.posterior.law == law, f"the belief assumes {opt.posterior.law!r}")
+    require(opt.study.setup.offset == law and opt.posterior.law == law, f"the belief assumes {opt.posterior.law!r}")
     modeled: Any = getattr(opt.posterior, "modeled", opt.posterior)  # what the guard watches, or the belief itself
     _must_lie_within(law, modeled.hyperparameters.offset)
     offsets = modeled.offsets(opt.space.encode(opt.recommend().x))

@@ -85,7 +85,7 @@ def must_resume(space: Domain, readings: int = READINGS, **parts: Any) -> None:
         same = before.mean.tobytes() == after.mean.tobytes() and before.variance.tobytes() == after.variance.tobytes()
         require(same, "the belief of the resumed study differs")
         context = some_context(space)
-        asked, anew = opt.propose(context=context), again.propose(context=context)
+        asked, anew = opt.study.propose(context=context), again.study.propose(context=context)
         plans = [(each.points.tolist(), each.signs, each.baseline) for each in (asked, anew)]
         require(plans[0] == plans[1], f"the resumed study goes on with {plans[1]} instead of {plans[0]}")
 

@@ -10,7 +10,7 @@ def undo(station: Station, trial: int, judge: str | None = None) -> None:
     """Take back the last step, if it still is the last."""
     with station.turn():
         _must_be_own(station, trial, judge)
-        if station.opt.last_answered != trial:
+        if station.opt.study.last_answered != trial:
             raise RefusedError(f"Trial {trial} is no longer the last answer; look at the list, and retract it there.")
         station.opt.undo()
 
@@ -43,9 +43,9 @@ def expire(station: Station, trial: int, judge: str | None = None) -> None:
     """Take back an open trial whose worker is lost."""
     with station.turn():
         _must_be_own(station, trial, judge)
-        if trial not in station.opt.open_trials:
+        if trial not in station.opt.study.open_trials:
             raise RefusedError(f"Trial {trial} is not open any more.")
-        station.opt.expire(trial)
+        station.opt.study.expire(trial)
 
 
 def dialed(station: Station, where: str, shown: str) -> None:
@@ -54,7 +54,7 @@ def dialed(station: Station, where: str, shown: str) -> None:
         x = station.target(where)
         if shown != told_of(x):
             raise RefusedError(f"What is {where} has changed meanwhile: look again. Nothing was written.")
-        station.opt.note(f"dialed in: {where}", x=x)
+        station.opt.study.note(f"dialed in: {where}", x=x)
 
 
 def plan(station: Station, purpose: str, duels: int) -> None:
@@ -79,6 +79,6 @@ def _must_be_own(station: Station, trial: int, judge: str | None) -> None:
 def _must_be_as_shown(station: Station, trial: int, was: str) -> None:
     """Refuse to change an answer that is not what its page showed."""
     told: dict[int, Any] = {record.trial: record.value for record in station.opt.records()}
-    told |= {pair.id: answer for pair, answer in station.opt.answers()}
+    told |= {pair.id: answer for pair, answer in station.opt.study.answers()}
     if trial in told and was != told_of(told[trial]):
         raise RefusedError(f"What was told of trial {trial} has changed meanwhile: look again.")

@@ -103,12 +103,12 @@ class Automatic:
 
     def _take_back(self, trial: Trial) -> None:
         """Let a trial wait whose reading was ended."""
-        self.station.opt.follow()
-        if trial.id in self.station.opt.open_trials:  # else somebody has told it meanwhile
-            self.station.opt.expire(trial)
+        self.station.opt.study.follow()
+        if trial.id in self.station.opt.study.open_trials:  # else somebody has told it meanwhile
+            self.station.opt.study.expire(trial)
             self.ended = trial.id
 
     def _fail(self, trial: Trial, reason: str) -> None:
-        self.station.opt.follow()
-        if trial.id in self.station.opt.open_trials:  # else somebody has told it meanwhile
+        self.station.opt.study.follow()
+        if trial.id in self.station.opt.study.open_trials:  # else somebody has told it meanwhile
             self.station.opt.tell(trial, failed=reason)

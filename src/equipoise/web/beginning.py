@@ -107,7 +107,7 @@ def begin(studies: Studies, given: Fields) -> str:
     except (ValueError, TypeError, RuntimeError) as error:
         raise RefusedError(f"{str(error)[0].upper()}{str(error)[1:]}.") from error
     if words(given, "unit"):
-        opt.set("unit", words(given, "unit"))
+        opt.study.set("unit", words(given, "unit"))
     return path.name
 
 

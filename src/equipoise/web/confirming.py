@@ -139,7 +139,7 @@ class Beside:
         await run_in_threadpool(station.follow)
         records = await run_in_threadpool(station.opt.records)
         record = next((record for record in records if record.trial == number), None)
-        judged = next(((pair, answer) for pair, answer in station.opt.answers() if pair.id == number), None)
+        judged = next(((pair, answer) for pair, answer in station.opt.study.answers() if pair.id == number), None)
         judge = request.path_params.get("judge")
         if judge is not None and not await run_in_threadpool(station.judged_by, number, judge):
             raise MissingError(f"There is no pair of this number that {judge} has judged.")

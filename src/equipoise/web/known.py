@@ -115,11 +115,11 @@ def known(
         version: Of what is known.
         blind: Whether settings are hidden from whoever judges.
     """
-    records, last = opt.records(), opt.last_answered
+    records, last = opt.records(), opt.study.last_answered
     only_judged = best.judgements > 0 and not best.readings
     short = best.unit.split()[0] if only_judged else best.unit  # beside an axis there is little room
     rows = [_row(opt, record, blind) for record in records]
-    answers, judged = opt.answers(), {record.trial: record for record in opt.records(judgements=True)}
+    answers, judged = opt.study.answers(), {record.trial: record for record in opt.records(judgements=True)}
     rows += [_judged(judged[pair.id], in_words(pair, answer, blind)) for pair, answer in answers]
     rows += [_judged(record, f"skipped: {record.failed}") for record in judged.values() if record.failed is not None]
     newest = sorted(rows, key=lambda row: -row.trial)
@@ -131,10 +131,12 @@ def known(
         (*claims(best), *preferences(best, blind)),
         compared(best.against_start, best.unit),
         best.against_start is not None and best.against_start.clear,
-        "" if opt.plan is None else planned(opt.plan.purpose, opt.plan.duels, opt.plan.told, opt.plan.left),
+        ""
+        if opt.study.plan is None
+        else planned(opt.study.plan.purpose, opt.study.plan.duels, opt.study.plan.told, opt.study.plan.left),
         next((row for row in rows if row.trial == last), None),
         tuple(newest[:MOST_ROWS]),
-        tuple(_noted(opt.notes, opt.settings))[:MOST_NOTES],
+        tuple(_noted(opt.study.notes, opt.study.settings))[:MOST_NOTES],
         readings_chart(opt, best, short) if best.readings or not best.judgements else answers_chart(opt),
         tuple(estimate_charts(opt, best, short)) if best.readings + best.judgements and not blind else (),
         certificate_chart(bounds, best.readings + best.judgements, short, "judgements" if only_judged else "readings"),

@@ -99,7 +99,7 @@ def now(
         busy: Whether it measures.
         sitting: How pairs are judged here, if they are.
     """
-    settings = opt.settings
+    settings = opt.study.settings
     mode, said = mode_of(settings, machine), opt.readings
     paused = _paused(settings) if mode == "pause" else ""
     general: dict[str, Any] = {"unit": unit_of(settings), "busy": busy, "paused": paused, "machine": machine}
@@ -110,13 +110,13 @@ def now(
     record = current(opt, worker)
     if record is None:
         return Now(mode, said, needs=context_fields(opt), **general)
-    setting, asked = dials(opt.space, record.x, opt.position(worker)), clock(record.asked)
+    setting, asked = dials(opt.space, record.x, opt.study.position(worker)), clock(record.asked)
     return Now(mode, said, record.trial, _half(record), setting, asked=asked, **general)
 
 
 def current(opt: Optimizer, worker: str | None) -> Record | None:
     """Return the trial that a worker is to measure: the oldest that it has."""
-    waiting = opt.records(aside=False, trials=opt.open_trials)
+    waiting = opt.records(aside=False, trials=opt.study.open_trials)
     return next((record for record in waiting if record.worker == worker), None)
 
 

@@ -61,7 +61,9 @@ class Sitting:
         if self.judge is None:
             raise ValueError("say who judges first")
         lag = max(self.check_every, 1)
-        return opt.next_pair(judge=self.judge, steps=self.steps, check_every=self.check_every, lag=lag, context=context)
+        return opt.study.next_pair(
+            judge=self.judge, steps=self.steps, check_every=self.check_every, lag=lag, context=context
+        )
 
     def file(self, x: Any) -> Path | None:
         """Return the file that shows a setting, there or not; text of a setting is one name, never a path."""
@@ -137,15 +139,15 @@ class Last:
 
 def seated(opt: Optimizer) -> Sitting | None:
     """Return how a study is judged that has more pairs to be judged than readings; `None` where it has not."""
-    if opt.judgements + len(opt.open_pairs) <= opt.readings:
+    if opt.judgements + len(opt.study.open_pairs) <= opt.readings:
         return None
-    said = [answer for _, answer in opt.answers()]
+    said = [answer for _, answer in opt.study.answers()]
     return Sitting(numbers=bool(said) and not any(isinstance(answer, str) for answer in said))
 
 
 def open_pair(opt: Optimizer, sitting: Sitting) -> Pair | None:
     """Return the pair that waits for the judge who sits here."""
-    return next((pair for pair in opt.open_pairs if pair.judge == sitting.judge), None)
+    return next((pair for pair in opt.study.open_pairs if pair.judge == sitting.judge), None)
 
 
 def sides(opt: Optimizer, sitting: Sitting) -> Sides | None:
@@ -163,7 +165,7 @@ def sides(opt: Optimizer, sitting: Sitting) -> Sides | None:
 
 def last(opt: Optimizer, sitting: Sitting) -> Last | None:
     """Return the last answer of the judge who sits here."""
-    mine = [(pair.id, answer) for pair, answer in opt.answers() if pair.judge == sitting.judge]
+    mine = [(pair.id, answer) for pair, answer in opt.study.answers() if pair.judge == sitting.judge]
     return Last(mine[-1][0], on_button(mine[-1][1]), told_of(mine[-1][1])) if mine else None
 
 

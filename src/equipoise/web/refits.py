@@ -32,7 +32,7 @@ class Refits:
 def catch_up(opt: Optimizer) -> None:
     """Make all fits that were deferred; one that cannot be written is made after the next reading that can be."""
     try:
-        while opt.refit():
+        while opt.study.refit():
             pass
     except LogError:
         return  # a full disk or a log that is gone: whoever enters the next reading is told so

@@ -25,7 +25,7 @@ def begin(path: Path) -> None:
     """Make the study of the simulated instrument."""
     space = Space({name: Float(-6, 6, unit="1/m²") for name in NAMES})
     opt = Optimizer(space, start=START, log=path, rng=0)
-    opt.set("unit", "nA")
+    opt.study.set("unit", "nA")
 
 
 class Simulator:

@@ -116,18 +116,18 @@ class Station:
     def stands(self) -> Any:
         """The setting where the machine stands; `None` where nothing has said so."""
         with self.turn():
-            return self.opt.position(self.worker)
+            return self.opt.study.position(self.worker)
 
     @property
     def unit(self) -> str:
         """The unit of a reading."""
-        return unit_of(self.opt.settings)
+        return unit_of(self.opt.study.settings)
 
     @property
     def mode(self) -> Mode:
         """Who measures, or whether nobody does."""
         with self.turn():
-            return mode_of(self.opt.settings, self.machine)
+            return mode_of(self.opt.study.settings, self.machine)
 
     def ask(self, context: Mapping[str, Any] | None = None, judge: str | None = None) -> None:
         """Hand out the next trial, if none is open here and nobody has paused; at a context, if the study has such."""
@@ -139,7 +139,7 @@ class Station:
     def judge(self, pair: int, answer: str | float | None, reason: str = "", judge: str | None = None) -> list[str]:
         """Report what was said of the pair that is open here, or why nothing can be; then hand out the next."""
         with self.turn():
-            if answer is not None and (pair, answer) in ((judged.id, was) for judged, was in self.opt.answers()):
+            if answer is not None and (pair, answer) in ((judged.id, was) for judged, was in self.opt.study.answers()):
                 return [f"Pair {pair} was judged so already: {on_button(answer)}."]
             self._must_be_open(pair, judge)
             self.opt.judge(pair, answer, skip=reason or "can't tell" if answer is None else None)
@@ -158,7 +158,7 @@ class Station:
             if self._told_before(trial, value):
                 return [f"Trial {trial} was told {value:g} already."]
             self._must_be_current(trial)
-            when = None if self.opt.max_gap is None else time.time()
+            when = None if self.opt.study.setup.max_gap is None else time.time()
             notices = self.opt.tell(trial, value, error=error, time=when, refit=False)
             self._go_on()
         self._refits.want()
@@ -178,7 +178,7 @@ class Station:
             if mode == "automatic" and not self.machine:
                 raise RefusedError("There is no program to measure by itself: `equipoise serve STUDY -- COMMAND`.")
             if self.mode != mode:
-                self.opt.set("mode", mode, why)
+                self.opt.study.set("mode", mode, why)
 
     def target(self, where: str) -> Any:
         """Return the setting of the start, or the best one as far as is known."""
@@ -191,7 +191,7 @@ class Station:
     def note(self, text: str) -> None:
         """Write down what somebody says."""
         with self.turn():
-            self.opt.note("note", text)
+            self.opt.study.note("note", text)
 
     def next_trial(self) -> Trial | None:
         """Return the trial that the program is to measure, which is busy from now on; `None` if it is not its turn."""
@@ -217,13 +217,13 @@ class Station:
         with self._lock:
             size = self.size
             if size != self._followed:
-                self.opt.follow()
+                self.opt.study.follow()
                 self._followed = size
             yield
 
     def _go_on(self, judge: str | None = None) -> None:
         """Hand out the next trial where somebody measures by hand, and none is open."""
-        if mode_of(self.opt.settings, self.machine) != "by hand":
+        if mode_of(self.opt.study.settings, self.machine) != "by hand":
             return
         unsaid = contexts(self.opt) and self.context is None
         with suppress(TypeError, ValueError) if unsaid else nullcontext():  # a half that waits needs no context
@@ -259,7 +259,7 @@ class Station:
 
     def _told_before(self, trial: int, value: float) -> bool:
         """Return whether the very same was told: a button that was pressed twice."""
-        if trial in self.opt.open_trials:
+        if trial in self.opt.study.open_trials:
             return False
         return any(record.trial == trial and record.value == value for record in self.opt.records())
 

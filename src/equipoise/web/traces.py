@@ -48,7 +48,7 @@ def _values(told: Sequence[Record]) -> list[float]:
 
 def answers_chart(opt: Optimizer) -> str:
     """Return what judges said of each pair over what is now believed of it, numbers by their sign."""
-    said = opt.answers()
+    said = opt.study.answers()
     points = np.array([opt.space.encode(x) for pair, _ in said for x in (pair.first, pair.second)])
     mean = opt.posterior.mean(points).reshape(-1, 2)
     across = (mean[:, 0] - mean[:, 1]).tolist()
@@ -136,7 +136,7 @@ def _row(
 def _ranked(opt: Optimizer, best: Recommendation, points: FloatArray, unit: str) -> str:
     """Return the best of a plain set of points, in order, with their intervals."""
     mean, width = against(opt, best, points)
-    order = np.argsort(mean if opt.minimize else -mean, kind="stable")[:BEST]
+    order = np.argsort(mean if opt.study.setup.minimize else -mean, kind="stable")[:BEST]
     mean, width = mean[order], width[order]
     up = around([*(mean - width).tolist(), *(mean + width).tolist(), 0.0])
     chart = Chart.of((-0.5, len(order) - 0.5), up, TALL, names=tuple(map(str, order)))

@@ -49,7 +49,7 @@ class Viewer:
         with self._lock:
             size = size_of(self._path)
             if size != self._followed:
-                self._opt.follow()
+                self._opt.study.follow()
                 self._followed = size
             version = f"{self._followed}.{self.revision}"  # what comes while it is computed makes it old
             if self._known is None or self._known.version != version:
@@ -73,7 +73,7 @@ class Viewer:
         if told < 2:
             return
         at = np.unique(np.linspace(1, told, PAST_BOUNDS).round().astype(int)).tolist()
-        bounds = {best.readings + best.judgements: best.overall.bound for best in past.history(at)}
+        bounds = {best.readings + best.judgements: best.overall.bound for best in past.study.history(at)}
         with self._lock:
             self._bounds = bounds | self._bounds
             self.revision += 1

@@ -53,8 +53,8 @@ def test_every_step_is_the_recorded_one(learner):
         for content in recorded["events"]:
             event = codec.from_json(content)
             if isinstance(event, Asked):
-                assert optimizer.reproduces(event) is not Reproduction.DIFFERENT, (function, bias, event.number)
-            optimizer.replay(event)
+                assert optimizer.study.reproduces(event) is not Reproduction.DIFFERENT, (function, bias, event.number)
+            optimizer.study.replay(event)
         for name, numbers in believed(optimizer).items():
             assert numbers == pytest.approx(recorded[name], rel=1e-6, abs=1e-6), (function, bias, name)
 
@@ -62,7 +62,7 @@ def test_every_step_is_the_recorded_one(learner):
 def record(learner, function, bias):
     optimizer, environment = begun(learner, function, bias)
     journal = MemoryLog(optimizer.space)
-    optimizer._study.write_to(journal, {})
+    optimizer._session.write_to(journal, {})
     for _ in range(READINGS):
         trial = optimizer.ask()
         optimizer.tell(trial, round(environment.measure(trial.x), 6))

@@ -127,7 +127,7 @@ def test_bose_step_by_step(kind):
     coins = OwnCoins([Streams(0)])
     index = {point.tobytes(): i for i, point in enumerate(f.points)}
     for number in range(80):
-        wanted = optimizer.propose().proposal
+        wanted = optimizer.study.propose().proposal
         duels = blueprint.propose(beliefs, coins.at(number, PROPOSE), last)
         weights = np.zeros(len(f.points))
         weights[[index[point.tobytes()] for point in wanted.points]] = wanted.weights

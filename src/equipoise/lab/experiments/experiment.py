@@ -169,9 +169,9 @@ def _function(name: str, function: Function) -> dict[str, Any]:
 def _parts(optimizer: Optimizer) -> dict[str, Any]:
     posterior = optimizer.posterior
     return {
-        "policy": repr(optimizer.policy),
-        "reduction": repr(optimizer.reduction),
-        "offset": repr(optimizer.offset),
+        "policy": repr(optimizer.study.setup.policy),
+        "reduction": repr(optimizer.study.setup.reduction),
+        "offset": repr(optimizer.study.setup.offset),
         "posterior": type(posterior).__name__,
         "kernel": repr(posterior.kernel),
         "confidence": repr(posterior.confidence),

@@ -73,15 +73,15 @@ class Blueprint:
             IDS(floor=0.0)
         """
         first, prior = optimizers[0], optimizers[0].posterior
-        if not isinstance(prior, (FinitePosterior, SemiTSPosterior)) or first.minimize or first.readings:
+        if not isinstance(prior, (FinitePosterior, SemiTSPosterior)) or first.study.setup.minimize or first.readings:
             raise ValueError("`optimizers` must maximize over finite sets with a kernel given, before any reading")
         points = [_points(optimizer, prior) for optimizer in optimizers]
         same = all(np.array_equal(each, points[0]) for each in points[1:])
         return cls(
             points[0] if same else np.array(points),
             prior.kernel,
-            first.policy,
-            first.reduction,
+            first.study.setup.policy,
+            first.study.setup.reduction,
             prior.confidence,
             prior.regularizer,
             isinstance(prior, SemiTSPosterior),

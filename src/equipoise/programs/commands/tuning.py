@@ -142,10 +142,10 @@ def _study(plan: Template, goal: Goal, first: Mapping[str, Any], log: Path | Non
     """Return the study: a new one, which begins at the start, or the one in the log."""
     if log is None or not log.exists():
         opt = Optimizer(plan.space, start=first, minimize=not goal.higher, log=log, rng=seed)
-        opt.notify = noted
+        opt.study.notify = noted
         return opt
     opt = resume(log, notify=noted)
-    if opt.space.to_dict() != plan.space.to_dict() or opt.minimize == goal.higher:
+    if opt.space.to_dict() != plan.space.to_dict() or opt.study.setup.minimize == goal.higher:
         raise click.ClickException(f"{log} is a study of something else: {opt.space!r}")
     return opt
 
@@ -199,7 +199,7 @@ def _failed(opt: Optimizer, plan: Template, goal: Goal, programs: Programs) -> s
         return blame("it", command, error)
     except (KeyboardInterrupt, LauncherError):
         with suppress(ValueError):  # it may have been told just before
-            opt.expire(trial)
+            opt.study.expire(trial)
         raise
     return None
 
