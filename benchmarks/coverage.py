@@ -1,9 +1,9 @@
-"""How often intervals that promise 95 % hold: fresh duels, one program against itself, a league of judged settings.
+"""How often intervals that promise 95 % hold: fresh duels, one program against itself, a ranking of judged settings.
 
     python benchmarks/coverage.py duels [RUNS]          the verified difference, by law of the readings, at every look
     python benchmarks/coverage.py itself [RUNS]         one program against itself, looked at after each round
     python benchmarks/coverage.py effort [RUNS]         duels until a difference is found, normal noise
-    python benchmarks/coverage.py league [RUNS]         values and ranks of judged settings, ten kinds of judging
+    python benchmarks/coverage.py ranking [RUNS]        values and ranks of judged settings, ten kinds of judging
     python benchmarks/coverage.py many [RUNS]           the same with 100 names and 60 answers
 
 Seeds are 0, 1, ...; a figure comes with its standard error. Each part takes minutes on one core.
@@ -189,7 +189,7 @@ def itself(runs: int) -> None:
         print(f"| {name} | {percent(wrong)} |", flush=True)
 
 
-# --- a league of judged settings ----------------------------------------------------------------------------------
+# --- a ranking of judged settings ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -232,7 +232,7 @@ def outstanding(rng: Generator, n: int) -> FloatArray:
     return rng.normal(size=n) + 4.0 * (rng.permutation(n) < 2)
 
 
-LEAGUES = {
+RANKINGS = {
     "36 names, three steps": Judged(36, 60, spread(2.0)),
     "36 names, three steps, 150 answers": Judged(36, 150, spread(2.0)),
     "36 names, random pairs": Judged(36, 60, spread(2.0), random=True),
@@ -254,7 +254,7 @@ WORDS = {2: ("", "first"), 3: ("equal", "first"), 5: ("equal", "first", "much fi
 
 
 def judged(kind: Judged, seed: int) -> tuple[FloatArray, list[Any]]:
-    """Run a study of judgements; return the true values in the order of the league, and the league."""
+    """Run a study of judgements; return the true values in the order of the ranking, and the ranking."""
     rng = np.random.default_rng(1000 + seed)
     f = kind.values(rng, kind.names)
     names = [f"n{i}" for i in range(kind.names)]
@@ -276,23 +276,23 @@ def judged(kind: Judged, seed: int) -> tuple[FloatArray, list[Any]]:
         step = int(np.searchsorted(SCALE[kind.steps], abs(felt))) + (kind.steps == 2)
         word = WORDS[kind.steps][step]
         opt.judge(pair, word if felt > 0 else word.replace("first", "second"))
-    league = opt.league()
-    return np.array([value(place.x) for place in league]), league
+    ranking = opt.rank()
+    return np.array([value(place.x) for place in ranking]), ranking
 
 
-def leagues(kinds: dict[str, Judged], runs: int) -> None:
-    """Print how often the values and ranks of a league hold."""
+def rankings(kinds: dict[str, Judged], runs: int) -> None:
+    """Print how often the values and ranks of a ranking hold."""
     print(f"{runs} runs; per cent of settings whose value or rank lies where it is said to\n")
     print("| judging | values | the leader's | ranks | the leader's | width | worst rank of the leader |")
     for name, kind in kinds.items():
         rows = []
         for seed in range(runs):
-            f, league = judged(kind, seed)
+            f, ranking = judged(kind, seed)
             g, rank = f - f.mean(), 1 + (f[:, None] < f).sum(axis=1)
-            value = np.array([place.low <= true <= place.high for place, true in zip(league, g, strict=True)])
-            held = np.array([a.ranks[0] <= true <= a.ranks[1] for a, true in zip(league, rank, strict=True)])
-            width = np.mean([place.high - place.low for place in league])
-            rows.append([value.mean(), value[0], held.mean(), held[0], width, league[0].ranks[1]])
+            value = np.array([place.low <= true <= place.high for place, true in zip(ranking, g, strict=True)])
+            held = np.array([a.ranks[0] <= true <= a.ranks[1] for a, true in zip(ranking, rank, strict=True)])
+            width = np.mean([place.high - place.low for place in ranking])
+            rows.append([value.mean(), value[0], held.mean(), held[0], width, ranking[0].ranks[1]])
         found = np.array(rows, dtype=float)
         cells = [f"{100 * m:.1f} ± {100 * e:.1f}" for m, e in zip(*spread_of(found[:, :4]), strict=True)]
         print(f"| {name} | {' | '.join(cells)} | {found[:, 4].mean():.1f} | {np.median(found[:, 5]):.0f} |", flush=True)
@@ -303,21 +303,21 @@ def spread_of(found: FloatArray) -> tuple[FloatArray, FloatArray]:
     return found.mean(axis=0), found.std(axis=0) / math.sqrt(len(found))
 
 
-def league(runs: int) -> None:
+def ranking(runs: int) -> None:
     """Print the ten kinds of judging."""
-    leagues(LEAGUES, runs)
+    rankings(RANKINGS, runs)
 
 
 def many(runs: int) -> None:
     """Print 100 names and 60 answers."""
-    leagues(MANY, runs)
+    rankings(MANY, runs)
 
 
 PARTS = {
     "duels": (duels, 400),
     "itself": (itself, 200),
     "effort": (effort, 400),
-    "league": (league, 40),
+    "ranking": (ranking, 40),
     "many": (many, 60),
 }
 

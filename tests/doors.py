@@ -155,7 +155,9 @@ def compare(path):
     a, b = opt.space.at(context).candidates(np.random.default_rng(0))[:2]
     found = opt.compare(opt.space.decode(a), opt.space.decode(b))
     clean(str(found) + repr(found))
-    clean(str(refused(opt.league)))
+    ranking = [(place["rank"], place["value"]) for place in shell("rank", path, "--json")]
+    assert ranking == [(place.rank, place.value) for place in refused(opt.rank)]
+    shell("rank", path)
     assert 0 <= refused(lambda: opt.study.coin_test(99)) <= 1
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from equipoise import _validation as check
 from equipoise._typing import Seed
-from equipoise.answer import Difference, Recommendation, as_html
+from equipoise.answer import Difference, Rank, Recommendation, as_html
 from equipoise.belief import Confidence, Posterior
 from equipoise.data import Trial
 from equipoise.kernels import Kernel
@@ -31,7 +31,6 @@ from equipoise.study import (
     PARTS,
     Keeper,
     Plan,
-    Rank,
     Recommender,
     Record,
     Setup,
@@ -392,9 +391,9 @@ class Optimizer:
             self.judge(pair, answer, skip="can't tell" if answer is None else None)
         return self.recommend()
 
-    def league(self) -> list[Rank]:
+    def rank(self) -> list[Rank]:
         """Return all settings of a finite space, or those that were measured or judged, from the best to the worst."""
-        return self._session.following(lambda s: s.recommender.league(s.state))
+        return self._session.following(lambda s: s.recommender.rank(s.state))
 
     def correct(
         self,

@@ -128,10 +128,10 @@ def test_limits_that_are_not_known_yet(numbers, said):
     assert interval(*numbers) == said
 
 
-def test_a_league_is_printed_without_idle_digits():
+def test_a_ranking_is_printed_without_idle_digits():
     ranks = [
-        eq.study.Rank(1, "espresso", 1.2345, 0.61, 1.87, (1, 2)),
-        eq.study.Rank(2, {"q": 1 / 3}, 3e-7, -1e-7, 7e-7, (1, 2)),
+        eq.answer.Rank(1, "espresso", 1.2345, 0.61, 1.87, (1, 2)),
+        eq.answer.Rank(2, {"q": 1 / 3}, 3e-7, -1e-7, 7e-7, (1, 2)),
     ]
     assert str(ranks[0]) == "  1  1.23 [0.61, 1.87]  rank 1 to 2  espresso"
     assert str(ranks[1]) == "  2  3.0e-07 [-1.0e-07, 7.0e-07]  rank 1 to 2  q = 0.33333"

@@ -51,7 +51,7 @@ def test_finds_the_best_by_judgements_alone(forty):
     assert again.recommend().x == best.x
     mine, theirs = (copy.deepcopy(each).ask_pair() for each in (opt, again))
     assert (mine.first, mine.second, again.judgements) == (theirs.first, theirs.second, 40)
-    assert [place.rank for place in opt.league()][:3] == [1, 2, 3]
+    assert [place.rank for place in opt.rank()][:3] == [1, 2, 3]
 
 
 def test_an_answer_can_be_corrected_retracted_and_undone(tmp_path):
@@ -150,7 +150,7 @@ def test_a_biased_judge_is_seen_through():
     assert sum(pairs[k] == pairs[k - 1][::-1] for k in range(1, 45)) >= 9
 
 
-def test_a_league_of_names():
+def test_a_ranking_of_names():
     """No features, so nothing is shared: the table is that of the strengths, and ranks that are sure are right."""
     strength = dict(zip("abcdef", (2.0, 1.2, 0.6, 0.0, -0.8, -1.6), strict=True))
     rng, opt = np.random.default_rng(0), eq.Optimizer(eq.Finite(list(strength)), rng=0)
@@ -158,7 +158,7 @@ def test_a_league_of_names():
         pair = opt.ask_pair(steps=3)
         z = strength[pair.first] - strength[pair.second] + rng.normal()
         opt.judge(pair, "equal" if abs(z) < 0.4 else "first" if z > 0 else "second")
-    table = opt.league()
+    table = opt.rank()
     assert table[0].x in "ab"
     true = {name: rank for rank, name in enumerate("abcdef", 1)}
     assert all(place.ranks[0] - 1 <= true[place.x] <= place.ranks[1] + 1 for place in table)
@@ -168,7 +168,7 @@ def test_a_league_of_names():
         opt.compare("a", "z")
 
 
-def test_a_league_may_be_of_all(tmp_path):
+def test_a_ranking_may_be_of_all(tmp_path):
     parts = {"policy": eq.policies.Random(pairs=True), "design": 0, "log": tmp_path / "study.jsonl"}
     opt = eq.Optimizer(eq.Finite(list("abcd")), rng=0, **parts)
     met = set()
@@ -177,7 +177,7 @@ def test_a_league_may_be_of_all(tmp_path):
         met.add("".join(sorted(pair.first + pair.second)))
         opt.judge(pair, "first" if pair.first < pair.second else "second")
     assert len(met) == 6
-    assert [place.x for place in eq.resume(opt.study.log).league()] == list("abcd")
+    assert [place.x for place in eq.resume(opt.study.log).rank()] == list("abcd")
 
 
 def test_a_kernel_that_is_given(tmp_path):

@@ -5,6 +5,8 @@ from equipoise.answer.betting import paired as paired
 from equipoise.answer.betting import typical as typical
 from equipoise.answer.betting import wealth as wealth
 from equipoise.answer.claims import Claim, Difference, Kind
+from equipoise.answer.rank import Rank
+from equipoise.answer.rank import ranking as ranking
 from equipoise.answer.recommendation import Recommendation, Standing, difference, recommended
 from equipoise.answer.sequence import Interval, anytime, coin_test, needed
 from equipoise.answer.sequence import reach as reach
@@ -26,6 +28,7 @@ __all__ = [
     "Difference",
     "Interval",
     "Kind",
+    "Rank",
     "Recommendation",
     "Share",
     "Standing",

@@ -39,6 +39,7 @@ SECTIONS = {
             ("ask", "tell", "fail", "expire", "correct", "retract", "undo", "note", "set"), "cli.answering"
         ),
         "best": "cli.working",
+        "rank": "cli.ranking",
         **dict.fromkeys(("audit", "verify", "cancel"), "cli.proving"),
         "judge": "cli.preferring",
         "status": "cli.replaying",

@@ -25,7 +25,7 @@ class Blocks(Law):
 
     Example:
         >>> import equipoise as eq
-        >>> eq.Optimizer(eq.Box([(0, 1)]), offset=eq.Blocks(10), rng=0).offset
+        >>> eq.Optimizer(eq.Box([(0, 1)]), offset=eq.Blocks(10), rng=0).study.setup.offset
         Blocks(length=10, guard=3.0)
     """
 

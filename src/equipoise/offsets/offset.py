@@ -183,7 +183,7 @@ class Constant(Law):
 
     Example:
         >>> import equipoise as eq
-        >>> eq.Optimizer(eq.Box([(0, 1)]), policy=eq.UCB(), rng=0).offset
+        >>> eq.Optimizer(eq.Box([(0, 1)]), policy=eq.UCB(), rng=0).study.setup.offset
         Constant()
     """
 

@@ -49,7 +49,7 @@ class Tracked(Law):
 
     Example:
         >>> import equipoise as eq
-        >>> eq.Optimizer(eq.Box([(0, 1)]), rng=0).offset
+        >>> eq.Optimizer(eq.Box([(0, 1)]), rng=0).study.setup.offset
         Tracked(guard=3.0)
     """
 

@@ -14,7 +14,7 @@ class Random:
     """Measure a candidate drawn uniformly, whatever was learned; the reading is believed. Or compare two such.
 
     Args:
-        pairs: Whether to propose two different candidates, to be compared or judged: a league of all settings.
+        pairs: Whether to propose two different candidates, to be compared or judged: a ranking of all settings.
 
     Example:
         >>> import numpy as np, equipoise as eq

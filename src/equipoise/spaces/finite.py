@@ -17,7 +17,7 @@ class Finite:
     """A finite set of points; their coordinates are used as they are. Or names, about which nothing else is known.
 
     Args:
-        points: Shape (m, d); or m different names: none is more like another than the rest, as in a league.
+        points: Shape (m, d); or m different names: none is more like another than the rest, as in a ranking.
 
     Example:
         >>> import equipoise as eq

@@ -7,7 +7,6 @@ from equipoise.study.exploring import Explorer as Explorer
 from equipoise.study.hearing import Hearing
 from equipoise.study.keeper import Keeper
 from equipoise.study.keeper import number_of as number_of
-from equipoise.study.league import Rank
 from equipoise.study.ledger import DropExceeded, DuelGivenUp, Estranged, GapUnknown
 from equipoise.study.outliers import DeadSensor, SetAside
 from equipoise.study.parsing import Table as Table
@@ -46,7 +45,6 @@ __all__ = [
     "Note",
     "Plan",
     "Proposer",
-    "Rank",
     "Recommender",
     "Record",
     "Reproduction",

@@ -7,15 +7,24 @@ import numpy as np
 
 from equipoise import _linalg
 from equipoise._typing import FloatArray
-from equipoise.answer import Difference, Recommendation, Standing, coin_test, difference, finalists, recommended
+from equipoise.answer import (
+    Difference,
+    Rank,
+    Recommendation,
+    Standing,
+    coin_test,
+    difference,
+    finalists,
+    ranking,
+    recommended,
+)
 from equipoise.belief import Posterior, error_scale
 from equipoise.log import Asked, Paired, Planned
 from equipoise.spaces import Domain
 from equipoise.study.gate import Gate
-from equipoise.study.league import Rank, league
 from equipoise.study.rules import unit_of
 from equipoise.study.state import State
-from equipoise.study.streams import COINS, LEAGUE, RECOMMEND, Streams
+from equipoise.study.streams import COINS, RANKS, RECOMMEND, Streams
 
 LARGEST_MISFIT = 25.0
 """How many times as large as expected the mean square of the outcomes may be before the kernel is contradicted."""
@@ -66,9 +75,9 @@ class Recommender:
         found = -found if state.setup.minimize else found
         return replace(found, chosen=state.posterior.preference(first, second))
 
-    def league(self, state: State) -> list[Rank]:
+    def rank(self, state: State) -> list[Rank]:
         """Return all settings that something is known of, from the best to the worst."""
-        return league(self.space, state.posterior, self.streams.at(0, LEAGUE), state.setup.sign)
+        return ranking(self.space, state.posterior, self.streams.at(0, RANKS), state.setup.sign)
 
     def auditing(self, state: State, number: int, duels: int) -> Planned:
         """Return the event of an audit; in a part of the space it says by the leader which part that is."""

@@ -1,7 +1,7 @@
-"""The league table: settings from the best to the worst, each with an interval and the ranks it may have.
+"""The ranking: settings from the best to the worst, each with an interval and the ranks it may have.
 
     symbol   meaning                                                              shape
-    g        f less its average over the league, in functions drawn jointly       (draws, m)
+    g        f less its average over the ranking, in functions drawn jointly      (draws, m)
     z        how far a drawn g lies from the middle, in deviations                (draws, m)
     q        quantile of the largest z over all settings: half-width of all       ()
 
@@ -18,7 +18,7 @@ from numpy.random import Generator
 
 from equipoise import _linalg
 from equipoise._typing import FloatArray
-from equipoise.answer import interval
+from equipoise.answer.wording import interval
 from equipoise.belief import Posterior
 from equipoise.spaces import Domain, dials
 
@@ -34,7 +34,7 @@ LEAST_VARIANCE = 1e-9
 
 @dataclass(frozen=True)
 class Rank:
-    """A setting's place in the league.
+    """A setting's place in the ranking.
 
     Attributes:
         rank: From 1, the best.
@@ -58,7 +58,7 @@ class Rank:
         return f"{self.rank:3d}  {interval(self.value, self.low, self.high)}  {among}  {name}"
 
 
-def league(space: Domain, posterior: Posterior, rng: Generator, sign: float = 1.0) -> list[Rank]:
+def ranking(space: Domain, posterior: Posterior, rng: Generator, sign: float = 1.0) -> list[Rank]:
     """Return all settings that something is known of, from the best to the worst; listed ones that nobody saw too.
 
     The average of them all is the zero: f itself has none. Two settings may differ beyond doubt though their intervals

@@ -1,4 +1,4 @@
-"""The league of judged settings: values hold for all at once, ranks for the best of many, unseen names among them."""
+"""The ranking of judged settings: values hold for all at once, ranks for the best of many, unseen names among them."""
 
 import numpy as np
 import pytest
@@ -21,12 +21,12 @@ def judged(names, answers, deviation, seed, steps=3):
 
 
 def test_values_hold_for_all_settings_at_once():
-    """Promised in 95 % of leagues: of 6, more than 2 fail with a probability of 0.002."""
+    """Promised in 95 % of rankings: of 6, more than 2 fail with a probability of 0.002."""
     missed = 0
     for seed in range(6):
         opt, f = judged(16, 30, 2.0, seed)
         average = np.mean(list(f.values()))
-        missed += not all(place.low <= f[place.x] - average <= place.high for place in opt.league())
+        missed += not all(place.low <= f[place.x] - average <= place.high for place in opt.rank())
     assert missed <= 2
 
 
@@ -35,7 +35,7 @@ def test_the_leader_of_many_has_the_ranks_it_may_have():
     missed = 0
     for seed in range(4):
         opt, f = judged(50, 25, 1000.0, seed, steps=2)
-        leader = opt.league()[0]
+        leader = opt.rank()[0]
         rank = 1 + sum(value > f[leader.x] for value in f.values())
         missed += not leader.ranks[0] <= rank <= leader.ranks[1]
     assert missed <= 1
@@ -43,7 +43,7 @@ def test_the_leader_of_many_has_the_ranks_it_may_have():
 
 def test_names_that_nobody_saw_may_be_better():
     opt, _ = judged(60, 8, 2.0, 0)
-    table = opt.league()
+    table = opt.rank()
     assert len(table) == 60
     seen = {name for pair, _ in opt.study.answers() for name in (pair.first, pair.second)}
     assert len(seen) < 30
@@ -54,10 +54,10 @@ def test_names_that_nobody_saw_may_be_better():
 
 def test_it_is_the_same_whenever_one_looks():
     opt, _ = judged(8, 20, 2.0, 1)
-    first = opt.league()
+    first = opt.rank()
     opt.recommend()
-    assert [place.ranks for place in opt.league()] == [place.ranks for place in first]
-    assert [place.low for place in opt.league()] == pytest.approx([place.low for place in first])
+    assert [place.ranks for place in opt.rank()] == [place.ranks for place in first]
+    assert [place.low for place in opt.rank()] == pytest.approx([place.low for place in first])
 
 
 def test_the_size_of_f_is_open_if_only_judges_teach_it():
@@ -73,14 +73,14 @@ def test_the_size_of_f_is_open_if_only_judges_teach_it():
     assert len(known.posterior.scales) == 1
 
 
-def test_settings_that_were_read_have_a_league_too():
+def test_settings_that_were_read_have_a_ranking_too():
     points = np.linspace(0, 1, 7)[:, None]
     opt = eq.Optimizer(eq.Finite(points), rng=0, minimize=True)
     rng = np.random.default_rng(0)
     for t in range(60):
         trial = opt.ask()
         opt.tell(trial, float((trial.x[0] - 0.5) ** 2) + 0.3 * t + 0.01 * rng.normal())
-    table = opt.league()
+    table = opt.rank()
     f = (points[:, 0] - 0.5) ** 2
     assert float(table[0].x[0]) == pytest.approx(0.5)
     assert table[0].ranks == (1, 1)
