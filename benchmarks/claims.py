@@ -27,7 +27,7 @@ from equipoise._typing import FloatArray
 from equipoise.answer.betting import paired
 from equipoise.answer.verification import ALPHA
 from equipoise.lab import environments as env
-from equipoise.policies.search import candidates, optimism
+from equipoise.policies import candidates, optimism
 
 EARLY, READINGS, DUELS = 60, 100, 24
 OFFSETS = ("none", "drift", "walk", "periodic", "jumps", "calibration", "pairs-10", "blocks-6")

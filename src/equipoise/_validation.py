@@ -122,6 +122,19 @@ def steps(name: str, value: Any, dimension: int) -> FloatArray:
     return result
 
 
+def no_context(context: Any) -> None:
+    """Refuse a context where the space has none."""
+    if context is not None:
+        raise ValueError(f"`context` must be None, since the space has no Context, got {context!r}")
+
+
+def pair(points: FloatArray, reduction: str) -> FloatArray:
+    """Return the points of a proposal, shape (2, d); refuse any other number of them."""
+    if len(points) != 2:
+        raise ValueError(f"`proposal` must have two points for {reduction}, got {len(points)}")
+    return points
+
+
 def frozen(values: FloatArray) -> FloatArray:
     """Return a read-only copy of `values`, with -0.0 turned into 0.0 so that equal points have equal bytes.
 

@@ -5,8 +5,9 @@ from equipoise.offsets.accounted import accounting as accounting
 from equipoise.offsets.accounted import accounts_for as accounts_for
 from equipoise.offsets.accounted import accounts_of as accounts_of
 from equipoise.offsets.blocks import Blocks
-from equipoise.offsets.moments import LAST_READING, Circumstances, Moments
-from equipoise.offsets.moments import NOTHING_TOLD as NOTHING_TOLD
+from equipoise.offsets.circumstances import LAST_READING, Circumstances
+from equipoise.offsets.circumstances import NOTHING_TOLD as NOTHING_TOLD
+from equipoise.offsets.moments import Moments
 from equipoise.offsets.offset import LEVEL_VARIANCE as LEVEL_VARIANCE
 from equipoise.offsets.offset import Arbitrary, Constant, Law, Offset
 from equipoise.offsets.terms import Disturbance as Disturbance

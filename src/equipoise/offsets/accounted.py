@@ -21,7 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from equipoise._typing import FloatArray
-from equipoise.offsets.moments import LAST_READING, Circumstances, Moments, same_block, same_campaign
+from equipoise.offsets.circumstances import LAST_READING, Circumstances
+from equipoise.offsets.moments import Moments, same_block, same_campaign
 from equipoise.offsets.offset import LEVEL_VARIANCE, Offset
 from equipoise.offsets.terms import Hyperparameter, Prepared
 

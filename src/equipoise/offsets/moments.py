@@ -1,76 +1,14 @@
-"""The circumstances of readings: all that an offset may depend on.
+"""The circumstances of many readings, as arrays: what the covariance of an offset is computed from."""
 
-A reading belongs to a campaign: the study itself, or an earlier one whose offset has nothing to do with that of now.
-Inside a campaign time counts the readings; blocks (days, batches, workers) and covariates are what was told of it.
-"""
-
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equipoise import _validation as check
 from equipoise._typing import FloatArray
-
-LAST_READING = "the reading before"
-"""The covariate that is always there: what was read just before, since an instrument may answer to it."""
-
-MAX_COVARIATES = 100
-"""The most covariates that a reading may have: each costs a matrix over all readings."""
+from equipoise.offsets.circumstances import NOTHING_TOLD, Circumstances
 
 Names = NDArray[np.str_]
-
-
-@dataclass(frozen=True, slots=True)
-class Circumstances:
-    """What was told of one reading besides its value.
-
-    Attributes:
-        block: The day, batch or worker it belongs to; empty where nothing was said.
-        campaign: The earlier campaign it belongs to; empty for the study itself.
-        covariates: What was measured beside it, by name.
-
-    Example:
-        >>> Circumstances("monday", covariates={"temperature": 21.3}).block
-        'monday'
-    """
-
-    block: str = ""
-    campaign: str = ""
-    covariates: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
-
-    @classmethod
-    def of(cls, block: Any = None, campaign: Any = None, covariates: Any = None) -> "Circumstances":
-        """Return what was told, checked; a covariate that is `None` or not a number was not told."""
-        given = {} if covariates is None else covariates
-        if not isinstance(given, Mapping):
-            raise TypeError(f"`covariates` must be numbers by name, got {given!r}")
-        if len(given) > MAX_COVARIATES:
-            raise ValueError(f"`covariates` must be at most {MAX_COVARIATES}, got {len(given)}")
-        known = {check.name("covariates", name): value for name, value in given.items() if not _missing(value)}
-        if LAST_READING in known:
-            raise ValueError(f"`covariates` must not have {LAST_READING!r}, which is there by itself")
-        beside = {name: check.number(f"covariates[{name!r}]", value) for name, value in known.items()}
-        return cls(_name("block", block), _name("campaign", campaign), beside)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what the user told, as JSON; `None` for what was not."""
-        beside = {name: value for name, value in self.covariates.items() if name != LAST_READING}
-        return {"block": self.block or None, "campaign": self.campaign or None, "covariates": beside or None}
-
-    def after(self, reading: float | None) -> "Circumstances":
-        """Return the same with the reading before, where there was one."""
-        return self if reading is None else replace(self, covariates={**self.covariates, LAST_READING: reading})
-
-    def __reduce__(self) -> tuple[type["Circumstances"], tuple[str, str, dict[str, float]]]:
-        return Circumstances, (self.block, self.campaign, dict(self.covariates))
-
-
-NOTHING_TOLD = Circumstances()
 
 
 class Moments:
@@ -146,14 +84,6 @@ class Moments:
         """Return what was measured beside each reading, shape (n,); not a number where it was not."""
         found = self.covariates.get(name)
         return np.full(len(self), np.nan) if found is None else found
-
-
-def _name(what: str, given: Any) -> str:
-    return "" if given is None else check.name(what, given)
-
-
-def _missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def _names(given: ArrayLike | None, n: int) -> Names:

@@ -20,8 +20,8 @@ from equipoise.policies.pairs import LARGEST as LARGEST
 from equipoise.policies.pairs import pairwise_psi as pairwise_psi
 from equipoise.policies.pairs import plausible as plausible
 from equipoise.policies.policy import Policy
+from equipoise.policies.pool import candidates as candidates
 from equipoise.policies.random import Random
-from equipoise.policies.search import candidates as candidates
 from equipoise.policies.search import measured as measured
 from equipoise.policies.search import optimism as optimism
 from equipoise.policies.semits import RANK_TOLERANCE as RANK_TOLERANCE

@@ -56,36 +56,10 @@ def optimism(
     return width - g, np.full_like(g, -1.0), by_psi
 
 
-def candidates(space: Domain, posterior: Posterior, scores: Sequence[Score] | None, rng: Generator) -> FloatArray:
-    """Return the points to choose from, shape (m, d): all there are, or what a search climbing the scores finds.
-
-    Args:
-        space: Where points lie.
-        posterior: The belief.
-        scores: What the policy maximizes, besides the posterior mean; `None` where it wants no search.
-        rng: The source of randomness.
-    """
-    answering = posterior.active
-    if answering.points is not None:
-        part = space.points is not None and len(space.points) < len(answering.points)
-        return space.points if part and space.points is not None else answering.points
-    everywhere = space.candidates(rng)
-    if everywhere is space.points:
-        return everywhere
-    if scores is not None:
-        return search(space, answering, scores, everywhere, rng)
-    known = measured(space, answering)
-    return np.concatenate((known, everywhere)) if len(known) else everywhere
-
-
 def measured(space: Domain, posterior: Posterior) -> FloatArray:
     """Return the settings that data are of and that may be asked for, each once, shape (k, d).
 
     In a part of a space they are the same settings at its context, whatever it was when they were measured.
-
-    Args:
-        space: Where points lie.
-        posterior: The belief.
     """
     known = posterior.support
     if not len(known):
@@ -101,12 +75,7 @@ def search(
 ) -> FloatArray:
     """Return the candidates a policy should choose from, shape (m, d), the leader among them.
 
-    Args:
-        space: Where points lie.
-        posterior: The belief.
-        scores: What the policy maximizes, besides the posterior mean.
-        everywhere: Candidates from all over the space, shape (n, d).
-        rng: Source of the candidates around the best known points.
+    It begins with candidates from everywhere, shape (n, d), and adds points around the best known ones.
     """
     promising = _promising(space, posterior, everywhere, rng)
     leader = _leader(space, posterior, promising)

@@ -9,7 +9,6 @@ from equipoise import _validation as check
 from equipoise.data import Duel, Proposal
 from equipoise.offsets import Arbitrary
 from equipoise.reductions.baselines import Baseline, Zero
-from equipoise.reductions.reduction import must_be_pair
 
 
 @dataclass(frozen=True)
@@ -35,8 +34,7 @@ class OnePoint:
 
     def __call__(self, proposal: Proposal, rng: Generator, baseline: float = 0.0) -> Duel:
         """Pick one point of the pair by a fair coin."""
-        must_be_pair(proposal, "OnePoint")
-        first, second = proposal.points
+        first, second = check.pair(proposal.points, "OnePoint")
         pick, sign = (0, 2.0) if rng.random() < 0.5 else (1, -2.0)
         return Duel(proposal, proposal.points[pick : pick + 1], (sign,), first, second, baseline)
 

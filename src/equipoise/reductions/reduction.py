@@ -41,12 +41,6 @@ class Reduction(Protocol):
         ...
 
 
-def must_be_pair(proposal: Proposal, reduction: str) -> None:
-    """Refuse a proposal that is no pair."""
-    if len(proposal.points) != 2:
-        raise ValueError(f"`proposal` must have two points for {reduction}, got {len(proposal.points)}")
-
-
 def draw(proposal: Proposal, rng: Generator) -> int:
     """Draw an index by the proposal's weights; a certain one needs no coin."""
     if len(proposal.weights) == 1:

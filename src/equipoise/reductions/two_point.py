@@ -8,7 +8,6 @@ from numpy.random import Generator
 from equipoise import _validation as check
 from equipoise.data import Duel, Proposal
 from equipoise.offsets import Tracked
-from equipoise.reductions.reduction import must_be_pair
 
 
 @dataclass(frozen=True)
@@ -32,8 +31,7 @@ class TwoPoint:
 
     def __call__(self, proposal: Proposal, rng: Generator, baseline: float = 0.0) -> Duel:
         """Order the pair by a fair coin."""
-        must_be_pair(proposal, "TwoPoint")
-        first, second = proposal.points
+        first, second = check.pair(proposal.points, "TwoPoint")
         if rng.random() < 0.5:
             return Duel(proposal, proposal.points, (1.0, -1.0), first, second)
         return Duel(proposal, proposal.points[::-1], (-1.0, 1.0), first, second)

@@ -12,7 +12,6 @@ from equipoise._typing import FloatArray
 from equipoise.spaces.candidates import spread, subsets
 from equipoise.spaces.columns import Column
 from equipoise.spaces.constraints import Constraint, checked, described, given_again, rule, satisfied
-from equipoise.spaces.context import must_be_without
 from equipoise.spaces.numbers import Float
 
 
@@ -62,7 +61,7 @@ class Box:
 
     def at(self, context: Mapping[str, Any] | None) -> "Box":
         """Return the space itself: it has no contexts."""
-        must_be_without(context)
+        check.no_context(context)
         return self
 
     def through(self, point: FloatArray) -> "Box":

@@ -131,9 +131,3 @@ class Pinned:
     def to_dict(self) -> dict[str, Any]:
         """Return the description of the context."""
         return self.values.to_dict() | {"type": "context"}
-
-
-def must_be_without(context: Any) -> None:
-    """Refuse a context where the space has none."""
-    if context is not None:
-        raise ValueError(f"`context` must be None, since the space has no Context, got {context!r}")

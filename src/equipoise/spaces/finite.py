@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.spaces.context import must_be_without
 
 
 class Finite:
@@ -52,7 +51,7 @@ class Finite:
 
     def at(self, context: Mapping[str, Any] | None) -> "Finite":
         """Return the space itself: it has no contexts."""
-        must_be_without(context)
+        check.no_context(context)
         return self
 
     def through(self, point: FloatArray) -> "Finite":

@@ -16,7 +16,7 @@ from equipoise._typing import FloatArray
 from equipoise.spaces.candidates import spread, subsets
 from equipoise.spaces.columns import Column
 from equipoise.spaces.constraints import Constraint, checked, described, given_again, nothing_valid, rule, satisfied
-from equipoise.spaces.context import Context, Pinned, must_be_without
+from equipoise.spaces.context import Context, Pinned
 from equipoise.spaces.display import as_html
 from equipoise.spaces.numbers import Float, Int
 from equipoise.spaces.options import Choice, Fixed
@@ -99,7 +99,7 @@ class Space:
             context: The value of each `Context` by name; `None` where there is none, and this is the space itself.
         """
         if not self.contexts:
-            must_be_without(context)
+            check.no_context(context)
             return self
         if not isinstance(context, Mapping) or set(context) != set(self.contexts):
             usual = {name: p.decode([0.5] * p.width) for name, p, _ in self._layout if name in self.contexts}

@@ -1,0 +1,29 @@
+"""The points that a policy chooses from: all points of a finite set; elsewhere those that a search finds."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.random import Generator
+
+from equipoise._typing import FloatArray
+from equipoise.belief import Posterior
+from equipoise.policies.search import Score, measured, search
+from equipoise.spaces import Domain
+
+
+def candidates(space: Domain, posterior: Posterior, scores: Sequence[Score] | None, rng: Generator) -> FloatArray:
+    """Return the points to choose from, shape (m, d): all there are, or what a search climbing the scores finds.
+
+    Scores are what the policy maximizes besides the posterior mean; `None` if it wants no search.
+    """
+    answering = posterior.active
+    if answering.points is not None:
+        part = space.points is not None and len(space.points) < len(answering.points)
+        return space.points if part and space.points is not None else answering.points
+    everywhere = space.candidates(rng)
+    if everywhere is space.points:
+        return everywhere
+    if scores is not None:
+        return search(space, answering, scores, everywhere, rng)
+    known = measured(space, answering)
+    return np.concatenate((known, everywhere)) if len(known) else everywhere
