@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise import kernels, offsets, policies, reductions, spaces, testing
+from equipoise import kernels, likelihoods, offsets, policies, reductions, spaces, testing
 from equipoise.lab import environments
 from equipoise.lab.environments import BIASES, FUNCTIONS
 from equipoise.log.parts import KNOWN
@@ -30,6 +30,7 @@ POLICIES = {
     eq.SemiTS(draws=200): UNIT,
 }
 OFFSETS = [eq.Arbitrary(), eq.Constant(), eq.Tracked(), eq.Tracked(guard=None), eq.Blocks(4), eq.Blocks(1, guard=2.0)]
+LIKELIHOODS = [likelihoods.Gaussian(), likelihoods.Poisson(), likelihoods.Binomial()]
 FORECASTERS = {
     reductions.Zero(): LEVEL,
     reductions.RunningMean(): (),
@@ -82,6 +83,11 @@ SPACES = [
 OF_READINGS = {"LAST_READING", "Accounted", "Accounts", "Circumstances", "Covariate", "accounted", "unaccounted"}
 """What the belief makes of a law by what was told of the readings; tests/offsets/test_accounted.py."""
 
+OF_ANSWERS = set(likelihoods.__all__) - {
+    name for name in likelihoods.__all__ if hasattr(getattr(likelihoods, name), "exact") and name != "Likelihood"
+}
+"""What is no likelihood of readings: those of judgements, and what propagates answers."""
+
 
 def names(parts):
     return {type(part).__name__ for part in parts}
@@ -100,6 +106,7 @@ def plain_functions(package):
             names(OFFSETS),
             {"Offset", "Law", "Hyperparameter", "Moments", "OffsetModel", "Prepared"} | OF_READINGS,
         ),
+        (likelihoods, names(LIKELIHOODS), OF_ANSWERS),
         (reductions, names(REDUCTIONS) | names(FORECASTERS), {"Reduction", "Baseline"}),
         (kernels, names(KERNELS), {"Kernel", "Stationary"}),
         (
@@ -127,7 +134,7 @@ def test_every_test_function_and_made_bias_has_a_name_of_its_own():
 
 
 def test_what_is_covered_is_written_to_a_log_as_what_it_is():
-    for part in (*POLICIES, *OFFSETS, *FORECASTERS, *REDUCTIONS, *KERNELS):
+    for part in (*POLICIES, *OFFSETS, *LIKELIHOODS, *FORECASTERS, *REDUCTIONS, *KERNELS):
         assert KNOWN[type(part).__name__] is type(part)
 
 
@@ -139,6 +146,11 @@ def test_policies(policy, without):
 @pytest.mark.parametrize("law", OFFSETS, ids=repr)
 def test_offsets(law):
     testing.check_offset(law)
+
+
+@pytest.mark.parametrize("likelihood", LIKELIHOODS, ids=repr)
+def test_likelihoods(likelihood):
+    testing.check_likelihood(likelihood)
 
 
 @pytest.mark.parametrize("reduction", REDUCTIONS, ids=repr)

@@ -17,7 +17,7 @@ def test_the_code_of_the_page_runs(tmp_path, monkeypatch, capsys):
     module = types.ModuleType("extending")  # with a name of its own, so that pickle finds its classes
     monkeypatch.setitem(sys.modules, "extending", module)
     blocks = re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
-    assert len(blocks) == 6
+    assert len(blocks) == 7
     for block in blocks:
         exec(compile(block, PAGE.name, "exec"), module.__dict__)
     said = capsys.readouterr().out.strip()

@@ -19,6 +19,7 @@ from equipoise.testing import (
     forecaster_rules,
     function_rules,
     kernel_rules,
+    likelihood_rules,
     offset_rules,
     policy_rules,
     reduction_rules,
@@ -118,6 +119,29 @@ OFFSETS = {
     "estimates_numbers": Broken(BLOCKS, estimate=lambda moments, readings: (float(readings.sum()),)),
     "is_fitted": Broken(BLOCKS, prepared=lambda moments: 1 / 0),
     "is_resumed": Broken(BLOCKS, covariance=lambda values, a, b: BLOCKS.covariance(values, a, b) + 1e-3 * next(count)),
+}
+
+# --- likelihoods ----------------------------------------------------------------------------------------------------
+
+POISSON = eq.likelihoods.Poisson()
+
+
+def tilted(change):
+    """Counts whose tilt is wrong."""
+    return Broken(POISSON, tilt=lambda y, mu, v: change(POISSON.tilt(y, mu, v), v))
+
+
+LIKELIHOODS = {
+    "declares_itself": Broken(POISSON, exact=True),
+    "reads_what_it_writes": Broken(POISSON, write=lambda numbers: f"{numbers[0]:.3g} counts"),
+    "refuses_nonsense": Broken(POISSON, check=lambda name, value: (0.0,)),
+    "derivatives_match": tilted(lambda found, v: replace(found, slope=-found.slope)),
+    "beliefs_mix": tilted(lambda found, v: replace(found, log_z=found.log_z + 0.1 * v)),
+    "is_log_concave": tilted(lambda found, v: replace(found, curvature=-found.curvature)),
+    "broadcasts": tilted(lambda found, v: replace(found, log_z=found.log_z + len(v))),
+    "glance_is_near": Broken(POISSON, glance=lambda y: (y[:, 0], np.ones(len(y)))),
+    "survives_extremes": tilted(lambda found, v: replace(found, log_z=np.where(v > 100, np.nan, found.log_z))),
+    "expects_more_of_more": Broken(POISSON, expected=lambda u: 2 * np.exp(u)),
 }
 
 # --- reductions -----------------------------------------------------------------------------------------------------
@@ -313,6 +337,7 @@ SHARED = {"is_described", "pickles"}  # one witness is enough
 KINDS = [
     (testing.check_policy, policy_rules.RULES, POLICIES),
     (testing.check_offset, offset_rules.RULES, OFFSETS),
+    (testing.check_likelihood, likelihood_rules.RULES, LIKELIHOODS),
     (testing.check_reduction, reduction_rules.RULES, REDUCTIONS),
     (testing.check_forecaster, forecaster_rules.RULES, FORECASTERS),
     (testing.check_kernel, kernel_rules.RULES, KERNELS),

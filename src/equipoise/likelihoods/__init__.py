@@ -1,9 +1,14 @@
-"""Likelihoods: how an answer depends on f, and what it hence teaches, by expectation propagation."""
+"""Likelihoods: how an answer depends on f, and what it hence teaches. To add one: one file, one line here."""
 
+from equipoise.likelihoods.binomial import Binomial
+from equipoise.likelihoods.concave import LogConcave
+from equipoise.likelihoods.gaussian import Gaussian
 from equipoise.likelihoods.judges import Judge, Panel, must_be_fitted
-from equipoise.likelihoods.likelihood import Answers, Tilt
+from equipoise.likelihoods.likelihood import Answers, Likelihood, Tilt
 from equipoise.likelihoods.ordered import OrderedAnswers, choice_probability
+from equipoise.likelihoods.poisson import Poisson
 from equipoise.likelihoods.propagation import MAX_SWEEPS, Differences, Few, Many, Propagated, Sites, propagate
+from equipoise.likelihoods.readings import ReadAnswers
 from equipoise.likelihoods.report import JudgeReport, reported
 from equipoise.likelihoods.scale import (
     CHECK_EVERY,
@@ -22,16 +27,22 @@ __all__ = [
     "MAX_SWEEPS",
     "SCALES",
     "Answers",
+    "Binomial",
     "Differences",
     "Few",
+    "Gaussian",
     "Judge",
     "JudgeReport",
     "Judgement",
+    "Likelihood",
+    "LogConcave",
     "Many",
     "OrderedAnswers",
     "Pair",
     "Panel",
+    "Poisson",
     "Propagated",
+    "ReadAnswers",
     "Sites",
     "Tilt",
     "answered",

@@ -1,18 +1,20 @@
-"""How answers depend on what they are about: all that expectation propagation needs to know of them.
+"""How answers depend on what they are about: all that a study and expectation propagation need to know of them.
 
     symbol   meaning                                                                  shape
     u        what an answer is about: a difference of f, or f plus the offset         (n,)
     mu, v    mean and variance of u before the answer (the cavity)                    (n,)
     Z        probability of the answer: E[P(answer | u)], u normal of mean mu, var v  (n,)
+    y        the numbers of an answer: a count; or successes and trials               (n, k)
 
-A likelihood of your own is a class with these three methods. It should be log-concave in u: then -log Z is convex in
-mu, every site has a positive precision, and the sweeps converge.
+A `Likelihood` says how a reading depends on u; `Answers` are given ones, with all that is known of them. Both should be
+log-concave in u: then -log Z is convex in mu, every site has a positive precision, and the sweeps converge.
 """
 
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from equipoise._typing import FloatArray
@@ -52,4 +54,56 @@ class Answers(Protocol):
 
     def tilt(self, mu: FloatArray, v: FloatArray) -> Tilt:
         """Return log Z and its derivatives, for beliefs N(mu, v), shape (n,) each."""
+        ...
+
+
+class Likelihood(Protocol):
+    """How a reading depends on f plus the offset; `LogConcave` has the code that most of them share."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether a reading is f plus the offset plus Gaussian noise: then nothing has to be approximated."""
+        ...
+
+    @property
+    def scale(self) -> str:
+        """The scale of f, such as "log rate"; empty if it is that of the readings."""
+        ...
+
+    @property
+    def example(self) -> str:
+        """An answer as people write it."""
+        ...
+
+    def check(self, name: str, value: Any) -> tuple[float, ...]:
+        """Return the numbers of an answer, the first of which is its value; refuse anything else.
+
+        Args:
+            name: What the answer is called in the message.
+            value: The answer as programs give it.
+        """
+        ...
+
+    def parse(self, text: str) -> Any:
+        """Return the answer that people wrote; raise a `ValueError` if it is none."""
+        ...
+
+    def write(self, numbers: tuple[float, ...]) -> str:
+        """Return an answer as people write it: `parse` undoes it."""
+        ...
+
+    def glance(self, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the outcome and its variance that each answer suggests by itself, on the scale of f, shapes (n,)."""
+        ...
+
+    def tilt(self, y: FloatArray, mu: FloatArray, v: FloatArray) -> Tilt:
+        """Return log Z of each answer and its derivatives, for beliefs N(mu, v) about u, shape (n,) each."""
+        ...
+
+    def expected(self, u: FloatArray) -> FloatArray:
+        """Return the reading that u leads to on average: a value, a rate or a share."""
+        ...
+
+    def draw(self, u: float, rng: Generator) -> Any:
+        """Return an answer that u may lead to, for simulations, as programs give it."""
         ...

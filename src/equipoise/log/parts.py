@@ -11,11 +11,11 @@ from typing import Any, Union, get_args, get_origin
 
 import numpy as np
 
-from equipoise import belief, kernels, offsets, policies, reductions
+from equipoise import belief, kernels, likelihoods, offsets, policies, reductions
 from equipoise.belief import AnywherePosterior, FinitePosterior, Posterior
 from equipoise.offsets import OffsetModel, Tracked
 
-PACKAGES = (kernels, policies, reductions, belief, offsets)
+PACKAGES = (kernels, policies, reductions, belief, offsets, likelihoods)
 
 
 def _former_offset_kernel(

@@ -17,6 +17,7 @@ from equipoise.testing.bias_rules import check_bias
 from equipoise.testing.forecaster_rules import check_forecaster
 from equipoise.testing.function_rules import check_function
 from equipoise.testing.kernel_rules import check_kernel
+from equipoise.testing.likelihood_rules import check_likelihood
 from equipoise.testing.offset_rules import check_offset
 from equipoise.testing.policy_rules import check_policy
 from equipoise.testing.reduction_rules import check_reduction
@@ -27,6 +28,7 @@ __all__ = [
     "check_forecaster",
     "check_function",
     "check_kernel",
+    "check_likelihood",
     "check_offset",
     "check_policy",
     "check_reduction",

@@ -1,0 +1,77 @@
+"""Shares: successes of a number of trials, such as conversions, passes, hits."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import Generator
+
+from equipoise._typing import FloatArray
+from equipoise.likelihoods.concave import LogConcave
+from equipoise.likelihoods.counting import count, share
+
+DRAWN = 20
+"""Trials of an answer that is drawn."""
+
+
+@dataclass(frozen=True)
+class Binomial(LogConcave):
+    """A reading is a number k of successes of n trials, of odds exp(u): f and the offset are on the scale of log odds.
+
+    The noise is what the odds vary by from reading to reading. A reading of more trials counts for more.
+
+    Example:
+        >>> Binomial().check("value", (17, 200))
+        (17.0, 200.0)
+        >>> Binomial().check("value", (17, 16))
+        Traceback (most recent call last):
+        ValueError: `value` must have at most as many successes as trials, got (17, 16)
+    """
+
+    exact: ClassVar[bool] = False
+    scale: ClassVar[str] = "log odds"
+    example: ClassVar[str] = "17/200"
+
+    def check(self, name: str, value: Any) -> tuple[float, ...]:
+        """Return successes and trials: whole numbers, at least one trial and at most as many successes."""
+        if isinstance(value, (str, bytes)) or np.shape(value) != (2,):
+            raise TypeError(f"`{name}` must be successes and trials, such as (17, 200), got {value!r}")
+        k, n = count(name, value[0]), count(f"{name}[1]", value[1], at_least=1)
+        if k > n:
+            raise ValueError(f"`{name}` must have at most as many successes as trials, got {value!r}")
+        return k, n
+
+    def parse(self, text: str) -> tuple[float, ...]:
+        """Return successes and trials, from 17/200."""
+        return share(text)
+
+    def write(self, numbers: tuple[float, ...]) -> str:
+        """Return successes and trials as 17/200."""
+        return f"{numbers[0]:.0f}/{numbers[1]:.0f}"
+
+    def glance(self, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the empirical logit and its variance (Haldane 1956, Gart and Zweifel 1967)."""
+        won, lost = y[:, 0] + 0.5, y[:, 1] - y[:, 0] + 0.5
+        return np.log(won / lost), 1.0 / won + 1.0 / lost
+
+    def log_likelihood(self, y: FloatArray, u: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return k u - n log(1 + exp(u)) + log binomial coefficient, and its derivatives."""
+        from scipy.special import expit, gammaln
+
+        k, n = y[:, 0], y[:, 1]
+        ways = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
+        # k u - n log(1 + e^u) without cancellation: failures cost log(1 + e^u), successes log(1 + e^-u)
+        said = -(n - k) * np.logaddexp(0.0, u) - k * np.logaddexp(0.0, -u)
+        won, lost = expit(u), expit(-u)
+        return said + ways, k * lost - (n - k) * won, -n * won * lost
+
+    def expected(self, u: FloatArray) -> FloatArray:
+        """Return the share of successes."""
+        from scipy.special import expit
+
+        chance: FloatArray = expit(u)
+        return chance
+
+    def draw(self, u: float, rng: Generator) -> tuple[int, int]:
+        """Return the successes of `DRAWN` trials."""
+        return int(rng.binomial(DRAWN, float(self.expected(np.asarray(u))))), DRAWN

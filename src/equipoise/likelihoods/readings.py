@@ -1,0 +1,68 @@
+"""Readings with a likelihood of their own: what expectation propagation needs to know of them."""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise._typing import FloatArray
+from equipoise.likelihoods.likelihood import Likelihood, Tilt
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadAnswers:
+    """Readings of f plus the offset, less an origin; f is mirrored where the smallest value is looked for.
+
+    Attributes:
+        likelihood: How they depend on f.
+        y: Their numbers, shape (n, k).
+        sign: 1, or -1 where values are minimized, shape (n,).
+        origin: What is subtracted from f, shape (n,).
+
+    Example:
+        >>> from equipoise.likelihoods import Poisson
+        >>> ReadAnswers.of(Poisson(), (17.0,)).glance()[0].round(2)
+        array([2.86])
+    """
+
+    likelihood: Likelihood
+    y: FloatArray
+    sign: FloatArray
+    origin: FloatArray
+
+    @classmethod
+    def of(cls, likelihood: Likelihood, numbers: tuple[float, ...]) -> "ReadAnswers":
+        """Return a single one."""
+        return cls(likelihood, np.array([numbers]), np.ones(1), np.zeros(1))
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def take(self, kept: NDArray[np.intp] | slice) -> Self:
+        """Return some of them."""
+        return replace(self, y=self.y[kept], sign=self.sign[kept], origin=self.origin[kept])
+
+    def joined(self, others: "ReadAnswers") -> Self:
+        """Return these and others behind them."""
+        both = zip((self.y, self.sign, self.origin), (others.y, others.sign, others.origin), strict=True)
+        y, sign, origin = (np.concatenate(pair) for pair in both)
+        return replace(self, y=y, sign=sign, origin=origin)
+
+    def signed(self, sign: float) -> Self:
+        """Return them with f mirrored, if the sign is -1."""
+        return self if sign == 1.0 else replace(self, sign=sign * self.sign, origin=sign * self.origin)
+
+    def less(self, origin: FloatArray | float) -> Self:
+        """Return them with something more subtracted from f."""
+        return replace(self, origin=self.origin + origin)
+
+    def glance(self) -> tuple[FloatArray, FloatArray]:
+        """Return the outcome that each suggests by itself, and its variance, shape (n,) each."""
+        outcome, variance = self.likelihood.glance(self.y)
+        return self.sign * outcome - self.origin, variance
+
+    def tilt(self, mu: FloatArray, v: FloatArray) -> Tilt:
+        """Return log Z and its derivatives, for beliefs N(mu, v) about f plus the offset, shape (n,) each."""
+        found = self.likelihood.tilt(self.y, self.sign * (mu + self.origin), v)
+        return replace(found, slope=self.sign * found.slope)
