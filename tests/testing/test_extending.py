@@ -7,6 +7,8 @@ from pathlib import Path
 
 import equipoise as eq
 from equipoise import testing
+from equipoise.cli.main import MODULES, SECTIONS
+from invoking import invoke
 
 PAGE = Path(__file__).parents[2] / "docs" / "extending.md"
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -17,12 +19,22 @@ def test_the_code_of_the_page_runs(tmp_path, monkeypatch, capsys):
     module = types.ModuleType("extending")  # with a name of its own, so that pickle finds its classes
     monkeypatch.setitem(sys.modules, "extending", module)
     blocks = re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
-    assert len(blocks) == 7
+    assert len(blocks) == 8
     for block in blocks:
         exec(compile(block, PAGE.name, "exec"), module.__dict__)
     said = capsys.readouterr().out.strip()
     assert said.startswith("`policy` must be given again")
     assert f"print(error)  # {said}" in TEXT
+    add_command(monkeypatch, module)
+    assert invoke("spread", "drifting.jsonl", "--json").data["largest"] <= 5.0
+    assert "How far the readings lie apart." in invoke("--help").output
+
+
+def add_command(monkeypatch, module):
+    """Do what the page says of a command: a module, and a line in the table."""
+    monkeypatch.setitem(sys.modules, "equipoise.cli.spreading", module)
+    monkeypatch.setitem(SECTIONS["A study"], "spread", "cli.spreading")
+    monkeypatch.setitem(MODULES, "spread", "cli.spreading")
 
 
 def test_every_check_is_shown_and_what_is_shown_exists():
