@@ -12,7 +12,7 @@ import pytest
 
 import equipoise as eq
 from equipoise.cli.interrupting import interruptible
-from equipoise.programs.diary import Diary
+from equipoise.programs.comparison_log import ComparisonLog
 from invoking import KILL_LAUNCHER, gone, invoke, new_study, started, written
 from invoking import interruptible as heeding
 
@@ -59,7 +59,7 @@ def test_a_program_ends_with_a_command_that_is_killed(name, tmp_path):
     if name == "run":
         assert eq.resume("study.jsonl").study.open_trials == (0,)  # the same command gives it up, and continues
     elif name == "compare":
-        assert Diary("compare.jsonl").sessions == []
+        assert ComparisonLog("compare.jsonl").sessions == []
 
 
 def test_a_terminal_that_is_closed_ends_a_command(tmp_path):
@@ -160,7 +160,7 @@ def test_standard_streams_may_be_closed(name, closed):
     if name == "run":
         assert eq.resume("study.jsonl").readings == 2
     if name == "compare":
-        assert len(Diary("compare.jsonl").sessions[0].rounds) == 2
+        assert len(ComparisonLog("compare.jsonl").sessions[0].rounds) == 2
 
 
 def test_an_answer_that_cannot_be_printed_is_no_traceback():

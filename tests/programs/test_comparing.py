@@ -18,7 +18,7 @@ from equipoise.programs import Question, verdict_of
 from equipoise.programs.commands.live import Live
 from equipoise.programs.commands.measuring import Job, _must_be_told
 from equipoise.programs.commands.processes import Programs, RunOptions, last_number
-from equipoise.programs.diary import Diary, Execution
+from equipoise.programs.comparison_log import ComparisonLog, Execution
 from equipoise.runners import FailedError
 from invoking import gone, interruptible, invoke
 
@@ -386,7 +386,7 @@ def test_a_log_gets_one_more_session_and_can_be_read_again(tmp_path):
     again = invoke("compare", "--log", "log.jsonl", "--metric", "reading", "--plot", "out.png").stdout
     assert again.splitlines()[2:] == two.splitlines()[2:]
     assert "reading 100 (median of 20 runs" in again
-    assert [len(each.rounds) for each in Diary(tmp_path / "log.jsonl").sessions] == [10, 10]
+    assert [len(each.rounds) for each in ComparisonLog(tmp_path / "log.jsonl").sessions] == [10, 10]
     assert "compares old, new: it cannot take a, b" in invoke("compare", "a", "b", "--log", "log.jsonl", code=64).stderr
     assert "does not exist" in invoke("compare", "--log", "none.jsonl", code=64).stderr
 
@@ -417,7 +417,7 @@ def test_a_failure_ends_it_and_what_was_measured_is_told_and_kept(tmp_path):
     said = invoke("compare", "-n", "a", fails, "-n", "b", "echo 2", *options, code=4)
     assert "Not decided yet: b differs from a by +1 [?, ?] in this session, after 3 rounds." in said.stdout
     assert "Error: a failed, exit status 1" in said.stderr
-    assert len(Diary(tmp_path / "log.jsonl").sessions[0].rounds) == 3
+    assert len(ComparisonLog(tmp_path / "log.jsonl").sessions[0].rounds) == 3
     assert (tmp_path / "cleaned").exists()
 
 

@@ -10,7 +10,7 @@ from scipy import stats
 
 from equipoise.log.jsonl import LogError, TornLine
 from equipoise.programs import Question, over
-from equipoise.programs.diary import Diary, Execution, Session
+from equipoise.programs.comparison_log import ComparisonLog, Execution, MeasuredSession
 from equipoise.programs.phrases import told
 from equipoise.programs.sessions import across, disagreeing
 
@@ -97,17 +97,17 @@ def path(tmp_path):
 def test_what_is_added_is_there_again(path):
     arms = {"old": "./old", "new": "./new"}
     for day in (1, 2):
-        diary = Diary(path, arms)
-        diary.begin()
-        diary.add([run("new", 0.5 * day), run("old", 1.0)])
-    found = Diary(path)
+        results = ComparisonLog(path, arms)
+        results.begin()
+        results.add([run("new", 0.5 * day), run("old", 1.0)])
+    found = ComparisonLog(path)
     assert found.arms == arms
     assert [each.values("wall") for each in found.sessions] == [[{"new": 0.5, "old": 1.0}], [{"new": 1.0, "old": 1.0}]]
     assert found.sessions[0].rounds[0] == (run("new", 0.5), run("old", 1.0))  # in the order of measuring
 
 
 def test_two_at_once_have_a_session_each(path):
-    one, two = (Diary(path, {"a": "a", "b": "b"}) for _ in range(2))
+    one, two = (ComparisonLog(path, {"a": "a", "b": "b"}) for _ in range(2))
     one.begin()
     two.begin()
     two.add([run("a", 2.0)])
@@ -116,40 +116,40 @@ def test_two_at_once_have_a_session_each(path):
 
 
 def test_other_arms_are_refused(path):
-    Diary(path, {"a": "./a", "b": "./b"})
+    ComparisonLog(path, {"a": "./a", "b": "./b"})
     with pytest.raises(LogError, match="compares a, b: it cannot take a, c"):
-        Diary(path, {"a": "./a", "c": "./c"})
-    Diary(path, {"b": "/elsewhere/b", "a": "./a"})  # another path, another order: the same names
+        ComparisonLog(path, {"a": "./a", "c": "./c"})
+    ComparisonLog(path, {"b": "/elsewhere/b", "a": "./a"})  # another path, another order: the same names
 
 
 def test_other_files_are_refused(path):
     path.write_text(json.dumps({"equipoise": 2}) + "\n")
     with pytest.raises(LogError, match="damaged"):
-        Diary(path)
+        ComparisonLog(path)
     path.write_text("")
     with pytest.raises(LogError, match="must be a log of `equipoise compare`"):
-        Diary(path)
+        ComparisonLog(path)
 
 
 def test_a_torn_line_never_happened(path):
-    diary = Diary(path, {"a": "a", "b": "b"})
-    diary.begin()
-    diary.add([run("a", 1.0), run("b", 1.0)])
+    results = ComparisonLog(path, {"a": "a", "b": "b"})
+    results.begin()
+    results.add([run("a", 1.0), run("b", 1.0)])
     with path.open("ab") as file:
         file.write(b'{"round":1,"ru')
-    diary = Diary(path)
-    assert len(diary.sessions[0].rounds) == 1
+    results = ComparisonLog(path)
+    assert len(results.sessions[0].rounds) == 1
     with pytest.warns(TornLine):
-        diary.begin()
-    diary.add([run("a", 2.0)])
-    assert len(Diary(path).sessions) == 2
+        results.begin()
+    results.add([run("a", 2.0)])
+    assert len(ComparisonLog(path).sessions) == 2
 
 
 def test_the_first_call_is_begin(path):
     with pytest.raises(RuntimeError, match="`begin` must be called before a round is added"):
-        Diary(path, {"a": "a", "b": "b"}).add([run("a", 1.0)])
+        ComparisonLog(path, {"a": "a", "b": "b"}).add([run("a", 1.0)])
 
 
 def test_a_metric_that_was_not_taken():
     with pytest.raises(ValueError, match="`metric` must be one that was measured, got 'reading'"):
-        Session("now", "here", ((run("a", 1.0),),)).values("reading")
+        MeasuredSession("now", "here", ((run("a", 1.0),),)).values("reading")

@@ -17,7 +17,7 @@ from equipoise.programs.commands.exporting import say_all
 from equipoise.programs.commands.live import Live
 from equipoise.programs.commands.measuring import SHORT, measure, tidy
 from equipoise.programs.commands.processes import Programs
-from equipoise.programs.diary import Diary, Execution
+from equipoise.programs.comparison_log import ComparisonLog, Execution
 from equipoise.programs.phrases import amount
 from equipoise.programs.question import AGAIN
 from equipoise.programs.rounds import Contest
@@ -151,14 +151,14 @@ def _measured(commands: Mapping[str, str], log: Path | None, options: Mapping[st
     null = next(iter(commands)) + AGAIN if options["null"] else None
     asked = question([*commands, *([null] if null else [])], options, null)
     todo, how = job(commands, asked, options), setup(options)
-    diary = None if log is None else Diary(log, todo.commands, notify=noted)
-    sessions = [] if diary is None else [each.values(todo.metric) for each in diary.sessions]
-    if diary is not None:
-        diary.begin()
+    results = None if log is None else ComparisonLog(log, todo.commands, notify=noted)
+    sessions = [] if results is None else [each.values(todo.metric) for each in results.sessions]
+    if results is not None:
+        results.begin()
     contest = Contest(asked, rng=options["seed"])
     with interruptible():
         with Programs(how) as programs:
-            rounds, early = measure(contest, programs, todo, diary, Live(sys.stderr, todo.seconds))
+            rounds, early = measure(contest, programs, todo, results, Live(sys.stderr, todo.seconds))
         if todo.cleanup:
             tidy(how, todo)
     if isinstance(early, FailingError) and not rounds:
@@ -173,11 +173,11 @@ def _read(log: Path, options: Mapping[str, Any]) -> Outcome:
     """Return the verdict of a log, and all its executions."""
     if not log.exists():
         raise click.ClickException(f"{log} does not exist: give commands to measure")
-    diary = Diary(log, notify=noted)
-    sessions, first = diary.sessions, next(iter(diary.arms))
+    results = ComparisonLog(log, notify=noted)
+    sessions, first = results.sessions, next(iter(results.arms))
     if not sessions:
         raise click.ClickException(f"{log} has no complete round yet: give commands to measure")
-    asked = question(list(diary.arms), options, first + AGAIN if first + AGAIN in diary.arms else None)
+    asked = question(list(results.arms), options, first + AGAIN if first + AGAIN in results.arms else None)
     verdict = over(asked, [each.values(options["metric"]) for each in sessions])
     return Outcome(verdict, [run for session in sessions for runs in session.rounds for run in runs])
 

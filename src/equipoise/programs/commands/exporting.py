@@ -12,7 +12,7 @@ import click
 
 from equipoise.answer import Interval
 from equipoise.cli.common import json_line, printable
-from equipoise.programs.diary import Execution
+from equipoise.programs.comparison_log import Execution
 from equipoise.programs.findings import Finding
 from equipoise.programs.phrases import amount, short, told
 from equipoise.programs.verdict import Verdict

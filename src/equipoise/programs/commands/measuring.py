@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from equipoise.cli.common import FailingError, printable
 from equipoise.programs.commands.live import Live
 from equipoise.programs.commands.processes import Programs, RunOptions
-from equipoise.programs.diary import Diary, Execution
+from equipoise.programs.comparison_log import ComparisonLog, Execution
 from equipoise.programs.rounds import Contest
 from equipoise.runners import FailedError, LauncherError
 
@@ -59,7 +59,7 @@ class Job:
 
 
 def measure(
-    contest: Contest, programs: Programs, job: Job, diary: Diary | None, live: Live
+    contest: Contest, programs: Programs, job: Job, results: ComparisonLog | None, live: Live
 ) -> tuple[list[list[Execution]], KeyboardInterrupt | FailingError | None]:
     """Measure until it is decided, the budget is spent, somebody interrupts or a program fails.
 
@@ -70,7 +70,7 @@ def measure(
     try:
         _warm(programs, job)
         while not job.spent(len(rounds), live.elapsed):
-            rounds.append(_round(contest, programs, job, diary, len(rounds) < EARLY))
+            rounds.append(_round(contest, programs, job, results, len(rounds) < EARLY))
             live.show(contest.look(), len(rounds))
             if contest.look().decided and len(rounds) >= job.min_rounds:
                 break
@@ -102,12 +102,14 @@ def _once(programs: Programs, commands: Mapping[str, str], option: str) -> None:
             programs.do(command)
 
 
-def _round(contest: Contest, programs: Programs, job: Job, diary: Diary | None, early: bool) -> list[Execution]:
+def _round(
+    contest: Contest, programs: Programs, job: Job, results: ComparisonLog | None, early: bool
+) -> list[Execution]:
     """Measure a round: it counts once it is complete and, where there is a log, on the disk."""
     turns = contest.ask_round()
     runs = [_run(programs, job, turn.arm, early) for turn in turns]
-    if diary is not None:
-        diary.add(runs)
+    if results is not None:
+        results.add(runs)
     for turn, run in zip(turns, runs, strict=True):
         contest.tell(turn, run.value(job.metric))
     return runs

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from equipoise.cli.common import noted
-from equipoise.programs.diary import Execution
+from equipoise.programs.comparison_log import Execution
 from equipoise.runners import Ended, FailedError, Launcher, Order, reading, status
 
 CALIBRATIONS = 50

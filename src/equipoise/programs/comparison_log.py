@@ -53,7 +53,7 @@ class Execution:
 
 
 @dataclass(frozen=True)
-class Session:
+class MeasuredSession:
     """What was measured in one session.
 
     Attributes:
@@ -71,7 +71,7 @@ class Session:
         return [{run.arm: run.value(metric) for run in runs} for runs in self.rounds]
 
 
-class Diary:
+class ComparisonLog:
     """The sessions of one comparison, in a file; what is added is on the disk before it counts.
 
     Args:
@@ -82,10 +82,10 @@ class Diary:
     Example:
         >>> import tempfile
         >>> path = Path(tempfile.mkdtemp()) / "results.jsonl"
-        >>> diary = Diary(path, {"old": "./old", "new": "./new"})
-        >>> diary.begin()
-        >>> diary.add([Execution("new", 0.9, 0.5, 0.1, 1e6), Execution("old", 1.0, 0.5, 0.1, 1e6)])
-        >>> Diary(path).sessions[0].values("wall")
+        >>> results = ComparisonLog(path, {"old": "./old", "new": "./new"})
+        >>> results.begin()
+        >>> results.add([Execution("new", 0.9, 0.5, 0.1, 1e6), Execution("old", 1.0, 0.5, 0.1, 1e6)])
+        >>> ComparisonLog(path).sessions[0].values("wall")
         [{'new': 0.9, 'old': 1.0}]
     """
 
@@ -107,11 +107,11 @@ class Diary:
             raise LogError(f"{file} compares {', '.join(self.arms)}: it cannot take {', '.join(arms)}")
 
     @property
-    def sessions(self) -> list[Session]:
+    def sessions(self) -> list[MeasuredSession]:
         """What the file holds, read anew; sessions without a round are left out."""
         self._read()
         kept = [found for found in self._sessions if found["rounds"]]
-        return [Session(found["at"], found["host"], tuple(found["rounds"])) for found in kept]
+        return [MeasuredSession(found["at"], found["host"], tuple(found["rounds"])) for found in kept]
 
     def begin(self) -> None:
         """Begin a session: what is added from now on belongs to it."""
