@@ -16,7 +16,7 @@ SOURCE = Path(equipoise.__file__).parent
 # Lowest first: a layer may import itself and what stands before it. `equipoise` is the package's own `__init__`.
 ORDER = [
     *("_typing", "_validation", "_linalg"),
-    *("spaces", "kernels", "offsets", "data", "likelihoods", "reductions", "belief", "policies", "answer"),
+    *("spaces", "kernels", "offsets", "likelihoods", "data", "reductions", "belief", "policies", "answer"),
     *("log", "study", "optimizer", "runners", "programs", "plots", "equipoise"),
     *("lab", "lab.environments", "lab.fleet", "lab.experiments", "testing", "web", "cli", "programs.commands"),
     *("__main__", "integrations"),

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
+from equipoise.likelihoods import ReadAnswers
 from equipoise.offsets import NOTHING_TOLD, Circumstances, Offset
 
 EVEN = np.array([0.5, 0.5])
@@ -83,6 +84,7 @@ class Comparison:
         pair: The number of the duel it belongs to; below zero where there is none.
         duel: The duel it came from, where there was one.
         told: What was told of the reading, where the outcome is one.
+        answers: The reading itself, if it is a count or a share: the outcome is what it suggests at a glance.
 
     Example:
         >>> import equipoise as eq
@@ -98,6 +100,12 @@ class Comparison:
     pair: float = -1.0
     duel: "Duel | None" = None
     told: Circumstances = NOTHING_TOLD
+    answers: ReadAnswers | None = None
+
+    def less(self, origin: float) -> "Comparison":
+        """Return the same with something subtracted from the outcome."""
+        answers = None if self.answers is None else self.answers.less(origin)
+        return replace(self, outcome=self.outcome - origin, answers=answers)
 
     def __post_init__(self) -> None:
         if self.duel is not None:  # built by the library from checked parts: nothing left to check
@@ -126,6 +134,7 @@ class Reading:
         error: The reading's own standard error.
         place: Which reading of its campaign it is, counted from 1 in the order of telling.
         told: What was told of it besides.
+        answers: The same as an answer under the likelihood of the study, if that is not exact.
     """
 
     value: float
@@ -134,6 +143,17 @@ class Reading:
     error: float = 0.0
     place: int = 0
     told: Circumstances = NOTHING_TOLD
+    answers: ReadAnswers | None = None
+
+    @property
+    def outcome(self) -> float:
+        """The number on the scale of f: the value; of a count or a share what it suggests at a glance."""
+        return self.value if self.answers is None else float(self.answers.glance()[0][0])
+
+    @property
+    def deviation(self) -> float:
+        """The standard error of that number: the reading's own; of a count or a share what it suggests at a glance."""
+        return self.error if self.answers is None else math.sqrt(float(self.answers.glance()[1][0]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -194,8 +214,8 @@ class Duel:
             pair: The number of the duel.
             sign: -1 where values are minimized.
         """
-        outcome = self.outcome([sign * reading.value for reading in readings])
-        variance = sum((s * reading.error) ** 2 for s, reading in zip(self.signs, readings, strict=True))
+        outcome = self.outcome([sign * reading.outcome for reading in readings])
+        variance = sum((s * reading.deviation) ** 2 for s, reading in zip(self.signs, readings, strict=True))
         time, first, second = float(max(reading.place for reading in readings)), self.first, self.second
         if any(reading.point is not None for reading in readings):
             first = self._side(first, readings, 1.0)
@@ -288,7 +308,9 @@ def _in_order(readings: Iterable[Reading | None]) -> list[tuple[int, Reading]]:
 def _single(duel: Duel, i: int, told: Reading, number: float, sign: float) -> Comparison:
     """Return what a reading says by itself."""
     point = duel.points[i] if told.point is None else told.point
-    return Comparison(point, None, sign * told.value, float(told.place), told.error**2, number, duel, told.told)
+    answers = None if told.answers is None else told.answers.signed(sign)
+    place, outcome = float(told.place), sign * told.outcome
+    return Comparison(point, None, outcome, place, told.deviation**2, number, duel, told.told, answers)
 
 
 @dataclass(frozen=True, slots=True)

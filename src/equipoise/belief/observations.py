@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from equipoise._typing import FloatArray
 from equipoise.belief.posterior import direction
 from equipoise.data import Comparison
+from equipoise.likelihoods import ReadAnswers
 from equipoise.offsets import Moments
 
 
@@ -23,6 +24,7 @@ class Observations:
         moments: Under which circumstances each was taken.
         outcomes: What was measured, shape (n,).
         variances: What each one's own error adds to the noise, shape (n,).
+        answers: The readings themselves, if they are counts or shares: outcomes and variances are then their sites.
     """
 
     points: FloatArray
@@ -31,6 +33,7 @@ class Observations:
     moments: Moments
     outcomes: FloatArray
     variances: FloatArray
+    answers: ReadAnswers | None = None
 
     @classmethod
     def none(cls, dimension: int) -> "Observations":
@@ -46,13 +49,21 @@ class Observations:
         columns = [(c.time, c.pair, c.outcome, c.variance) for c in comparisons]
         time, pair, outcomes, variances = np.array(columns, dtype=np.float64).T
         moments = Moments.told(time, pair, [c.told for c in comparisons])
-        return cls(np.concatenate(points), np.concatenate(weights), starts, moments, outcomes, variances)
+        said = [c.answers for c in comparisons if c.answers is not None]
+        answers = ReadAnswers.joining(said) if len(said) == len(comparisons) else None
+        return cls(np.concatenate(points), np.concatenate(weights), starts, moments, outcomes, variances, answers)
 
     def __len__(self) -> int:
         return len(self.outcomes)
 
     def add(
-        self, points: FloatArray, u: FloatArray, moment: Moments, outcome: float, variance: float
+        self,
+        points: FloatArray,
+        u: FloatArray,
+        moment: Moments,
+        outcome: float,
+        variance: float,
+        answers: ReadAnswers | None = None,
     ) -> "Observations":
         """Return the data with one more."""
         return Observations(
@@ -62,6 +73,7 @@ class Observations:
             self.moments.add(moment),
             np.append(self.outcomes, outcome),
             np.append(self.variances, variance),
+            self._and(answers),
         )
 
     def joined(self, others: "Observations") -> "Observations":
@@ -73,14 +85,41 @@ class Observations:
             self.moments.add(others.moments),
             np.concatenate((self.outcomes, others.outcomes)),
             np.concatenate((self.variances, others.variances)),
+            self._and(others.answers),
         )
+
+    def _and(self, answers: ReadAnswers | None) -> ReadAnswers | None:
+        """Return the answers with others behind them; none if some data have none, such as those anticipated."""
+        if not len(self):
+            return answers
+        return None if self.answers is None or answers is None else self.answers.joined(answers)
+
+    def at_a_glance(self) -> "Observations":
+        """Return the data with the outcome that each answer suggests by itself: the same under any model."""
+        if self.answers is None:
+            return self
+        outcomes, variances = self.answers.glance()
+        return replace(self, outcomes=outcomes, variances=variances)
+
+    def less(self, origin: FloatArray) -> "Observations":
+        """Return the data with something subtracted from each outcome, shape (n,)."""
+        answers = None if self.answers is None else self.answers.less(origin)
+        return replace(self, outcomes=self.outcomes - origin, answers=answers)
+
+    def alike(self, others: "Observations") -> bool:
+        """Return whether others are the same data."""
+        if self.answers is not None and others.answers is not None:
+            return np.array_equal(self.points, others.points) and self.answers.alike(others.answers)
+        compared = ("outcomes", "variances", "points")
+        return all(np.array_equal(getattr(self, each), getattr(others, each)) for each in compared)
 
     def without_copies(self) -> "Observations":
         """Return the readings but for those that repeat the one before to the last digit, at the same point.
 
         Somebody looked the number up again, or the instrument had not updated it: that does not show a lack of noise.
+        Counts may well be equal.
         """
-        if len(self.starts) < len(self.weights):
+        if len(self.starts) < len(self.weights) or self.answers is not None:
             return self
         kept = np.ones(len(self), dtype=np.bool_)
         kept[1:] = (self.points[1:] != self.points[:-1]).any(axis=1) | (self.outcomes[1:] != self.outcomes[:-1])
@@ -106,8 +145,8 @@ class Observations:
         bounds = np.append(self.starts, len(self.weights))
         some, rows = slice(first, end), slice(bounds[first], None if end is None else bounds[end])
         moments, outcomes, variances = self.moments.take(some), self.outcomes[some], self.variances[some]
-        starts = self.starts[some] - bounds[first]
-        return Observations(self.points[rows], self.weights[rows], starts, moments, outcomes, variances)
+        starts, answers = self.starts[some] - bounds[first], None if self.answers is None else self.answers.take(some)
+        return Observations(self.points[rows], self.weights[rows], starts, moments, outcomes, variances, answers)
 
     def take(self, kept: NDArray[np.intp]) -> "Observations":
         """Return some of the data."""
@@ -116,7 +155,8 @@ class Observations:
         lengths = (ends - self.starts)[kept]
         starts = np.concatenate(([0], np.cumsum(lengths)[:-1])).astype(np.intp)
         moments, outcomes, variances = self.moments.take(kept), self.outcomes[kept], self.variances[kept]
-        return Observations(self.points[rows], self.weights[rows], starts, moments, outcomes, variances)
+        answers = None if self.answers is None else self.answers.take(kept)
+        return Observations(self.points[rows], self.weights[rows], starts, moments, outcomes, variances, answers)
 
     def in_units_of(self, step: float) -> "Observations":
         """Return the data with outcomes in another unit."""

@@ -1,5 +1,6 @@
 """Readings with a likelihood of their own: what expectation propagation needs to know of them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -36,6 +37,12 @@ class ReadAnswers:
         """Return a single one."""
         return cls(likelihood, np.array([numbers]), np.ones(1), np.zeros(1))
 
+    @classmethod
+    def joining(cls, some: "Sequence[ReadAnswers]") -> "ReadAnswers":
+        """Return some, at least one, one after the other."""
+        y, sign, origin = (np.concatenate([getattr(a, name) for a in some]) for name in ("y", "sign", "origin"))
+        return cls(some[0].likelihood, y, sign, origin)
+
     def __len__(self) -> int:
         return len(self.y)
 
@@ -43,11 +50,13 @@ class ReadAnswers:
         """Return some of them."""
         return replace(self, y=self.y[kept], sign=self.sign[kept], origin=self.origin[kept])
 
-    def joined(self, others: "ReadAnswers") -> Self:
+    def joined(self, others: "ReadAnswers") -> "ReadAnswers":
         """Return these and others behind them."""
-        both = zip((self.y, self.sign, self.origin), (others.y, others.sign, others.origin), strict=True)
-        y, sign, origin = (np.concatenate(pair) for pair in both)
-        return replace(self, y=y, sign=sign, origin=origin)
+        return self.joining((self, others))
+
+    def alike(self, others: "ReadAnswers") -> bool:
+        """Return whether others are the same."""
+        return all(np.array_equal(getattr(self, name), getattr(others, name)) for name in ("y", "sign", "origin"))
 
     def signed(self, sign: float) -> Self:
         """Return them with f mirrored, if the sign is -1."""
