@@ -11,7 +11,7 @@ import pytest
 
 import equipoise as eq
 from equipoise.spaces.candidates import spread, subsets
-from equipoise.spaces.descriptions import space_from_dict
+from equipoise.spaces.named import space_from_dict
 
 
 def in_the_disk(x):

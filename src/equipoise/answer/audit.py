@@ -30,17 +30,7 @@ def audit_pair(
     duels: int,
     rng: Generator,
 ) -> Proposal:
-    """Return the leader and what it is to be compared with.
-
-    Args:
-        space: Where points lie.
-        posterior: The belief.
-        feasibility: Where readings can be had.
-        spread: Points spread over the space that were not measured yet, shape (n, d).
-        k: How many duels of the audit were begun.
-        duels: How many it has.
-        rng: The source of randomness.
-    """
+    """Return the pair of duel k: the leader, and a rival to be found or one of the points `spread`, shape (n, d)."""
     where = space if feasibility.certain else Restricted(space, feasibility.allows)
     leader = _leader(where, posterior, rng)
     if 2 * k < duels and len(spread):

@@ -66,10 +66,6 @@ def paired(differences: ArrayLike, alpha: float = 0.05) -> Interval:
     The interval excludes 0 only if the bets on the signs about 0 have won: two settings that do not differ are called
     different with a probability of alpha at most, over all times of looking, whatever the noise and the offset are.
 
-    Args:
-        differences: One a pair, in the order in which they came, shape (n,).
-        alpha: How often the interval may miss, over all times of looking.
-
     Example:
         >>> success = paired([1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0])
         >>> success.value, round(success.low, 2), round(success.high, 2)
@@ -95,10 +91,6 @@ def paired(differences: ArrayLike, alpha: float = 0.05) -> Interval:
 
 def typical(differences: ArrayLike, alpha: float = 0.05) -> Interval:
     """Return the center about which differences are symmetric: the pseudo-median of Hodges and Lehmann.
-
-    Args:
-        differences: One a pair, in the order in which they came, shape (n,).
-        alpha: How often the interval may miss, over all times of looking.
 
     Example:
         >>> typical([1.1, 0.8, 1.2, 0.9, 1.0, 1.1, 0.9, 55.0]).value
@@ -131,10 +123,6 @@ def wealth(differences: ArrayLike, theta: float = 0.0) -> FloatArray:
 
 def bounded_mean(numbers: ArrayLike, alpha: float = 0.05) -> Interval:
     """Return the mean of numbers between 0 and 1, with an interval that needs nothing else of them.
-
-    Args:
-        numbers: Shape (n,).
-        alpha: How often the interval may miss, over all times of looking.
 
     Example:
         >>> found = bounded_mean([1, 1, 1, 0.5, 1, 1, 0, 1, 1, 1])

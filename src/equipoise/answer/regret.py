@@ -31,14 +31,7 @@ LEVEL = 0.95
 
 
 def regret_bound(opinions: Sequence[Posterior], leader: FloatArray, rivals: FloatArray, rng: Generator) -> float:
-    """Return what no rival is better by, in 95 % of functions drawn from all opinions.
-
-    Args:
-        opinions: Posteriors of the same data.
-        leader: What is recommended, shape (d,).
-        rivals: Points to compare it with, shape (m, d).
-        rng: Draws the functions.
-    """
+    """Return what no rival is better by, in 95 % of functions drawn from all opinions."""
     return float(np.quantile(np.concatenate([_tops(each, leader, rivals, rng) for each in opinions]), LEVEL))
 
 

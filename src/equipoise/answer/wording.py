@@ -47,9 +47,6 @@ MOST_DECIMALS, LARGEST = 6, 1e9
 def sentences(best: "Recommendation") -> list[str]:
     """Return all that is said of a recommendation: the setting, the claims, the start, the judges, the effort.
 
-    Args:
-        best: The recommendation.
-
     Example:
         >>> from equipoise.answer import Claim, Difference, Recommendation
         >>> start = Difference(0.312, 0.204, 0.419, "estimate")
@@ -68,9 +65,6 @@ def sentences(best: "Recommendation") -> list[str]:
 
 def as_html(best: "Recommendation") -> str:
     """Return a table of the setting for a notebook, and below it what is said of it; all text is escaped.
-
-    Args:
-        best: The recommendation.
 
     Example:
         >>> from equipoise.answer import Recommendation
@@ -95,10 +89,6 @@ def claims(best: "Recommendation") -> list[str]:
 def claimed(claim: "Claim", unit: str = "") -> str:
     """Return a claim in words.
 
-    Args:
-        claim: The claim.
-        unit: Of its bound.
-
     Example:
         >>> from equipoise.answer import Claim
         >>> print(claimed(Claim("verified", 0.0423, "the start and 2 runners-up"), "mW"))
@@ -122,10 +112,6 @@ def left_to_gain(claim: "Claim", unit: str = "") -> str:
 def compared(start: "Difference | None", unit: str = "") -> str:
     """Return how the recommended setting compares with the start; if people judged, how often it is chosen over it.
 
-    Args:
-        start: How much better it is; `None` if nothing was told.
-        unit: Of the difference.
-
     Example:
         >>> from equipoise.answer import Difference
         >>> compared(Difference(3e-7, -0.0009, 4e-5, "estimate"), "mW")
@@ -145,10 +131,6 @@ def compared(start: "Difference | None", unit: str = "") -> str:
 
 def differing(found: "Difference", unit: str = "") -> str:
     """Return a difference with its interval, its ground and, if people judged, how often the first is chosen.
-
-    Args:
-        found: The difference.
-        unit: Of its values.
 
     Example:
         >>> from equipoise.answer import Difference
@@ -173,12 +155,7 @@ def shared(found: "Share") -> str:
 
 
 def preferences(best: "Recommendation", blind: bool = False) -> list[str]:
-    """Return how often judges preferred the recommended setting to each rival, in fresh judgements.
-
-    Args:
-        best: The recommendation.
-        blind: Whether the rivals are hidden.
-    """
+    """Return how often judges preferred the recommended setting to each rival, in fresh judgements."""
     rivals = [(", ".join(map(str, dials(best.readouts, x))), found) for x, found in best.preferred]
     return [f"Preferred to {'another setting' if blind else rival} in {shared(found)}." for rival, found in rivals]
 
@@ -191,12 +168,6 @@ def effort(best: "Recommendation") -> str:
 
 def planned(purpose: str, duels: int, told: int, left: int) -> str:
     """Return how far it is with an audit or a verification.
-
-    Args:
-        purpose: Of the plan: "audit" or "verify".
-        duels: How many there are to be.
-        told: How many of them are told.
-        left: How many of them are still to be asked for.
 
     Example:
         >>> planned("verify", 24, 5, 18)

@@ -24,10 +24,6 @@ def repeated(opt: Optimizer, rows: Sequence[Row]) -> list[bool]:
     A reading is the same if it was read at the same point with the same value, and with the same block, time and error
     if the row says them; a judgement if the same judge said the same of the same settings in the same order.
 
-    Args:
-        opt: The study.
-        rows: Arguments of `Optimizer.add`, or of `Optimizer.add_judgement`.
-
     Example:
         >>> import equipoise as eq
         >>> opt = eq.Optimizer(eq.Space(q=eq.Float(0, 1)), rng=0)

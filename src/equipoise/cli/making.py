@@ -141,10 +141,6 @@ def new(study: Path, config: Path | None, as_json: bool, **given: Any) -> None:
 def named_values(option: str, given: Sequence[str]) -> dict[str, Any]:
     """Return values by name, from texts such as `q1=0`, `q1=0, lens=in` or `{"q1": 0}`.
 
-    Args:
-        option: What they were given to, for the error.
-        given: The texts.
-
     Example:
         >>> named_values("--start", ["q1=0", "q2=0.5,lens=in", '{"pump power": 3}'])
         {'q1': 0, 'q2': 0.5, 'lens': 'in', 'pump power': 3}

@@ -23,13 +23,7 @@ from equipoise.reductions import TwoPoint
 
 
 def ratio(g: FloatArray, delta: FloatArray, information: FloatArray) -> FloatArray:
-    """Return KK21 Eq. (11), minimized over p for each candidate; infinite where nothing is learned.
-
-    Args:
-        g: Estimated loss of each candidate against the leader, shape (..., m).
-        delta: Largest plausible regret of the leader, shape (..., 1).
-        information: Information gain of each duel, shape (..., m).
-    """
+    """Return KK21 Eq. (11), minimized over p for each candidate; infinite where nothing is learned."""
     xp = namespace(g)
     numerator = xp.where(g > delta, 4.0 * delta * g, (delta + g) ** 2)  # METHOD section 4
     learns = information > 0
@@ -45,14 +39,7 @@ def probability(g: FloatArray, delta: FloatArray) -> FloatArray:
 
 
 def merits(g: FloatArray, psi: FloatArray, width: FloatArray, regularizer: float) -> tuple[FloatArray, FloatArray]:
-    """Return minus the ratio of each candidate, shape (..., m), and delta, shape (..., 1).
-
-    Args:
-        g: Estimated loss of each candidate against the leader, shape (..., m).
-        psi: Variance of its difference to the leader, shape (..., m).
-        width: Half-width of the confidence interval of that difference, shape (..., m).
-        regularizer: lambda.
-    """
+    """Return minus the ratio of each candidate, shape (..., m), and delta, shape (..., 1)."""
     delta = gap_bound(g, width)
     information = namespace(psi).log1p(psi / regularizer)  # KK21 Eq. (9); METHOD section 2, row 2
     return -ratio(g, delta, information), delta

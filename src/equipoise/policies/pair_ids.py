@@ -41,10 +41,6 @@ def mixtures(D: FloatArray, information: FloatArray) -> tuple[FloatArray, FloatA
 
     Two pairs suffice for the least ratio over all distributions (KLK20).
 
-    Args:
-        D: Gap of each pair, shape (..., P).
-        information: Information gain of each pair, shape (..., P).
-
     Returns:
         The least ratio (zero without regret, else infinite where nothing is learned) and the probability p of the
         second pair, shapes (..., P, P); p = 0 unless that one has more information and no smaller gap.

@@ -3,10 +3,9 @@
 from equipoise.spaces.box import Box
 from equipoise.spaces.constraints import Constraint as Constraint
 from equipoise.spaces.context import Context
-from equipoise.spaces.descriptions import space_from_dict
 from equipoise.spaces.domain import Domain
 from equipoise.spaces.finite import Finite
-from equipoise.spaces.named import Space
+from equipoise.spaces.named import Space, space_from_dict
 from equipoise.spaces.numbers import Float, Int
 from equipoise.spaces.options import Choice, Fixed
 from equipoise.spaces.parameters import Parameter as Parameter

@@ -29,11 +29,6 @@ Program = tuple[Step, ...]
 def run(program: Program, values: Mapping[str, FloatArray], size: int) -> FloatArray:
     """Return what a program computes, shape (m,).
 
-    Args:
-        program: The steps.
-        values: What each name stands for, shape (m,).
-        size: The number of rows m.
-
     Example:
         >>> run(("a", 2.0, (divided, 2)), {"a": np.array([1.0, 3.0])}, 2)
         array([0.5, 1.5])

@@ -20,11 +20,7 @@ def spread(dimension: int, log2: int, rng: Generator, keep: Callable[[FloatArray
 
     Where fewer than a quarter of the points are kept, the sequence goes on, up to 2**DOUBLINGS times as far.
 
-    Args:
-        dimension: Of the cube.
-        log2: Binary logarithm of the number of points.
-        rng: The source of randomness.
-        keep: Turns points of the cube, shape (m, dimension), into those rows that are of use.
+    `keep` turns points of the cube, shape (m, dimension), into those rows that are of use.
 
     Raises:
         RuntimeError: If no point was kept.

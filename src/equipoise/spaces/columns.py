@@ -20,10 +20,6 @@ Kind = Literal["number", "truth", "label"]
 class Column:
     """A parameter, and which coordinates of an encoded point are its own.
 
-    Args:
-        parameter: The parameter.
-        where: Its coordinates.
-
     Example:
         >>> import numpy as np, equipoise as eq
         >>> lens = Column(eq.Choice(["in", "out"]), slice(0, 2))

@@ -26,10 +26,6 @@ CHUNK = 4_096
 class Formula:
     """What one text, or several, say of encoded points.
 
-    Args:
-        program: Computes whether they hold.
-        columns: The parameters that are named.
-
     Example:
         >>> import numpy as np, equipoise as eq
         >>> from equipoise.spaces.columns import Column

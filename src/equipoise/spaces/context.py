@@ -78,12 +78,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Pinned:
-    """A context at what it is: it keeps its columns, and they hold one value.
-
-    Args:
-        values: What it may be.
-        coordinates: What it is, encoded.
-    """
+    """A context at what it is: it keeps its columns, and they hold one value."""
 
     values: Float | Choice
     coordinates: tuple[float, ...]

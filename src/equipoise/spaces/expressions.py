@@ -82,10 +82,6 @@ class Term:
 def compiled(texts: Sequence[str], columns: Columns) -> Program:
     """Return the program that computes whether all texts hold.
 
-    Args:
-        texts: At least one.
-        columns: The parameters that a text may name.
-
     Raises:
         ValueError: Where a text holds what it may not, with the place.
 

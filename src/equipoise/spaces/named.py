@@ -3,6 +3,7 @@
 import keyword
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from html import escape
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -13,11 +14,13 @@ from numpy.typing import NDArray
 from equipoise import _linalg
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
+from equipoise.spaces.box import Box
 from equipoise.spaces.candidates import spread, subsets
 from equipoise.spaces.columns import Column
 from equipoise.spaces.constraints import Constraint, checked, described, given_again, nothing_valid, rule, satisfied
 from equipoise.spaces.context import Context, Pinned
-from equipoise.spaces.display import as_html
+from equipoise.spaces.domain import Domain
+from equipoise.spaces.finite import Finite
 from equipoise.spaces.numbers import Float, Int
 from equipoise.spaces.options import Choice, Fixed
 from equipoise.spaces.parameters import Parameter, as_parameter, parameter_from_dict
@@ -85,7 +88,11 @@ class Space:
         return f"Space({', '.join(parts)})"
 
     def _repr_html_(self) -> str:
-        return as_html(self.parameters, self.constraint)
+        cells = [(escape(name), escape(repr(parameter))) for name, parameter in self.parameters.items()]
+        table = "".join(f"<tr><th>{name}</th><td>{text}</td></tr>" for name, text in cells)
+        texts = self.constraint if isinstance(self.constraint, tuple) else (self.constraint,)
+        rules = "".join(f"<p>Constraint: {escape(str(text))}</p>" for text in texts if text is not None)
+        return f"<table>{table}</table>{rules}"
 
     @property
     def contexts(self) -> tuple[str, ...]:
@@ -293,3 +300,19 @@ def _collect(parameters: Mapping[str, Any] | None, more: dict[str, Any]) -> dict
 def _values(parameter: Parameter) -> Float | Int | Choice | Fixed:
     """Return a parameter, or what a context may be."""
     return parameter.values if isinstance(parameter, (Context, Pinned)) else parameter
+
+
+def space_from_dict(description: Mapping[str, Any], constraint: Constraint | None = None) -> Domain:
+    """Return the space of any kind that its `to_dict` described; a function as constraint must be given again."""
+    match kind := description.get("type"):
+        case "space":
+            return Space.from_dict(description, constraint)
+        case "box":
+            return Box.from_dict(description, constraint)
+        case "finite" if constraint is None:
+            return Finite.from_dict(description)
+        case "finite":
+            raise ValueError(
+                f"`constraint` must be None for a Finite, got {constraint!r}: leave out of it what is forbidden"
+            )
+    raise ValueError(f"the type of a space must be 'space', 'box' or 'finite', got {kind!r}")

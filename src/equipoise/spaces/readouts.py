@@ -24,9 +24,7 @@ PLAIN = 1e-6, 1e9
 def printable(text: str, keep: str = "\n\t") -> str:
     r"""Return text without anything that a terminal would obey: a study, and its names, may come from a stranger.
 
-    Args:
-        text: Any text.
-        keep: Characters that stay though they are not printable; none where the text must be one line.
+    The characters of `keep` stay though they are not printable.
 
     Example:
         >>> print(printable("beam \x1b[2J lost"))
@@ -110,9 +108,6 @@ class Readout:
 def readouts_of(space: Domain) -> dict[str, Readout]:
     """Return how each parameter of a space is shown, by name; what is not there is shown as it is.
 
-    Args:
-        space: The space.
-
     Example:
         >>> import equipoise as eq
         >>> known = readouts_of(eq.Space(q1=eq.Float(-2, 2, unit="A"), gap=eq.Float(0, 1, step=0.25)))
@@ -153,14 +148,7 @@ def _decimals(*steps: float) -> int:
 
 @dataclass(frozen=True)
 class Dial:
-    """One parameter at a setting, as an operator reads it.
-
-    Attributes:
-        name: What it is called.
-        value: What to set it to.
-        unit: Of the value.
-        before: Where it stands; empty if that is not known.
-    """
+    """One parameter at a setting, as an operator reads it."""
 
     name: str
     value: str
@@ -178,11 +166,6 @@ class Dial:
 
 def dials(known: Mapping[str, Readout], x: Any, before: Any = None) -> tuple[Dial, ...]:
     """Return a setting, parameter by parameter.
-
-    Args:
-        known: How each parameter is shown: `readouts_of` its space.
-        x: The setting.
-        before: The setting where the machine stands, if that is known.
 
     Example:
         >>> import equipoise as eq

@@ -35,7 +35,8 @@ class Restricted:
     ) -> None:
         self._space, self._keep, self.anchors = space, keep, anchors
         self.dimension, self.free, self.groups, self.extent = space.dimension, space.free, space.groups, space.extent
-        self.contexts = space.contexts
+        self.contexts, self.snap, self.steps = space.contexts, space.snap, space.steps
+        self.encode, self.decode, self.to_dict = space.encode, space.decode, space.to_dict  # all as in the whole space
         self.points = None if space.points is None else self._kept(space.points)
 
     def at(self, context: Mapping[str, Any] | None) -> "Restricted":
@@ -61,26 +62,6 @@ class Restricted:
         valid = self._space.valid(points)
         valid[valid] = self._keep(points[valid]) if valid.any() else False
         return valid
-
-    def snap(self, points: FloatArray) -> FloatArray:
-        """Return the nearest encodings of a setting."""
-        return self._space.snap(points)
-
-    def steps(self, given: Any) -> FloatArray:
-        """Return the longest steps of parameters as differences of coordinates."""
-        return self._space.steps(given)
-
-    def encode(self, x: Any) -> FloatArray:
-        """Return the user's point as coordinates."""
-        return self._space.encode(x)
-
-    def decode(self, point: FloatArray) -> Any:
-        """Return coordinates as the user's point."""
-        return self._space.decode(point)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the description of the whole space."""
-        return self._space.to_dict()
 
     def _part(self, part: Domain) -> "Restricted":
         anchors = None if self.anchors is None else part.snap(self.anchors)

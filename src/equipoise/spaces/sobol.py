@@ -58,10 +58,7 @@ MAX_DIMENSION = 64
 def scrambled(dimension: int, log2: int, rng: Generator) -> FloatArray:
     """Return the first 2**log2 points of a Sobol' sequence, scrambled, shape (2**log2, dimension).
 
-    Args:
-        dimension: Of the cube.
-        log2: Binary logarithm of the number of points, at most BITS.
-        rng: The source of randomness. A child of it is spawned, as SciPy does; it draws nothing itself.
+    A child of the generator is spawned, as SciPy does; the generator itself draws nothing.
 
     Example:
         >>> points = scrambled(2, 3, np.random.default_rng(0))
@@ -79,12 +76,7 @@ def scrambled(dimension: int, log2: int, rng: Generator) -> FloatArray:
 
 
 def _points(e: NDArray[np.uint32], V: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Return points in the order of the Gray code, in which neighbours differ by one direction number.
-
-    Args:
-        e: The digital shift, which is the first point, shape (d,).
-        V: Direction numbers by digit, shape (log2, d).
-    """
+    """Return points in the order of the Gray code, in which neighbours differ by one direction number."""
     points = np.empty((2 ** len(V), len(e)), dtype=np.uint32)
     points[0] = e
     for k in range(len(V)):

@@ -16,11 +16,6 @@ Rule = Callable[[Any], None]
 def obeys(part: object, rules: Sequence[Rule], without: Collection[str] = ()) -> None:
     """Hold a part against rules, one after the other; a numerical warning breaks a rule too.
 
-    Args:
-        part: The part.
-        rules: What it must obey.
-        without: Names of rules that are left out.
-
     Raises:
         AssertionError: The part breaks a rule; the message names the part, the rule and what was found.
 
