@@ -1,4 +1,4 @@
-"""The conformance suite, for everyone who writes a part of his own.
+"""The conformance suite, for authors of custom parts.
 
 Each check holds a part against the rules for its kind, and raises an AssertionError that names the part, the rule and
 what was found. `without` leaves rules out by name. NumPy is all it needs: call it from any test runner, or from none.

@@ -10,7 +10,7 @@ from equipoise.optimizer import Optimizer
 from equipoise.policies import IDS
 from equipoise.reductions import Baseline, OnePoint
 from equipoise.testing.rehearsal import finite, must_resume, rehearse
-from equipoise.testing.rule import Rule, agree, has, obeys, require
+from equipoise.testing.rule import agree, has, obeys, require, rules_of
 from equipoise.testing.shared_rules import is_described, pickles
 
 LONG = 500
@@ -23,12 +23,7 @@ UNIT = -1024.0
 def check_forecaster(baseline: Baseline, *, without: Collection[str] = ()) -> None:
     """Hold a forecaster against the rules for forecasters.
 
-    Args:
-        baseline: The forecaster before any reading.
-        without: Names of rules that are left out; `learns_a_level` for one that is not meant to.
-
-    Raises:
-        AssertionError: It breaks a rule, which the message names.
+    Leave out `learns_a_level` for one that is not meant to.
 
     Example:
         >>> import equipoise as eq
@@ -85,17 +80,7 @@ def is_resumed(baseline: Baseline) -> None:
     must_resume(finite(), kernel=RBF(0.5), policy=IDS(), reduction=OnePoint(baseline))
 
 
-RULES: tuple[Rule, ...] = (
-    declares_itself,
-    stays_as_it_is,
-    forecasts_numbers,
-    learns_a_level,
-    ignores_the_unit,
-    works_in_a_study,
-    is_resumed,
-    is_described,
-    pickles,
-)
+RULES = rules_of(__name__, is_described, pickles)
 """What a forecaster must obey."""
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from equipoise._typing import FloatArray
 from equipoise.lab.environments import Function
-from equipoise.testing.rule import Rule, agree, obeys, require
+from equipoise.testing.rule import agree, obeys, require, rules_of
 
 POINTS = 4_000
 """Points of a box at which a function is looked at."""
@@ -19,12 +19,7 @@ ROUNDING = 1e-9
 def check_function(function: Function, *, without: Collection[str] = ()) -> None:
     """Hold a function against the rules for functions.
 
-    Args:
-        function: The function.
-        without: Names of rules that are left out; `pickles_alike` for one made of a lambda.
-
-    Raises:
-        AssertionError: It breaks a rule, which the message names.
+    Leave out `pickles_alike` for one made of a lambda.
 
     Example:
         >>> import equipoise as eq
@@ -102,16 +97,7 @@ def pickles_alike(function: Function) -> None:
     require(twin.maximum == function.maximum, f"its twin has the maximum {twin.maximum}")
 
 
-RULES: tuple[Rule, ...] = (
-    has_its_optimum_inside,
-    attains_its_maximum,
-    never_exceeds_its_maximum,
-    takes_many_points_at_once,
-    is_a_function,
-    locates_points,
-    is_the_sum_of_its_parts,
-    pickles_alike,
-)
+RULES = rules_of(__name__)
 """What a function must obey."""
 
 

@@ -10,7 +10,7 @@ from equipoise.kernels import Kernel
 from equipoise.optimizer import Optimizer
 from equipoise.spaces import Box
 from equipoise.testing.rehearsal import must_resume, rehearse
-from equipoise.testing.rule import Rule, agree, obeys, require
+from equipoise.testing.rule import agree, obeys, require, rules_of
 from equipoise.testing.shared_rules import is_described, pickles
 
 STEP = 1e-5
@@ -22,13 +22,6 @@ DIMENSIONS = range(1, 21)
 
 def check_kernel(kernel: Kernel, *, without: Collection[str] = ()) -> None:
     """Hold a kernel against the rules for kernels, in the lowest dimension it takes, two if it takes any.
-
-    Args:
-        kernel: The kernel.
-        without: Names of rules that are left out.
-
-    Raises:
-        AssertionError: It breaks a rule, which the message names.
 
     Example:
         >>> import equipoise as eq
@@ -113,19 +106,7 @@ def is_resumed(kernel: Kernel) -> None:
     must_resume(_box(kernel), kernel=kernel)
 
 
-RULES: tuple[Rule, ...] = (
-    is_a_value,
-    covariance_is_one,
-    diagonal_agrees,
-    blocks_agree,
-    gradient_matches,
-    with_gradient_agrees,
-    combines,
-    works_in_a_study,
-    is_resumed,
-    is_described,
-    pickles,
-)
+RULES = rules_of(__name__, is_described, pickles)
 """What a kernel must obey."""
 
 

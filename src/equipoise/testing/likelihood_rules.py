@@ -7,7 +7,7 @@ import numpy as np
 
 from equipoise._typing import FloatArray
 from equipoise.likelihoods import Likelihood
-from equipoise.testing.rule import Rule, agree, has, obeys, require
+from equipoise.testing.rule import agree, has, obeys, require, rules_of
 from equipoise.testing.shared_rules import is_described, pickles
 
 STEP = 1e-3
@@ -19,13 +19,6 @@ NONSENSE: tuple[Any, ...] = (None, "seventeen", float("nan"), float("inf"), (1.0
 
 def check_likelihood(likelihood: Likelihood, *, without: Collection[str] = ()) -> None:
     """Hold a likelihood of readings against the rules for likelihoods.
-
-    Args:
-        likelihood: The likelihood.
-        without: Names of rules that are left out.
-
-    Raises:
-        AssertionError: It breaks a rule, which the message names.
 
     Example:
         >>> import equipoise as eq
@@ -146,20 +139,7 @@ def expects_more_of_more(likelihood: Likelihood) -> None:
         )
 
 
-RULES: tuple[Rule, ...] = (
-    declares_itself,
-    reads_what_it_writes,
-    refuses_nonsense,
-    derivatives_match,
-    beliefs_mix,
-    is_log_concave,
-    broadcasts,
-    glance_is_near,
-    survives_extremes,
-    expects_more_of_more,
-    is_described,
-    pickles,
-)
+RULES = rules_of(__name__, is_described, pickles)
 """What a likelihood of readings must obey."""
 
 

@@ -11,7 +11,7 @@ from equipoise._typing import FloatArray
 from equipoise.offsets import Hyperparameter, Moments, Offset
 from equipoise.optimizer import Optimizer
 from equipoise.testing.rehearsal import READINGS, box, must_resume, rehearse
-from equipoise.testing.rule import Rule, agree, has, obeys, require
+from equipoise.testing.rule import agree, has, obeys, require, rules_of
 from equipoise.testing.shared_rules import is_described, pickles
 
 STEP = 1e-4
@@ -20,13 +20,6 @@ STEP = 1e-4
 
 def check_offset(law: Offset, *, without: Collection[str] = ()) -> None:
     """Hold a law of the offset against the rules for laws.
-
-    Args:
-        law: The law.
-        without: Names of rules that are left out.
-
-    Raises:
-        AssertionError: It breaks a rule, which the message names.
 
     Example:
         >>> import equipoise as eq
@@ -139,20 +132,7 @@ def is_resumed(law: Offset) -> None:
     must_resume(box(), offset=law)
 
 
-RULES: tuple[Rule, ...] = (
-    declares_itself,
-    guesses_within_bounds,
-    covariance_is_one,
-    blocks_agree,
-    derivatives_match,
-    prepared_agrees,
-    calm_keeps_the_bounds,
-    estimates_numbers,
-    is_fitted,
-    is_resumed,
-    is_described,
-    pickles,
-)
+RULES = rules_of(__name__, is_described, pickles)
 """What a law of the offset must obey."""
 
 

@@ -14,7 +14,7 @@ from equipoise.kernels import RBF, Linear
 from equipoise.optimizer import Optimizer
 from equipoise.policies import Policy
 from equipoise.testing.rehearsal import box, finite, must_fit, must_resume, rehearse
-from equipoise.testing.rule import Rule, agree, has, obeys, require
+from equipoise.testing.rule import agree, has, obeys, require, rules_of
 from equipoise.testing.shared_rules import is_described, pickles
 
 SEEDS = 4
@@ -30,12 +30,7 @@ UNIT = 1024.0
 def check_policy(policy: Policy, *, without: Collection[str] = ()) -> None:
     """Hold a policy against the rules for policies.
 
-    Args:
-        policy: The policy.
-        without: Names of rules that are left out; `ignores_the_unit` for one that assumes noise of scale one.
-
-    Raises:
-        AssertionError: It breaks a rule, which the message names.
+    Leave out `ignores_the_unit` for one that assumes noise of scale one.
 
     Example:
         >>> import equipoise as eq
@@ -139,21 +134,7 @@ def is_resumed(policy: Policy) -> None:
     must_resume(finite(), kernel=RBF(0.5), policy=policy)
 
 
-RULES: tuple[Rule, ...] = (
-    declares_itself,
-    proposes_candidates,
-    gives_probabilities,
-    has_its_size,
-    depends_on_its_stream_alone,
-    leaves_the_belief_alone,
-    ignores_the_level,
-    ignores_the_unit,
-    scores_have_their_slopes,
-    works_in_a_study,
-    is_resumed,
-    is_described,
-    pickles,
-)
+RULES = rules_of(__name__, is_described, pickles)
 """What a policy must obey."""
 
 

@@ -30,19 +30,12 @@ from equipoise.testing.coins import (
     thrown,
 )
 from equipoise.testing.rehearsal import box, finite, must_resume, rehearse
-from equipoise.testing.rule import Rule, agree, has, obeys, require, z_scores
+from equipoise.testing.rule import agree, has, obeys, require, rules_of, z_scores
 from equipoise.testing.shared_rules import is_described, pickles
 
 
 def check_reduction(reduction: Reduction, *, without: Collection[str] = ()) -> None:
     """Hold a reduction against the rules for reductions; one whose readings are believed need not be bias-robust.
-
-    Args:
-        reduction: The reduction.
-        without: Names of rules that are left out.
-
-    Raises:
-        AssertionError: It breaks a rule, which the message names.
 
     Example:
         >>> import equipoise as eq
@@ -162,22 +155,7 @@ def is_resumed(reduction: Reduction) -> None:
     must_resume(finite(), kernel=RBF(0.5), policy=policy, reduction=reduction)
 
 
-RULES: tuple[Rule, ...] = (
-    declares_itself,
-    measures_the_proposal,
-    refuses_other_sizes,
-    depends_on_its_stream_alone,
-    passes_the_forecast_on,
-    estimates_the_difference,
-    cancels_the_offset,
-    withstands_an_adversary,
-    teaches_by_the_one_rule,
-    is_written,
-    works_in_a_study,
-    is_resumed,
-    is_described,
-    pickles,
-)
+RULES = rules_of(__name__, is_described, pickles)
 """What a reduction must obey."""
 
 

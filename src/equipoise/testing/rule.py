@@ -1,7 +1,9 @@
 """What the suite is made of: a rule is a function of a part that fails, in words, where the part breaks it."""
 
+import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable, Sequence
+from inspect import isfunction
 from typing import Any
 
 import numpy as np
@@ -33,6 +35,15 @@ def obeys(part: object, rules: Sequence[Rule], without: Collection[str] = ()) ->
     for rule in rules:
         if rule.__name__ not in without:
             _hold(part, rule)
+
+
+def rules_of(module: str, *shared: Rule) -> tuple[Rule, ...]:
+    """Return the rules that a module defines, in order, and those that it shares with others.
+
+    Each public function of the module is a rule, but for the check itself.
+    """
+    functions = [each for each in vars(sys.modules[module]).values() if isfunction(each) and each.__module__ == module]
+    return (*(each for each in functions if not each.__name__.startswith(("_", "check_"))), *shared)
 
 
 def require(condition: object, found: str) -> None:

@@ -12,7 +12,7 @@ from equipoise._typing import FloatArray
 from equipoise.optimizer import Optimizer
 from equipoise.spaces import Domain
 from equipoise.testing.rehearsal import must_resume, rehearse
-from equipoise.testing.rule import Rule, agree, obeys, require
+from equipoise.testing.rule import agree, obeys, require, rules_of
 from equipoise.testing.shared_rules import pickles
 
 LOOKED_AT = 40
@@ -22,12 +22,7 @@ LOOKED_AT = 40
 def check_space(space: Domain, *, without: Collection[str] = ()) -> None:
     """Hold a space against the rules for spaces.
 
-    Args:
-        space: The space.
-        without: Names of rules that are left out; `pickles` for one whose constraint is a lambda.
-
-    Raises:
-        AssertionError: It breaks a rule, which the message names.
+    Leave out `pickles` for one whose constraint is a lambda.
 
     Example:
         >>> import equipoise as eq
@@ -157,22 +152,7 @@ def is_resumed(space: Domain) -> None:
     must_resume(space)
 
 
-RULES: tuple[Rule, ...] = (
-    describes_its_coordinates,
-    offers_valid_points,
-    has_parts,
-    lies_in_the_unit_cube,
-    depends_on_its_stream_alone,
-    comes_back,
-    encodes_equal_settings_alike,
-    decodes_to_new_objects,
-    snaps_once,
-    refuses_nonsense,
-    is_described,
-    works_in_a_study,
-    is_resumed,
-    pickles,
-)
+RULES = rules_of(__name__, pickles)
 """What a space must obey."""
 
 
