@@ -31,14 +31,14 @@ def namespace(array: Array) -> Any:
 
 
 def pick(values: Array, index: Array) -> Array:
-    """Return the entry of each row that its index says: (n, m, ...) and (n,) to (n, ...).
+    """Return the entry of each row that its index says: (n, m, ...) and (n,) to (n, ...), or (m,) and () to ().
 
     Example:
         >>> pick(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1, 0]))
         array([2., 3.])
     """
     if isinstance(values, np.ndarray):
-        return values[np.arange(len(index)), index]
+        return values[index] if values.ndim == 1 else values[np.arange(len(index)), index]
     aligned = namespace(values).reshape(index, (-1, *(1,) * (values.ndim - 1)))
     return namespace(values).take_along_axis(values, aligned, axis=1)[:, 0, ...]
 

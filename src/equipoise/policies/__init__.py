@@ -19,6 +19,7 @@ from equipoise.policies.pair_ids import PairIDS
 from equipoise.policies.pairs import LARGEST as LARGEST
 from equipoise.policies.pairs import pairwise_psi as pairwise_psi
 from equipoise.policies.pairs import plausible as plausible
+from equipoise.policies.policy import Chance as Chance
 from equipoise.policies.policy import Policy
 from equipoise.policies.pool import candidates as candidates
 from equipoise.policies.random import Random

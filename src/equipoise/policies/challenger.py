@@ -6,8 +6,9 @@ from numpy.random import Generator
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.belief import Belief, fair_argmax, namespace
+from equipoise.belief import Array, Belief, namespace
 from equipoise.data import Proposal
+from equipoise.policies.policy import Candidates, Chance, chosen
 from equipoise.policies.search import Score, optimism
 from equipoise.reductions import TwoPoint
 
@@ -62,7 +63,11 @@ class Challenger:
 
     def __call__(self, belief: Belief, rng: Generator) -> Proposal:
         """Propose the leader and its challenger."""
-        leader = belief.leader(rng)
-        widening = self.widening(rng.exponential())
+        return chosen(self, belief, rng)
+
+    def choose(self, belief: Candidates, chance: Chance) -> tuple[Array, ...]:
+        """Return the indices of the leader and of the candidate that may beat it by the most."""
+        leader = chance.argmax(belief.mean)
+        widening = self.widening(chance.exponential(belief.mean[..., 0]))[..., None]
         upper = belief.mean + widening * belief.width(belief.psi(leader))  # METHOD section 7
-        return Proposal.pair(belief.points[leader], belief.points[fair_argmax(upper, rng)])
+        return leader, chance.argmax(upper)

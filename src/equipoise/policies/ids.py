@@ -16,8 +16,9 @@ from numpy.random import Generator
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.belief import Belief, fair_argmax, gap_bound, namespace
+from equipoise.belief import Array, Belief, gap_bound, namespace, pick
 from equipoise.data import Proposal
+from equipoise.policies.policy import Candidates, Chance, chosen
 from equipoise.policies.search import optimism
 from equipoise.reductions import TwoPoint
 
@@ -86,13 +87,15 @@ class IDS:
 
     def __call__(self, belief: Belief, rng: Generator) -> Proposal:
         """Propose the leader and its rival, or the leader twice."""
-        leader = belief.leader(rng)
-        psi = belief.psi(leader)
-        g = belief.gaps(leader)
+        return chosen(self, belief, rng)
+
+    def choose(self, belief: Candidates, chance: Chance) -> tuple[Array, ...]:
+        """Return the indices of the leader and of its rival of least ratio, or of the leader twice."""
+        leader = chance.argmax(belief.mean)
+        psi, g = belief.psi(leader), belief.gaps(leader)
         merit, delta = merits(g, psi, belief.width(psi), belief.regularizer)
-        rival = fair_argmax(merit, rng)
-        p = float(probability(g[rival], delta[0])) if merit[rival] > -np.inf else 0.0
-        p = max(p, self.floor)
-        if p < 1.0 and rng.random() >= p:
-            rival = leader
-        return Proposal.pair(belief.points[leader], belief.points[rival])
+        rival, xp = chance.argmax(merit), namespace(g)
+        p = xp.where(pick(merit, rival) > -xp.inf, probability(pick(g, rival), delta[..., 0]), 0.0)
+        p = xp.maximum(p, self.floor) if self.floor else p
+        mixed = p < 1.0
+        return leader, xp.where(mixed & (chance.random(p, mixed) >= p), leader, rival)

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from numpy.random import Generator
 
-from equipoise.belief import Belief
+from equipoise.belief import Array, Belief
 from equipoise.data import Proposal
+from equipoise.policies.policy import Candidates, Chance, chosen
 from equipoise.reductions import Direct, Reduction, TwoPoint
 
 
@@ -41,4 +42,8 @@ class Random:
         """Propose one point, or two."""
         if self.pairs:
             return Proposal.pair(*belief.points[rng.choice(len(belief.points), 2, replace=len(belief.points) < 2)])
-        return Proposal.single(belief.points[rng.integers(len(belief.points))])
+        return chosen(self, belief, rng)
+
+    def choose(self, belief: Candidates, chance: Chance) -> tuple[Array, ...]:
+        """Return the index of one candidate; pairs are not chosen for many learners at once."""
+        return (chance.integers(belief.mean[..., 0], belief.mean.shape[-1]),)

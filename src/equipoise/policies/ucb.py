@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from numpy.random import Generator
 
-from equipoise.belief import Belief, fair_argmax
+from equipoise.belief import Array, Belief
 from equipoise.data import Proposal
+from equipoise.policies.policy import Candidates, Chance, chosen
 from equipoise.policies.search import optimism
 from equipoise.reductions import Direct
 
@@ -30,5 +31,8 @@ class UCB:
 
     def __call__(self, belief: Belief, rng: Generator) -> Proposal:
         """Propose one point."""
-        best = fair_argmax(belief.mean + belief.width(belief.variance), rng)
-        return Proposal.single(belief.points[best])
+        return chosen(self, belief, rng)
+
+    def choose(self, belief: Candidates, chance: Chance) -> tuple[Array, ...]:
+        """Return the index of the largest upper confidence bound."""
+        return (chance.argmax(belief.mean + belief.width(belief.variance)),)

@@ -34,7 +34,7 @@ def rounds(blueprint, like, coins, number=12):
     for n in range(number):
         duels = blueprint.propose(beliefs, coins.at(n, PROPOSE), last)
         y = xp.stack([pick(told, duels.points[:, k]) for k in range(duels.points.shape[1])], axis=-1)
-        beliefs, last = blueprint.learn(beliefs, duels, y), duels.choices
+        beliefs, last = blueprint.learn(beliefs, duels, y), duels.directions
     leaders = coins.at(0, PROPOSE).argmax(beliefs.mean)
     return to_numpy(beliefs.mean), to_numpy(beliefs.gap_bounds(leaders))
 

@@ -1,11 +1,13 @@
 """Given the same coins, a fleet does what each of its learners would do alone."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import equipoise as eq
+from equipoise.belief import fair_argmax
 from equipoise.belief.covariance import TAIL
 from equipoise.lab.environments import BIASES, Drift, Environment, Function, camelback, linear
 from equipoise.lab.fleet import Blueprint, OwnCoins, Worlds, simulate
@@ -89,6 +91,37 @@ def test_a_fleet_repeats_the_runs_of_its_learners(policy, reduction, kind):
     compared(optimizers, functions, Drift(), 0.3, readings=61)
 
 
+@dataclass(frozen=True)
+class LeaderAndNext:
+    """A policy of a user's own."""
+
+    proposal_size = 2
+    reduction = eq.TwoPoint()
+    scores = ()
+
+    def __call__(self, belief, rng):
+        first, second = self.choose(belief, chance(rng))
+        return eq.Proposal.pair(belief.points[first], belief.points[second])
+
+    def choose(self, belief, chance):
+        leader = chance.argmax(belief.mean)
+        return leader, (leader + 1) % belief.mean.shape[-1]
+
+
+def chance(rng):
+    """The random numbers of one learner: what `LeaderAndNext` needs of them."""
+    return SimpleNamespace(argmax=lambda scores: fair_argmax(scores, rng))
+
+
+def test_a_policy_of_your_own_runs_in_a_fleet_if_it_can_choose():
+    functions = [smooth(i, 4) for i in range(LEARNERS)]
+    optimizers = [
+        eq.Optimizer(eq.Finite(f.points), kernel=eq.RBF(0.5), policy=LeaderAndNext(), rng=Streams(i))
+        for i, f in enumerate(functions)
+    ]
+    compared(optimizers, functions, Drift(), 0.3, readings=40)
+
+
 @pytest.mark.parametrize("scale", [None, 2.716])
 @pytest.mark.parametrize("kind", ["linear", "few points"])
 def test_semits_too(kind, scale):
@@ -131,13 +164,13 @@ def test_bose_step_by_step(kind):
         duels = blueprint.propose(beliefs, coins.at(number, PROPOSE), last)
         weights = np.zeros(len(f.points))
         weights[[index[point.tobytes()] for point in wanted.points]] = wanted.weights
-        assert duels.choices.weights[0] == pytest.approx(weights, abs=1e-6)
+        assert duels.directions.mixture[0] == pytest.approx(weights, abs=1e-6)
         trial = optimizer.ask()
         y = environment.measure(trial.x)
         optimizer.tell(trial, y)
         first = np.array([index[trial.x.tobytes()]])
-        measured = Duels(first[:, None], np.ones((1, 1)), replace(duels.directions, first=first), duels.choices)
-        last = duels.choices
+        measured = Duels(first[:, None], np.ones((1, 1)), replace(duels.directions, first=first))
+        last = duels.directions
         beliefs = blueprint.learn(beliefs, measured, np.array([[y]]))
     own = optimizer.posterior.at(f.points)
     assert beliefs.mean[0] == pytest.approx(own.mean, abs=1e-6)
@@ -155,8 +188,9 @@ def test_directions_of_values():
 
 def test_what_cannot_be_vectorized_is_refused():
     points = [[0.0], [1.0]]
-    with pytest.raises(ValueError, match="`policy` must be one of UCB, IDS"):
-        Blueprint(points, eq.RBF(1.0), eq.policies.MaxInfo())
+    for policy in (eq.policies.MaxInfo(), Random(pairs=True)):
+        with pytest.raises(ValueError, match="`policy` must have `choose` or be one of DoubleThompson"):
+            Blueprint(points, eq.RBF(1.0), policy)
     with pytest.raises(ValueError, match="without a forecast"):
         Blueprint(points, eq.RBF(1.0), eq.IDS(), eq.OnePoint(eq.BestForecaster()))
     with pytest.raises(ValueError, match="`reduction` must fit `policy`"):

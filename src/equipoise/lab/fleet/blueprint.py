@@ -11,8 +11,8 @@ from equipoise._typing import FloatArray
 from equipoise.belief import Array, Confidence, FinitePosterior, FixedConfidence, namespace, placed
 from equipoise.kernels import Kernel, Linear
 from equipoise.lab.fleet.beliefs import Beliefs
-from equipoise.lab.fleet.choices import Choices, Chooser, chooser
-from equipoise.lab.fleet.covariances import Covariances, FeatureCovariances, PointCovariances
+from equipoise.lab.fleet.choices import Choose, chooser
+from equipoise.lab.fleet.covariances import Covariances, Directions, FeatureCovariances, PointCovariances
 from equipoise.lab.fleet.reducing import SIZES, Duels, Measure, measure
 from equipoise.lab.fleet.semiparametric import learned_by_semits
 from equipoise.lab.fleet.throwing import Throws
@@ -109,7 +109,7 @@ class Blueprint:
         mean, d = xp.zeros((count, m), dtype=X.dtype, **placed(X)), X.shape[-1]
         return Beliefs(mean, variance, self._covariances(X, count), zeros, counts, self.regularizer, self.confidence, d)
 
-    def propose(self, beliefs: Beliefs, throws: Throws, last: Choices | None = None) -> Duels:
+    def propose(self, beliefs: Beliefs, throws: Throws, last: Directions | None = None) -> Duels:
         """Return what to measure next for each learner.
 
         Args:
@@ -117,8 +117,8 @@ class Blueprint:
             throws: Their coins.
             last: What was chosen last; it may save time, and changes nothing.
         """
-        choices = self._choose(self.policy, beliefs, throws, last)
-        return self._measure(choices, throws, beliefs.mean[:, 0])
+        chosen = self._choose(self.policy, beliefs, throws, last)
+        return self._measure(chosen, throws, beliefs.mean[:, 0])
 
     def learn(self, beliefs: Beliefs, duels: Duels, readings: Array, overwrite: bool = False) -> Beliefs:
         """Return the beliefs after the readings of a duel each.
@@ -135,7 +135,7 @@ class Blueprint:
         return beliefs.condition(duels.directions, outcome, overwrite)
 
     @cached_property
-    def _choose(self) -> Chooser:
+    def _choose(self) -> Choose:
         return chooser(self.policy)
 
     @cached_property

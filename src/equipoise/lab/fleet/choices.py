@@ -1,35 +1,32 @@
 """Policies for many learners at once: which points each proposes.
 
-    symbol   meaning                                                          shape
-    xh       leader of each learner: its point of largest mean                (L,)
-    g        mean(xh) - mean(z) >= 0                                          (L, m)
-    psi      posterior variance of f(xh) - f(z)                               (L, m)
-    delta    largest plausible regret of the leader                           (L, 1)
-    p        probability of dueling the rival rather than the leader itself   (L,)
+A policy that has `choose` is called as it is. The others stand here, with the formulas of `policies/` but another way
+through them, because a learner alone takes a way that arrays cannot take, or that costs too much in company:
 
-A policy is the object that `Optimizer` takes too; here stands only how it looks at many beliefs, its formulas are in
-`policies/`. To add one, add an entry to `CHOOSERS`.
+    DoubleThompson   a learner alone stops at the first draw with another winner
+    MaxMinLCB, EUBO  a learner alone looks at the promising candidates only, as many as there are: here they are masked
+    SemiTS           own draws for each learner cost five times as much: they are shared, see `posterior_draws.py`
+    BOSE             weights found one learner after the other cost 3.3 times as much: see `balancing.py`
+
+To add a policy, give it `choose`; if that cannot be, add an entry to `FORMS`.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from equipoise.belief import Array, namespace, pick, placed, to_numpy
 from equipoise.lab.fleet.balancing import balanced_weights
 from equipoise.lab.fleet.beliefs import Beliefs
+from equipoise.lab.fleet.covariances import Directions
 from equipoise.lab.fleet.semiparametric import winning_weights
 from equipoise.lab.fleet.throwing import Throws
 from equipoise.policies import (
     BOSE,
     DRAWS,
     EUBO,
-    IDS,
     LARGEST,
     PROMISING,
     RANDOM,
-    UCB,
-    Challenger,
     DoubleThompson,
     MaxMinLCB,
     Policy,
@@ -37,59 +34,18 @@ from equipoise.policies import (
     SemiTS,
     expected_best,
     lower_bounds,
-    merits,
     once_each,
     pairwise_psi,
     plausible,
-    probability,
 )
 
-
-@dataclass(frozen=True, eq=False)
-class Choices:
-    """What the learners propose: `Proposal` with a leading axis, by index.
-
-    Attributes:
-        first: A point of each learner, shape (L,); `None` where a proposal is a mixture.
-        second: The point it is compared with, shape (L,); `None` where there is none.
-        weights: Probabilities of all points, shape (L, m), where a proposal is a mixture; `None` elsewhere.
-    """
-
-    first: Array = None
-    second: Array = None
-    weights: Array = None
+Choose = Callable[[Any, Beliefs, Throws, Directions | None], Directions]
+"""Takes a policy, the beliefs, the coins and what was chosen last; returns what is chosen now."""
 
 
-def ucb(policy: UCB, beliefs: Beliefs, throws: Throws, last: Choices | None) -> Choices:
-    """Choose the largest upper confidence bound."""
-    return Choices(throws.argmax(beliefs.mean + beliefs.width(beliefs.variance)))
-
-
-def ids(policy: IDS, beliefs: Beliefs, throws: Throws, last: Choices | None) -> Choices:
-    """Choose the leader and its rival of least ratio, or the leader twice: KK21 Algorithm 1."""
-    leader = throws.argmax(beliefs.mean)
-    psi, g = beliefs.psi(leader), beliefs.gaps(leader)
-    merit, delta = merits(g, psi, beliefs.width(psi), beliefs.regularizer)
-    rival = throws.argmax(merit)
-    xp = namespace(g)
-    p = xp.where(pick(merit, rival) > -xp.inf, probability(pick(g, rival), delta[:, 0]), 0.0)
-    p = xp.maximum(p, policy.floor)
-    return Choices(leader, xp.where((p < 1.0) & (throws.random(p, p < 1.0) >= p), leader, rival))
-
-
-def challenger(policy: Challenger, beliefs: Beliefs, throws: Throws, last: Choices | None) -> Choices:
-    """Choose the leader and the point that may beat it by most."""
-    leader = throws.argmax(beliefs.mean)
-    widening = policy.widening(throws.exponential(beliefs.mean[:, 0]))[:, None]
-    upper = beliefs.mean + widening * beliefs.width(beliefs.psi(leader))  # METHOD section 7
-    return Choices(leader, throws.argmax(upper))
-
-
-def double_thompson(policy: DoubleThompson, beliefs: Beliefs, throws: Throws, last: Choices | None) -> Choices:
-    """Choose the best of the first draw and that of the next where it is another; else the leader twice."""
-    if beliefs.mean.shape[1] > PROMISING + RANDOM:
-        few = f"at most {PROMISING + RANDOM} points in a fleet"
-        raise ValueError(f"`policy` must fit: DoubleThompson needs {few}, got {beliefs.mean.shape[1]}")
+def double_thompson(policy: DoubleThompson, beliefs: Beliefs, throws: Throws, last: Directions | None) -> Directions:
+    """Choose the best of the first draw and that of the next draw with another winner; else the leader twice."""
+    _at_most(PROMISING + RANDOM, policy, beliefs)
     values = throws.draws(beliefs, DRAWS, policy.scale)
     xp = namespace(values)
     winners = [throws.argmax(values[:, k, :]) for k in range(DRAWS)]
@@ -98,12 +54,12 @@ def double_thompson(policy: DoubleThompson, beliefs: Beliefs, throws: Throws, la
         second = xp.where(other == winners[0], second, other)
     alone = second == winners[0]
     if not bool(xp.any(alone)):
-        return Choices(winners[0], second)
+        return Directions(winners[0], second)
     leader = throws.argmax(beliefs.mean)
-    return Choices(xp.where(alone, leader, winners[0]), xp.where(alone, leader, second))
+    return Directions(xp.where(alone, leader, winners[0]), xp.where(alone, leader, second))
 
 
-def maxmin_lcb(policy: MaxMinLCB, beliefs: Beliefs, throws: Throws, last: Choices | None) -> Choices:
+def maxmin_lcb(policy: MaxMinLCB, beliefs: Beliefs, throws: Throws, last: Directions | None) -> Directions:
     """Choose the plausible point whose worst case is best, and the plausible one that makes it worst."""
     psi, xp = _all_psi(policy, beliefs), namespace(beliefs.mean)
     throws.argmax(beliefs.mean)  # the leader, whom a learner alone looks for first: the same coins are thrown
@@ -111,65 +67,63 @@ def maxmin_lcb(policy: MaxMinLCB, beliefs: Beliefs, throws: Throws, last: Choice
     alive = plausible(beliefs.mean, width)
     bounds = xp.where(alive[:, None, :], lower_bounds(beliefs.mean, width), xp.inf)
     first = throws.argmax(xp.where(alive, xp.min(bounds, axis=-1), -xp.inf))
-    return Choices(first, throws.argmax(-pick(bounds, first)))
+    return Directions(first, throws.argmax(-pick(bounds, first)))
 
 
-def eubo(policy: EUBO, beliefs: Beliefs, throws: Throws, last: Choices | None) -> Choices:
+def eubo(policy: EUBO, beliefs: Beliefs, throws: Throws, last: Directions | None) -> Directions:
     """Choose the two points whose better one is expected to be best."""
     psi = _all_psi(policy, beliefs)
     value = once_each(expected_best(to_numpy(beliefs.mean), to_numpy(psi)))
     pair = throws.argmax(namespace(psi).asarray(value.reshape(len(value), -1), **placed(psi)))
-    return Choices(pair // psi.shape[1], pair % psi.shape[1])
+    return Directions(pair // psi.shape[1], pair % psi.shape[1])
+
+
+def semits(policy: SemiTS, beliefs: Beliefs, throws: Throws, last: Directions | None) -> Directions:
+    """Choose every point as often as it is the best of a draw."""
+    return Directions(mixture=winning_weights(policy, beliefs, throws))
+
+
+def bose(policy: BOSE, beliefs: Beliefs, throws: Throws, last: Directions | None) -> Directions:
+    """Choose the weights under which no plausible point stands out."""
+    return Directions(mixture=balanced_weights(policy, beliefs, None if last is None else last.mixture))
+
+
+FORMS: dict[type, Choose] = {
+    DoubleThompson: double_thompson,
+    MaxMinLCB: maxmin_lcb,
+    EUBO: eubo,
+    SemiTS: semits,
+    BOSE: bose,
+}
+"""How policies without `choose` look at many beliefs."""
+
+
+def chooser(policy: Policy) -> Choose:
+    """Return how a policy looks at many beliefs; refuse one that cannot.
+
+    Example:
+        >>> chooser(BOSE()) is bose
+        True
+    """
+    if type(policy) in FORMS:
+        return FORMS[type(policy)]
+    if not hasattr(policy, "choose") or policy == Random(pairs=True):
+        names = ", ".join(each.__name__ for each in FORMS)
+        raise ValueError(f"`policy` must have `choose` or be one of {names} for a fleet, got {policy!r}")
+    return _as_it_is
+
+
+def _as_it_is(policy: Any, beliefs: Beliefs, throws: Throws, last: Directions | None) -> Directions:
+    return Directions(*policy.choose(beliefs, throws))
 
 
 def _all_psi(policy: Policy, beliefs: Beliefs) -> Array:
     """Return the variances of all differences, shape (L, m, m); refuse too many points."""
-    if beliefs.mean.shape[1] > LARGEST:
-        few = f"at most {LARGEST} points in a fleet"
-        raise ValueError(f"`policy` must fit: {policy!r} needs {few}, got {beliefs.mean.shape[1]}")
+    _at_most(LARGEST, policy, beliefs)
     return pairwise_psi(beliefs.covariances.full())
 
 
-def uniform(policy: Random, beliefs: Beliefs, throws: Throws, last: Choices | None) -> Choices:
-    """Choose a point by chance."""
-    return Choices(throws.integers(beliefs.mean[:, 0], beliefs.mean.shape[1]))
-
-
-def semits(policy: SemiTS, beliefs: Beliefs, throws: Throws, last: Choices | None) -> Choices:
-    """Choose every point as often as it is the best of a draw."""
-    return Choices(weights=winning_weights(policy, beliefs, throws))
-
-
-def bose(policy: BOSE, beliefs: Beliefs, throws: Throws, last: Choices | None) -> Choices:
-    """Choose the weights under which no plausible point stands out."""
-    return Choices(weights=balanced_weights(policy, beliefs, None if last is None else last.weights))
-
-
-Chooser = Callable[[Any, Beliefs, Throws, Choices | None], Choices]
-"""Takes a policy, the beliefs, the coins and what was chosen last; returns what is chosen now."""
-
-CHOOSERS: dict[type, Chooser] = {
-    UCB: ucb,
-    IDS: ids,
-    Challenger: challenger,
-    DoubleThompson: double_thompson,
-    MaxMinLCB: maxmin_lcb,
-    EUBO: eubo,
-    Random: uniform,
-    SemiTS: semits,
-    BOSE: bose,
-}
-"""How each policy looks at many beliefs."""
-
-
-def chooser(policy: Policy) -> Chooser:
-    """Return how a policy looks at many beliefs; refuse one that cannot.
-
-    Example:
-        >>> chooser(IDS()) is ids
-        True
-    """
-    if type(policy) not in CHOOSERS:
-        names = ", ".join(each.__name__ for each in CHOOSERS)
-        raise ValueError(f"`policy` must be one of {names} for a fleet, got {policy!r}")
-    return CHOOSERS[type(policy)]
+def _at_most(largest: int, policy: Policy, beliefs: Beliefs) -> None:
+    if beliefs.mean.shape[1] > largest:
+        few = f"at most {largest} points in a fleet"
+        raise ValueError(f"`policy` must fit: {policy!r} needs {few}, got {beliefs.mean.shape[1]}")

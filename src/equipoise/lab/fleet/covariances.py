@@ -15,7 +15,6 @@ length zero, a point against itself, changes nothing.
 """
 
 from dataclasses import dataclass
-from typing import Protocol, Self
 
 from equipoise.belief import SMALL, TAIL, Array, namespace, outer, pick, placed, times
 
@@ -25,14 +24,14 @@ class Directions:
     """What each learner's outcome is of: a point, two points, or a point and a mixture.
 
     Attributes:
-        first: Index of the point whose merit the outcome estimates, shape (L,).
+        first: Index of the point whose merit the outcome estimates, shape (L,); `None` until it is drawn.
         second: Index of the point it is compared with, shape (L,); `None` where there is no such point.
         mixture: Probabilities of the points it is compared with, shape (L, m); `None` where it is no mixture.
     """
 
-    first: Array
-    second: Array | None = None
-    mixture: Array | None = None
+    first: Array = None
+    second: Array = None
+    mixture: Array = None
 
     def of(self, values: Array) -> Array:
         """Return the value in each direction, from values at the points, shape (L, m), to shape (L,)."""
@@ -44,44 +43,6 @@ class Directions:
         return result
 
 
-class Covariances(Protocol):
-    """What the beliefs need of C."""
-
-    def column(self, j: Array) -> Array:
-        """Return the covariance of f at all points with f at point j of each learner, shape (L, m)."""
-        ...
-
-    def apply(self, u: Directions) -> tuple[Array, Array, Array]:
-        """Return C u, c and q; shapes (L, d) or (L, m), (L, m), (L,)."""
-        ...
-
-    def downdate(self, Cu: Array, s: Array, overwrite: bool = False) -> Self:
-        """Return C after an outcome of variance s in the direction u, shapes (L, d) or (L, m), and (L, 1).
-
-        Args:
-            Cu: C u.
-            s: The variance.
-            overwrite: Whether this object is not needed any more: fresh memory costs more than the arithmetic.
-        """
-        ...
-
-    def full(self) -> Array:
-        """Return the covariance of f at all points, shape (L, m, m)."""
-        ...
-
-    def taken(self, rows: Array) -> Self:
-        """Return those of some learners."""
-        ...
-
-    def put(self, rows: Array, part: Self) -> None:
-        """Write those of some learners over the old ones."""
-        ...
-
-    def owned(self) -> Self:
-        """Return them such that no two learners share numbers, so that `put` may be called."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class FeatureCovariances:
     """Of linear functions: the covariance of theta, whose size is that of a feature, however many points there are."""
@@ -90,33 +51,34 @@ class FeatureCovariances:
     C: Array
 
     def column(self, j: Array) -> Array:
-        """Return the covariance with f at point j."""
+        """Return the covariance of f at all points with f at point j of each learner, shape (L, m)."""
         return self.spread(times(self.C, self.features(j)))
 
     def apply(self, u: Directions) -> tuple[Array, Array, Array]:
-        """Return C u, c and q."""
+        """Return C u, c and q; shapes (L, d), (L, m), (L,)."""
         direction = self.direction(u)
         Cu = times(self.C, direction)
         return Cu, self.spread(Cu), namespace(Cu).sum(direction * Cu, axis=-1)
 
     def downdate(self, Cu: Array, s: Array, overwrite: bool = False) -> "FeatureCovariances":
-        """Return C after an outcome."""
+        """Return C after an outcome of variance s, shape (L, 1); `overwrite` if this object is not needed any more."""
         return FeatureCovariances(self.X, self.C - outer(Cu, Cu / s))  # METHOD section 3
 
     def full(self) -> Array:
-        """Return the covariance of f at all points."""
+        """Return the covariance of f at all points, shape (L, m, m)."""
         return self.X @ self.C @ namespace(self.X).matrix_transpose(self.X)
 
     def taken(self, rows: Array) -> "FeatureCovariances":
         """Return those of some learners."""
         return FeatureCovariances(self.X if self.X.ndim == 2 else self.X[rows], self.C[rows])
 
-    def put(self, rows: Array, part: "FeatureCovariances") -> None:
+    def put(self, rows: Array, part: "Covariances") -> None:
         """Write those of some learners over the old ones."""
+        assert isinstance(part, FeatureCovariances)
         self.C[rows] = part.C
 
     def owned(self) -> "FeatureCovariances":
-        """Return itself: every learner has a matrix of its own."""
+        """Return itself: no two learners share numbers, so that `put` may be called."""
         return self
 
     def direction(self, u: Directions) -> Array:
@@ -176,7 +138,7 @@ class PointCovariances:
         return c, c, u.of(c)
 
     def downdate(self, Cu: Array, s: Array, overwrite: bool = False) -> "PointCovariances":
-        """Return C after an outcome."""
+        """Return C after an outcome; `overwrite` uses the same memory, as fresh memory costs more than arithmetic."""
         xp = namespace(Cu)
         row = Cu / xp.sqrt(s)
         if row.shape[1] <= SMALL:
@@ -207,7 +169,7 @@ class PointCovariances:
         """Return those of some learners, folded."""
         return PointCovariances(self.base[rows], self.tail[rows])
 
-    def put(self, rows: Array, part: "PointCovariances") -> None:
+    def put(self, rows: Array, part: "Covariances") -> None:
         """Write those of some learners over the old ones."""
         self.base[rows] = part.full()
 
@@ -221,3 +183,7 @@ def _folded(base: Array, tail: Array) -> Array:
     for i in range(base.shape[0]):
         base[i, ...] -= namespace(base).matrix_transpose(tail[i, ...]) @ tail[i, ...]
     return base
+
+
+Covariances = FeatureCovariances | PointCovariances
+"""What the beliefs need of C, in the form that suits the kernel."""

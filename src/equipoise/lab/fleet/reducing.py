@@ -13,7 +13,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from equipoise.belief import Array, namespace
-from equipoise.lab.fleet.choices import Choices
 from equipoise.lab.fleet.covariances import Directions
 from equipoise.lab.fleet.throwing import Throws
 from equipoise.reductions import Centered, Direct, OnePoint, Reduction, TwoPoint, Zero
@@ -27,56 +26,51 @@ class Duels:
         points: Index of the point of each reading, shape (L, r).
         signs: With which each reading enters the outcome, shape (L, r).
         directions: What the outcome is of.
-        choices: What the policy asked for.
     """
 
     points: Array
     signs: Array
     directions: Directions
-    choices: Choices
 
     def outcome(self, readings: Array) -> Array:
         """Return `signs @ readings`, shape (L, r) to (L,)."""
         return namespace(readings).sum(self.signs * readings, axis=-1)
 
 
-def direct(choices: Choices, throws: Throws, like: Array) -> Duels:
+def direct(u: Directions, throws: Throws, like: Array) -> Duels:
     """Measure the one point."""
-    first = choices.first
-    return Duels(first[:, None], namespace(like).ones_like(like)[:, None], Directions(first), choices)
+    return Duels(u.first[:, None], namespace(like).ones_like(like)[:, None], u)
 
 
-def two_point(choices: Choices, throws: Throws, like: Array) -> Duels:
+def two_point(u: Directions, throws: Throws, like: Array) -> Duels:
     """Measure both points, in the order of a fair coin: KK21 Eq. (3)."""
-    first, second = choices.first, choices.second
     xp = namespace(like)
     heads = throws.random(like) < 0.5
-    points = xp.stack((xp.where(heads, first, second), xp.where(heads, second, first)), axis=-1)
+    points = xp.stack((xp.where(heads, u.first, u.second), xp.where(heads, u.second, u.first)), axis=-1)
     sign = xp.where(heads, xp.ones_like(like), -xp.ones_like(like))
-    return Duels(points, xp.stack((sign, -sign), axis=-1), Directions(first, second), choices)
+    return Duels(points, xp.stack((sign, -sign), axis=-1), u)
 
 
-def one_point(choices: Choices, throws: Throws, like: Array) -> Duels:
+def one_point(u: Directions, throws: Throws, like: Array) -> Duels:
     """Measure one of the points, by a fair coin; its reading counts twice: KK21 Eq. (4)."""
-    first, second = choices.first, choices.second
     xp = namespace(like)
     heads = throws.random(like) < 0.5
     sign = xp.where(heads, xp.full_like(like, 2.0), xp.full_like(like, -2.0))
-    return Duels(xp.where(heads, first, second)[:, None], sign[:, None], Directions(first, second), choices)
+    return Duels(xp.where(heads, u.first, u.second)[:, None], sign[:, None], u)
 
 
-def centered(choices: Choices, throws: Throws, like: Array) -> Duels:
+def centered(u: Directions, throws: Throws, like: Array) -> Duels:
     """Measure a point drawn by its weight, against the mixture: KK21 Eq. (16)."""
-    weights, xp = choices.weights, namespace(like)
+    weights, xp = u.mixture, namespace(like)
     several = xp.count_nonzero(weights, axis=-1) > 1
     up_to = xp.cumulative_sum(weights, axis=-1)
     threshold = throws.random(like, several) * up_to[:, -1]
     drawn = xp.argmax(xp.astype(up_to > threshold[:, None], xp.int32), axis=-1)
-    return Duels(drawn[:, None], xp.ones_like(like)[:, None], Directions(drawn, mixture=weights), choices)
+    return Duels(drawn[:, None], xp.ones_like(like)[:, None], Directions(drawn, mixture=weights))
 
 
-Measure = Callable[[Choices, Throws, Array], Duels]
-"""Takes choices, coins and an array of shape (L,) of the right kind; returns what to measure."""
+Measure = Callable[[Directions, Throws, Array], Duels]
+"""Takes what was chosen, coins and an array of shape (L,) of the right kind; returns what to measure."""
 
 MEASURES: dict[type, Measure] = {
     Direct: direct,

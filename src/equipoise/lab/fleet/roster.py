@@ -12,7 +12,6 @@ from equipoise._typing import FloatArray, Seed
 from equipoise.belief import Indices
 from equipoise.kernels import Kernel
 from equipoise.lab.fleet.blueprint import Blueprint
-from equipoise.lab.fleet.choices import Choices
 from equipoise.lab.fleet.covariances import Directions
 from equipoise.lab.fleet.openings import OpenDuels
 from equipoise.lab.fleet.reducing import Duels
@@ -132,7 +131,7 @@ class Fleet:
         everyone = isinstance(rows, slice)
         beliefs = self._beliefs if everyone else self._beliefs.taken(rows)
         directions = Directions(*opened.directions(rows))
-        duels = Duels(opened.points[rows], opened.signs[rows], directions, Choices())
+        duels = Duels(opened.points[rows], opened.signs[rows], directions)
         learned = self.blueprint.learn(beliefs, duels, opened.told[rows])
         if everyone:
             self._beliefs = replace(learned, covariances=learned.covariances.owned())

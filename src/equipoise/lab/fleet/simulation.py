@@ -106,13 +106,13 @@ def _played(blueprint: Blueprint, worlds: Worlds, n: int, coins: Coins) -> tuple
     """Play until each learner has taken n readings; return the beliefs and where was measured, shape (n, L)."""
     beliefs = blueprint.prior(len(worlds.values))
     taken: Indices = np.empty((n, len(worlds.values)), dtype=np.intp)
-    choices, done, number = None, 0, 0
+    last, done, number = None, 0, 0
     while done < n:
-        duels = blueprint.propose(beliefs, coins.at(number, PROPOSE), choices)
+        duels = blueprint.propose(beliefs, coins.at(number, PROPOSE), last)
         order = duels.points.T[: n - done]
         taken[done : done + len(order)] = order
         y = [worlds.measure(index) for index in order]
         if len(order) == duels.points.shape[1]:  # else the last duel stays open
             beliefs = blueprint.learn(beliefs, duels, np.stack(y, axis=-1), overwrite=True)
-        choices, done, number = duels.choices, done + len(order), number + 1
+        last, done, number = duels.directions, done + len(order), number + 1
     return beliefs, taken

@@ -15,26 +15,11 @@ from equipoise._typing import FloatArray
 from equipoise.belief import Array, namespace, pick, placed, tied
 from equipoise.lab.fleet.beliefs import Beliefs
 from equipoise.lab.fleet.posterior_draws import best_counts_of_all, draws_of_all, normals_needed
+from equipoise.policies import Chance
 
 
-class Throws(Protocol):
+class Throws(Chance, Protocol):
     """The coins of one duel of every learner, in the order in which a policy throws them."""
-
-    def argmax(self, scores: Array) -> Array:
-        """Return the index of the largest score of each learner, shape (L, m) to (L,); ties are broken fairly."""
-        ...
-
-    def random(self, like: Array, needed: Array | None = None) -> Array:
-        """Return a uniform number each, shape (L,); `needed`, shape (L,), says who throws at all."""
-        ...
-
-    def exponential(self, like: Array) -> Array:
-        """Return an exponential number of mean one each, shape (L,)."""
-        ...
-
-    def integers(self, like: Array, high: int) -> Array:
-        """Return a number below `high` each, shape (L,)."""
-        ...
 
     def draws(self, beliefs: Beliefs, count: int, scale: float) -> Array:
         """Return draws of f from each posterior, its deviations scaled, shape (L, count, m)."""
