@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.likelihoods import Binomial, Few, Poisson, ReadAnswers, Sites, propagate
+from equipoise.likelihoods import Binomial, Few, Poisson, ReadAnswers, Sites, parsed, propagate, written
 from equipoise.offsets import Moments
 
 PARTS, ORDER = 400, 20
@@ -167,4 +167,16 @@ def test_what_is_no_answer_is_refused_in_words(likelihood, value, said):
 def test_numbers_of_every_kind_are_taken():
     assert Poisson().check("value", np.int64(3)) == Poisson().check("value", 3.0) == (3.0,)
     assert Binomial().check("value", np.array([1, 2])) == Binomial().check("value", [1, 2.0]) == (1.0, 2.0)
-    assert Binomial().parse(" 17/200 ") == Binomial().parse("17 of 200") == (17.0, 200.0)
+
+
+@pytest.mark.parametrize("text", ["", "seventeen", "1/2/3", "17/", "1_000", "17 200"])
+def test_what_people_write_must_be_numbers(text):
+    with pytest.raises(ValueError, match=r"`value` must be a number such as 0.83, or a share such as 17/200, got"):
+        parsed(text)
+
+
+def test_what_is_written_is_read_again():
+    for value in ((0.83,), (-1.2e-3,), (17.0,), (1e22,), (17.0, 200.0)):
+        read = parsed(written(*value))
+        assert read == (value if len(value) == 2 else value[0])
+    assert parsed(" \N{MINUS SIGN}3 ") == -3.0

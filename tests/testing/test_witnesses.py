@@ -133,7 +133,7 @@ def tilted(change):
 
 LIKELIHOODS = {
     "declares_itself": Broken(POISSON, exact=True),
-    "reads_what_it_writes": Broken(POISSON, write=lambda numbers: f"{numbers[0]:.3g} counts"),
+    "reads_what_is_written": Broken(POISSON, example="17 counts"),
     "refuses_nonsense": Broken(POISSON, check=lambda name, value: (0.0,)),
     "derivatives_match": tilted(lambda found, v: replace(found, slope=-found.slope)),
     "beliefs_mix": tilted(lambda found, v: replace(found, log_z=found.log_z + 0.1 * v)),

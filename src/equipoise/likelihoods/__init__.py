@@ -2,6 +2,7 @@
 
 from equipoise.likelihoods.binomial import Binomial
 from equipoise.likelihoods.concave import LogConcave
+from equipoise.likelihoods.counting import parsed, written
 from equipoise.likelihoods.gaussian import Gaussian
 from equipoise.likelihoods.judges import Judge, Panel, must_be_fitted
 from equipoise.likelihoods.likelihood import Answers, Likelihood, Tilt
@@ -50,6 +51,8 @@ __all__ = [
     "known_scale",
     "mirrored",
     "must_be_fitted",
+    "parsed",
     "propagate",
     "reported",
+    "written",
 ]

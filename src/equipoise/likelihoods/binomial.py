@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from equipoise._typing import FloatArray
 from equipoise.likelihoods.concave import LogConcave
-from equipoise.likelihoods.counting import count, share
+from equipoise.likelihoods.counting import count
 
 DRAWN = 20
 """Trials of an answer that is drawn."""
@@ -40,14 +40,6 @@ class Binomial(LogConcave):
         if k > n:
             raise ValueError(f"`{name}` must have at most as many successes as trials, got {value!r}")
         return k, n
-
-    def parse(self, text: str) -> tuple[float, ...]:
-        """Return successes and trials, from 17/200."""
-        return share(text)
-
-    def write(self, numbers: tuple[float, ...]) -> str:
-        """Return successes and trials as 17/200."""
-        return f"{numbers[0]:.0f}/{numbers[1]:.0f}"
 
     def glance(self, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the empirical logit and its variance (Haldane 1956, Gart and Zweifel 1967)."""

@@ -1,6 +1,5 @@
-"""Numbers and counts as programs give them and as people write them."""
+"""Numbers, counts and shares as programs give them, and as people write them."""
 
-import re
 from typing import Any
 
 from equipoise import _validation as check
@@ -8,19 +7,6 @@ from equipoise._validation import NUMBER
 
 LARGEST_COUNT = 10**15
 """Larger counts are slips or codes: up to here a float holds every whole number."""
-
-
-def number(text: str) -> float:
-    """Return the number that people wrote.
-
-    Example:
-        >>> number(" 1e3 "), number("abc")
-        Traceback (most recent call last):
-        ValueError: `value` must be a number, got 'abc'
-    """
-    if NUMBER.fullmatch(text.strip()) is None:
-        raise ValueError(f"`value` must be a number, got {text!r}")
-    return float(text)
 
 
 def count(name: str, value: Any, at_least: int = 0) -> float:
@@ -41,14 +27,29 @@ def count(name: str, value: Any, at_least: int = 0) -> float:
     return found
 
 
-def share(text: str) -> tuple[float, ...]:
-    """Return successes and trials as people write them.
+def parsed(text: str) -> Any:
+    """Return the answer that people or programs wrote: a number; or two with a slash between them, as a tuple.
 
     Example:
-        >>> share("17/200"), share("17 of 200")
-        ((17.0, 200.0), (17.0, 200.0))
+        >>> parsed("0.83"), parsed("17/200")
+        (0.83, (17.0, 200.0))
     """
-    parts = re.split(r"/| of ", text.strip())
-    if len(parts) != 2:
-        raise ValueError(f"`value` must be successes and trials, such as 17/200, got {text!r}")
-    return number(parts[0]), number(parts[1])
+    parts = text.strip().replace("\N{MINUS SIGN}", "-").split("/")
+    if len(parts) > 2 or any(NUMBER.fullmatch(part.strip()) is None for part in parts):
+        raise ValueError(f"`value` must be a number such as 0.83, or a share such as 17/200, got {text!r}")
+    numbers = tuple(map(float, parts))
+    return numbers if len(numbers) == 2 else numbers[0]
+
+
+def written(value: float, of: float | None = None) -> str:
+    """Return an answer as people write it: `parsed` undoes it.
+
+    Example:
+        >>> written(0.83), written(17.0), written(17.0, 200.0)
+        ('0.83', '17', '17/200')
+    """
+    return "/".join(_plain(each) for each in (value, of) if each is not None)
+
+
+def _plain(number: float) -> str:
+    return f"{number:.0f}" if number.is_integer() and abs(number) <= LARGEST_COUNT else repr(number)

@@ -9,7 +9,6 @@ from numpy.random import Generator
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.likelihoods.counting import number
 from equipoise.likelihoods.likelihood import Tilt
 
 LOG_ROOT_TAU = 0.5 * math.log(2.0 * math.pi)
@@ -31,14 +30,6 @@ class Gaussian:
     def check(self, name: str, value: Any) -> tuple[float, ...]:
         """Return a finite number."""
         return (check.number(name, value),)
-
-    def parse(self, text: str) -> float:
-        """Return the number that people wrote."""
-        return number(text)
-
-    def write(self, numbers: tuple[float, ...]) -> str:
-        """Return a number with all its digits."""
-        return repr(numbers[0])
 
     def glance(self, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the readings themselves: their noise is that of the model."""

@@ -84,14 +84,6 @@ class Likelihood(Protocol):
         """
         ...
 
-    def parse(self, text: str) -> Any:
-        """Return the answer that people wrote; raise a `ValueError` if it is none."""
-        ...
-
-    def write(self, numbers: tuple[float, ...]) -> str:
-        """Return an answer as people write it: `parse` undoes it."""
-        ...
-
     def glance(self, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the outcome and its variance that each answer suggests by itself, on the scale of f, shapes (n,)."""
         ...

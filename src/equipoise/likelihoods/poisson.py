@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from equipoise._typing import FloatArray
 from equipoise.likelihoods.concave import LogConcave
-from equipoise.likelihoods.counting import count, number
+from equipoise.likelihoods.counting import count
 
 LARGEST_LOG = 700.0
 """Logarithms of rates above this count as this: a larger one is no number."""
@@ -37,14 +37,6 @@ class Poisson(LogConcave):
     def check(self, name: str, value: Any) -> tuple[float, ...]:
         """Return a whole number of at least 0."""
         return (count(name, value),)
-
-    def parse(self, text: str) -> float:
-        """Return the number that people wrote."""
-        return number(text)
-
-    def write(self, numbers: tuple[float, ...]) -> str:
-        """Return a count without a fraction."""
-        return f"{numbers[0]:.0f}"
 
     def glance(self, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return log(y + 1/2), which is nearly unbiased, and 1 / (y + 1/2)."""
