@@ -7,8 +7,9 @@ even number of readings `ask` has to choose a new pair. The processor time, user
 of imports is that of the wall-clock time of one more run, by `python -X importtime`; it includes what a command imports
 on its way. Bytecode is kept in a folder of its own, which a first run fills: an installed package has it too, and
 compiling our sources at every start costs about 0.1 s more. `--slowest 8` lists, for each command, the packages that
-cost most by themselves. A process that imports NumPy and does nothing stands beside them: what no command can go below.
-Last comes the first `ask()` of a process that has imported the library.
+cost most by themselves. A process that imports NumPy and does nothing stands beside them: what no command can go below,
+and the unit of a column of ratios, since the speed of a machine changes with its load. So do processes that only import
+the library, with and without the optimizer. Last comes the first `ask()` of a process that has imported the optimizer.
 """
 
 import os
@@ -35,11 +36,13 @@ import equipoise as eq
 
 COMMAND = [sys.executable, "-m", "equipoise"]
 
+IMPORTS = ("import numpy", "import equipoise", "from equipoise import Optimizer")
+
 FIRST_ASK = """
 import sys, time
-import equipoise as eq
+from equipoise import Box, Optimizer, resume
 start = time.process_time()
-opt = eq.resume(sys.argv[1]) if len(sys.argv) > 1 else eq.Optimizer(eq.Box([(-2, 2), (-1, 1)]), rng=0)
+opt = resume(sys.argv[1]) if len(sys.argv) > 1 else Optimizer(Box([(-2, 2), (-1, 1)]), rng=0)
 opt.ask()
 print(time.process_time() - start)
 """
@@ -94,7 +97,7 @@ def imports(command: list[str]) -> tuple[float, dict[str, float]]:
     return sum(packages.values()) / elapsed, packages
 
 
-def measure(name: str, path: Path, rest: list[str], repeat: int, slowest: int) -> None:
+def measure(name: str, path: Path, rest: list[str], repeat: int, slowest: int, unit: float) -> None:
     """Print a row of the table; the first run, which may have to compile, is not counted."""
     seconds = []
     for _ in range(repeat + 1):
@@ -103,9 +106,19 @@ def measure(name: str, path: Path, rest: list[str], repeat: int, slowest: int) -
     del seconds[0]
     with copied(path) as copy:
         share, packages = imports([*COMMAND, name, str(copy), *rest])
-    print(f"| `equipoise {name}` | {median(seconds):.2f} | {min(seconds):.2f} | {share:.0%} |", flush=True)
+    print(f"{row(f'equipoise {name}', seconds, unit)} {share:.0%} |", flush=True)
     for package, cost in sorted(packages.items(), key=lambda item: -item[1])[:slowest]:
         print(f"    {1e3 * cost:6.0f} ms  {package}")
+
+
+def row(command: str, seconds: list[float], unit: float) -> str:
+    """Return the first cells of a row: the least time is also given in units of that of NumPy alone."""
+    return f"| `{command}` | {median(seconds):.2f} | {min(seconds):.3f} | {min(seconds) / unit:.1f} |"
+
+
+def bare(code: str, repeat: int) -> list[float]:
+    """Return what a process costs that runs one line."""
+    return [processor_seconds([sys.executable, "-c", code]) for _ in range(repeat + 1)][1:]
 
 
 def first_ask(path: Path | None, repeat: int) -> float:
@@ -127,17 +140,20 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, compiled():
         path, waiting = Path(folder) / "study.jsonl", Path(folder) / "waiting.jsonl"
         trial = studies(path, waiting, given.readings)
-        print(f"| {given.readings} readings | CPU s, median of {given.repeat} | least | share of imports |")
-        print("|---|---|---|---|")
-        measure("ask", path, [], given.repeat, given.slowest)
-        measure("tell", waiting, [trial, "0.5"], given.repeat, given.slowest)
-        measure("best", path, [], given.repeat, given.slowest)
-        measure("status", path, [], given.repeat, given.slowest)
-        measure("export", path, [], given.repeat, given.slowest)
-        bare = [processor_seconds([sys.executable, "-c", "import numpy"]) for _ in range(given.repeat + 1)][1:]
-        print(f"| `python -c 'import numpy'` | {median(bare):.2f} | {min(bare):.2f} | |")
-        print(f"| first `ask()` after the import, new study | {first_ask(None, given.repeat):.2f} | | |")
-        print(f"| first `ask()` after the import, resumed | {first_ask(path, given.repeat):.2f} | | |")
+        print(
+            f"| {given.readings} readings | CPU s, median of {given.repeat} | least | by NumPy's | share of imports |"
+        )
+        print("|---|---|---|---|---|")
+        unit = min(bare(IMPORTS[0], given.repeat))
+        measure("ask", path, [], given.repeat, given.slowest, unit)
+        measure("tell", waiting, [trial, "0.5"], given.repeat, given.slowest, unit)
+        measure("best", path, [], given.repeat, given.slowest, unit)
+        measure("status", path, [], given.repeat, given.slowest, unit)
+        measure("export", path, [], given.repeat, given.slowest, unit)
+        for code in IMPORTS:
+            print(row(f"python -c '{code}'", bare(code, given.repeat), unit), "|")
+        print(f"| first `ask()` after the import, new study | {first_ask(None, given.repeat):.2f} | | | |")
+        print(f"| first `ask()` after the import, resumed | {first_ask(path, given.repeat):.2f} | | | |")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ ours is never written to. A lock on the protected file itself holds whatever nam
 """
 
 import os
-import socket
+import platform
 import stat
 import sys
 import time
@@ -50,7 +50,7 @@ class FileLock:
         >>> import tempfile
         >>> lock = FileLock(Path(tempfile.mkdtemp()) / "study.jsonl.lock")
         >>> with lock:
-        ...     lock.holder() == f"process {os.getpid()} on {socket.gethostname()}"
+        ...     lock.holder() == f"process {os.getpid()} on {platform.node()}"
         True
     """
 
@@ -126,7 +126,7 @@ class FileLock:
         """Note the holder, unless it held the lock last: an `fsync` of another file may have to wait for this one."""
         assert self.file is not None
         self.file.seek(1)
-        found, note = self.file.read(NOTE + 1), f"process {os.getpid()} on {socket.gethostname()}\n".encode()
+        found, note = self.file.read(NOTE + 1), f"process {os.getpid()} on {platform.node()}\n".encode()
         empty = os.fstat(self.file.fileno()).st_size == 0
         if not empty and (len(found) > NOTE or not found.startswith(NOTE_BEGINS)):
             raise ForeignFileError(f"{self.path} is a file of another program, which would lock this one")
