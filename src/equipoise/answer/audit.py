@@ -2,7 +2,7 @@
 
 The first half are with points spread evenly over the space, whatever is believed of them. The second half are with the
 points that are most promising under a bolder model of the same data: shorter lengthscales, twice the variance. The
-leader is chosen anew before each. Everything enters the ordinary belief (METHOD section 11).
+leader is chosen again before each. Everything enters the ordinary belief (METHOD section 11).
 """
 
 import numpy as np

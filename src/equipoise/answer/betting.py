@@ -8,7 +8,7 @@ r"""What paired differences show by the coins alone: bets on their signs, with l
     b, w     stakes that are mixed, and the weight of each                             (k,)
     E+, E-   wealth of a gambler who began with 1 and bets on + or on -                ()
     x, m     a bounded number, scaled to [0, 1], and its mean                          (n,), ()
-    q        a share that somebody bets on                                             (Q,)
+    q        a share that is bet on                                                    (Q,)
     K(m)     wealth of a gambler who bets against m                                    ()
 
 **Typical difference.** If d is symmetric about theta then, given all sizes |d - theta| and all earlier signs, the next

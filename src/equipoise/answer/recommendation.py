@@ -31,7 +31,7 @@ SPREAD_RIVALS = 150
 """How many points from all over a space are rivals beside those that a search finds."""
 
 STAYING_DEVIATIONS = 2.0
-"""What was verified stays recommended unless another point seems better by so many standard deviations."""
+"""What was verified stays recommended unless another point seems better by this many standard deviations."""
 
 DEVIATIONS = 2.0
 """Half-width of an estimated interval of a difference, in posterior standard deviations."""

@@ -7,8 +7,8 @@
     e        coins thrown again, +1 or -1                                       (draws, n)
 
 A difference of two readings in random order has the difference of the two settings as its expectation, whatever the
-offset does. So their mean needs no model. An interval of the usual kind holds when it is looked at once; whoever looks
-after each duel and stops when it looks good is wrong in 40 % of cases instead of 5 %. The one here holds always.
+offset does. So their mean needs no model. An interval of the usual kind holds when it is looked at once; if one looks
+after each duel and stops when it looks good, it is wrong in 40 % of cases instead of 5 %. The one here always holds.
 """
 
 import math
@@ -24,11 +24,11 @@ ROUNDING = 1e-12
 """Sums that differ by less, relatively, are equal."""
 
 EXACT_COINS = 12
-"""Up to so many coins all their falls are tried."""
+"""Up to this many coins, all their outcomes are tried."""
 
 LARGEST_SHARE = 10.0
-"""A difference counts for so many times the median size at most: no single reading decides. Its size is no matter of
-the coins, so the test stays exact."""
+"""A difference counts for at most this many times the median size: no single reading decides. Its size does not depend
+on the coins, so the test stays exact."""
 
 
 @dataclass(frozen=True)

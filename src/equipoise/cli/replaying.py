@@ -94,7 +94,7 @@ def _age(at: str | None) -> float | None:
     short_help="Everything that happened; verify it.",
 )
 @STUDY
-@click.option("--verify", is_flag=True, help="Make every proposal, and every pair, anew from the seed, and compare.")
+@click.option("--verify", is_flag=True, help="Make every proposal, and every pair, again from the seed, and compare.")
 @AS_JSON
 def replay(study: Path, verify: bool, as_json: bool) -> None:
     """Rebuild a study from its log and print everything that happened, one event a line.

@@ -50,9 +50,9 @@ equipoise serve --demo                              a simulated instrument that 
 def serve(study: Path | None, program: tuple[str, ...], demo: bool, token_file: Path | None, **options: Any) -> None:
     """Serve the page of a STUDY, or of a folder of them, until Ctrl-C. A study that is not there is begun on the page.
 
-    The printed address has a token: whoever has it may measure; the second one may only watch. Only this machine can
-    reach the page, unless --host says otherwise. PROGRAM is called as `equipoise run` calls it, for every trial, until
-    somebody pauses on the page.
+    The first address that is printed lets people measure, the second one only watch. Only this machine can reach the
+    page, unless --host says otherwise. PROGRAM is called as `equipoise run` calls it, for every trial, until it is
+    paused on the page.
     """
     if demo == (study is not None):
         raise click.UsageError("give a STUDY or a folder, or --demo")

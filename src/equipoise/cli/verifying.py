@@ -10,7 +10,7 @@ from equipoise.study import Reproduction, Streams, agree, arguments
 
 @dataclass(frozen=True)
 class Reproductions:
-    """What became of each proposal when it was made again.
+    """How each proposal came out when it was made again.
 
     Attributes:
         duels: The verdict on each duel, by its number.
@@ -47,7 +47,7 @@ def _numbers(found: dict[int, Reproduction], which: Reproduction) -> list[int]:
 def verified(path: Path) -> Reproductions:
     """Make all proposals of a log again, from its seed and its data, and compare.
 
-    One optimizer fits anew whenever a fit was made. If its proposal is another one, the fit may have ended elsewhere:
+    One optimizer fits again whenever a fit was made. If its proposal is another one, the fit may have ended elsewhere:
     then one that takes the fits of the log decides, provided that both believe the same of the data. It takes as long
     as the study did, but for the measuring.
     """

@@ -111,7 +111,7 @@ class XoptDuelGenerator(Generator, StateOwner):  # type: ignore[misc]
         super().add_data(new_data)
 
     def set_data(self, data: Any) -> None:
-        """Take the data of a study that is loaded; without any it begins anew."""
+        """Take the data of a study that is loaded; without any it begins again."""
         self.data = data
         if data.empty:
             self.events, self._study = [], None

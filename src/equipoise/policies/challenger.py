@@ -22,7 +22,7 @@ class Challenger:
     leader, the leader is played twice.
 
     Args:
-        boldness: Each duel multiplies beta by `1 + boldness e`, e exponential of mean one, drawn anew: so that at times
+        boldness: Each duel multiplies beta by `1 + boldness e`, e exponential of mean one, drawn each time: so that
             even a rival that seems beaten gets its duel, and no interval that is too narrow locks the leader in for
             ever (after Takeno, Inatsu, Karasuyama and Takeuchi 2023). With 0 and a theory coefficient the regret
             bound is that of `IDS`.

@@ -2,8 +2,8 @@
 
     f(x, c)   what is measured: x are the parameters that are chosen, c the context, and the kernel is over both
 
-A space with contexts has all of them among its coordinates. Whoever proposes, searches or recommends works in a part of
-it, where each context is `Pinned` at what it is: a space like any other, in which nothing knows of contexts.
+A space with contexts has all of them among its coordinates. Proposals, searches and recommendations
+work in a part of it, where each context is `Pinned` at its value: a space like any other, without contexts.
 """
 
 from collections.abc import Iterable
@@ -96,7 +96,7 @@ class Pinned:
 
     @property
     def given(self) -> list[float]:
-        """Its coordinates, where nobody says its value."""
+        """Its coordinates, if its value is not given."""
         return list(self.coordinates)
 
     def encode(self, name: str, value: Any) -> list[float]:
@@ -111,11 +111,11 @@ class Pinned:
         return self.values.decode(coordinates)
 
     def snap(self, columns: FloatArray) -> FloatArray:
-        """Return the one encoding there is, so often, shape (m, width)."""
+        """Return its only encoding, for each row, shape (m, width)."""
         return self.place(columns)
 
     def place(self, k: FloatArray) -> FloatArray:
-        """Return the one encoding there is, for each row of k, shape (m, width)."""
+        """Return its only encoding, for each row of k, shape (m, width)."""
         return np.tile(self.coordinates, (len(k), 1))
 
     def holds(self, columns: FloatArray) -> NDArray[np.bool_]:

@@ -96,7 +96,7 @@ class Finite:
         return check.frozen(check.array("x", x, (self.dimension,)))
 
     def decode(self, point: FloatArray) -> Any:
-        """Return a copy, so that nobody changes the set; or the name."""
+        """Return a copy, so that the set stays as it is; or the name."""
         return point.copy() if self.names is None else self.names[int(point.argmax())]
 
     def to_dict(self) -> dict[str, Any]:

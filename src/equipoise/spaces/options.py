@@ -74,7 +74,7 @@ class Choice:
         raise ValueError(f"`{name}` must be one of {list(self.options)!r}, got {value!r}")
 
     def decode(self, coordinates: list[float]) -> Any:
-        """Return the option of the largest coordinate: the very object."""
+        """Return the option of the largest coordinate: the object itself."""
         return self.options[coordinates.index(max(coordinates))]
 
     def snap(self, columns: FloatArray) -> FloatArray:
@@ -123,7 +123,7 @@ class Fixed:
 
     @property
     def given(self) -> list[float]:
-        """Its coordinates, where nobody says its value: none."""
+        """Its coordinates, if its value is not given: none."""
         return []
 
     def __repr__(self) -> str:
@@ -136,7 +136,7 @@ class Fixed:
         return []
 
     def decode(self, coordinates: list[float]) -> Any:
-        """Return the constant: the very object."""
+        """Return the constant: the object itself."""
         return self.value
 
     def to_dict(self) -> dict[str, Any]:

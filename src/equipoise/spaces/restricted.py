@@ -1,4 +1,4 @@
-"""A space with places left out: those that turned out to be of no use, or where nobody may go."""
+"""A space without some of its points: those that are of no use, or that must not be measured."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any

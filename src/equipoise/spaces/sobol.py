@@ -52,7 +52,7 @@ DIRECTIONS = """
 """JK08, dimensions 2 to 64, each as p:m_1,...,m_s. The first dimension has no polynomial, and m_k = 1 for all k."""
 
 MAX_DIMENSION = 64
-"""Beyond it SciPy makes the points: hardly any study has so many parameters, and the whole table has 589 kB."""
+"""Beyond it SciPy makes the points: hardly any study has more parameters, and the whole table has 589 kB."""
 
 
 def scrambled(dimension: int, log2: int, rng: Generator) -> FloatArray:

@@ -39,7 +39,7 @@ Strategy = Callable[[FloatArray, FloatArray], FloatArray]
 
 
 def even(size: int) -> Proposal:
-    """Return a proposal of so many points, all of one weight."""
+    """Return a proposal of `size` points, all of one weight."""
     return Proposal(np.arange(float(size))[:, None], np.full(size, 1 / size))
 
 
@@ -51,7 +51,7 @@ def proposal_for(reduction: Reduction) -> Proposal:
 
 
 def thrown(reduction: Reduction, n: int, baseline: float = 0.0) -> Iterator[Duel]:
-    """Yield so many duels of one proposal."""
+    """Yield n duels of one proposal."""
     proposal, rng = proposal_for(reduction), np.random.default_rng(0)
     return (reduction(proposal, rng, baseline) for _ in range(n))
 

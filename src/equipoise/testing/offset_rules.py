@@ -38,7 +38,7 @@ def declares_itself(law: Offset) -> None:
 
 
 def guesses_within_bounds(law: Offset) -> None:
-    """Each hyperparameter has a name of its own, a guess and a prior within positive bounds, and a reason."""
+    """Each hyperparameter has a different name, a guess and a prior within positive bounds, and a reason."""
     require(isinstance(law.hyperparameters, tuple), f"`hyperparameters` is {law.hyperparameters!r}")
     names = [each.name for each in law.hyperparameters]
     require(len(set(names)) == len(names), f"the names are {names}")

@@ -103,7 +103,7 @@ def cancels_the_offset(reduction: Reduction) -> None:
 
 
 def withstands_an_adversary(reduction: Reduction) -> None:
-    """Nobody who sees every reading and every coin before, and not this one, moves the outcome his way."""
+    """No adversary who sees every earlier reading and coin, but not this one, moves the outcome."""
     if reduction.offset.believed:
         return
     for strategy in STRATEGIES:
@@ -161,7 +161,7 @@ RULES = rules_of(__name__, is_described, pickles)
 
 @dataclass(frozen=True)
 class _Some:
-    """Proposes so many candidates at random: reductions may take other numbers than the library's policies make."""
+    """Proposes candidates at random, any number of them: reductions may take more or fewer than our policies make."""
 
     proposal_size: int
     reduction: Reduction = Direct()  # noqa: RUF009

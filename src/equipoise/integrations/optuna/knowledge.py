@@ -1,7 +1,7 @@
 """What a process knows of a study: its duels, read from the storage, and the belief they lead to.
 
-Whoever fits hyperparameters, the expensive part, keeps the result with the trial it proposes, and whoever comes next
-begins there (`belief/remembering.py`).
+A process that fits hyperparameters, the expensive part, keeps the result with the trial it proposes, and the next
+process begins there (`belief/remembering.py`).
 """
 
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ MEMORY_DUELS = 96
 """How many duels a proposal learns from by default: it takes 40 ms then, a fit 0.25 s, for three knobs on one core."""
 
 STALE_TRIALS = 64
-"""A running trial is thought to be lost once so many were begun after it: nothing is expected of it any more."""
+"""A running trial counts as lost once this many were begun after it."""
 
 FORECAST_READINGS = 256
 """How many of the last readings the baseline of one-point duels is made from: in a long study the cost must end."""
@@ -45,7 +45,8 @@ THOROUGH_DUELS = 512
 """How many duels of a long study a recommendation learns from: it may take a second, a proposal may not."""
 
 TURN_TRIALS, PATIENCE = 8, 0.1
-"""One trial in so many fits a long study when that is due, the others when it grew by so much more: not all at once."""
+"""One trial in TURN_TRIALS fits a long study when that is due, the others once it grew by a share PATIENCE more, so
+that not all fit at once."""
 
 
 class StudyModel:
@@ -115,7 +116,7 @@ class StudyModel:
         return sum(len(self._told[number][1]) for number in self.taught(translation))
 
     def belief(self, translation: Translation, memory: int, trial: int | None = None) -> tuple[Learner, Fit | None]:
-        """Return the belief for proposing a trial, or for a recommendation, and the fit, where it was fitted anew."""
+        """Return the belief for proposing a trial, or for a recommendation, and the fit, if it was fitted again."""
         taught = [*self.taught(translation).values()]
         prior = default_posterior(translation.space, None, self.law, None, None)
         assert isinstance(prior, (LearnedPosterior, GuardedPosterior))

@@ -130,7 +130,7 @@ def fit_to_json(fit: Fit) -> dict[str, Any]:
 
 
 def fit_from_json(content: Mapping[str, Any]) -> Fit | None:
-    """Undo `fit_to_json`; `None` for a fit of version 0.1.0, which followed rules of its own."""
+    """Undo `fit_to_json`; `None` for a fit of version 0.1.0, which followed other rules."""
     if "d" in content:
         return None
     learned = restored("l", content["l"])
