@@ -143,6 +143,8 @@ def test_copies_are_in_memory(path):
 
 
 CONTRACTS = {
+    "Likelihood",
+    "LogConcave",
     "Policy",
     "Posterior",
     "Kernel",
@@ -156,6 +158,8 @@ CONTRACTS = {
 }
 # of a posterior, of a law, of readings: never a part by themselves
 INSIDE = {"Belief", "Circumstances", "Covariate", "Hyperparameter", "Moments"}
+INSIDE |= {"Answers", "Differences", "Few", "Judge", "JudgeReport", "Judgement", "Many", "OrderedAnswers", "Pair"}
+INSIDE |= {"Panel", "Propagated", "ReadAnswers", "Sites", "Tilt"}
 
 
 def every_part():
