@@ -23,8 +23,9 @@ from equipoise.lab.experiments.paper import reproduce as reproduce
 from equipoise.lab.experiments.paper import save as save
 from equipoise.lab.experiments.problems import Problem, problem
 from equipoise.lab.experiments.results import Curves, Result, Store
-from equipoise.lab.experiments.runner import Trace, run
+from equipoise.lab.experiments.runner import run
 from equipoise.lab.experiments.sweep import sweep
+from equipoise.lab.fleet import Trace
 
 __all__ = [
     "LEARNERS",

@@ -18,8 +18,7 @@ from dataclasses import dataclass, replace
 from equipoise.lab.experiments.experiment import Experiment, Staging, streams
 from equipoise.lab.experiments.problems import Problem
 from equipoise.lab.experiments.results import Result
-from equipoise.lab.experiments.runner import Trace
-from equipoise.lab.fleet import Blueprint, OwnCoins, Worlds, batch_size, simulate
+from equipoise.lab.fleet import Blueprint, OwnCoins, Trace, Worlds, batch_size, simulate
 from equipoise.optimizer import Optimizer
 from equipoise.policies import SemiTS
 from equipoise.study import Streams
@@ -64,7 +63,7 @@ class Batch:
         pairs = zip(self.runs, traces, strict=True)
         return [(plan.experiment, Result.of(trace, i)) for (plan, i), trace in pairs]
 
-    def _together(self) -> Iterator[Trace]:
+    def _together(self) -> list[Trace]:
         """Run all learners in one array program."""
         settings = self.runs[0][0].experiment
         functions, told = zip(*(plan.task(i) for plan, i in self.runs), strict=True)
@@ -73,8 +72,7 @@ class Batch:
         blueprint = self._blueprint(told)
         common = Streams(settings.seed) if isinstance(blueprint.policy, SemiTS) else None  # own draws cost five times
         coins = OwnCoins([Streams(rng) for _, _, rng in rngs], common)
-        for course in simulate(blueprint, worlds, settings.readings, coins=coins):
-            yield Trace(course.regrets, course.recommendation, course.recommended_regret, course.cpu_seconds)
+        return simulate(blueprint, worlds, settings.readings, coins=coins)
 
     def _blueprint(self, told: Sequence[Problem]) -> Blueprint:
         """Return the blueprint of the learners; one is made of all that are told the same, as on a grid."""

@@ -22,8 +22,9 @@ from equipoise.lab.experiments.experiment import streams
 from equipoise.lab.experiments.learners import LEARNERS
 from equipoise.lab.experiments.problems import CAMELBACK_NOISE, problem
 from equipoise.lab.experiments.reports import markdown
-from equipoise.lab.experiments.runner import Learner, Trace, run
+from equipoise.lab.experiments.runner import Learner, run
 from equipoise.lab.experiments.statistics import level, short
+from equipoise.lab.fleet import Trace
 from equipoise.optimizer import Optimizer
 from equipoise.policies import UCB
 from equipoise.spaces import Box

@@ -18,7 +18,8 @@ from equipoise import _validation as check
 from equipoise.lab.environments import BIASES, FUNCTIONS, Bias, Environment, Function
 from equipoise.lab.experiments.learners import LEARNERS, Factory
 from equipoise.lab.experiments.problems import Problem, problem
-from equipoise.lab.experiments.runner import Trace, run
+from equipoise.lab.experiments.runner import run
+from equipoise.lab.fleet import Trace
 from equipoise.optimizer import Optimizer
 
 ENGINES = ("one-by-one", "fleet")

@@ -19,7 +19,7 @@ import numpy as np
 
 from equipoise._typing import FloatArray
 from equipoise.lab.experiments.experiment import Experiment
-from equipoise.lab.experiments.runner import Trace
+from equipoise.lab.fleet import Trace
 
 KEPT = 200
 """Points kept of a curve."""

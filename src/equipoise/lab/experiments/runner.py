@@ -2,8 +2,6 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,6 +11,7 @@ from equipoise._typing import FloatArray
 from equipoise.answer import Recommendation
 from equipoise.data import Trial
 from equipoise.lab.environments import Environment
+from equipoise.lab.fleet import Trace
 
 BLOCK = 256
 """Readings between two reports of progress; their regrets are computed together."""
@@ -29,34 +28,6 @@ class Learner(Protocol):
 
     def recommend(self) -> Recommendation:
         """Return the best point as far as is known."""
-
-
-@dataclass(frozen=True, eq=False)
-class Trace:
-    """What happened in one run.
-
-    Attributes:
-        regrets: What each reading cost, `max f - f(x_t)` over the domain, shape (n,).
-        recommendation: What the learner recommends at the end.
-        recommended_regret: What the recommendation costs in truth.
-        cpu_seconds: Processor time of the loop, environment included.
-
-    Example:
-        >>> import numpy as np, equipoise as eq
-        >>> trace = Trace(np.array([1.0, 0.5]), eq.Recommendation(np.zeros(1), 0.2, 2), 0.0, 0.01)
-        >>> trace.cumulative
-        array([1. , 1.5])
-    """
-
-    regrets: FloatArray
-    recommendation: Recommendation
-    recommended_regret: float
-    cpu_seconds: float
-
-    @cached_property
-    def cumulative(self) -> FloatArray:
-        """The regret of all readings up to each one, shape (n,)."""
-        return np.cumsum(self.regrets)
 
 
 def run(

@@ -6,8 +6,8 @@ Examples:
     >>> from equipoise.lab.fleet import Blueprint, Worlds, simulate
     >>> f = linear(rng=0)
     >>> blueprint = Blueprint(f.points, eq.Linear(), eq.IDS(), confidence=eq.PaperConfidence())
-    >>> courses = simulate(blueprint, Worlds([f] * 100, Drift(), noise=1.0, rngs=range(100)), readings=100, rng=0)
-    >>> len(courses), courses[0].regrets.shape
+    >>> traces = simulate(blueprint, Worlds([f] * 100, Drift(), noise=1.0, rngs=range(100)), readings=100, rng=0)
+    >>> len(traces), traces[0].regrets.shape
     (100, (100,))
 """
 
@@ -17,7 +17,7 @@ from equipoise.lab.fleet.choices import chooser as chooser
 from equipoise.lab.fleet.covariances import PointCovariances as PointCovariances
 from equipoise.lab.fleet.own_coins import OwnCoins
 from equipoise.lab.fleet.roster import Fleet, resume
-from equipoise.lab.fleet.simulation import Course, batch_size, simulate
+from equipoise.lab.fleet.simulation import Trace, batch_size, simulate
 from equipoise.lab.fleet.throwing import Coins, SharedCoins, Throws
 from equipoise.lab.fleet.worlds import Worlds
 
@@ -25,11 +25,11 @@ __all__ = [
     "Beliefs",
     "Blueprint",
     "Coins",
-    "Course",
     "Fleet",
     "OwnCoins",
     "SharedCoins",
     "Throws",
+    "Trace",
     "Worlds",
     "batch_size",
     "resume",

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 from numpy.random import default_rng
@@ -15,7 +16,7 @@ from equipoise.lab.fleet.blueprint import Blueprint
 from equipoise.lab.fleet.covariances import Directions
 from equipoise.lab.fleet.openings import OpenDuels
 from equipoise.lab.fleet.reducing import Duels
-from equipoise.lab.fleet.saving import Saved, load, save
+from equipoise.lab.fleet.saving import load, save
 from equipoise.lab.fleet.throwing import SharedCoins
 from equipoise.study import PROPOSE, RECOMMEND
 
@@ -111,8 +112,8 @@ class Fleet:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file, all at once: a file that is there is whole."""
-        parts = self._rng, self._beliefs, self._open, self.readings
-        save(path, Saved(self.names, self.blueprint, self.minimize, *parts))
+        state = self._rng, self._beliefs, self._open, self.readings
+        save(Path(path), self.names, self.blueprint, self.minimize, state)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -173,9 +174,9 @@ def resume(path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> Fle
         ...     bool((resume(f"{folder}/fleet.npz").ask() == asked).all())
         True
     """
-    saved = load(path, kernel)
-    fleet = Fleet(saved.names, saved.blueprint, minimize=saved.minimize, rng=saved.rng)
-    fleet._beliefs, fleet._open, fleet.readings = saved.beliefs, saved.open, saved.readings
+    names, blueprint, minimize, state = load(Path(path), kernel)
+    fleet = Fleet(names, blueprint, minimize=minimize)
+    fleet._rng, fleet._beliefs, fleet._open, fleet.readings = state
     return fleet
 
 

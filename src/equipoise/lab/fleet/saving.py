@@ -3,7 +3,6 @@
 import json
 import os
 import uuid
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,28 +22,19 @@ from equipoise.study import PARTS
 FORMAT = "equipoise fleet 1"
 
 
-@dataclass(frozen=True, eq=False)
-class Saved:
-    """All that a fleet is."""
-
-    names: tuple[str, ...]
-    blueprint: Blueprint
-    minimize: bool
-    rng: Generator
-    beliefs: Beliefs
-    open: OpenDuels
-    readings: Indices
+State = tuple[Generator, Beliefs, OpenDuels, Indices]
+"""The coins of a fleet, its beliefs, its open duels and its numbers of readings."""
 
 
-def save(path: str | os.PathLike[str], saved: Saved) -> None:
+def save(path: Path, names: tuple[str, ...], blueprint: Blueprint, minimize: bool, fleet: State) -> None:
     """Write a fleet under another name, then rename it: a file that is there is whole."""
-    blueprint, beliefs, path = saved.blueprint, saved.beliefs, Path(path)
+    rng, beliefs, opened, readings = fleet
     parts = {name: described(getattr(blueprint, name)) for name in ("kernel", "policy", "reduction", "confidence")}
     numbers = {"regularizer": blueprint.regularizer, "semiparametric": blueprint.semiparametric}
-    state = saved.rng.bit_generator.state
-    header = {"format": FORMAT, "minimize": saved.minimize, "rng": state, "parts": parts, "numbers": numbers}
-    arrays: dict[str, Any] = {"points": blueprint.points, "readings": saved.readings, "names": np.array(saved.names)}
-    arrays |= {f"open_{name}": array for name, array in saved.open.arrays().items()}
+    state = rng.bit_generator.state
+    header = {"format": FORMAT, "minimize": minimize, "rng": state, "parts": parts, "numbers": numbers}
+    arrays: dict[str, Any] = {"points": blueprint.points, "readings": readings, "names": np.array(names)}
+    arrays |= {f"open_{name}": array for name, array in opened.arrays().items()}
     arrays |= {name: getattr(beliefs, name) for name in ("mean", "variance", "log_det", "comparisons")}
     temporary = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
     try:
@@ -58,18 +48,13 @@ def save(path: str | os.PathLike[str], saved: Saved) -> None:
         raise
 
 
-def load(path: str | os.PathLike[str], kernel: Kernel | None) -> Saved:
-    """Read a fleet.
-
-    Args:
-        path: The file.
-        kernel: The kernel, where it is one of the user's own.
-    """
+def load(path: Path, kernel: Kernel | None) -> tuple[tuple[str, ...], Blueprint, bool, State]:
+    """Read what `save` wrote; `kernel` is the kernel if it is one of the user's own."""
     with np.load(path, allow_pickle=False) as file:
         arrays = dict(file)
     header = json.loads(str(arrays["header"])) if "header" in arrays else {}
     if header.get("format") != FORMAT:
-        raise ValueError(f"`path` must be a file that a fleet saved, got {os.fspath(path)!r}")
+        raise ValueError(f"`path` must be a file that a fleet saved, got {str(path)!r}")
     parts = {name: restored(name, text) for name, text in header["parts"].items() if name != "kernel"}
     parts["kernel"] = PARTS["kernel"].again("kernel", header["parts"]["kernel"], kernel, Finite(arrays["points"]))
     blueprint = Blueprint(arrays["points"], **parts, **header["numbers"])
@@ -77,7 +62,8 @@ def load(path: str | os.PathLike[str], kernel: Kernel | None) -> Saved:
     rng.bit_generator.state = header["rng"]
     opened = OpenDuels(**{name.removeprefix("open_"): each for name, each in arrays.items() if name[:5] == "open_"})
     names = tuple(arrays["names"].tolist())
-    return Saved(names, blueprint, header["minimize"], rng, _beliefs(blueprint, arrays), opened, arrays["readings"])
+    state = rng, _beliefs(blueprint, arrays), opened, arrays["readings"]
+    return names, blueprint, header["minimize"], state
 
 
 def _beliefs(blueprint: Blueprint, arrays: dict[str, Any]) -> Beliefs:

@@ -43,14 +43,20 @@ def batch_size(points: int) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Course:
-    """What happened to one learner: the numbers of `experiments.Trace`.
+class Trace:
+    """What happened in one run.
 
     Attributes:
-        regrets: What each reading cost, shape (n,).
-        recommendation: What the learner recommends at the end: its leader, with the certificate delta_t as the bound.
+        regrets: What each reading cost, `max f - f(x_t)` over the domain, shape (n,).
+        recommendation: What the learner recommends at the end.
         recommended_regret: What the recommendation costs in truth.
-        cpu_seconds: Its share of the processor time of all.
+        cpu_seconds: Processor time of the loop, environment included; a learner's share of it where many run in step.
+
+    Example:
+        >>> import numpy as np, equipoise as eq
+        >>> trace = Trace(np.array([1.0, 0.5]), eq.Recommendation(np.zeros(1), 0.2, 2), 0.0, 0.01)
+        >>> trace.cumulative
+        array([1. , 1.5])
     """
 
     regrets: FloatArray
@@ -66,7 +72,7 @@ class Course:
 
 def simulate(
     blueprint: Blueprint, worlds: Worlds, readings: int, *, coins: Coins | None = None, rng: Seed = None
-) -> list[Course]:
+) -> list[Trace]:
     """Let every learner take readings in its world and return what they cost.
 
     Args:
@@ -82,8 +88,8 @@ def simulate(
         >>> functions = [linear(rng=i) for i in range(50)]
         >>> blueprint = Blueprint([f.points for f in functions], eq.Linear(), eq.IDS(), confidence=eq.PaperConfidence())
         >>> worlds = Worlds(functions, Drift(), noise=1.0, rngs=range(50))
-        >>> courses = simulate(blueprint, worlds, readings=2000, rng=0)
-        >>> regrets = np.mean([course.regrets for course in courses], axis=0)
+        >>> traces = simulate(blueprint, worlds, readings=2000, rng=0)
+        >>> regrets = np.mean([trace.regrets for trace in traces], axis=0)
         >>> bool(regrets[-500:].mean() < 0.5 * regrets[:500].mean())
         True
     """
@@ -99,7 +105,7 @@ def simulate(
     regrets = worlds.maxima[:, None] - worlds.values[rows[:, None], taken.T]
     best = zip(worlds.points[rows, leaders], bounds, worlds.regret(leaders), strict=True)
     answers = [(Recommendation(x, float(bound), n), float(regret)) for x, bound, regret in best]
-    return [Course(each, *answer, seconds) for each, answer in zip(regrets, answers, strict=True)]
+    return [Trace(each, *answer, seconds) for each, answer in zip(regrets, answers, strict=True)]
 
 
 def _played(blueprint: Blueprint, worlds: Worlds, n: int, coins: Coins) -> tuple[Beliefs, Indices]:
