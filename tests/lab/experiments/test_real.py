@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import equipoise as eq
 from equipoise.lab.experiments.real import (
     COMPETITORS,
     REPORTED,
@@ -96,17 +97,18 @@ def test_the_reference_is_measured_every_other_time():
         told = ()
 
         def ask(self):
-            return published("oats").point(7)
+            return eq.Trial(0, published("oats").point(7))
 
-        def tell(self, y):
+        def tell(self, trial, y):
             self.told += (y,)
 
     spy = Spy()
     learner = WithReference(InBatches(published("oats"), 4, rng()), 0, lambda world, seed: spy)
     asked = []
     for y in (10.0, 13.0, 20.0, 21.0):
-        asked.append(learner.ask())
-        learner.tell(y)
+        trial = learner.ask()
+        asked.append(trial.x)
+        learner.tell(trial, y)
     assert asked[0] == asked[2] != asked[1] == asked[3]
     assert spy.told == (3.0, 1.0)
 
@@ -117,9 +119,9 @@ def test_least_squares_finds_the_arm_behind_the_batches():
     level = 0.0
     for reading in range(48):
         level += 1000.0 * (reading % 4 == 0)
-        arm = world.table.arm(learner.ask())
-        learner.tell(level + (arm == 5))
-    assert world.table.arm(learner.best()[0]) == 5
+        trial = learner.ask()
+        learner.tell(trial, level + (world.table.arm(trial.x) == 5))
+    assert world.table.arm(learner.recommend().x) == 5
 
 
 @pytest.mark.parametrize("name", [name for name in COMPETITORS if name != "UCB, reference arm"])

@@ -6,21 +6,18 @@ second figure, a grid of 30 x 30 points and a kernel that is known. All learners
 """
 
 import importlib.util
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
 from equipoise._typing import FloatArray
-from equipoise.answer import Recommendation
-from equipoise.data import Trial
 from equipoise.lab.environments import Environment, Function, Measurement, PeriodicDrift, camelback
 from equipoise.lab.experiments.experiment import streams
 from equipoise.lab.experiments.learners import LEARNERS
 from equipoise.lab.experiments.problems import CAMELBACK_NOISE, problem
+from equipoise.lab.experiments.real import Tpe
 from equipoise.lab.experiments.reports import markdown
 from equipoise.lab.experiments.runner import Learner, run
 from equipoise.lab.experiments.statistics import level, short
@@ -64,49 +61,10 @@ class Contestant:
         return np.array([trace.cumulative for trace in self.traces])
 
 
-class PlainTpe:
-    """Optuna's TPE, dressed as a learner: it reports its best reading, and claims nothing.
-
-    Args:
-        box: Where points lie.
-        rng: Seeds its sampler.
-    """
-
-    def __init__(self, box: Box, rng: Generator) -> None:
-        import optuna
-
-        optuna.logging.set_verbosity(optuna.logging.ERROR)
-        sampler = optuna.samplers.TPESampler(seed=int(rng.integers(2**31)))
-        self._study = optuna.create_study(direction="maximize", sampler=sampler)
-        bounds = box.bounds.tolist()
-        self._knobs: dict[str, Any] = {
-            str(i): optuna.distributions.FloatDistribution(*each) for i, each in enumerate(bounds)
-        }
-        self._open: dict[int, Any] = {}
-
-    def ask(self) -> Trial:
-        """Return what to measure next."""
-        asked = self._study.ask(self._knobs)
-        self._open[asked.number] = asked
-        return Trial(asked.number, _point(asked.params))
-
-    def tell(self, trial: Trial, value: float) -> None:
-        """Report the reading of a trial."""
-        self._study.tell(self._open.pop(trial.id), value)
-
-    def recommend(self) -> Recommendation:
-        """Return the best reading's point."""
-        return Recommendation(_point(self._study.best_params), math.inf, len(self._study.trials))
-
-
-def _point(params: Mapping[str, float]) -> FloatArray:
-    return np.array([params[str(i)] for i in range(len(params))])
-
-
 def contenders() -> dict[str, Maker]:
     """Return who turns the continuous knobs: a plain GP, TPE where Optuna is installed, and the default."""
     box = Box(np.asarray(camelback().bounds))
-    tpe: dict[str, Maker] = {"Optuna's TPE": lambda rng: PlainTpe(box, rng)}
+    tpe: dict[str, Maker] = {"Optuna's TPE": lambda rng: Tpe(box, seed=int(rng.integers(2**31)))}
     return {
         "plain GP": lambda rng: Optimizer(box, policy=UCB(), rng=rng),
         **(tpe if importlib.util.find_spec("optuna") is not None else {}),

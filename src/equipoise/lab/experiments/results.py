@@ -7,10 +7,12 @@ at        numbers of readings at which the cumulative regret is kept    (k,)
 regret    cumulative regret there                                       (k,), together (r, k)
 """
 
+import csv
 import json
 import os
 import uuid
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -171,6 +173,57 @@ def write(path: Path, text: str) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+Row = dict[str, str]
+"""A row of a CSV file as it was written: names and texts."""
+
+Job = tuple[int, Callable[[], Sequence[Mapping[str, Any]]]]
+"""The number of rows that a job gives, and the function that runs it."""
+
+
+def continued(
+    path: Path | None,
+    fields: Sequence[str],
+    jobs: Mapping[tuple[str, ...], Job],
+    progress: Callable[[int], object] | None = None,
+) -> list[Row]:
+    """Run the jobs whose rows are not all in a CSV file yet, keep their rows as they come, and return those of all.
+
+    Args:
+        path: The file; nothing is kept if it is `None`.
+        fields: The names of the columns; the first ones name a job.
+        jobs: What to run, by the texts in those first columns.
+        progress: Called with 1 after each job.
+    """
+    stored, rows, key = defaultdict(list), [], len(next(iter(jobs), ()))
+    for row in _stored(path):
+        stored[tuple(row.values())[:key]].append(row)
+    for name, (count, run) in jobs.items():
+        rows += stored[name] if len(stored[name]) >= count else _kept(path, fields, run())
+        if progress is not None:
+            progress(1)
+    return rows
+
+
+def _stored(path: Path | None) -> list[Row]:
+    if path is None or not path.exists():
+        return []
+    with path.open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def _kept(path: Path | None, fields: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[Row]:
+    """Add rows to a file, with a head if it is new, and return them as they can be read from it."""
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new = not path.exists()
+        with path.open("a", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, fields)
+            if new:
+                writer.writeheader()
+            writer.writerows(rows)
+    return [{name: str(row[name]) for name in fields} for row in rows]
 
 
 def as_csv(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:

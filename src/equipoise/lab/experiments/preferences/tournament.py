@@ -6,8 +6,8 @@ recommended setting, that of largest mean, is worse than the best, in units of f
 published benchmark: that costs no regret where it is the best one, and teaches nothing.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,7 +19,7 @@ from equipoise.lab.experiments.preferences.listeners import Indices, Listeners
 from equipoise.lab.experiments.preferences.stackelberg import Stackelberg, sigmoid
 from equipoise.lab.experiments.preferences.utilities import UTILITIES, Utility
 from equipoise.lab.experiments.reports import markdown
-from equipoise.lab.experiments.rows import Row, keep_rows, stored_rows
+from equipoise.lab.experiments.results import Row, continued
 from equipoise.lab.experiments.statistics import short
 from equipoise.policies import EUBO, Challenger, DoubleThompson, MaxMinLCB, Policy
 
@@ -111,16 +111,7 @@ def tournament(
         out: A CSV file in which rows are kept as they come.
         progress: Called with 1 after each job.
     """
-    stored = stored_rows(out)
-    counts = Counter(map(_key, stored))
-    done = {_named(job) for job in jobs if counts[_named(job)] >= len(job[-1])}
-    rows = [row for row in stored if _key(row) in done]
-    for job in jobs:
-        if _named(job) not in done:
-            rows += keep_rows(out, FIELDS, play(*job))
-        if progress is not None:
-            progress(1)
-    return rows
+    return continued(out, FIELDS, {_named(job): (len(job[-1]), partial(play, *job)) for job in jobs}, progress)
 
 
 def _lot(seeds: range) -> str:
@@ -130,10 +121,6 @@ def _lot(seeds: range) -> str:
 def _named(job: Job) -> tuple[str, ...]:
     rule, utility, answers, seeds = job
     return rule, utility, str(answers), _lot(seeds)
-
-
-def _key(row: Row) -> tuple[str, ...]:
-    return row["rule"], row["utility"], row["answers"], row["lot"]
 
 
 def preference_table(rows: Sequence[Row]) -> str:

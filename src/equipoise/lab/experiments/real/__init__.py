@@ -9,6 +9,7 @@ Example:
 from equipoise.lab.experiments.real.lineup import COMPETITORS, REPORTED, missing
 from equipoise.lab.experiments.real.published import TABLES, TRACES, Published, published, recording
 from equipoise.lab.experiments.real.recorded import InBatches, OnInstrument, RecordedWorld, recorded_worlds
+from equipoise.lab.experiments.real.rivals import Tpe as Tpe
 from equipoise.lab.experiments.real.score_plot import draw as draw
 from equipoise.lab.experiments.real.scoring import planned, score, score_table, scores
 

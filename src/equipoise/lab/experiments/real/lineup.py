@@ -6,32 +6,44 @@ from functools import partial
 from typing import Any
 
 from equipoise.lab.experiments.real.recorded import RecordedWorld
-from equipoise.lab.experiments.real.rivals import Cma, Competitor, Ours, RandomizedBlocks, Tpe, WithReference
+from equipoise.lab.experiments.real.rivals import Cma, RandomizedBlocks, Tpe, WithReference
+from equipoise.lab.experiments.runner import Learner
 from equipoise.offsets import Blocks
+from equipoise.optimizer import Optimizer
 from equipoise.policies import UCB
 
-Maker = Callable[[RecordedWorld, int], Competitor]
+Maker = Callable[[RecordedWorld, int], Learner]
 
 
-def _told_batches(world: RecordedWorld, seed: int, **parts: Any) -> Ours:
-    return Ours(world, seed, offset=Blocks(world.batch or world.readings), **parts)
+def _ours(world: RecordedWorld, seed: int, batches: bool = False, **parts: Any) -> Learner:
+    if batches:
+        parts["offset"] = Blocks(world.batch or world.readings)
+    return Optimizer(world.table.space, rng=seed, **parts)
+
+
+def _tpe(world: RecordedWorld, seed: int, multivariate: bool = False, by_mean: bool = False) -> Learner:
+    return Tpe(world.table.space, seed, by_mean, multivariate=multivariate)
+
+
+def _cma(world: RecordedWorld, seed: int, step: float = 0.3) -> Learner:
+    return Cma(world.table.space, seed, step)
 
 
 COMPETITORS: dict[str, Maker] = {
-    "default": Ours,
-    "default, batches told": _told_batches,
-    "UCB": partial(Ours, policy=UCB()),
-    "UCB, batches told": partial(_told_batches, policy=UCB()),
-    "UCB, reference arm": partial(WithReference, make=partial(Ours, policy=UCB())),
-    "TPE": Tpe,
-    "TPE by mean": partial(Tpe, by_mean=True),
-    "TPE together": partial(Tpe, multivariate=True),
-    "TPE together by mean": partial(Tpe, multivariate=True, by_mean=True),
-    "TPE, reference arm": partial(WithReference, make=Tpe),
-    "TPE by mean, reference arm": partial(WithReference, make=partial(Tpe, by_mean=True)),
-    "CMA": Cma,
-    "CMA, short steps": partial(Cma, step=0.15),
-    "CMA, long steps": partial(Cma, step=0.5),
+    "default": _ours,
+    "default, batches told": partial(_ours, batches=True),
+    "UCB": partial(_ours, policy=UCB()),
+    "UCB, batches told": partial(_ours, batches=True, policy=UCB()),
+    "UCB, reference arm": partial(WithReference, make=partial(_ours, policy=UCB())),
+    "TPE": _tpe,
+    "TPE by mean": partial(_tpe, by_mean=True),
+    "TPE together": partial(_tpe, multivariate=True),
+    "TPE together by mean": partial(_tpe, multivariate=True, by_mean=True),
+    "TPE, reference arm": partial(WithReference, make=_tpe),
+    "TPE by mean, reference arm": partial(WithReference, make=partial(_tpe, by_mean=True)),
+    "CMA": _cma,
+    "CMA, short steps": partial(_cma, step=0.15),
+    "CMA, long steps": partial(_cma, step=0.5),
     "randomized blocks": RandomizedBlocks,
 }
 """Those with several settings stand here once for each: which one to report is chosen on seeds of their own."""

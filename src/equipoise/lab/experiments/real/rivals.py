@@ -1,144 +1,126 @@
-"""Who is compared on real data: the default, ordinary optimizers, and what a careful laboratory does today."""
+"""The learners that the default is compared with: ordinary optimizers, and the methods of a careful laboratory."""
 
+import math
 import warnings
 from collections import defaultdict
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
 from equipoise._typing import FloatArray
+from equipoise.answer import Recommendation
+from equipoise.data import Trial
 from equipoise.lab.experiments.real.recorded import RecordedWorld
-from equipoise.optimizer import Optimizer
+from equipoise.lab.experiments.runner import Learner
+from equipoise.spaces import Box, Space
 
-Point = dict[str, Any]
-
-
-class Competitor(Protocol):
-    """What is compared: asked and told in turn."""
-
-    def ask(self) -> Point:
-        """Return the point to measure."""
-
-    def tell(self, y: float) -> None:
-        """Report its reading."""
-
-    def best(self) -> tuple[Point, float]:
-        """Return the point recommended, and the regret it is claimed not to exceed; not a number without a claim."""
-
-
-class Ours:
-    """An optimizer of this library."""
-
-    def __init__(self, world: RecordedWorld, seed: int, **parts: Any) -> None:
-        self._opt = Optimizer(world.table.space, rng=seed, **parts)
-        self._trial: Any = None
-
-    def ask(self) -> Point:
-        """Return the point to measure."""
-        self._trial = self._opt.ask()
-        return dict(self._trial.x)
-
-    def tell(self, y: float) -> None:
-        """Report its reading."""
-        self._opt.tell(self._trial, y)
-
-    def best(self) -> tuple[Point, float]:
-        """Return the recommendation and its bound."""
-        best = self._opt.recommend()
-        return best.x, best.gap_bound
+REFERENCE = -1
+"""The number of a trial that measures the reference arm."""
 
 
 class Tpe:
-    """Optuna's TPE.
+    """Optuna's TPE: it recommends a point that it has measured, and claims nothing.
 
     Args:
-        world: The world.
+        space: Where points lie.
         seed: Of the sampler.
-        multivariate: Whether it models the settings together.
-        by_mean: Recommend the arm whose readings are best in the mean, rather than the best reading.
+        by_mean: Recommend the point whose readings are best in the mean, rather than the best reading.
+        **settings: Others of the sampler, such as `multivariate`: whether it models the knobs together.
     """
 
-    def __init__(self, world: RecordedWorld, seed: int, multivariate: bool = False, by_mean: bool = False) -> None:
+    def __init__(self, space: Space | Box, seed: int, by_mean: bool = False, **settings: Any) -> None:
         import optuna
 
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-            sampler = optuna.samplers.TPESampler(seed=seed, multivariate=multivariate)
+            sampler = optuna.samplers.TPESampler(seed=seed, **settings)
         self._study = optuna.create_study(direction="maximize", sampler=sampler)
-        self._table, self._by_mean = world.table, by_mean
-        self._trial: Any = None
-        parameters = world.table.space.parameters.items()
-        self._space = {name: _distribution(optuna.distributions, p.to_dict()) for name, p in parameters}
+        self._knobs = _distributions(space, optuna.distributions)
+        self._named, self._by_mean = isinstance(space, Space), by_mean
+        self._open: dict[int, Any] = {}
 
-    def ask(self) -> Point:
-        """Return the point to measure."""
-        self._trial = self._study.ask(self._space)
-        return dict(self._trial.params)
+    def ask(self) -> Trial:
+        """Return what to measure next."""
+        asked = self._study.ask(self._knobs)
+        self._open[asked.number] = asked
+        return Trial(asked.number, self._point(asked.params))
 
-    def tell(self, y: float) -> None:
-        """Report its reading."""
-        self._study.tell(self._trial, y)
+    def tell(self, trial: Trial, value: float) -> None:
+        """Report the reading of a trial."""
+        self._study.tell(self._open.pop(trial.id), value)
 
-    def best(self) -> tuple[Point, float]:
+    def recommend(self) -> Recommendation:
         """Return the best reading's point, or that of the best mean."""
-        if not self._by_mean:
-            return dict(self._study.best_params), np.nan
-        found = defaultdict(list)
+        params = self._best_in_the_mean() if self._by_mean else self._study.best_params
+        return Recommendation(self._point(params), math.nan, len(self._study.trials))
+
+    def _best_in_the_mean(self) -> dict[str, Any]:
+        found: dict[Any, list[float]] = defaultdict(list)
         for trial in self._study.trials:
             if trial.value is not None:
-                found[self._table.arm(trial.params)].append(trial.value)
-        return self._table.point(max(found, key=lambda arm: np.mean(found[arm]))), np.nan
+                found[tuple(trial.params[name] for name in self._knobs)].append(trial.value)
+        return dict(zip(self._knobs, max(found, key=lambda params: float(np.mean(found[params]))), strict=True))
+
+    def _point(self, params: Mapping[str, Any]) -> Any:
+        return dict(params) if self._named else np.array([params[name] for name in self._knobs])
 
 
-def _distribution(distributions: Any, described: dict[str, Any]) -> Any:
-    if described["type"] == "choice":
-        return distributions.CategoricalDistribution(described["options"])
-    return distributions.IntDistribution(described["low"], described["high"])
+def _distributions(space: Space | Box, known: Any) -> dict[str, Any]:
+    if isinstance(space, Box):
+        return {str(i): known.FloatDistribution(*each) for i, each in enumerate(space.bounds.tolist())}
+    described = {name: parameter.to_dict() for name, parameter in space.parameters.items()}
+    return {
+        name: known.CategoricalDistribution(each["options"])
+        if each["type"] == "choice"
+        else known.IntDistribution(each["low"], each["high"])
+        for name, each in described.items()
+    }
 
 
 class Cma:
     """pycma, on the encoded space: a coordinate for each number, one for each option of a choice.
 
     Args:
-        world: The world.
+        space: Where points lie.
         seed: Of its generator.
         step: Its first standard deviation, in parts of the range.
     """
 
-    def __init__(self, world: RecordedWorld, seed: int, step: float = 0.3) -> None:
+    def __init__(self, space: Space, seed: int, step: float = 0.3) -> None:
         import cma
 
-        self._space = world.table.space
+        self._space, self._readings = space, 0
         options = {"bounds": [0, 1], "seed": seed + 1, "verbose": -9}
-        self._strategy = cma.CMAEvolutionStrategy(np.full(self._space.dimension, 0.5), step, options)
+        self._strategy = cma.CMAEvolutionStrategy(np.full(space.dimension, 0.5), step, options)
         self._queue: list[FloatArray] = []
         self._done: list[tuple[FloatArray, float]] = []
 
-    def ask(self) -> Point:
-        """Return the point to measure."""
+    def ask(self) -> Trial:
+        """Return what to measure next."""
         if not self._queue:
             self._queue = [np.asarray(x) for x in self._strategy.ask()]
-        return self._point(self._queue[0])
+        return Trial(self._readings, self._point(self._queue[0]))
 
-    def tell(self, y: float) -> None:
-        """Report its reading."""
-        self._done.append((self._queue.pop(0), -y))
+    def tell(self, trial: Trial, value: float) -> None:
+        """Report the reading of a trial."""
+        self._readings += 1
+        self._done.append((self._queue.pop(0), -value))
         if not self._queue:
             self._strategy.tell(*map(list, zip(*self._done, strict=True)))
             self._done.clear()
 
-    def best(self) -> tuple[Point, float]:
+    def recommend(self) -> Recommendation:
         """Return its favorite."""
-        return self._point(np.asarray(self._strategy.result.xfavorite)), np.nan
+        return Recommendation(self._point(np.asarray(self._strategy.result.xfavorite)), math.nan, self._readings)
 
-    def _point(self, x: FloatArray) -> Point:
+    def _point(self, x: FloatArray) -> dict[str, Any]:
         return self._space.decode(self._space.snap(np.clip(x, 0.0, 1.0)[None])[0])
 
 
 class WithReference:
-    """Measures a reference arm before every reading, and shows another competitor the difference.
+    """Measures a reference arm before every reading, and shows another learner the difference.
 
     Args:
         world: The world.
@@ -146,26 +128,26 @@ class WithReference:
         make: Makes the other.
     """
 
-    def __init__(self, world: RecordedWorld, seed: int, make: Callable[[RecordedWorld, int], Competitor]) -> None:
+    def __init__(self, world: RecordedWorld, seed: int, make: Callable[[RecordedWorld, int], Learner]) -> None:
         self._inner = make(world, seed)
         self._reference = world.table.point(int(np.random.default_rng(seed).integers(len(world.table.arms))))
         self._level: float | None = None
 
-    def ask(self) -> Point:
+    def ask(self) -> Trial:
         """Return the reference or what the other wants to know."""
-        return self._reference if self._level is None else self._inner.ask()
+        return Trial(REFERENCE, self._reference) if self._level is None else self._inner.ask()
 
-    def tell(self, y: float) -> None:
+    def tell(self, trial: Trial, value: float) -> None:
         """Keep the reference's reading, or pass the difference on."""
         if self._level is None:
-            self._level = y
+            self._level = value
         else:
-            self._inner.tell(y - self._level)
+            self._inner.tell(trial, value - self._level)
             self._level = None
 
-    def best(self) -> tuple[Point, float]:
+    def recommend(self) -> Recommendation:
         """Return what the other recommends."""
-        return self._inner.best()
+        return self._inner.recommend()
 
 
 class RandomizedBlocks:
@@ -182,20 +164,20 @@ class RandomizedBlocks:
         self._queue: list[int] = []
         self._read: list[tuple[int, float]] = []
 
-    def ask(self) -> Point:
-        """Return the point to measure."""
+    def ask(self) -> Trial:
+        """Return what to measure next."""
         if not self._queue:
             self._queue = self._rng.permutation(len(self._table.arms)).tolist()
-        return self._table.point(self._queue[0])
+        return Trial(len(self._read), self._table.point(self._queue[0]))
 
-    def tell(self, y: float) -> None:
-        """Report its reading."""
-        self._read.append((self._queue.pop(0), y))
+    def tell(self, trial: Trial, value: float) -> None:
+        """Report the reading of a trial."""
+        self._read.append((self._queue.pop(0), value))
 
-    def best(self) -> tuple[Point, float]:
+    def recommend(self) -> Recommendation:
         """Return the arm with the largest effect."""
         arm, y = np.array(self._read).T
         batch = np.arange(len(arm)) // self._batch
         design = np.hstack([np.equal.outer(arm, np.unique(arm)), np.equal.outer(batch, np.unique(batch))])
         effects = np.linalg.lstsq(design.astype(float), y, rcond=None)[0][: len(np.unique(arm))]
-        return self._table.point(int(np.unique(arm)[effects.argmax()])), np.nan
+        return Recommendation(self._table.point(int(np.unique(arm)[effects.argmax()])), math.nan, len(y))

@@ -4,6 +4,7 @@ import math
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from equipoise._typing import FloatArray
 from equipoise.lab.experiments.real.lineup import COMPETITORS, missing, takes_part
 from equipoise.lab.experiments.real.recorded import recorded_worlds
 from equipoise.lab.experiments.reports import markdown
-from equipoise.lab.experiments.rows import Row, keep_rows, stored_rows
+from equipoise.lab.experiments.results import Row, continued
 from equipoise.lab.experiments.statistics import short, two_standard_errors
 
 FIELDS = ("competitor", "world", "seed", "regret", "cumulative", "bound", "cpu_ms")
@@ -34,12 +35,13 @@ def score(competitor: str, world: str, seed: int) -> dict[str, Any]:
     table, paid = nature.table, 0.0
     begin = time.process_time()
     for _ in range(nature.readings):
-        arm = table.arm(learner.ask())
+        trial = learner.ask()
+        arm = table.arm(trial.x)
         paid += float(table.values.max() - table.values[arm])
-        learner.tell(nature.read(arm))
-    x, bound = learner.best()
-    cpu = time.process_time() - begin
-    regret = float(table.values.max() - table.values[table.arm(x)])
+        learner.tell(trial, nature.read(arm))
+    best = learner.recommend()
+    cpu, bound = time.process_time() - begin, best.gap_bound
+    regret = float(table.values.max() - table.values[table.arm(best.x)])
     percent = 100 / table.range
     figures = {"regret": regret * percent, "cumulative": paid * percent / nature.readings, "bound": bound * percent}
     return {"competitor": competitor, "world": world, "seed": seed} | figures | {"cpu_ms": 1000 * cpu / nature.readings}
@@ -61,16 +63,12 @@ def scores(
         out: A CSV file in which rows are kept as they come.
         progress: Called with 1 after each run.
     """
-    rows = stored_rows(out)
-    done = {(row["competitor"], row["world"], row["seed"]) for row in rows}
-    wanted = list(planned(competitors, worlds, seeds))
-    for job in wanted:
-        if (job[0], job[1], str(job[2])) not in done:
-            rows += keep_rows(out, FIELDS, [score(*job)])
-        if progress is not None:
-            progress(1)
-    names = {(a, b, str(c)) for a, b, c in wanted}
-    return [row for row in rows if (row["competitor"], row["world"], row["seed"]) in names]
+    wanted = planned(competitors, worlds, seeds)
+    return continued(out, FIELDS, {(*job[:2], str(job[2])): (1, partial(_rows, job)) for job in wanted}, progress)
+
+
+def _rows(job: tuple[str, str, int]) -> list[dict[str, Any]]:
+    return [score(*job)]
 
 
 def planned(competitors: Sequence[str], worlds: Sequence[str], seeds: Sequence[int]) -> Iterator[tuple[str, str, int]]:
