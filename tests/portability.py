@@ -56,7 +56,7 @@ NUMERICAL = [
     "tests/study/test_recommender.py",
     "tests/study/test_exploring.py",
     "tests/study/test_learning.py",
-    "tests/study/test_listening.py",
+    "tests/study/test_judges_kept.py",
     "tests/test_linalg.py",
     "tests/test_optimizer.py",
 ]

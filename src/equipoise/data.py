@@ -1,4 +1,6 @@
-"""The records that travel from a policy to the belief: Proposal, Duel, Reading, Comparison; and the user's Trial.
+"""The records that travel from a policy to the belief: Proposal, Question, Answer, Comparison; and the user's Trial.
+
+A study asks questions: a `Duel` to measure, or a `PairToJudge`. It takes answers: a `Reading`, or a `Preference`.
 
 A `Comparison` is the one kind of datum every method here learns from:
 
@@ -8,7 +10,7 @@ A `Comparison` is the one kind of datum every method here learns from:
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -125,16 +127,17 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was told of a trial.
+    """What was read of a trial.
 
     Attributes:
-        value: The number read.
+        value: The number read, from which the study learns.
         point: Where it was really measured, encoded, if that is not where it should have been.
         time: When, in the user's clock.
         error: The reading's own standard error.
         place: Which reading of its campaign it is, counted from 1 in the order of telling.
         told: What was told of it besides.
         answers: The same as an answer under the likelihood of the study, if that is not exact.
+        values: All numbers that were read, by name, if there are several.
     """
 
     value: float
@@ -144,6 +147,7 @@ class Reading:
     place: int = 0
     told: Circumstances = NOTHING_TOLD
     answers: ReadAnswers | None = None
+    values: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def outcome(self) -> float:
@@ -154,6 +158,23 @@ class Reading:
     def deviation(self) -> float:
         """The standard error of that number: the reading's own; of a count or a share what it suggests at a glance."""
         return self.error if self.answers is None else math.sqrt(float(self.answers.glance()[1][0]))
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """What a judge said of a pair.
+
+    Attributes:
+        answer: A word of the scale; or how much better the first setting is, in the judge's own unit.
+        judge: Who said so.
+    """
+
+    answer: str | float
+    judge: str = ""
+
+
+Answer = Reading | Preference
+"""What came back."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -232,6 +253,29 @@ class Duel:
             return moved[0][1]
         weights = np.array([s for s, _ in moved])
         return Proposal(np.array([x for _, x in moved]), weights / weights.sum())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairToJudge:
+    """Two settings to be judged against each other.
+
+    Attributes:
+        points: The settings, encoded, in the order in which they are shown, shape (2, d).
+        steps: The number of steps of the scale.
+        judge: Who is asked.
+        again: The earlier pair that it asks once more, in the other order, by its trial.
+        added: Whether it was judged elsewhere, so that no coin has decided on the order.
+    """
+
+    points: FloatArray
+    steps: int
+    judge: str = ""
+    again: int | None = None
+    added: bool = False
+
+
+Question = Duel | PairToJudge
+"""What was asked."""
 
 
 def teaches(

@@ -172,7 +172,7 @@ class Optimizer:
     @property
     def judgements(self) -> int:
         """How many judgements were told."""
-        return len(self._session.state.docket.judged)
+        return len(self._session.state.ledger.judgements)
 
     def records(
         self, *, aside: bool = True, judgements: bool = False, trials: Iterable[int] | None = None
@@ -247,9 +247,9 @@ class Optimizer:
         i, planned = number_of(trial), trial.x if isinstance(trial, Trial) else None
         if failed is None:
             reading = self._session.reading(x, value, block, time, error, covariates)
-            _, notices = self._session.change(lambda s: s.told(s.state.door.news(i, reading, planned), refit))
+            _, notices = self._session.change(lambda s: s.told(s.state.requests.tell(i, reading, planned), refit))
         else:
-            _, notices = self._session.change(lambda s: s.news(s.state.door.failing(i, str(failed), planned)))
+            _, notices = self._session.change(lambda s: s.news(s.state.requests.fail(i, str(failed), planned)))
         return self._session.deliver(notices) or None
 
     def add(
@@ -360,7 +360,10 @@ class Optimizer:
         if (answer is None) == (skip is None):
             raise ValueError(f"exactly one of `answer` and `skip` must be given, got {answer!r} and {skip!r}")
         i = number_of(pair)
-        self._session.changed(lambda s: s.news(s.hearing.judging(s.state, i, answer, judge, skip)))
+        if skip is None:
+            self._session.changed(lambda s: s.news(s.state.requests.judge(i, answer, judge)))
+        else:
+            self._session.changed(lambda s: s.news(s.state.requests.skip(i, str(skip))))
 
     def run_pairs(
         self,
@@ -414,18 +417,18 @@ class Optimizer:
             error: The reading's own standard error; as told before by default.
         """
         i = number_of(trial)
-        if i in self._session.state.docket:
-            self._session.changed(lambda s: s.happen(s.state.docket.rejudging(i, value)))
+        if i in self._session.state.ledger.pairs:
+            self._session.changed(lambda s: s.happen(s.state.requests.correct(i, value)))
             return
         read = self._session.reading(x, value, None, time, 0.0 if error is None else error)
         known = {"point": x, "time": time, "error": error}
         given = {name: getattr(read, name) for name, told in known.items() if told is not None}
-        self._session.changed(lambda s: s.happen(s.state.door.correcting(i, value=read.value, **given)))
+        self._session.changed(lambda s: s.happen(s.state.requests.correct(i, read.value, **given)))
 
     def retract(self, trial: Trial | Pair | int) -> None:
         """Take back what was told of a trial or pair, as if it had not been: it is open again."""
         i = number_of(trial)
-        self._session.changed(lambda s: s.happen(s.state.door.retracting(i)))
+        self._session.changed(lambda s: s.happen(s.state.requests.retract(i)))
 
     def undo(self) -> int:
         """Take back the last step, and nothing else, and return its trial or pair; a further call takes back another.

@@ -2,11 +2,14 @@
 
 import json
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 import equipoise as eq
 from equipoise.cli.main import main
+from equipoise.data import PairToJudge
+from equipoise.log import Asked
 from invoking import invoke, new_study
 
 
@@ -115,9 +118,8 @@ def test_pairs_come_out_the_same_when_made_anew(study):
 def test_a_pair_that_comes_out_differently_is_named(study):
     typing(study, "a\nb\nq\n")
     opt = eq.resume(study)
-    from equipoise.log.events import Paired
-
-    opt._session.change(lambda s: s.happen(Paired(s.state.trials, *s.space.candidates(s._streams.at(0, 9))[:2], 5)))
+    points = opt.space.candidates(np.random.default_rng(9))[:2]
+    opt._session.change(lambda s: s.happen(Asked(s.state.trials, PairToJudge(points, 5))))
     assert "Pairs: [3]." in invoke("replay", study, "--verify", code=1).stdout
 
 

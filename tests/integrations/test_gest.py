@@ -16,7 +16,7 @@ import equipoise as eq
 from equipoise.integrations.gest import DuelGenerator, NotCompared
 from equipoise.integrations.vocs import VocsProblem
 
-given_up = pytest.mark.filterwarnings("ignore::equipoise.study.ledger.DuelGivenUp")
+given_up = pytest.mark.filterwarnings("ignore::equipoise.study.DuelGivenUp")
 
 
 def vocs(goal="MAXIMIZE", **fields):

@@ -506,7 +506,7 @@ def told_the_same(study, law):
         pair = TrialPair.of(trial)
         duel, readings = pair.duel(translation.encode), pair.told(trial)
         first = number * len(readings)
-        optimizer.study.replay(Asked(first, number, duel))
+        optimizer.study.replay(Asked(first, duel, number))
         for i, reading in enumerate(readings):
             if i:
                 optimizer.study.replay(Handed(first + i))

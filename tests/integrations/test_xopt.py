@@ -90,7 +90,7 @@ def test_a_study_without_data_begins_anew_within_other_ranges():
     assert 5 <= point["x"] <= 6
 
 
-@pytest.mark.filterwarnings("ignore::equipoise.study.ledger.DuelGivenUp")
+@pytest.mark.filterwarnings("ignore::equipoise.study.DuelGivenUp")
 def test_a_failed_row_is_dropped_with_its_duel():
     READINGS[0] = 0
     X = make(function=broken)

@@ -118,3 +118,48 @@ def test_version_0_2_0_would_have_asked_and_recommended_the_same(known, name):
     np.testing.assert_allclose(opt.study.propose(context=at(opt)).points, expected["next"], atol=1e-6)
     both = [opt.space.encode(x) for x in (pair.first, pair.second)]
     np.testing.assert_allclose(both, expected["next_pair"], atol=1e-6)
+
+
+DATA = Path(__file__).parents[1] / "data"
+EDITED = json.loads((DATA / "former-keys.json").read_text())
+"""What was known of a study of readings and judgements, corrected, retracted, undone and deferred, by former keys."""
+
+
+@pytest.fixture
+def edited(tmp_path):
+    return eq.resume(shutil.copy(DATA / "former-keys.jsonl", tmp_path))
+
+
+def test_judgements_of_former_keys_are_known(edited):
+    expected = EDITED
+    assert (edited.readings, edited.judgements) == (expected["readings"], expected["judgements"])
+    assert [[r.trial, r.value, r.failed, r.void] for r in edited.records()] == expected["table"]
+    judged = [[r.trial, r.worker, r.answer, r.failed, r.again, r.added] for r in edited.records(judgements=True)]
+    assert judged == expected["judged"]
+    assert list(edited.study.open_trials) == expected["open"]
+    assert [pair.id for pair in edited.study.open_pairs] == expected["open_pairs"]
+    assert edited.study.last_answered == expected["last"]
+    assert {report.name: report.answers for report in edited.study.judges()} == expected["judges"]
+
+
+def test_judgements_of_former_keys_lead_to_the_same_belief(edited):
+    points = np.array(EDITED["points"])
+    mean, psi = edited.posterior.difference(points, points[0])
+    np.testing.assert_allclose(mean, EDITED["mean"], rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(psi, EDITED["psi"], rtol=1e-6, atol=1e-6)
+    assert edited.posterior.comparisons == EDITED["comparisons"]
+    np.testing.assert_allclose(edited.study.propose().points, EDITED["next"], atol=1e-6)
+
+
+def test_a_log_of_former_keys_goes_on_in_those_of_today(edited):
+    pair = edited.study.open_pairs[-1]
+    edited.judge(pair, "first")
+    edited.correct(pair, "second")
+    *_, told, corrected = (json.loads(line) for line in edited.study.log.read_text().splitlines())
+    assert (told["tell"], told["answer"], told["by"]) == (pair.id, "first", "dora")
+    assert (corrected["correct"], corrected["answer"]) == (pair.id, "second")
+    again = eq.resume(edited.study.log)
+    assert again.records(judgements=True) == edited.records(judgements=True)
+    assert again.posterior.mean(np.array(EDITED["points"])).tobytes() == (
+        edited.posterior.mean(np.array(EDITED["points"])).tobytes()
+    )

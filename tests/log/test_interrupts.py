@@ -125,8 +125,8 @@ def seen(opt):
 
 
 def other_thread_asks(opt):
-    """Whether another thread gets its turn."""
-    got = []
+    """Whether another thread gets its turn; a notice that the interrupt has held back comes with it."""
+    got, opt.study.notify = [], lambda notice: None
     thread = threading.Thread(target=lambda: got.append(opt.ask(worker="c")), daemon=True)
     thread.start()
     thread.join(60)

@@ -9,7 +9,7 @@ import pytest
 
 import equipoise as eq
 from equipoise.belief import refitting
-from equipoise.study.learning import Overdue
+from equipoise.study.lessons import Overdue
 from invoking import invoke
 from studies import events, rewrite, state
 

@@ -10,7 +10,7 @@ import equipoise as eq
 from equipoise.belief import refitting
 from equipoise.log import jsonl as lines
 from equipoise.log.events import unfitted
-from equipoise.study.learning import Learning
+from equipoise.study.lessons import Comparisons
 from invoking import invoke
 from studies import events, state
 
@@ -138,8 +138,8 @@ def test_what_was_believed_in_the_past_is_what_was_believed_then(path, no_fits):
 
 def test_who_looks_at_trials_computes_nothing(path, monkeypatch):
     read(eq.Optimizer(SPACE, log=path, rng=0), 15).ask()
-    monkeypatch.setattr(Learning, "_learned", None)
-    monkeypatch.setattr(Learning, "_at", None)
+    monkeypatch.setattr(Comparisons, "_learned", None)
+    monkeypatch.setattr(Comparisons, "_at", None)
     assert "15 readings" in invoke("status", path).stdout
     assert len(invoke("export", path, "--json").data) == 16
     opt = eq.resume(path)
@@ -244,7 +244,7 @@ def test_an_event_can_be_had_without_its_fit():
     told = [journal._codec.from_json(event) for event in journal.events if "fit" in event]
     assert told
     assert all(event.fit is not None and unfitted(event).fit is None for event in told)
-    assert all(unfitted(event).reading is event.reading for event in told)
+    assert all(unfitted(event).answer is event.answer for event in told)
 
 
 def test_copies_learn_by_themselves():

@@ -28,7 +28,7 @@ def crowded(make, duels):
     opt, rng = begun(make), np.random.default_rng(1)
     for i in range(opt._session.state.duels, opt._session.state.duels + duels):
         duel = eq.TwoPoint()(eq.Proposal.pair(*rng.random((2, len(BOX.extent)))), rng)
-        opt.study.replay(Asked(opt._session.state.trials, i, duel, f"w{i}"))
+        opt.study.replay(Asked(opt._session.state.trials, duel, i, f"w{i}"))
     return opt
 
 
@@ -64,7 +64,7 @@ def test_up_to_the_limit_every_open_duel_counts(make, monkeypatch):
 
 def test_beyond_it_the_newest_count():
     opt = crowded(MAKERS["given"], MOST_ANTICIPATED + 30)
-    newest = [entry.duel.points for entry in opt._session.state._ledger.open_duels[-MOST_ANTICIPATED:]]
+    newest = [entry.duel.points for entry in opt._session.state.ledger.open_duels[-MOST_ANTICIPATED:]]
     believed = opt._session.state.anticipated().observations.points[-2 * MOST_ANTICIPATED :]
     assert {point.tobytes() for point in believed} == {point.tobytes() for pair in newest for point in pair}
 
@@ -75,7 +75,7 @@ def places(limit, monkeypatch):
     opt = begun(MAKERS["given"])
     for i in range(100):
         opt.ask(worker=f"w{i}")
-    points = np.concatenate([entry.duel.points for entry in opt._session.state._ledger.open_duels])
+    points = np.concatenate([entry.duel.points for entry in opt._session.state.ledger.open_duels])
     return len(np.unique(points, axis=0)), len(np.unique(np.floor(10 * points), axis=0))
 
 

@@ -78,6 +78,23 @@ def test_names_without_features_have_a_column_too():
     assert columns(opt.records())["x"][0] in ("espresso", "filter", "press")
 
 
+def test_several_numbers_of_a_reading_are_kept_by_name(tmp_path):
+    opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), log=tmp_path / "study.jsonl", rng=0)
+    trial = opt.ask()
+    told = eq.log.Told(trial.id, eq.data.Reading(3.1, values={"flux": 3.1, "loss": 0.4}))
+    opt._session.change(lambda s: s.happen(told))
+    for known in (opt, eq.resume(opt.study.log)):
+        assert [record.values for record in known.records()] == [{"flux": 3.1, "loss": 0.4}]
+        assert (columns(known.records())["loss"], columns(known.records())["value"]) == ([0.4], [3.1])
+
+
+@pytest.mark.parametrize("values", [[3.1], {"flux": "high"}, {"": 1.0}, {"flux": float("inf")}])
+def test_other_than_numbers_by_name_are_refused(values):
+    codec = eq.log.Codec(eq.Space(q1=eq.Float(0, 1)))
+    with pytest.raises((TypeError, ValueError), match="`values` must be"):
+        codec.from_json({"tell": 0, "value": 3.1, "values": values})
+
+
 INF = float("inf")
 BAD_ROWS = [{"error": -1.0}, {"block": "two\nlines"}, {"time": INF}, {"value": INF}, {"humidity": INF}]
 

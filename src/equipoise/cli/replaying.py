@@ -12,6 +12,7 @@ from equipoise.answer import counted
 from equipoise.cli.common import AS_JSON, REFUSED, STUDY, command, dialed, opened, printable, say, spelled
 from equipoise.cli.proving import plan_data, plan_text
 from equipoise.cli.verifying import verified
+from equipoise.data import Preference, Reading
 from equipoise.log import (
     Added,
     Asked,
@@ -24,13 +25,10 @@ from equipoise.log import (
     Failed,
     Handed,
     Header,
-    Judged,
     Log,
     Noted,
-    Paired,
     Planned,
     Refitted,
-    Rejudged,
     Retracted,
     Set,
     Stamped,
@@ -132,18 +130,28 @@ def _print_events(events: list[Stamped], space: Domain) -> None:
     for stamped in events:
         event = stamped.event
         if isinstance(event, Asked):
-            where |= {event.trial + k: spelled(space.decode(point)) for k, point in enumerate(event.duel.points)}
+            where |= _places(event, space)
         click.echo(printable(f"{stamped.at or '-'}  {_told(event, where, space)}", keep=""))
+
+
+def _places(event: Asked, space: Domain) -> dict[int, str]:
+    """Return where each trial of a question is, or both settings of a pair."""
+    points = [spelled(space.decode(point)) for point in event.question.points]
+    return {event.trial: " | ".join(points)} if event.number is None else dict(enumerate(points, event.trial))
 
 
 def _told(event: Event, where: dict[int, str], space: Domain) -> str:
     """Return an event as a line for people."""
     match event:
+        case Asked(trial, number=None):
+            return f"pair   {trial:5}  {where[trial]}"
         case Asked(trial=trial, worker=worker) | Handed(trial=trial, worker=worker):
             return f"ask    {trial:5}  {where[trial]}" + ("" if worker is None else f" [{worker}]")
-        case Told(trial, reading):
-            moved = "" if reading.point is None else f" at {spelled(space.decode(reading.point))}"
-            return f"tell   {trial:5}  {reading.value!r}{moved}"
+        case Told(trial, Preference(answer, judge)):
+            return f"judge  {trial:5}  {answer}{f' [{judge}]' if judge else ''}"
+        case Told(trial, Reading(value, point)):
+            moved = "" if point is None else f" at {spelled(space.decode(point))}"
+            return f"tell   {trial:5}  {value!r}{moved}"
         case Added(trial, _, reading):
             assert reading.point is not None  # the codec refuses one without
             return f"add    {trial:5}  {reading.value!r} at {spelled(space.decode(reading.point))}"
@@ -155,8 +163,10 @@ def _told(event: Event, where: dict[int, str], space: Domain) -> str:
             return f"fail   {trial:5}  {reason}"
         case Expired(trial):
             return f"expire {trial:5}"
-        case Corrected(trial, reading):
-            return f"correct{trial:5}  {reading.value!r}"
+        case Corrected(trial, Preference(answer)):
+            return f"correct{trial:5}  {answer}"
+        case Corrected(trial, Reading(value)):
+            return f"correct{trial:5}  {value!r}"
         case Retracted(trial):
             return f"retract{trial:5}"
         case Planned(number, purpose, duels):
@@ -168,9 +178,4 @@ def _told(event: Event, where: dict[int, str], space: Domain) -> str:
             return f"note   {number:5}  {topic}{': ' * bool(text)}{text}{moved}"
         case Set(name, value, why):
             return f"set           {name}: {value}{f' ({why})' if why else ''}"
-        case Paired(trial, first, second):
-            return f"pair   {trial:5}  " + " | ".join(spelled(space.decode(point)) for point in (first, second))
-        case Judged(trial, answer, judge):
-            return f"judge  {trial:5}  {answer}{f' [{judge}]' if judge else ''}"
-        case Rejudged(trial, answer):
-            return f"correct{trial:5}  {answer}"
+    raise AssertionError(f"{event!r} is no event")

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from equipoise.log import Asked, Header, Log, Paired, Stamped, unfitted
+from equipoise.data import PairToJudge
+from equipoise.log import Asked, Header, Log, Stamped, unfitted
 from equipoise.optimizer import Optimizer
 from equipoise.study import Reproduction, Streams, agree, arguments
 
@@ -59,16 +60,16 @@ def verified(path: Path) -> Reproductions:
     Log(path, space).follow(events.append)
     found = Reproductions({}, {})
     for event in (stamped.event for stamped in events):
-        if isinstance(event, Asked):
+        if isinstance(event, Asked) and event.number is not None:
             found.duels[event.number] = _verdict(fresh, kept, event)
-        if isinstance(event, Paired) and not event.added:
+        elif isinstance(event, Asked) and isinstance(event.question, PairToJudge) and not event.question.added:
             found.pairs[event.trial] = _verdict(fresh, kept, event)
         fresh.study.replay(unfitted(event))  # what was fitted is proven too
         kept.study.replay(event)
     return found
 
 
-def _verdict(fresh: Optimizer, kept: Optimizer, event: Asked | Paired) -> Reproduction:
+def _verdict(fresh: Optimizer, kept: Optimizer, event: Asked) -> Reproduction:
     verdict = fresh.study.reproduces(event)
     if verdict is not Reproduction.DIFFERENT or kept.study.reproduces(event) is Reproduction.DIFFERENT:
         return verdict

@@ -7,17 +7,15 @@ from equipoise.log.events import Added as Added
 from equipoise.log.events import Asked, Corrected, Event, Expired, Failed, Handed, Noted, Retracted, Stamped, Told
 from equipoise.log.events import Begun as Begun
 from equipoise.log.events import Canceled as Canceled
-from equipoise.log.events import Judged as Judged
-from equipoise.log.events import Paired as Paired
 from equipoise.log.events import Planned as Planned
 from equipoise.log.events import Purpose as Purpose
 from equipoise.log.events import Refitted as Refitted
-from equipoise.log.events import Rejudged as Rejudged
 from equipoise.log.events import Set as Set
 from equipoise.log.events import Step as Step
 from equipoise.log.events import Teaching as Teaching
 from equipoise.log.events import anew as anew
 from equipoise.log.events import unfitted as unfitted
+from equipoise.log.fits import KeptFit as KeptFit
 from equipoise.log.header import Header
 from equipoise.log.header import now as now
 from equipoise.log.journal import Journal, Log, MemoryLog

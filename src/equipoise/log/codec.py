@@ -4,7 +4,7 @@ Numbers keep all their digits, so a study that is replayed is the same to the la
 of one of finitely many, else its coordinates; "x" repeats them as the user knows them, rounded, for people to read.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
@@ -14,8 +14,7 @@ import numpy as np
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.belief.judgements import Heard
-from equipoise.data import EVEN, Duel, Proposal, Reading, Side
+from equipoise.data import EVEN, Answer, Duel, PairToJudge, Preference, Proposal, Reading, Side
 from equipoise.likelihoods import known_scale
 from equipoise.log.events import (
     FORMER_SETTINGS,
@@ -29,12 +28,9 @@ from equipoise.log.events import (
     Expired,
     Failed,
     Handed,
-    Judged,
     Noted,
-    Paired,
     Planned,
     Refitted,
-    Rejudged,
     Retracted,
     Set,
     Stamped,
@@ -42,7 +38,7 @@ from equipoise.log.events import (
     Teaching,
     Told,
 )
-from equipoise.log.fits import fit_from_json, fit_to_json, heard_from_json, heard_to_json
+from equipoise.log.fits import KeptFit
 from equipoise.offsets import Circumstances
 from equipoise.spaces import Domain
 
@@ -54,6 +50,10 @@ MAX_PLANNED = 10**6
 
 ROUNDING = 1e-6
 """By how much a point may lie outside of its space, and weights may miss 1: other machines round otherwise."""
+
+FORMER = {"pair": "ask", "judge": "tell", "heard": "judged"}
+"""Keys by which versions up to 0.2.0 wrote pairs, judgements and what was learned from judges; the last one stood
+beside the fit and is a part of it now."""
 
 
 class Codec:
@@ -67,7 +67,7 @@ class Codec:
         >>> codec = Codec(eq.Box([(-2, 2)]))
         >>> codec.to_json(Told(3, Reading(0.5, time=12.0)))
         {'tell': 3, 'value': 0.5, 'time': 12.0}
-        >>> codec.from_json({"tell": 3, "value": 0.5, "time": 12.0}).reading.time
+        >>> codec.from_json({"tell": 3, "value": 0.5, "time": 12.0}).answer.time
         12.0
     """
 
@@ -83,7 +83,7 @@ class Codec:
 
         Whatever it says is checked as `ask` and `tell` check what they are given: a log may come from anybody.
         """
-        event = self._event(content)
+        event = self._event(_renewed(content))
         return replace(event, undone=True) if isinstance(event, Step) and content.get("undo") is True else event
 
     def to_line(self, stamped: Stamped) -> dict[str, Any]:
@@ -102,53 +102,45 @@ class Codec:
                 return {"cancel": number}
             case Begun(block):
                 return {"begin": block}
-            case Added(trial, number, reading):
-                return {"add": trial, "duel": number} | self._reading(reading) | _fits(event)
-            case Asked(trial, number, duel, worker, plan):
+            case Added(trial, number, answer):
+                return {"add": trial, "duel": number} | self._answer(answer) | _fit(event)
+            case Asked(trial, Duel() as duel, number, worker, plan):
                 return {"ask": trial, "duel": number} | self._duel(duel) | _given(worker=worker, plan=plan)
+            case Asked(trial, PairToJudge() as pair, plan=plan):
+                return {"ask": trial} | self._pair(pair, plan)
             case Handed(trial, worker, point):
                 return {"hand": trial} | _given(worker=worker) | self._moved(point)
-            case Told(trial, reading):
-                return {"tell": trial} | self._reading(reading) | _fits(event) | _given(deferred=event.deferred or None)
-            case Refitted(lessons, fit):
-                return {"refit": lessons} | ({} if fit is None else {"fit": fit_to_json(fit)})
+            case Told(trial, answer):
+                return {"tell": trial} | self._answer(answer) | _fit(event) | _given(deferred=event.deferred or None)
+            case Refitted(lessons):
+                return {"refit": lessons} | _fit(event)
             case Failed(trial, reason):
                 return {"fail": trial, "reason": reason}
             case Expired(trial):
                 return {"expire": trial}
-            case Corrected(trial, reading):
-                return {"correct": trial} | self._reading(reading) | _fits(event)
+            case Corrected(trial, answer):
+                return {"correct": trial} | self._answer(answer) | _fit(event)
             case Retracted(trial):
-                return {"retract": trial} | _fits(event)
+                return {"retract": trial} | _fit(event)
             case Noted(number, topic, text, point):
                 return {"note": number, "topic": topic, "text": text} | self._moved(point)
             case Set(name, value, why):
                 return {"set": name, "value": value} | _given(why=why or None)
-            case Paired():
-                return self._pair(event)
-            case Judged(trial, answer, judge):
-                return {"judge": trial, "answer": answer} | _given(by=judge or None) | _fits(event)
-            case Rejudged(trial, answer, judge):
-                return {"correct": trial, "answer": answer} | _given(by=judge or None) | _fits(event)
+        raise AssertionError(f"{event!r} is no event")
 
     def _event(self, content: Mapping[str, Any]) -> Event:
         match content:
-            case {"pair": trial, "points": points, "steps": steps}:
-                return self._to_pair(_number("pair", trial), points, known_scale(steps), content)
-            case {"judge": trial, "answer": answer}:
-                return Judged(_number("judge", trial), *_said(answer, content))
-            case {"correct": trial, "answer": answer}:
-                return Rejudged(_number("correct", trial), *_said(answer, content))
             case {"ask": trial, "duel": number}:
                 duel, worker = self._to_duel(content), _worker(content)
-                plan = _number("plan", content["plan"]) if "plan" in content else None
-                return Asked(_number("ask", trial), _number("duel", number), duel, worker, plan)
+                return Asked(_number("ask", trial), duel, _number("duel", number), worker, _optional("plan", content))
+            case {"ask": trial, "points": points, "steps": steps}:
+                pair = self._to_pair(points, known_scale(steps), content)
+                return Asked(_number("ask", trial), pair, plan=_optional("plan", content))
             case {"plan": number, "kind": kind, "duels": duels}:
                 return self._to_plan(_number("plan", number), kind, _number("duels", duels), content)
             case {"add": trial, "duel": number}:
-                return Added(
-                    _number("add", trial), _number("duel", number), self._to_added(content), **_to_fits(content)
-                )
+                reading, fit = self._to_added(content), _to_fit(content)
+                return Added(_number("add", trial), _number("duel", number), reading, fit=fit)
             case {"begin": block}:
                 return Begun(check.name("begin", block))
             case {"cancel": number}:
@@ -156,25 +148,24 @@ class Codec:
             case {"hand": trial}:
                 return Handed(_number("hand", trial), _worker(content), self._to_moved(content))
             case {"tell": trial}:
-                deferred = content.get("deferred") is True
-                return Told(_number("tell", trial), self._to_reading(content), **_to_fits(content), deferred=deferred)
+                answer, fit, deferred = self._to_answer(content), _to_fit(content), content.get("deferred") is True
+                return Told(_number("tell", trial), answer, fit, deferred)
             case {"refit": lessons, "fit": fit}:
-                return Refitted(_number("refit", lessons), fit_from_json(fit))
+                return Refitted(_number("refit", lessons), KeptFit.from_json(fit))
             case {"fail": trial, "reason": str(reason)}:
                 return Failed(_number("fail", trial), reason)
             case {"expire": trial}:
                 return Expired(_number("expire", trial))
             case {"correct": trial}:
-                return Corrected(_number("correct", trial), self._to_reading(content), **_to_fits(content))
+                return Corrected(_number("correct", trial), self._to_answer(content), _to_fit(content))
             case {"retract": trial}:
-                return Retracted(_number("retract", trial), **_to_fits(content))
+                return Retracted(_number("retract", trial), _to_fit(content))
             case {"set": name, "value": value}:
                 return Set(name, value, content.get("why", ""))
             case {"note": _, "topic": str(topic), "text": str(text)} if topic in FORMER_SETTINGS:
                 return Set("mode", topic, text) if topic in MODES else Set(topic, text)
             case {"note": number, "topic": str(topic), "text": str(text)}:
-                point = self.point(content["point"]) if "point" in content else None
-                return Noted(_number("note", number), topic, text, point)
+                return Noted(_number("note", number), topic, text, self._to_moved(content))
         raise ValueError(f"it is no event of this version of equipoise: {', '.join(content)}")
 
     def point(self, value: Any) -> FloatArray:
@@ -228,20 +219,26 @@ class Codec:
             raise ValueError("a verification must be of a point against others")
         return Planned(number, "verify", duels, points)
 
-    def _pair(self, event: Paired) -> dict[str, Any]:
-        points = [self._point(point) for point in (event.first, event.second)]
-        shown = [readable(self.space.decode(point)) for point in (event.first, event.second)]
-        said = {"pair": event.trial, "points": points, "steps": event.steps, "x": shown}
-        return said | _given(by=event.judge or None, plan=event.plan, again=event.again, added=event.added or None)
+    def _pair(self, pair: PairToJudge, plan: int | None) -> dict[str, Any]:
+        said = {"points": [self._point(point) for point in pair.points], "steps": pair.steps}
+        shown = {"x": [readable(self.space.decode(point)) for point in pair.points]}
+        return said | shown | _given(by=pair.judge or None, plan=plan, again=pair.again, added=pair.added or None)
 
-    def _to_pair(self, trial: int, points: Any, steps: int, content: Mapping[str, Any]) -> Paired:
-        first, second = self._to_points(_listed("points", points, 2))
-        plan, again = (_number(key, content[key]) if key in content else None for key in ("plan", "again"))
-        return Paired(trial, first, second, steps, _name("by", content), plan, again, content.get("added") is True)
+    def _to_pair(self, points: Any, steps: int, content: Mapping[str, Any]) -> PairToJudge:
+        both, judge = self._to_points(_listed("points", points, 2)), _name("by", content)
+        return PairToJudge(both, steps, judge, _optional("again", content), content.get("added") is True)
 
-    def _reading(self, reading: Reading) -> dict[str, Any]:
-        given = {"time": reading.time, "error": reading.error or None} | reading.told.to_dict()
-        return {"value": reading.value} | self._moved(reading.point) | _given(**given)
+    def _answer(self, answer: Answer) -> dict[str, Any]:
+        if isinstance(answer, Preference):
+            return {"answer": answer.answer} | _given(by=answer.judge or None)
+        given = {"time": answer.time, "error": answer.error or None, "values": dict(answer.values) or None}
+        return {"value": answer.value} | self._moved(answer.point) | _given(**given, **answer.told.to_dict())
+
+    def _to_answer(self, content: Mapping[str, Any]) -> Answer:
+        if "answer" not in content:
+            return self._to_reading(content)
+        answer = content["answer"]
+        return Preference(answer if isinstance(answer, str) else check.number("answer", answer), _name("by", content))
 
     def _to_reading(self, content: Mapping[str, Any]) -> Reading:
         return Reading(
@@ -250,12 +247,13 @@ class Codec:
             check.number("time", content["time"]) if "time" in content else None,
             check.standard_error("error", content.get("error", 0.0)),
             told=Circumstances.of(*(content.get(key) for key in ("block", "campaign", "covariates"))),
+            values=_values(content.get("values", {})),
         )
 
     def _to_added(self, content: Mapping[str, Any]) -> Reading:
         reading = self._to_reading(content)
         if reading.point is None:
-            raise ValueError("a reading that nobody asked for must say where it was taken, as its point")
+            raise ValueError("a reading that was not asked for must say where it was taken, as its point")
         return reading
 
     def _moved(self, point: FloatArray | None) -> dict[str, Any]:
@@ -337,20 +335,21 @@ def _place(table: list[FloatArray], point: FloatArray) -> int:
     return len(table) - 1
 
 
-_FITS: dict[str, tuple[Callable[[Any], dict[str, Any]], Callable[[Any], Any]]] = {
-    "fit": (fit_to_json, fit_from_json),
-    "heard": (heard_to_json, heard_from_json),
-}
-"""What an event keeps of what was fitted, to JSON and back."""
+def _renewed(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an event of any version by the keys of this one."""
+    if not FORMER.keys() & content:
+        return content
+    new = {FORMER.get(key, key): value for key, value in content.items()}
+    fit = {name: new.pop(name) for name in ("judged",) if name in new}
+    return new | {"fit": {**new.get("fit", {}), **fit}} if fit else new
 
 
-def _fits(event: Teaching) -> dict[str, Any]:
-    found = {name: getattr(event, name, None) for name in _FITS}  # a judgement has none of the model
-    return {name: write(found[name]) for name, (write, _) in _FITS.items() if found[name] is not None}
+def _fit(event: Teaching | Refitted) -> dict[str, Any]:
+    return {} if event.fit is None else {"fit": event.fit.to_json()}
 
 
-def _to_fits(content: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: read(content[name]) for name, (_, read) in _FITS.items() if name in content}
+def _to_fit(content: Mapping[str, Any]) -> KeptFit | None:
+    return KeptFit.from_json(content["fit"]) if "fit" in content else None
 
 
 def _given(**values: Any) -> dict[str, Any]:
@@ -382,10 +381,15 @@ def _listed(name: str, value: Any, length: int | None = None) -> list[Any]:
     return value
 
 
-def _said(answer: Any, content: Mapping[str, Any]) -> tuple[str | float, str, Heard | None]:
-    """Return an answer, who gave it, and what was learned with it."""
-    word = answer if isinstance(answer, str) else check.number("answer", answer)
-    return word, _name("by", content), _to_fits(content).get("heard")
+def _optional(key: str, content: Mapping[str, Any]) -> int | None:
+    return _number(key, content[key]) if key in content else None
+
+
+def _values(content: Any) -> dict[str, float]:
+    """Return the numbers that were read, by name."""
+    if not isinstance(content, Mapping):
+        raise TypeError(f"`values` must be numbers by name, got {content!r}")
+    return {check.name("values", name): check.number("values", value) for name, value in content.items()}
 
 
 def _name(key: str, content: Mapping[str, Any]) -> str:

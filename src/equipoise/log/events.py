@@ -1,30 +1,29 @@
-"""What happens in a study: each kind of event is applied in one place, `study/state.py`.
+"""What happens in a study: each kind of event changes the state in one place, `study/changes.py`.
 
-event     what it says                                        JSON
-Planned   duels were planned: an audit or a verification      {"plan": number, "kind": kind, "duels": how many}
-Canceled  a plan is not gone on with                          {"cancel": number}
-Asked     a new duel was proposed, its first trial handed out {"ask": trial, "duel": number, "points": ...}
-Handed    a trial that waited was handed out                  {"hand": trial}
-Told      a reading                                           {"tell": trial, "value": number, ...}
-Refitted  a fit that a reading had left out was made          {"refit": lessons, "fit": ...}
-Added     a reading that nobody asked for                     {"add": trial, "duel": number, "value": number, ...}
-Begun     what follows belongs to another block               {"begin": block}
-Failed    a trial has no reading                              {"fail": trial, "reason": text}
-Expired   a trial was taken back                              {"expire": trial}
-Corrected a reading was wrong, and is another                 {"correct": trial, "value": number, ...}
-Retracted a reading, failure or judgement never was           {"retract": trial}
-Noted     somebody said something of the study                {"note": number, "topic": text, "text": text, ...}
-Set       who measures, or the unit, is another from now on   {"set": name, "value": text, ...}
-Paired    two settings were handed out to be judged           {"pair": trial, "points": ..., "steps": how many}
-Judged    what a judge said of them                           {"judge": trial, "answer": word or number, ...}
-Rejudged  a judgement was wrong, and is another               {"correct": trial, "answer": word or number, ...}
+event     meaning                                              JSON
+Planned   duels were planned: an audit or a verification       {"plan": number, "kind": kind, "duels": count}
+Canceled  a plan was canceled                                  {"cancel": number}
+Asked     a question: a duel, whose first trial is handed out  {"ask": trial, "duel": number, "points": ...}
+          or a pair to be judged                               {"ask": trial, "points": ..., "steps": count, ...}
+Handed    a trial that waited was handed out                   {"hand": trial}
+Told      an answer: a reading                                 {"tell": trial, "value": number, ...}
+          or a preference                                      {"tell": trial, "answer": word or number, ...}
+Refitted  a deferred fit was made                              {"refit": lessons, "fit": ...}
+Added     a reading that the study did not ask for             {"add": trial, "duel": number, "value": number, ...}
+Begun     another block begins                                 {"begin": block}
+Failed    a trial has no reading, or a pair was skipped        {"fail": trial, "reason": text}
+Expired   a trial was taken back                               {"expire": trial}
+Corrected an answer was wrong, and is another                  {"correct": trial, "value": number, ...}
+Retracted an answer or failure was taken back                  {"retract": trial}
+Noted     a note on the study                                  {"note": number, "topic": text, "text": text, ...}
+Set       the mode or the unit changes                         {"set": name, "value": text, ...}
 
-A pair has a number among the trials; one that is skipped has failed. An event by which `undo` takes back the last step
-says so (`"undo": true`), so that the next one takes back the step before.
+Trials and pairs share one sequence of numbers. An event by which `undo` takes back the last step says so
+(`"undo": true`), so that the next `undo` takes back the step before.
 
-Whatever can teach keeps the last fit made when it happened, where one was, of the model (`fit`) and of what was learned
-from judges (`heard`): see `fits.py`. A reading may leave out a fit that is due (`"deferred": true`), so that its teller
-need not wait; the belief goes on under the fit before until one is `Refitted`.
+An event that teaches keeps the last fit that was made when it happened, if there was one (`"fit"`): see `fits.py`. A
+reading may defer a fit that is due (`"deferred": true`), so that `tell` returns at once; the belief goes on under the
+fit before until the fit is `Refitted`.
 """
 
 from collections.abc import Iterable
@@ -32,9 +31,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from equipoise._typing import FloatArray
-from equipoise.belief import Milestone
-from equipoise.belief.judgements import Heard
-from equipoise.data import Duel, Reading
+from equipoise.data import Answer, Question, Reading
+from equipoise.log.fits import KeptFit
 
 Purpose = Literal["audit", "verify"]
 """What duels are planned for."""
@@ -50,7 +48,7 @@ FORMER_SETTINGS = (*MODES, "unit")
 class Planned:
     """The next duels serve a purpose: an audit, or a verification of the first of some points against the others.
 
-    The first of the points also says at which context that is, where there are contexts; an audit has no other.
+    If there are contexts, the first of the points also says at which one; an audit has no other points.
     """
 
     number: int
@@ -61,18 +59,21 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Canceled:
-    """A plan is not gone on with; what was told for it stays."""
+    """A plan was canceled; the answers that it has stay."""
 
     number: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
-    """A new duel was proposed, for a plan where one is served, and its first trial handed out."""
+    """A question was asked, for a plan if it serves one: a duel, whose first trial was handed out, or a pair.
+
+    A duel has a number among the duels, and a worker if one has asked for it.
+    """
 
     trial: int
-    number: int
-    duel: Duel
+    question: Question
+    number: int | None = None
     worker: str | None = None
     plan: int | None = None
 
@@ -88,34 +89,32 @@ class Handed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Told:
-    """A trial was read; a fit that was due then is deferred where it says so."""
+    """A trial was read, or a pair was judged; a fit that was due may be deferred."""
 
     trial: int
-    reading: Reading
-    fit: Milestone | None = None
-    heard: Heard | None = None
+    answer: Answer
+    fit: KeptFit | None = None
     deferred: bool = False
     undone: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Refitted:
-    """A fit that was deferred was made, from so many lessons; `None` where it is to be made anew."""
+    """A deferred fit was made, from a number of lessons; if it has no fit, that is to be made anew."""
 
     lessons: int
-    fit: Milestone | None = None
+    fit: KeptFit | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Added:
-    """There is a reading that nobody asked for, at its own point; or there was, and it is taken back."""
+    """There is a reading that the study did not ask for, at its own point; or there was, and it was taken back."""
 
     trial: int
     number: int
-    reading: Reading
+    answer: Reading
     withdrawn: bool = False
-    fit: Milestone | None = None
-    heard: Heard | None = None
+    fit: KeptFit | None = None
     undone: bool = False
 
 
@@ -128,7 +127,7 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A trial has no reading."""
+    """A trial has no reading, or a pair was skipped."""
 
     trial: int
     reason: str
@@ -144,28 +143,26 @@ class Expired:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Corrected:
-    """What was read of a trial is another reading, at its place among the readings."""
+    """The answer to a question is another one, at its place among the answers."""
 
     trial: int
-    reading: Reading
-    fit: Milestone | None = None
-    heard: Heard | None = None
+    answer: Answer
+    fit: KeptFit | None = None
     undone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Retracted:
-    """What was told of a trial, a reading or a failure, is taken back: the trial is open again."""
+    """An answer or a failure was taken back: the trial or pair is open again."""
 
     trial: int
-    fit: Milestone | None = None
-    heard: Heard | None = None
+    fit: KeptFit | None = None
     undone: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Noted:
-    """Somebody said something of the study; with a point, the machine was moved there. Nothing is learned from it."""
+    """A note on the study; with a point, the machine was moved there. Nothing is learned from it."""
 
     number: int
     topic: str
@@ -191,65 +188,13 @@ class Set:
             raise ValueError(f"`value` of mode must be one of {', '.join(MODES)}, got {self.value!r}")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Paired:
-    """Two settings, encoded, in this order, were handed out to be judged on a scale, for a plan where one is served.
+Teaching = Told | Added | Corrected | Retracted
+"""What may change what was learned."""
 
-    Or nobody was asked, and what was said of them elsewhere is taken in: then no coin has decided on the order.
-    """
+Step = Teaching | Failed
+"""What `undo` takes back, one at a time, and by what."""
 
-    trial: int
-    first: FloatArray
-    second: FloatArray
-    steps: int
-    judge: str = ""
-    plan: int | None = None
-    again: int | None = None
-    added: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """What a judge said of a pair."""
-
-    trial: int
-    answer: str | float
-    judge: str = ""
-    heard: Heard | None = None
-    undone: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Rejudged:
-    """What was said of a pair is another answer, at its place among the answers."""
-
-    trial: int
-    answer: str | float
-    judge: str = ""
-    heard: Heard | None = None
-    undone: bool = False
-
-
-Judging = Paired | Judged | Rejudged
-"""What happens to pairs that are judged."""
-
-Event = (
-    Planned
-    | Canceled
-    | Begun
-    | Added
-    | Asked
-    | Handed
-    | Told
-    | Refitted
-    | Failed
-    | Expired
-    | Corrected
-    | Retracted
-    | Noted
-    | Set
-    | Judging
-)
+Event = Planned | Canceled | Asked | Handed | Refitted | Begun | Expired | Noted | Set | Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,25 +205,14 @@ class Stamped:
     at: str | None = None
 
 
-Step = Told | Added | Failed | Corrected | Retracted | Judged | Rejudged
-"""What `undo` takes back, one at a time, and by what."""
-
-Teaching = Told | Added | Corrected | Retracted | Judged | Rejudged
-"""What may change what was learned."""
-
-
 def unfitted(event: Event) -> Event:
-    """Return an event without what was fitted by it: who lets it happen fits anew, at the same time."""
-    if isinstance(event, Refitted):
-        return replace(event, fit=None)
-    if isinstance(event, Judged | Rejudged):
-        return event if event.heard is None else replace(event, heard=None)
-    if not isinstance(event, Told | Added | Corrected | Retracted) or (event.fit is None and event.heard is None):
+    """Return an event without its fit: a replay fits anew, at the same time."""
+    if not isinstance(event, Teaching | Refitted) or event.fit is None:
         return event
-    return replace(event, fit=None, heard=None)
+    return replace(event, fit=None)
 
 
 def anew(events: Iterable[Event]) -> list[Event]:
-    """Return events without any fit, none of them deferred: who lets them happen fits whenever that is due."""
+    """Return events without any fit, none of them deferred: a replay fits whenever that is due."""
     left = (unfitted(event) for event in events if not isinstance(event, Refitted))
     return [replace(event, deferred=False) if isinstance(event, Told) and event.deferred else event for event in left]

@@ -1,9 +1,10 @@
-"""A fit as JSON, and back: what was learned, but for the data, when so many lessons had been taught, or answers given.
+"""The fit that a log keeps with the event by which it was made, and its JSON: what was learned, but for the data.
 
-A log keeps it with the event by which it was made, so that whoever takes a study up need not fit again.
+So a study that is resumed need not fit again.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,46 @@ from equipoise.log.parts import described, restored
 from equipoise.offsets import Accounts, Disturbance
 
 
-def fit_to_json(fit: Milestone) -> dict[str, Any]:
-    """Return a fit as JSON; numbers keep all their digits.
+@dataclass(frozen=True, slots=True, eq=False)
+class KeptFit:
+    """What was fitted when an event happened.
 
-    Example:
-        >>> fit_to_json(Milestone(6, Learned(Hyperparameters((0.2, 1.5), offset=(0.1,)), origin=3.0)))["lengthscales"]
-        [0.2, 1.5]
+    Attributes:
+        model: The model of f and the offset, and after how many lessons it was fitted.
+        judged: What was learned from judges, and after how many answers.
     """
+
+    model: Milestone | None = None
+    judged: Heard | None = None
+
+    @classmethod
+    def of(cls, model: Milestone | None = None, judged: Heard | None = None) -> "KeptFit | None":
+        """Return a fit of these parts; `None` if there is neither."""
+        return None if model is None and judged is None else cls(model, judged)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fit as JSON; numbers keep all their digits.
+
+        Example:
+            >>> model = Milestone(6, Learned(Hyperparameters((0.2, 1.5), offset=(0.1,)), origin=3.0))
+            >>> judged = Heard(7, 6, (Judge("anna", 1.0, 0.2, {3: (0.4,)}),))
+            >>> fit = KeptFit(model, judged).to_json()
+            >>> fit["lengthscales"], fit["judged"]["judges"]
+            ([0.2, 1.5], [{'name': 'anna', 'noise': 1.0, 'advantage': 0.2, 'thresholds': [[3, 0.4]]}])
+        """
+        said = {} if self.model is None else _model(self.model)
+        return said if self.judged is None else said | {"judged": _judged(self.judged)}
+
+    @classmethod
+    def from_json(cls, content: Any) -> "KeptFit":
+        """Undo `to_json`; refuse what is no fit."""
+        if not isinstance(content, Mapping):
+            raise TypeError(f"`fit` must be what was learned, got {content!r}")
+        judged = _to_judged(content["judged"]) if "judged" in content else None
+        return cls(_to_model(content) if judged is None or "lessons" in content else None, judged)
+
+
+def _model(fit: Milestone) -> dict[str, Any]:
     learned, h = fit.learned, fit.learned.hyperparameters
     said = {"lessons": fit.lessons, "lengthscales": list(h.lengthscales), "variance": h.variance, "noise": h.noise}
     said |= {"offset": list(h.offset), "step": h.step, "origin": learned.origin}
@@ -32,10 +66,7 @@ def fit_to_json(fit: Milestone) -> dict[str, Any]:
     return said | ({"estranged": list(learned.estranged)} if learned.estranged else {})
 
 
-def fit_from_json(content: Any) -> Milestone:
-    """Undo `fit_to_json`; refuse what is no fit."""
-    if not isinstance(content, Mapping):
-        raise TypeError(f"`fit` must be what was learned, got {content!r}")
+def _to_model(content: Mapping[str, Any]) -> Milestone:
     lengthscales, offset = (_numbers(name, content[name]) for name in ("lengthscales", "offset"))
     variance, noise, step = (check.positive(name, content[name]) for name in ("variance", "noise", "step"))
     jumps, blips = (_disturbances(name, content.get(name, [])) for name in ("jumps", "blips"))
@@ -50,24 +81,17 @@ def fit_from_json(content: Any) -> Milestone:
     return Milestone(check.count("lessons", content["lessons"]), learned)
 
 
-def heard_to_json(heard: Heard) -> dict[str, Any]:
-    """Return what was learned from answers as JSON; numbers keep all their digits.
-
-    Example:
-        >>> heard_to_json(Heard(7, 6, (Judge("anna", 1.0, 0.2, {3: (0.4,)}),)))["judges"]
-        [{'name': 'anna', 'noise': 1.0, 'advantage': 0.2, 'thresholds': [[3, 0.4]]}]
-    """
-    said: dict[str, Any] = {"answers": heard.answers, "fitted": heard.fitted, "judges": list(map(_judge, heard.judges))}
-    if heard.kernel is not None:
-        said |= {"lengthscales": list(heard.kernel.lengthscales), "variance": heard.kernel.variance}
-    sites = {"precisions": heard.sites.precision.tolist(), "shifts": heard.sites.shift.tolist()}
-    return said | (sites if len(heard.sites.precision) else {})
+def _judged(fit: Heard) -> dict[str, Any]:
+    said: dict[str, Any] = {"answers": fit.answers, "fitted": fit.fitted, "judges": list(map(_judge, fit.judges))}
+    if fit.kernel is not None:
+        said |= {"lengthscales": list(fit.kernel.lengthscales), "variance": fit.kernel.variance}
+    sites = {"precisions": fit.sites.precision.tolist(), "shifts": fit.sites.shift.tolist()}
+    return said | (sites if len(fit.sites.precision) else {})
 
 
-def heard_from_json(content: Any) -> Heard:
-    """Undo `heard_to_json`; refuse what is no such thing."""
+def _to_judged(content: Any) -> Heard:
     if not isinstance(content, Mapping):
-        raise TypeError(f"`heard` must be what was learned from answers, got {content!r}")
+        raise TypeError(f"`judged` must be what was learned from answers, got {content!r}")
     kernel = None
     if "lengthscales" in content:
         lengthscales = _numbers("lengthscales", content["lengthscales"])

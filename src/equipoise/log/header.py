@@ -19,7 +19,8 @@ T = TypeVar("T")
 
 FORMAT = 4
 """The version of the format that is written; earlier ones stay readable. 2 has corrected and retracted readings, 3 has
-blocks and imported readings, 4 has settings, deferred fits and undone steps."""
+blocks and imported readings, 4 has settings, deferred fits, undone steps, named values, and the same keys for readings
+and judgements."""
 
 
 MAX_CANDIDATES, MAX_PARAMETERS, MAX_OPTIONS, MAX_POINTS = 2**14, 1_000, 1_000, 100_000

@@ -1,25 +1,19 @@
 """A study: its state, what it proposes next, what it claims, its random streams, and the defaults."""
 
+from equipoise.study.alerts import DeadSensor, DropExceeded, DuelGivenUp, Estranged, GapUnknown, SetAside, WrongUnit
 from equipoise.study.defaults import default_explorer as default_explorer
 from equipoise.study.defaults import default_policy as default_policy
 from equipoise.study.defaults import default_posterior as default_posterior
 from equipoise.study.exploring import Explorer as Explorer
-from equipoise.study.hearing import Hearing
 from equipoise.study.keeper import Keeper
 from equipoise.study.keeper import number_of as number_of
-from equipoise.study.ledger import DropExceeded, DuelGivenUp, Estranged, GapUnknown
-from equipoise.study.outliers import DeadSensor, SetAside
 from equipoise.study.parsing import Table as Table
 from equipoise.study.part import Part as Part
 from equipoise.study.plans import Plan
 from equipoise.study.proposing import Proposer
 from equipoise.study.public import Study
-from equipoise.study.recommender import Recommender, WrongUnit
+from equipoise.study.recommender import Recommender
 from equipoise.study.reproducing import Reproduction, agree
-from equipoise.study.rules import PLACES as PLACES
-from equipoise.study.rules import Note, Record, Setting
-from equipoise.study.rules import last_set as last_set
-from equipoise.study.rules import unit_of as unit_of
 from equipoise.study.setup import PARTS as PARTS
 from equipoise.study.setup import Setup
 from equipoise.study.setup import arguments as arguments
@@ -33,6 +27,10 @@ from equipoise.study.tables import as_csv as as_csv
 from equipoise.study.tables import cell as cell
 from equipoise.study.tables import columns as columns
 from equipoise.study.tables import timed as timed
+from equipoise.study.views import PLACES as PLACES
+from equipoise.study.views import Note, Record, Setting
+from equipoise.study.views import last_set as last_set
+from equipoise.study.views import unit_of as unit_of
 
 __all__ = [
     "DeadSensor",
@@ -40,7 +38,6 @@ __all__ = [
     "DuelGivenUp",
     "Estranged",
     "GapUnknown",
-    "Hearing",
     "Keeper",
     "Note",
     "Plan",

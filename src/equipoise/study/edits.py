@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from equipoise.data import Reading
-from equipoise.log import Added, Corrected, Event, Failed, Judged, Rejudged, Retracted, Step, Told
+from equipoise.data import Answer, Preference, Reading
+from equipoise.log import Added, Corrected, Event, Failed, Retracted, Step, Told
 
 
 def last_step(past: Sequence[Event]) -> int | None:
@@ -23,23 +23,21 @@ def last_step(past: Sequence[Event]) -> int | None:
     return None
 
 
-def repeats(event: Corrected | Rejudged, past: Sequence[Event]) -> bool:
+def repeats(event: Corrected, past: Sequence[Event]) -> bool:
     """Return whether the last step of a trial was the same: after an interrupt an event may come a second time."""
     last = next((e for e in reversed(past) if isinstance(e, Step) and e.trial == event.trial), None)
-    if isinstance(event, Corrected) and isinstance(last, Corrected):
-        return last.undone == event.undone and _alike(last.reading, event.reading)
-    if isinstance(event, Rejudged) and isinstance(last, Rejudged):
-        return (last.answer, last.judge, last.undone) == (event.answer, event.judge, event.undone)
-    return False
+    return isinstance(last, Corrected) and last.undone == event.undone and _alike(last.answer, event.answer)
 
 
-def _alike(a: Reading, b: Reading) -> bool:
+def _alike(a: Answer, b: Answer) -> bool:
+    if isinstance(a, Preference) or isinstance(b, Preference):
+        return a == b
     points = [None if each.point is None else each.point.tobytes() for each in (a, b)]
-    return (a.value, a.time, a.error, points[0]) == (b.value, b.time, b.error, points[1])
+    return (a.value, a.values, a.time, a.error, points[0]) == (b.value, b.values, b.time, b.error, points[1])
 
 
 def undoing(past: Sequence[Event]) -> Event | None:
-    """Return the event that takes back the last step and nothing else; `None` where there is nothing to take back.
+    """Return the event that takes back the last step and nothing else; `None` if there is nothing to take back.
 
     An answer is retracted. A correction is corrected back. An answer that was retracted is given again.
     """
@@ -50,42 +48,33 @@ def undoing(past: Sequence[Event]) -> Event | None:
     assert isinstance(step, Step)
     before = [e for e in past[:k] if isinstance(e, Step) and e.trial == step.trial and not isinstance(e, Retracted)]
     match step:
-        case Corrected() | Rejudged():
-            return _again(before, rewritten=True)
+        case Corrected():
+            return _again(before[-1], rewritten=True)
         case Retracted():
-            return _again(before, rewritten=isinstance(before[0], Added))
+            return _again(before[-1], rewritten=isinstance(before[0], Added))
     return Retracted(step.trial, undone=True)
 
 
-def _again(answers: Sequence[Event], rewritten: bool) -> Event:
-    """Return the event that makes the last of some answers to one trial stand: at its place, or told anew."""
-    match answers[-1]:
-        case Told(trial, reading) | Corrected(trial, reading) | Added(trial, _, reading):
-            return Corrected(trial, reading, undone=True) if rewritten else Told(trial, reading, undone=True)
-        case Judged(trial, answer, judge) | Rejudged(trial, answer, judge):
-            return (Rejudged if rewritten else Judged)(trial, answer, judge, undone=True)
-        case Failed(trial, reason):
-            return Failed(trial, reason, undone=True)
-    raise AssertionError(f"{answers[-1]} is no answer")
+def _again(answered: Event, rewritten: bool) -> Event:
+    """Return the event that makes an answer stand again: at its place, or told anew."""
+    if isinstance(answered, Failed):
+        return Failed(answered.trial, answered.reason, undone=True)
+    assert isinstance(answered, Told | Corrected | Added)
+    return (Corrected if rewritten else Told)(answered.trial, answered.answer, undone=True)
 
 
-def corrected(events: Iterable[Event], trial: int, reading: Reading) -> list[Event]:
-    """Return the events with another reading of a trial; one that was taken back counts again."""
+def corrected(events: Iterable[Event], trial: int, answer: Answer) -> list[Event]:
+    """Return the events with another answer to a trial or pair; a reading that was taken back counts again."""
 
     def now(event: Event) -> Event:
-        if isinstance(event, Added) and event.trial == trial:
-            return replace(event, reading=reading, withdrawn=False)
-        return replace(event, reading=reading) if isinstance(event, Told) and event.trial == trial else event
+        if isinstance(event, Added) and event.trial == trial and isinstance(answer, Reading):
+            return replace(event, answer=answer, withdrawn=False)
+        return replace(event, answer=answer) if isinstance(event, Told) and event.trial == trial else event
 
     return [now(event) for event in events]
 
 
-def rejudged(events: Iterable[Event], judged: Judged) -> list[Event]:
-    """Return the events with another answer to a pair."""
-    return [judged if isinstance(e, Judged) and e.trial == judged.trial else e for e in events]
-
-
 def retracted(events: Iterable[Event], trial: int) -> list[Event]:
-    """Return the events without what was told of a trial; what nobody asked for keeps its number, as taken back."""
-    left = [e for e in events if not (isinstance(e, Told | Failed | Judged) and e.trial == trial)]
+    """Return the events without the answer to a trial; a reading that was not asked for keeps its number, withdrawn."""
+    left = [e for e in events if not (isinstance(e, Told | Failed) and e.trial == trial)]
     return [replace(e, withdrawn=True) if isinstance(e, Added) and e.trial == trial else e for e in left]

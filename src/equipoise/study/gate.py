@@ -1,7 +1,7 @@
 """The gate: the one place where trials and pairs are handed out, whatever has proposed them.
 
 A policy, a start, a scout, an audit, a verification, a pair to be judged, a half that waits: each passes here, and here
-alone the events `Asked`, `Handed` and `Paired` are made. The gate looks at the space and its constraint, at settings
+alone the events `Asked` and `Handed` are made. The gate looks at the space and its constraint, at settings
 that fail, at `max_step` and at `drop`. A point that does not pass is not refused: it is replaced by one that does,
 drawn towards a setting that passes; in the worst case by where the machine stands, or by the way back to the start.
 
@@ -17,11 +17,11 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from equipoise._typing import FloatArray
-from equipoise.data import Duel, Proposal
-from equipoise.log import Asked, Handed, Paired
+from equipoise.data import Duel, PairToJudge, Proposal
+from equipoise.log import Asked, Handed
 from equipoise.policies import measured
 from equipoise.spaces import Domain
-from equipoise.study.reach import Reach
+from equipoise.study.limits import Reach
 from equipoise.study.state import State
 
 SHARES = np.array([0.9, 0.75, 0.5, 0.35, 0.25, 0.17, 0.1, 0.06, 0.03, 0.015, 0.0])[:, None]
@@ -82,14 +82,14 @@ class Gate:
 
     def asked(self, duel: Duel, worker: str | None) -> Asked:
         """Return the event of a new duel: its first trial is handed out."""
-        return Asked(self.state.trials, self.state.duels, duel, worker, self._plan)
+        return Asked(self.state.trials, duel, self.state.duels, worker, self._plan)
 
-    def paired(self, points: FloatArray, steps: int, judge: str, again: int | None = None) -> Paired:
+    def paired(self, points: FloatArray, steps: int, judge: str, again: int | None = None) -> Asked:
         """Return the event of a pair that is handed out to be judged; refuse an earlier one that may not be, again."""
         if again is not None and self.state.limited and not self.admits(points, [points[0]]).all():
             raise RuntimeError(f"`again` must be a pair within `drop` and `max_step`, which forbid pair {again} now")
         plan = self._plan if again is None else None
-        return Paired(self.state.trials, points[0], points[1], steps, judge, plan, again)
+        return Asked(self.state.trials, PairToJudge(points, steps, judge, again), plan=plan)
 
     def handed(self, i: int, planned: FloatArray, worker: str | None) -> Handed | None:
         """Return the event of a trial that waited; `None` if the constraint forbids it at the present context.

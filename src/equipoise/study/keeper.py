@@ -12,14 +12,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Self, TypeVar
 
-import numpy as np
-
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.answer import Recommendation
-from equipoise.belief import Milestone
-from equipoise.data import Duel, Reading, Trial
-from equipoise.likelihoods import Pair, answered
+from equipoise.data import Duel, PairToJudge, Reading, Trial
+from equipoise.likelihoods import Pair
 from equipoise.log import (
     Added,
     Asked,
@@ -27,9 +24,8 @@ from equipoise.log import (
     Event,
     Handed,
     Journal,
-    Judged,
+    KeptFit,
     Log,
-    Paired,
     Planned,
     Purpose,
     Refitted,
@@ -41,16 +37,15 @@ from equipoise.log import (
 from equipoise.offsets import Circumstances
 from equipoise.spaces import Domain
 from equipoise.study.gate import Gate, handed
-from equipoise.study.hearing import Hearing
-from equipoise.study.learning import Overdue, calmly
+from equipoise.study.lessons import Overdue, calmly
 from equipoise.study.plans import Plan
 from equipoise.study.proposing import Proposer
 from equipoise.study.recommender import Recommender
 from equipoise.study.reproducing import Reproduction, compared, compared_points
-from equipoise.study.rules import Record
 from equipoise.study.setup import Setup
 from equipoise.study.state import State
 from equipoise.study.streams import PROPOSE, Streams
+from equipoise.study.views import Record
 
 T = TypeVar("T")
 
@@ -70,7 +65,6 @@ class Keeper:
         space: Where points lie.
         state: What happened.
         claims: Says what is claimed.
-        hearing: Turns questions to judges, and their answers, into events.
         turns: Who works on it at once.
         notify: Is called with each notice, such as a `DuelGivenUp`; a warning if it is `None`.
     """
@@ -81,7 +75,6 @@ class Keeper:
         self.space, self.state = setup.space, State(setup)
         self._streams, self._proposer, self._clock = streams, Proposer.of(setup, streams), clock
         self.recommender = Recommender(setup.space, streams)
-        self.hearing = Hearing(self._proposer, streams)
         self.turns = Turns(self._mend, self.apply)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -161,7 +154,7 @@ class Keeper:
         if self.turns.journal is not None:
             self.turns.journal.write(Stamped(event if change.event is None else change.event, at))
         change.make(at)
-        self.turns.notice(change.note)
+        self.turns.notice(change.alert)
 
     def happen_all(self, makers: Iterable[Callable[[State], Event]]) -> list[Event]:
         """Let several events happen, all of them or none; return each.
@@ -180,7 +173,7 @@ class Keeper:
             change, at = state.prepare(event), self._clock()
             change.make(at)
             done.append(Stamped(event if change.event is None else change.event, at))
-            notes.append(change.note)
+            notes.append(change.alert)
         if self.turns.journal is not None and done:
             self.turns.journal.write(*done)
         self.state = state
@@ -206,7 +199,7 @@ class Keeper:
                 gate = Gate.of(state, self.present(context), worker)
                 event = gate.asked(self._duel(gate), worker)
         self.happen(event)
-        return state.handed(event.trial)
+        return state.ledger.handed[event.trial]
 
     def proposed(self, part: Domain) -> Duel:
         """Return the duel that is proposed next in a part of the space."""
@@ -216,30 +209,34 @@ class Keeper:
     def _duel(self, gate: Gate) -> Duel:
         return self._proposer.at(gate.space).duel(gate, self._streams.at(self.state.duels, PROPOSE))
 
-    def reproduced(self, event: Asked | Paired) -> Reproduction:
-        """Return how a duel or a pair that was handed out next compares with the one that is proposed now."""
-        state = self.state
-        if isinstance(event, Asked):
-            again = self.proposed(self.space.through(event.duel.points[0]))
+    def reproduced(self, event: Asked) -> Reproduction:
+        """Return how a question that was asked next compares with the one that is proposed now."""
+        state, question = self.state, event.question
+        if isinstance(question, Duel):
+            again = self.proposed(self.space.through(question.points[0]))
             with self._calmly():
-                return compared(event.duel, again, state.anticipated())
-        part = self.space if event.again is not None else self.space.through(event.first)
+                return compared(question, again, state.anticipated())
+        part = self.space if question.again is not None else self.space.through(question.points[0])
         with self._calmly():
-            pair = self.hearing.asking(state, part, event.judge, event.steps, event.again)
-            made, again_made = (np.array([each.first, each.second]) for each in (event, pair))
-            return compared_points(made, again_made, state.awaiting())
+            pair = self._proposer.pairing(state, part, question.judge, question.steps, question.again)
+            return compared_points(question.points, pair.question.points, state.awaiting())
 
     def ask_pair(self, context: Mapping[str, Any] | None, judge: str, steps: int, again: int | None) -> Pair:
         """Hand out a pair to a judge."""
-        event = self.pairing(context, judge, steps, again)
+        event = self._pairing(context, judge, steps, again)
         self.happen(event)
-        return self.state.docket.pair(event.trial)
+        return self.state.ledger.shown(event.trial)
 
-    def pairing(self, context: Mapping[str, Any] | None, judge: str, steps: int, again: int | None) -> Paired:
-        """Return the event by which a pair is handed out next; nothing happens."""
+    def proposed_pair(self, context: Mapping[str, Any] | None, judge: str, steps: int, again: int | None) -> Pair:
+        """Return the pair that is handed out next; nothing happens."""
+        event = self._pairing(context, judge, steps, again)
+        assert isinstance(event.question, PairToJudge)
+        return self.state.ledger.shown(event.trial, event.question)
+
+    def _pairing(self, context: Mapping[str, Any] | None, judge: str, steps: int, again: int | None) -> Asked:
         part = self.space if again is not None else self.present(context)
         with self._calmly():
-            return self.hearing.asking(self.state, part, judge, steps, again)
+            return self._proposer.pairing(self.state, part, judge, steps, again)
 
     def added(self, readings: Iterable[Reading]) -> list[int]:
         """Take in readings that nobody asked for, all or none; return their numbers."""
@@ -254,17 +251,17 @@ class Keeper:
         """
         makers: list[Callable[[State], Event]] = []
         for first, second, answer, judge, steps in rows:
-            makers.append(partial(self._pairing, first, second, judge, steps))
+            makers.append(partial(_pairing, first, second, judge, steps))
             makers.append(partial(_judging, answer))
-        return [event.trial for event in self.happen_all(makers) if isinstance(event, Judged)]
+        return [event.trial for event in self.happen_all(makers) if isinstance(event, Told)]
 
     def told(self, event: Told | None, refit: bool) -> None:
         """Let a reading happen, where it is news; a fit that is due is made with it, or deferred."""
         self.news(event if event is None or refit else replace(event, deferred=True))
 
-    def refit(self, due: Overdue, fit: Milestone) -> bool:
+    def refit(self, due: Overdue, fit: KeptFit) -> bool:
         """Take up a fit that was deferred; return whether it still was to be made."""
-        awaited = self.state.awaits(due)
+        awaited = self.state.lessons.awaits(due)
         if awaited:
             self.happen(Refitted(due.lessons, fit))
         return awaited
@@ -289,7 +286,7 @@ class Keeper:
             left = f"{plan.duels - plan.told} of its {plan.duels} duels are still to be told"
             raise RuntimeError(f"a plan to {plan.purpose} is under way: {left}; see `cancel`")
         if plan is None:
-            if not self.state.readings and not self.state.docket.judged:
+            if not self.state.readings and not self.state.ledger.judgements:
                 raise RuntimeError(f"there is nothing to {purpose} yet: nothing was told")
             with self._calmly():
                 event = planned(self.recommender.at(part), len(self.state.plans))
@@ -333,9 +330,6 @@ class Keeper:
         self.turns.notice(log.take_up(self.apply))
         self.turns.journal = log
 
-    def _pairing(self, first: FloatArray, second: FloatArray, judge: Any, steps: Any, state: State) -> Paired:
-        return self.hearing.adding(state, first, second, judge, steps)
-
     def _followed(self, act: Callable[[Self], T]) -> T:
         journal = self.turns.journal
         if journal is not None and (journal.path is None or journal.path.exists()):  # else what is in memory must do
@@ -353,13 +347,18 @@ class Keeper:
 
 
 def _adding(reading: Reading, state: State) -> Added:
-    return state.door.adding(reading)
+    return state.requests.add(reading)
 
 
-def _judging(answer: Any, state: State) -> Judged:
+def _pairing(first: FloatArray, second: FloatArray, judge: Any, steps: Any, state: State) -> Asked:
+    return state.requests.add_pair(first, second, judge, steps)
+
+
+def _judging(answer: Any, state: State) -> Event:
     """Return what was said of the pair that was taken in last."""
-    pair = state.docket.cases[state.trials - 1].asked
-    return Judged(pair.trial, answered(answer, pair.steps), pair.judge)
+    event = state.requests.judge(state.trials - 1, answer)
+    assert event is not None  # it is open
+    return event
 
 
 def number_of(trial: Trial | Pair | int) -> int:

@@ -1,7 +1,10 @@
-"""The ledger: which trials belong to which duel, what was told, what waits.
+"""The ledger: every question of a study, from its being asked to its answer.
 
-Two-point duels wait for their second half here and nowhere else. Both halves of a duel go to one worker: an offset of
-its own then cancels. Whoever changes the ledger has asked it before whether the change is possible.
+A question is a duel to measure or a pair to judge. Trials and pairs share one sequence of numbers, so that `retract`
+takes back a reading and a judgement alike. Two-point duels wait for their second half here and nowhere else. Both
+halves of a duel go to one worker: an offset of its own then cancels.
+
+The ledger checks nothing when it changes: its callers ask it before whether the change is possible.
 """
 
 from collections import deque
@@ -9,45 +12,33 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from equipoise._typing import FloatArray
-from equipoise.data import Duel, Reading, Trial
-
-
-class DuelGivenUp(UserWarning):
-    """A duel came to nothing, since a reading failed or came too late; everything learned before stays."""
-
-
-class GapUnknown(UserWarning):
-    """Readings were told without their times, so that the time between them cannot be compared with `max_gap`."""
-
-
-class DropExceeded(UserWarning):
-    """A setting that was asked for as safe turned out to be worse than the start by more than `drop`."""
-
-
-class Estranged(UserWarning):
-    """Readings of an earlier campaign contradict those of now; they stay in the log, nothing is learned from them."""
+from equipoise.data import Duel, PairToJudge, Preference, Question, Reading, Trial
+from equipoise.likelihoods import SCALES, Judge, Judgement, JudgeReport, Pair, answered, reported
 
 
 @dataclass(slots=True)
 class Entry:
-    """A duel in the ledger.
+    """A question in the ledger.
 
     Attributes:
-        number: Its place in the sequence of duels, from 0.
-        duel: What is measured.
-        ids: The trial of each point, in the order of measurement.
-        worker: Who measures it.
-        readings: What was told so far, by trial.
-        void: Given up: its readings no longer make a comparison.
+        number: Its place in the sequence of duels, from 0; of a pair, its trial.
+        question: What was asked.
+        ids: The trial of each point of a duel, in the order of measurement; a pair is one trial.
+        worker: Who measures it, or judges.
+        readings: The readings so far, by trial.
+        void: Nothing will come of it: its readings no longer make a comparison, or the pair was skipped.
         aside: The trials whose reading cannot be: nothing is learned from it.
         plan: The number of the plan it serves, if any.
-        added: Whether nobody asked for it.
+        added: Whether the study did not ask for it.
         moved: Where trials are to be measured that were handed out elsewhere than planned: at another context.
+        judgement: What was said of a pair.
     """
 
     number: int
-    duel: Duel
+    question: Question
     ids: tuple[int, ...]
     worker: str | None = None
     readings: dict[int, Reading] = field(default_factory=dict)
@@ -56,15 +47,28 @@ class Entry:
     plan: int | None = None
     added: bool = False
     moved: dict[int, FloatArray] = field(default_factory=dict)
+    judgement: Judgement | None = None
+
+    @property
+    def duel(self) -> Duel:
+        """What is measured; a pair is not."""
+        assert isinstance(self.question, Duel)
+        return self.question
+
+    @property
+    def pair(self) -> PairToJudge:
+        """What is judged; a duel is not."""
+        assert isinstance(self.question, PairToJudge)
+        return self.question
 
     def point(self, i: int) -> FloatArray:
-        """Return the encoded point of trial i: where it was measured, or is to be."""
-        told = self.readings.get(i)
-        planned: FloatArray = self.moved.get(i, self.duel.points[self.ids.index(i)])
-        return planned if told is None or told.point is None else told.point
+        """Return the encoded point of trial i of a duel: where it was measured, or is to be."""
+        reading = self.readings.get(i)
+        planned: FloatArray = self.moved.get(i, self.question.points[self.ids.index(i)])
+        return planned if reading is None or reading.point is None else reading.point
 
-    def told(self) -> list[Reading | None]:
-        """Return what was told and can be, in the order of measurement."""
+    def usable(self) -> list[Reading | None]:
+        """Return the readings that can be, in the order of measurement; `None` for each that is missing."""
         return [None if i in self.aside else self.readings.get(i) for i in self.ids]
 
     def with_reading(self, i: int, reading: Reading, aside: bool) -> "Entry":
@@ -74,8 +78,8 @@ class Entry:
 
     @property
     def complete(self) -> bool:
-        """Whether all its readings were told and can be."""
-        return not self.void and None not in self.told()
+        """Whether it was judged, or all its readings were told and can be."""
+        return self.judgement is not None or (not self.void and None not in self.usable())
 
     @property
     def split(self) -> bool:
@@ -89,13 +93,13 @@ class Entry:
 
     @property
     def span(self) -> float:
-        """The time between its first and last reading; 0 where not all times were told."""
+        """The time between its first and last reading; 0 if not all times were told."""
         times = [reading.time for reading in self.readings.values() if reading.time is not None]
         return max(times) - min(times) if len(times) == len(self.ids) else 0.0
 
 
 class Ledger:
-    """Keeps every trial from its creation to its end.
+    """Keeps every trial and pair from its creation to its end.
 
     Args:
         decode: Turns an encoded point into the user's.
@@ -103,16 +107,25 @@ class Ledger:
 
     def __init__(self, decode: Callable[[FloatArray], Any]) -> None:
         self.trials = 0
-        self.told: dict[int, Reading] = {}
-        self.failed: dict[int, str] = {}
-        self.entries: list[Entry] = []  # every duel there ever was, by number
+        self.duels: list[Entry] = []
+        self.pairs: dict[int, Entry] = {}  # by trial
         self.of_trial: dict[int, Entry] = {}
-        self.handed: dict[int, Trial] = {}  # out with a worker
-        self.added = 0  # how many of the duels nobody asked for
+        self.handed: dict[int, Trial] = {}
+        self.readings: dict[int, Reading] = {}  # in the order of telling
+        self.judgements: dict[int, Judgement] = {}  # in the order of judging
+        self.failed: dict[int, str] = {}
+        self.skipped: dict[int, str] = {}
+        self.added = 0  # how many of the duels the study did not ask for
         self.places: dict[str, int] = {}  # how many readings each campaign has
         self._decode = decode
         self._waiting: dict[str | None, deque[Trial]] = {}
-        self._pending: dict[int, Entry] = {}  # by trial, until it is told or fails
+        self._pending: dict[int, Entry] = {}  # by trial of a duel, until it is told or fails
+
+    @property
+    def entries(self) -> Iterator[Entry]:
+        """All questions: the duels, then the pairs."""
+        yield from self.duels
+        yield from self.pairs.values()
 
     @property
     def open_duels(self) -> list[Entry]:
@@ -121,35 +134,45 @@ class Ledger:
         return [by_number[number] for number in sorted(by_number)]
 
     @property
+    def open_pairs(self) -> list[int]:
+        """The pairs that wait for an answer, oldest first; no judge is asked of those judged elsewhere."""
+        return [i for i, entry in self.pairs.items() if not (entry.complete or entry.void or entry.added)]
+
+    @property
     def latest(self) -> Iterator[tuple[float, bytes]]:
         """Value and point of every reading, the last one first."""
-        return ((reading.value, self.of_trial[i].point(i).tobytes()) for i, reading in reversed(self.told.items()))
+        return ((reading.value, self.of_trial[i].point(i).tobytes()) for i, reading in reversed(self.readings.items()))
 
     def last_value(self, campaign: str) -> float | None:
         """Return the last value of a campaign that can be, if any."""
-        told = ((i, reading) for i, reading in reversed(self.told.items()) if reading.told.campaign == campaign)
-        return next((reading.value for i, reading in told if i not in self.of_trial[i].aside), None)
+        ours = ((i, reading) for i, reading in reversed(self.readings.items()) if reading.told.campaign == campaign)
+        return next((reading.value for i, reading in ours if i not in self.of_trial[i].aside), None)
 
-    def serving(self, plan: int) -> list[Entry]:
-        """Return the duels that serve a plan, in their order."""
-        return [entry for entry in self.entries if entry.plan == plan]
+    def answered(self, i: int) -> bool:
+        """Return whether a trial or pair was answered, or has failed: that can be taken back."""
+        return any(i in answers for answers in (self.readings, self.judgements, self.failed, self.skipped))
 
-    def enter(self, duel: Duel, worker: str | None, plan: int | None = None) -> Trial:
-        """Take in a new duel, whose points are to be measured in their order, and give a worker the first."""
-        ids = tuple(range(self.trials, self.trials + len(duel.points)))
-        entry = Entry(len(self.entries), duel, ids, worker, plan=plan)
-        self.entries.append(entry)
+    def enter(self, question: Question, worker: str | None, plan: int | None = None) -> None:
+        """Take in a question; of a duel, whose points are to be measured in their order, a worker gets the first."""
+        if isinstance(question, PairToJudge):
+            pair = Entry(self.trials, question, (self.trials,), question.judge, plan=plan, added=question.added)
+            self.pairs[self.trials] = self.of_trial[self.trials] = pair
+            self.trials += 1
+            return
+        ids = tuple(range(self.trials, self.trials + len(question.points)))
+        entry = Entry(len(self.duels), question, ids, worker, plan=plan)
+        self.duels.append(entry)
         self.trials += len(ids)
         queue = self._waiting.setdefault(worker, deque())
-        for i, point in zip(ids, duel.points, strict=True):
+        for i, point in zip(ids, question.points, strict=True):
             self._pending[i] = self.of_trial[i] = entry
             queue.append(Trial(i, self._decode(point)))
-        return self.hand_out(worker, ids[0])
+        self.hand_out(worker, ids[0])
 
     def add(self, entry: Entry) -> None:
-        """Take in what nobody asked for, with its reading; where that is taken back, it is void."""
+        """Take in a duel that the study did not ask for, with its reading; if that is taken back, it is void."""
         (i,) = entry.ids
-        self.entries.append(entry)
+        self.duels.append(entry)
         self.trials, self.added = self.trials + 1, self.added + 1
         self.of_trial[i] = entry
         if not entry.void:
@@ -159,12 +182,8 @@ class Ledger:
         """Return the trials that wait for a worker, in the order in which they are to be handed out."""
         return tuple(trial.id for trial in self._waiting.get(worker, ()))
 
-    def waits(self, i: int, worker: str | None) -> bool:
-        """Return whether a trial waits for a worker."""
-        return i in self.waiting(worker)
-
-    def hand_out(self, worker: str | None, i: int, point: FloatArray | None = None) -> Trial:
-        """Give a worker a trial that waits for it, to be measured where it was planned or at another point."""
+    def hand_out(self, worker: str | None, i: int, point: FloatArray | None = None) -> None:
+        """Give a worker a trial that waits for it, to be measured as planned or at another point."""
         queue = self._waiting[worker]
         trial = next(trial for trial in queue if trial.id == i)
         queue.remove(trial)
@@ -172,7 +191,6 @@ class Ledger:
             self.of_trial[i].moved[i] = point
             trial = Trial(i, self._decode(point))
         self.handed[i] = trial
-        return trial
 
     def record(self, i: int, reading: Reading, aside: bool) -> None:
         """Note a reading."""
@@ -184,11 +202,19 @@ class Ledger:
             entry.aside |= {i}
 
     def _count(self, i: int, reading: Reading) -> None:
-        self.told[i] = reading
+        self.readings[i] = reading
         self.places[reading.told.campaign] = reading.place
 
+    def judge(self, i: int, judgement: Judgement) -> None:
+        """Note a judgement."""
+        self.pairs[i].judgement = self.judgements[i] = judgement
+        self.pairs[i].worker = judgement.judge
+
     def fail(self, i: int, reason: str) -> None:
-        """Give up the duel of a trial that could not be measured."""
+        """Give up the duel of a trial that could not be measured, or a pair that was skipped."""
+        if i in self.pairs:
+            self.skipped[i], self.pairs[i].void = reason, True
+            return
         entry = self._pending.pop(i)
         del self.handed[i]
         self.failed[i] = reason
@@ -217,3 +243,90 @@ class Ledger:
         if i not in self.handed:
             raise ValueError(f"`trial` must be one that was asked for and is still open, got {i}")
         return self._pending[i]
+
+    def must_be_open_pair(self, i: int) -> None:
+        """Refuse a pair that was judged or skipped."""
+        self.must_be_pair(i)
+        if i in self.skipped:
+            raise ValueError(f"`pair` must be open, got {i}, which was skipped ({self.skipped[i]})")
+        if i in self.judgements:
+            raise ValueError(f"`pair` must be open, got {i}, which was judged {self.judgements[i].answer!r}")
+
+    def must_be_pair(self, i: int) -> PairToJudge:
+        """Return a pair; refuse what is none."""
+        if i not in self.pairs:
+            raise ValueError(f"`pair` must be one that was asked for, got {i}")
+        return self.pairs[i].pair
+
+    def judgement(self, i: int, said: Preference) -> Judgement:
+        """Return what a preference teaches of a pair, or refuse it."""
+        asked = self.must_be_pair(i)
+        first, second = asked.points
+        return Judgement(first, second, answered(said.answer, asked.steps), asked.steps, said.judge)
+
+    def shown(self, i: int, asked: PairToJudge | None = None) -> Pair:
+        """Return a pair as the user knows it: one of the ledger, or one that is not asked yet."""
+        pair = self.pairs[i].pair if asked is None else asked
+        judge = self.judgements[i].judge if i in self.judgements else pair.judge
+        first, second = map(self._decode, pair.points)
+        return Pair(i, first, second, SCALES[pair.steps], judge, pair.again)
+
+    def answers(self) -> list[tuple[Pair, str | float]]:
+        """Return the pairs that were judged, in this order, and what was said of each."""
+        return [(self.shown(i), said.answer) for i, said in self.judgements.items()]
+
+    @property
+    def waiting_pairs(self) -> FloatArray:
+        """The points of the pairs that wait for an answer, shape (k, 2, d)."""
+        return np.array([self.pairs[i].pair.points for i in self.open_pairs])
+
+    def levels(self) -> dict[int, float]:
+        """Return by how many steps the first setting of each pair was preferred, if a coin has put it there.
+
+        One coin decides on a pair and on the same pair asked again in the other order: the answers to both count as
+        one, and what was said of the places alone cancels.
+        """
+        thrown = [i for i, entry in self.pairs.items() if entry.pair.again is None and not entry.added]
+        found = {i: float(self.judgements[i].level) for i in thrown if i in self.judgements}
+        for once, again in self._twice():
+            found[once] = found[once] - again.level if once in found else 0.0
+        return found
+
+    def due_again(self, judge: str, every: int, lag: int = 1) -> int | None:
+        """Return the pair that a judge is to be asked again, in the other order, if one is due.
+
+        Args:
+            judge: Who judges.
+            every: How many new pairs there are between two that are asked again; 0 for no such.
+            lag: Which: 1 for the last one that was judged, 2 for the one before.
+        """
+        asked = {i: entry.pair for i, entry in self.pairs.items() if entry.complete and not entry.added}
+        mine = {i: pair for i, pair in asked.items() if pair.judge == judge}
+        new = [i for i, pair in mine.items() if pair.again is None]
+        checks = len(mine) - len(new)
+        return new[-lag] if every and len(new) >= every * (checks + 1) else None
+
+    def reports(self, judges: tuple[Judge, ...]) -> list[JudgeReport]:
+        """Return what is known of each judge, in the order of appearance.
+
+        Args:
+            judges: What was learned of them.
+        """
+        known, said = {judge.name: judge for judge in judges}, list(self.judgements.values())
+        skipped = [self.pairs[i].pair.judge for i in self.skipped]
+        twice = [(self.judgements[i], again) for i, again in self._twice()]
+        return [
+            reported(
+                name,
+                [each for each in said if each.judge == name],
+                skipped.count(name),
+                known.get(name),
+                [both for both in twice if both[0].judge == both[1].judge == name],
+            )
+            for name in dict.fromkeys(each.judge for each in said)
+        ]
+
+    def _twice(self) -> list[tuple[int, Judgement]]:
+        """Return the pairs that were judged in both orders, and what was said the second time."""
+        repeats = [(i, entry.pair.again) for i, entry in self.pairs.items() if entry.pair.again is not None]
+        return [(j, self.judgements[i]) for i, j in repeats if i in self.judgements and j in self.judgements]

@@ -8,8 +8,8 @@ import numpy as np
 
 from equipoise.likelihoods import DEFAULT_STEPS, SCALES, answered, known_scale
 from equipoise.spaces import Choice, Context, Domain, Int, names, tuned
-from equipoise.study.rules import PLACES
 from equipoise.study.tables import COLUMNS, column
+from equipoise.study.views import PLACES
 
 
 class RowError(ValueError):

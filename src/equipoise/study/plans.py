@@ -13,7 +13,6 @@ from equipoise._typing import FloatArray
 from equipoise.answer import Verification
 from equipoise.log import Planned, Purpose
 from equipoise.spaces import Domain
-from equipoise.study.docket import Case
 from equipoise.study.ledger import Entry
 
 MOST_TRIES = 2
@@ -51,7 +50,7 @@ class Plan:
         return self.told >= self.duels
 
     @classmethod
-    def of(cls, planned: Planned, canceled: bool, entries: Sequence[Entry | Case]) -> "Plan":
+    def of(cls, planned: Planned, canceled: bool, entries: Sequence[Entry]) -> "Plan":
         """Return how far it is with a plan.
 
         Args:
@@ -68,34 +67,34 @@ class Plan:
 
 
 def verification(
-    plan: Planned, entries: Iterable[Entry], cases: Iterable[Case], sign: float, start: FloatArray | None
+    plan: Planned, duels: Iterable[Entry], pairs: Sequence[Entry], sign: float, start: FloatArray | None
 ) -> Verification:
     """Return what the duels of a verification have shown.
 
     Args:
         plan: The verification.
-        entries: All duels that were begun for it or an earlier one.
-        cases: All pairs that were judged for it or an earlier one, in this order.
+        duels: All duels that were begun for it or an earlier one.
+        pairs: All pairs to be judged for it or an earlier one, in this order.
         sign: -1 where values are minimized.
         start: The setting where the study started.
     """
     assert plan.points is not None
     leader, rivals = plan.points[0], plan.points[1:]
     found: list[list[tuple[int, float]]] = [[] for _ in rivals]
-    for entry in entries:
+    for entry in duels:
         if entry.complete:
             _sort_in(entry, leader, rivals, sign, found)
     differences = tuple(np.array([value for _, value in sorted(each)]) for each in found)
-    return Verification(leader, rivals, differences, start, tuple(_scores(cases, leader, each) for each in rivals))
+    return Verification(leader, rivals, differences, start, tuple(_scores(pairs, leader, each) for each in rivals))
 
 
-def _scores(cases: Iterable[Case], leader: FloatArray, rival: FloatArray) -> FloatArray:
-    """Return what was said of the leader and a rival: 1 where the leader was preferred, 1/2 where neither, else 0."""
+def _scores(pairs: Iterable[Entry], leader: FloatArray, rival: FloatArray) -> FloatArray:
+    """Return what was said of the leader and a rival: 1 if the leader was preferred, 1/2 if neither, else 0."""
     found = []
-    for case in cases:
-        shown = case.asked.first.tobytes(), case.asked.second.tobytes()
-        if case.judgement is not None and set(shown) == {leader.tobytes(), rival.tobytes()}:
-            level = case.judgement.level if shown[0] == leader.tobytes() else -case.judgement.level
+    for said in (entry.judgement for entry in pairs if entry.judgement is not None):
+        shown = said.first.tobytes(), said.second.tobytes()
+        if set(shown) == {leader.tobytes(), rival.tobytes()}:
+            level = said.level if shown[0] == leader.tobytes() else -said.level
             found.append(0.5 + 0.5 * ((level > 0) - (level < 0)))
     return np.array(found)
 

@@ -1,6 +1,7 @@
 """Proposing the next duel: candidates from the space, a choice by the policy, the coin of the reduction."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -9,6 +10,8 @@ from equipoise._typing import FloatArray
 from equipoise.answer import audit_pair
 from equipoise.belief import Posterior
 from equipoise.data import Duel, Proposal
+from equipoise.likelihoods import known_scale
+from equipoise.log import Asked
 from equipoise.policies import Policy, candidates, optimism
 from equipoise.reductions import Reduction, TwoPoint
 from equipoise.spaces import Domain
@@ -16,9 +19,10 @@ from equipoise.study.defaults import default_explorer, judging_policy
 from equipoise.study.exploring import Explorer, apart, sequence, unasked
 from equipoise.study.gate import Gate
 from equipoise.study.plans import Plan
+from equipoise.study.requests import named
 from equipoise.study.setup import Setup
 from equipoise.study.state import State
-from equipoise.study.streams import AUDIT, Streams
+from equipoise.study.streams import AUDIT, PAIRS, Streams
 
 
 @dataclass(frozen=True)
@@ -94,9 +98,28 @@ class Proposer:
             points = np.array([points[0], _rival(posterior, gate, points[0], rng)])
         return points[rng.permutation(2)]
 
+    def pairing(self, state: State, part: Domain, judge: Any, steps: Any, again: int | None) -> Asked:
+        """Return the event of a pair that is handed out to be judged: a new one, or an earlier one in the other order.
+
+        Args:
+            state: What happened.
+            part: The part of the space at the present context.
+            judge: Who will judge.
+            steps: The scale.
+            again: The earlier pair.
+        """
+        name = named(judge)
+        if again is not None:
+            earlier = state.ledger.must_be_pair(again)
+            gate = Gate.of(state, state.setup.space.through(earlier.points[1]))
+            return gate.paired(earlier.points[::-1].copy(), earlier.steps, name, again)
+        chosen, gate = known_scale(steps), Gate.of(state, part)
+        points = self.at(part).pair(gate, self.streams.at(len(state.ledger.pairs), PAIRS))
+        return gate.paired(points, chosen, name)
+
     def _compared(self, state: State, posterior: Posterior, space: Domain, rng: Generator) -> Proposal:
         """Return what the explorer or the policy for judges wants compared; the start first, where there is one."""
-        begun, start, proposal = state.proposed + len(state.docket.cases), state.setup.start, None
+        begun, start, proposal = state.proposed + len(state.ledger.pairs), state.setup.start, None
         if self.explorer is not None:
             proposal = self.explorer(posterior, begun, space, state.asked, rng, state.informed)
         if proposal is None:

@@ -8,14 +8,14 @@ from equipoise import _validation as check
 from equipoise.answer import Recommendation
 from equipoise.data import Duel, Trial
 from equipoise.likelihoods import DEFAULT_STEPS, JudgeReport, Pair
-from equipoise.log import FORMER_SETTINGS, Asked, Event, Noted, Paired, Set
+from equipoise.log import FORMER_SETTINGS, Asked, Event, Noted, Set
 from equipoise.study.keeper import Keeper, number_of
 from equipoise.study.parsing import Table
 from equipoise.study.plans import Plan
 from equipoise.study.reproducing import Reproduction
-from equipoise.study.rules import Note, Setting
 from equipoise.study.setup import Setup
 from equipoise.study.tables import columns
+from equipoise.study.views import Note, Setting
 
 
 class Study:
@@ -67,7 +67,7 @@ class Study:
     @property
     def open_pairs(self) -> tuple[Pair, ...]:
         """The pairs handed out and not yet judged, oldest first."""
-        return self._session.look(lambda s: tuple(map(s.state.docket.pair, s.state.docket.open)))
+        return self._session.look(lambda s: tuple(map(s.state.ledger.shown, s.state.ledger.open_pairs)))
 
     @property
     def plan(self) -> Plan | None:
@@ -144,11 +144,11 @@ class Study:
 
     def judges(self) -> list[JudgeReport]:
         """Return what is known of each judge: answers, advantage of the first place, answers alike in both orders."""
-        return self._session.following(lambda s: s.hearing.reports(s.state))
+        return self._session.following(lambda s: s.state.ledger.reports(s.state.lessons.judgements.judges))
 
     def answers(self) -> list[tuple[Pair, str | float]]:
         """Return the pairs that were judged, in the order of judging, and what was said of each."""
-        return self._session.look(lambda s: s.state.docket.answered())
+        return self._session.look(lambda s: s.state.ledger.answers())
 
     def to_frame(self, *, judgements: bool = False) -> Any:
         """Return what became of every trial as a pandas DataFrame; `add_frame` of another study reads it.
@@ -227,7 +227,7 @@ class Study:
         for pair in self.open_pairs:
             if pair.judge == judge:
                 return pair
-        due = self._session.look(lambda s: s.state.docket.due_again(judge, check_every, lag))
+        due = self._session.look(lambda s: s.state.ledger.due_again(judge, check_every, lag))
         return self._session.changed(lambda s: s.ask_pair(context, judge, steps, due))
 
     def follow(self) -> None:
@@ -249,7 +249,7 @@ class Study:
             >>> opt.study.refit(), opt.study.refit()
             (True, False)
         """
-        due = self._session.following(lambda s: s.state.overdue)
+        due = self._session.following(lambda s: s.state.lessons.overdue)
         if due is None:
             return False
         fit = due.made()
@@ -259,7 +259,7 @@ class Study:
     def expire(self, trial: Trial | int) -> None:
         """Take back a trial whose worker is lost: the next `ask` of that worker hands it out again."""
         i, planned = number_of(trial), trial.x if isinstance(trial, Trial) else None
-        self._session.changed(lambda s: s.happen(s.state.door.expiring(i, planned)))
+        self._session.changed(lambda s: s.happen(s.state.requests.expire(i, planned)))
 
     def propose(self, *, context: Mapping[str, Any] | None = None) -> Duel:
         """Return the duel that the next `ask` would begin if no trial were waiting; nothing happens.
@@ -285,9 +285,9 @@ class Study:
             again: As for `ask_pair`.
             context: As for `ask_pair`.
         """
-        return self._session.look(lambda s: s.state.docket.shown(s.pairing(context, judge, steps, again)))
+        return self._session.look(lambda s: s.proposed_pair(context, judge, steps, again))
 
-    def reproduces(self, event: Asked | Paired) -> Reproduction:
+    def reproduces(self, event: Asked) -> Reproduction:
         """Return whether a duel or a pair of a log is the one that would be handed out now; nothing happens.
 
         Args:

@@ -1,6 +1,5 @@
 """What a study claims: its recommendation, the difference of two settings, the test of its coins."""
 
-import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,26 +17,17 @@ from equipoise.answer import (
     ranking,
     recommended,
 )
-from equipoise.belief import Posterior, error_scale
-from equipoise.log import Asked, Paired, Planned
+from equipoise.data import Duel
+from equipoise.log import Asked, Planned
 from equipoise.spaces import Domain
+from equipoise.study.alerts import wrong_unit
 from equipoise.study.gate import Gate
-from equipoise.study.rules import unit_of
 from equipoise.study.state import State
 from equipoise.study.streams import COINS, RANKS, RECOMMEND, Streams
-
-LARGEST_MISFIT = 25.0
-"""How many times as large as expected the mean square of the outcomes may be before the kernel is contradicted."""
+from equipoise.study.views import unit_of
 
 JUDGED_UNIT = "noises of the judge"
 """The unit of f if there are judgements only."""
-
-FEWEST_OUTCOMES = 4
-"""With fewer outcomes nothing is said of that."""
-
-
-class WrongUnit(UserWarning):
-    """The readings contradict the unit of the kernel that was given: bounds by it would mean nothing."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +50,7 @@ class Recommender:
         """Return the best setting as far as is known after so many readings, and what is claimed of it."""
         standing = _standing(state, self.space)
         best = recommended(self.space, state.posterior, standing, self.streams.at(readings, RECOMMEND))
-        judgements = len(state.docket.judged)
+        judgements = len(state.ledger.judgements)
         unit = JUDGED_UNIT if judgements and not best.readings else unit_of(state.settings)
         return replace(best, judgements=judgements, unit=unit, notices=self.notices(state))
 
@@ -122,18 +112,6 @@ class Recommender:
         return coin_test(np.concatenate([np.empty(0), *sizes]), self.streams.at(0, COINS), draws)
 
 
-def wrong_unit(posterior: Posterior) -> WrongUnit | None:
-    """Return what is to be said where the outcomes are far larger than a kernel that was given allows."""
-    allowed = max(1.0, 1.0 / error_scale(posterior.confidence, posterior.regularizer))
-    times = posterior.misfit / max(posterior.comparisons, 1) / allowed
-    if posterior.comparisons < FEWEST_OUTCOMES or times <= LARGEST_MISFIT:
-        return None
-    return WrongUnit(
-        f"the differences read are {math.sqrt(times):.2g} times as large as `kernel` and `regularizer` say, so no "
-        f"bound is claimed: multiply both by about {times:.1g}, or give neither, and all is learned"
-    )
-
-
 def _standing(state: State, space: Domain) -> Standing:
     """Return what is known besides the belief; there is not enough for a bound where the unit is contradicted."""
     standing = state.standing(space)
@@ -145,14 +123,16 @@ def _expected(state: State) -> tuple[list[float], list[float]]:
 
     What is expected must be known before the coin is thrown: it is what was believed when the duel was begun.
     """
-    differences, levels = state.differences(), state.docket.levels()
+    differences, levels = state.differences(), state.ledger.levels()
     read, said = [], []
     for past, event in state.replay():
-        informed = past.readings or past.docket.judged
-        if isinstance(event, Asked) and event.number in differences and informed:
-            read.append(differences[event.number] * _expects(past, event.duel.points))
-        elif isinstance(event, Paired) and event.trial in levels and informed:
-            said.append(levels[event.trial] * _expects(past, np.array([event.first, event.second])))
+        informed = past.readings or past.ledger.judgements
+        if not isinstance(event, Asked) or not informed:
+            continue
+        if isinstance(event.question, Duel) and event.number in differences:
+            read.append(differences[event.number] * _expects(past, event.question.points))
+        elif event.trial in levels:
+            said.append(levels[event.trial] * _expects(past, event.question.points))
     return [win for win in read if win], [win for win in said if win]
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from equipoise._validation import NUMBER
 from equipoise.likelihoods import DEFAULT_STEPS
 from equipoise.spaces import Domain, settings
-from equipoise.study.rules import Record
+from equipoise.study.views import Record
 
 COLUMNS = frozenset(
     {"trial", "duel", "worker", "block", "value", "error", "time", "failed", "given up", "set aside", "asked", "ended"}
@@ -55,7 +55,8 @@ def row(record: Record, **more: Any) -> dict[str, Any]:
     places = {place: settings(x) for place, x in record.places.items()}
     where = {column(name, place): value for place, x in places.items() for name, value in x.items()}
     kept = who | said | more
-    return who | where | kept | {name: value for name, value in record.covariates.items() if name not in where | kept}
+    beside = {**record.values, **record.covariates}
+    return who | where | kept | {name: value for name, value in beside.items() if name not in where | kept}
 
 
 def _measured(record: Record) -> tuple[dict[str, Any], dict[str, Any]]:

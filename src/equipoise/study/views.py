@@ -1,7 +1,7 @@
-"""What the ledger of a study shows: where readings can be had, which should be confirmed, what became of each trial."""
+"""What a study shows: the record of each question, notes and settings, and what is known besides the belief."""
 
-from collections.abc import Callable, Container, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -10,15 +10,127 @@ import numpy as np
 from equipoise._typing import FloatArray
 from equipoise.answer import Standing
 from equipoise.belief import Feasibility, Posterior
-from equipoise.data import Reading
-from equipoise.log import Planned
-from equipoise.spaces import Domain
-from equipoise.study.docket import Docket
-from equipoise.study.ledger import Ledger
-from equipoise.study.outliers import equal_at_end, stuck
+from equipoise.data import PairToJudge, Reading
+from equipoise.log import Added, Asked, Failed, Handed, Planned, Retracted, Stamped, Told
+from equipoise.spaces import Domain, printable
+from equipoise.study.alerts import equal_at_end, stuck
+from equipoise.study.ledger import Entry, Ledger
 from equipoise.study.plans import Plan, verification
-from equipoise.study.rules import Record
 from equipoise.study.setup import Setup
+
+PLACES = ("first", "second")
+"""The places of a pair."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What happened to a question: a setting to measure, or a pair of settings to judge.
+
+    Attributes:
+        trial: Its number.
+        duel: The number of its duel; a pair is one by itself.
+        worker: Who measured it, or judged.
+        x: Where it was measured; of a pair, both settings in their order.
+        value: The reading; `None` where there is none (yet).
+        values: All numbers that were read, by name, if there are several.
+        time: When, in the user's clock, where that was told.
+        error: The reading's own standard error.
+        failed: Why there is no reading, or why a pair was skipped.
+        void: Whether its duel was given up.
+        aside: Why nothing is learned from the reading, where that is so.
+        block: To which block it belongs, where that was told.
+        earlier: Whether it is of an earlier campaign.
+        covariates: What was measured beside it, by name.
+        answer: What was said of a pair; `None` where nothing was (yet).
+        steps: How many words the scale of a pair has; `None` for a setting to measure.
+        again: The pair that was asked again by this one, in the other order.
+        plan: The audit or verification that a pair serves, by its number.
+        added: Whether a pair was not asked for, so that no coin has decided on its order.
+        position: Its place among the trials of its duel, from 1.
+        positions: How many trials its duel has.
+        asked: When it was last handed out, ISO 8601 in UTC; `None` if the log does not say it.
+        ended: When it was answered, or failed.
+    """
+
+    trial: int
+    duel: int
+    worker: str | None
+    x: Any
+    value: float | None = None
+    values: Mapping[str, float] = field(default_factory=dict)
+    time: float | None = None
+    error: float = 0.0
+    failed: str | None = None
+    void: bool = False
+    aside: str | None = None
+    block: str | None = None
+    earlier: bool = False
+    covariates: Mapping[str, float] = field(default_factory=dict)
+    answer: str | float | None = None
+    steps: int | None = None
+    again: int | None = None
+    plan: int | None = None
+    added: bool = False
+    position: int = 1
+    positions: int = 1
+    asked: str | None = field(default=None, compare=False, repr=False)
+    ended: str | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def places(self) -> dict[str, Any]:
+        """The setting to measure, as x; or those to judge, as first and second."""
+        return {"x": self.x} if self.steps is None else dict(zip(PLACES, self.x, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What somebody said of a study.
+
+    Attributes:
+        topic: What it is about, in a word or two.
+        text: What was said.
+        x: Where the machine was moved, where it was.
+        at: When it was said, ISO 8601 in UTC; `None` if the log does not say it.
+    """
+
+    topic: str
+    text: str = ""
+    x: Any = None
+    at: str | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting of a study that was changed.
+
+    Attributes:
+        name: Which: "mode" or "unit".
+        value: What it is from then on.
+        why: Why, if somebody has said so.
+        at: When, ISO 8601 in UTC; `None` if the log does not say it.
+    """
+
+    name: str
+    value: str
+    why: str = ""
+    at: str | None = field(default=None, compare=False, repr=False)
+
+
+def last_set(settings: Sequence[Setting], name: str) -> Setting | None:
+    """Return the last change of a setting; `None` if it was never set.
+
+    Example:
+        >>> last_set([Setting("unit", "W"), Setting("mode", "pause"), Setting("unit", "mW")], "unit").value
+        'mW'
+    """
+    return next((setting for setting in reversed(settings) if setting.name == name), None)
+
+
+def unit_of(settings: Sequence[Setting]) -> str:
+    """Return the unit of a reading; empty if none is set."""
+    unit = last_set(settings, "unit")
+    return "" if unit is None else printable(unit.value, "")
+
 
 RECENT_READINGS = 8
 """How many of the last readings are looked at for one that should be confirmed."""
@@ -34,9 +146,9 @@ def feasibility(ledger: Ledger, aside: frozenset[int], extent: FloatArray) -> Fe
     """
     if not ledger.failed and not aside:
         return Feasibility(extent)
-    trials = [*ledger.told, *ledger.failed]
+    trials = [*ledger.readings, *ledger.failed]
     points = np.array([ledger.of_trial[i].point(i) for i in trials])
-    return Feasibility.of(extent, points, np.array([i in ledger.told and i not in aside for i in trials]))
+    return Feasibility.of(extent, points, np.array([i in ledger.readings and i not in aside for i in trials]))
 
 
 def suspect(ledger: Ledger, spoiled: tuple[float, ...], sign: float) -> FloatArray | None:
@@ -49,14 +161,14 @@ def suspect(ledger: Ledger, spoiled: tuple[float, ...], sign: float) -> FloatArr
         spoiled: The times of the readings held for spoiled.
         sign: -1 where values are minimized.
     """
-    recent = islice(reversed(ledger.told.items()), RECENT_READINGS)
+    recent = islice(reversed(ledger.readings.items()), RECENT_READINGS)
     doubtful = [i for i, reading in recent if reading.place in spoiled and not reading.told.campaign]
     if not doubtful:
         return None
-    points = {i: ledger.of_trial[i].point(i) for i in ledger.told}
-    values = sorted(sign * reading.value for reading in ledger.told.values())
+    points = {i: ledger.of_trial[i].point(i) for i in ledger.readings}
+    values = sorted(sign * reading.value for reading in ledger.readings.values())
     for i in doubtful:
-        good = sign * ledger.told[i].value > values[len(values) // 2]
+        good = sign * ledger.readings[i].value > values[len(values) // 2]
         once = sum(point.tobytes() == points[i].tobytes() for point in points.values()) == 1
         if good and once:
             return points[i]
@@ -65,7 +177,6 @@ def suspect(ledger: Ledger, spoiled: tuple[float, ...], sign: float) -> FloatArr
 
 def standing(
     ledger: Ledger,
-    docket: Docket,
     planned: Sequence[Planned],
     plans: Sequence[Plan],
     setup: Setup,
@@ -75,75 +186,121 @@ def standing(
     """Return what is known of a study besides its belief.
 
     Args:
-        ledger: All trials.
-        docket: All pairs that were judged.
+        ledger: All questions.
         planned: What was planned.
         plans: How far it is with each plan.
         setup: What the study is governed by.
         feasible: Where readings can be had.
         space: The part of the space that is looked at.
     """
-    first = next((ledger.of_trial[i].point(i) for i, told in ledger.told.items() if not told.told.campaign), None)
+    ours = (i for i, reading in ledger.readings.items() if not reading.told.campaign)
+    first = next((ledger.of_trial[i].point(i) for i in ours), None)
     start = first if setup.start is None else setup.start
     start = None if start is None else space.snap(start[None])[0]
     done = [plan for plan, state in zip(planned, plans, strict=True) if state.complete and state.concerns(space)]
     verified = [plan for plan in done if plan.purpose == "verify"][-1:]
-    served = [entry for entry in ledger.entries if entry.plan is not None]
-    fresh = [case for plan in planned if plan.purpose == "verify" for case in docket.serving(plan.number)]
+    fresh = {plan.number for plan in planned if plan.purpose == "verify"}
+    served = [e for e in ledger.duels if e.plan is not None], [e for e in ledger.pairs.values() if e.plan in fresh]
     return Standing(
         ledger.places.get("", 0),
         feasible,
         start,
         theorem=not setup.offset.learns_readings,
-        enough=not stuck(equal_at_end(ledger.latest), len(ledger.told)),
+        enough=not stuck(equal_at_end(ledger.latest), len(ledger.readings)),
         audited=any(plan.purpose == "audit" for plan in done),
-        verification=verification(verified[0], served, fresh, setup.sign, start) if verified else None,
+        verification=verification(verified[0], *served, setup.sign, start) if verified else None,
     )
 
 
 def records(
     ledger: Ledger,
-    posterior: Posterior | None,
+    past: Iterable[Stamped],
     decode: Callable[[FloatArray], Any],
-    trials: Container[int] | None = None,
+    posterior: Posterior | None = None,
+    judgements: bool = False,
+    trials: Iterable[int] | None = None,
 ) -> list[Record]:
-    """Return what became of every trial, in the order in which they were told; then those that were not.
+    """Return a record for every trial handed out, in the order of answers; then for those that have none.
 
     Args:
-        ledger: All trials.
-        posterior: The belief, which knows what it does not learn from; `None` where that need not be said.
+        ledger: All questions.
+        past: All events and their times.
         decode: Turns an encoded point into the user's.
+        posterior: The belief, which knows what it does not learn from; `None` if that need not be said.
+        judgements: Whether the pairs are wanted instead.
         trials: Only these; all by default.
     """
-    handed = (*ledger.told, *ledger.failed, *sorted(ledger.handed))
-    return [_record(ledger, i, posterior, decode) for i in handed if trials is None or i in trials]
+    known = ledger.judgements if judgements else ledger.readings
+    others = ledger.pairs if judgements else (*ledger.failed, *sorted(ledger.handed))
+    wanted = None if trials is None else set(trials)
+    asked, ended = _times(past)
+    return [
+        replace(_record(ledger, i, decode, posterior), asked=asked.get(i), ended=ended.get(i))
+        for i in dict.fromkeys((*known, *others))
+        if wanted is None or i in wanted
+    ]
 
 
-def _record(ledger: Ledger, i: int, posterior: Posterior | None, decode: Callable[[FloatArray], Any]) -> Record:
-    told, entry = ledger.told.get(i), ledger.of_trial[i]
+def _times(past: Iterable[Stamped]) -> tuple[dict[int, str | None], dict[int, str | None]]:
+    """Return when each trial or pair was last handed out, and when it was answered or failed."""
+    asked: dict[int, str | None] = {}
+    ended: dict[int, str | None] = {}
+    for stamped in past:
+        match stamped.event:
+            case Asked(trial=i) | Handed(trial=i):
+                asked[i] = stamped.at
+            case Added(trial=i):
+                asked[i] = ended[i] = stamped.at
+            case Told(trial=i) | Failed(trial=i):
+                ended[i] = stamped.at
+            case Retracted(trial=i):
+                ended.pop(i, None)
+    return asked, ended
+
+
+def _record(ledger: Ledger, i: int, decode: Callable[[FloatArray], Any], posterior: Posterior | None) -> Record:
+    entry, reading = ledger.of_trial[i], ledger.readings.get(i)
+    record = Record(i, entry.number, entry.worker, None, failed=ledger.failed.get(i, ledger.skipped.get(i)))
+    if isinstance(entry.question, PairToJudge):
+        return _pair_record(entry, record, decode)
     k, n = entry.ids.index(i), len(entry.ids)
-    record = Record(i, entry.number, entry.worker, decode(entry.point(i)), void=entry.void, position=k + 1, positions=n)
-    if told is None:
-        return replace(record, failed=ledger.failed.get(i))
-    known = told.told.to_dict()
+    record = replace(record, x=decode(entry.point(i)), void=entry.void, position=k + 1, positions=n)
+    if reading is None:
+        return record
+    known = reading.told.to_dict()
     return replace(
         record,
-        value=told.value,
-        time=told.time,
-        error=told.error,
-        aside=_aside(told, i in entry.aside, posterior),
+        value=reading.value,
+        values=reading.values,
+        time=reading.time,
+        error=reading.error,
+        aside=_aside(reading, i in entry.aside, posterior),
         block=known["block"],
         earlier=known["campaign"] is not None,
         covariates=known["covariates"] or {},
     )
 
 
-def _aside(told: Reading, strange: bool, posterior: Posterior | None) -> str | None:
-    """Return why nothing is learned from a reading, where that is so."""
+def _pair_record(entry: Entry, record: Record, decode: Callable[[FloatArray], Any]) -> Record:
+    pair, said = entry.pair, entry.judgement
+    return replace(
+        record,
+        worker=entry.worker or None,
+        x=tuple(map(decode, pair.points)),
+        answer=None if said is None else said.answer,
+        steps=pair.steps,
+        again=pair.again,
+        plan=entry.plan,
+        added=entry.added,
+    )
+
+
+def _aside(reading: Reading, strange: bool, posterior: Posterior | None) -> str | None:
+    """Return why nothing is learned from a reading, if that is so."""
     if strange:
         return "it cannot be"
     if posterior is None:
         return None
-    if told.told.campaign:
-        return "it contradicts the readings of now" if told.told.campaign in posterior.estranged else None
-    return "it is spoiled" if told.place in posterior.spoiled else None
+    if reading.told.campaign:
+        return "it contradicts the readings of now" if reading.told.campaign in posterior.estranged else None
+    return "it is spoiled" if reading.place in posterior.spoiled else None

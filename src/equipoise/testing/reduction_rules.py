@@ -133,10 +133,11 @@ def is_written(reduction: Reduction) -> None:
     proposal = proposal_for(reduction)
     codec = Codec(Finite(proposal.points))
     for duel in thrown(reduction, 20):
-        event = codec.from_json(codec.to_json(Asked(0, 0, duel)))
+        event = codec.from_json(codec.to_json(Asked(0, duel, 0)))
         require(isinstance(event, Asked), f"it comes back as {event!r}")
         assert isinstance(event, Asked)
-        found = event.duel
+        found = event.question
+        assert isinstance(found, Duel)
         same = found.points.tobytes() == duel.points.tobytes() and found.baseline == duel.baseline
         require(same and tuple(found.signs) == tuple(duel.signs), "other points, signs or baseline come back")
         agree(compared(proposal, found), compared(proposal, duel), "what is compared")

@@ -10,7 +10,8 @@ import pytest
 import equipoise as eq
 from equipoise.belief import JudgedPosterior
 from equipoise.belief.judgements import heard, judged
-from equipoise.log.events import Paired, unfitted
+from equipoise.data import PairToJudge
+from equipoise.log.events import Asked, unfitted
 from invoking import invoke
 from studies import events, rewrite
 
@@ -43,7 +44,7 @@ def deaf(monkeypatch):
 def paired(opt):
     """A pair that costs nothing to propose."""
     first, second = np.random.default_rng(opt.judgements).random((2, 2))
-    opt._session.change(lambda s: s.happen(Paired(s.state.trials, first, second, 5)))
+    opt._session.change(lambda s: s.happen(Asked(s.state.trials, PairToJudge(np.array([first, second]), 5))))
     return opt.study.open_pairs[-1]
 
 
@@ -86,7 +87,7 @@ STUDIES = {
 @pytest.mark.parametrize(("parts", "readings"), STUDIES.values(), ids=STUDIES)
 def test_a_study_that_is_taken_up_fits_nothing_and_is_the_one_that_was_left(path, deaf, parts, readings):
     opt = judge(eq.Optimizer(SPACE, log=path, rng=0, **parts), 17, readings)
-    kept = [event["heard"] for event in events(path) if "heard" in event]
+    kept = [event["fit"]["judged"] for event in events(path) if "judged" in event.get("fit", {})]
     assert len(kept) >= 3
     assert "precisions" not in kept[0]
     assert len(kept[-1]["precisions"]) == kept[-1]["answers"] > 12
@@ -121,12 +122,12 @@ def test_looking_computes_nothing(path, deaf):
 
 def test_a_log_without_fits_is_taken_up(path):
     now = seen(judge(eq.Optimizer(SPACE, log=path, rng=0), 15))
-    former = [{name: value for name, value in event.items() if name != "heard"} for event in events(path)]
+    former = [{name: value for name, value in event.items() if name != "fit"} for event in events(path)]
     rewrite(path, former)
     again = eq.resume(path)
     assert seen(again) == now
     judge(again, 4)
-    assert any("heard" in event for event in events(path))
+    assert any("judged" in event.get("fit", {}) for event in events(path))
 
 
 def test_what_is_taken_back_takes_its_fits_with_it(path, deaf):
@@ -158,7 +159,7 @@ def test_a_reading_that_is_taken_back_is_so_for_judgements_too(path):
 def test_a_replay_believes_no_fit(path):
     opt = judge(eq.Optimizer(SPACE, log=path, rng=0), 14)
     anew = eq.Optimizer(SPACE, rng=0)
-    for event in opt._session.state._events:
+    for event in opt._session.state.events:
         anew.study.replay(unfitted(event))
     assert seen(anew) == seen(opt)
 
@@ -174,7 +175,7 @@ def of_judge(**values):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        (lambda said: [], "`heard` must be what was learned"),
+        (lambda said: [], "`judged` must be what was learned"),
         (change(answers=99), "its fit must be after answer"),
         (change(fitted=0), "its fit must be after answer 1 to"),
         (change(judges={}), "`judges` must be a list"),
@@ -198,8 +199,8 @@ def of_judge(**values):
 )
 def test_a_fit_that_cannot_be_is_refused(tmp_path, twenty, changed, message):
     contents = [json.loads(line) for line in twenty.splitlines()]
-    last = next(event for event in reversed(contents) if event.get("heard", {}).get("answers") == 20)
-    last["heard"] = changed(last["heard"])
+    last = next(event for event in reversed(contents) if event.get("fit", {}).get("judged", {}).get("answers") == 20)
+    last["fit"] = last["fit"] | {"judged": changed(last["fit"]["judged"])}
     rewrite(tmp_path / "study.jsonl", contents)
     with pytest.raises(eq.LogError, match=message):
         eq.resume(tmp_path / "study.jsonl")

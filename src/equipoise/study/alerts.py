@@ -1,0 +1,180 @@
+"""What the user should know of a reading: it cannot be, its duel was given up, a sensor seems dead, and so on.
+
+Overload codes and the like are set aside before anything is learned from them; the log keeps them. Only what no unit
+explains is set aside here. A reading that is merely far off is for the belief to judge (`belief/disturbances.py`): it
+may be a discovery.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import chain, takewhile
+
+import numpy as np
+
+from equipoise._typing import FloatArray
+from equipoise.belief import Posterior, error_scale
+from equipoise.study.ledger import Entry, Ledger
+from equipoise.study.limits import Limits
+
+LARGEST_VALUE = 1e100
+"""Larger values are set aside always: their squares are no numbers any more."""
+
+LARGEST_PLAUSIBLE = 1e20
+"""Values up to this are never set aside here, whatever the others are: units from 1e-12 to 1e12 lie far below. The code
+for an overload, 9.9e37, lies far above."""
+
+LARGEST_RATIO = 1e12
+"""Larger values are set aside if they are this many times as far from the others as those are from each other."""
+
+FEW_EQUAL = 10
+"""After this number of equal readings in a row the user is asked whether the sensor is alive."""
+
+STUCK_SHARE = 0.5
+"""If this share of all readings are the last ones and equal, nothing is known of the settings."""
+
+LARGEST_MISFIT = 25.0
+"""How many times as large as expected the mean square of the outcomes may be before the kernel is contradicted."""
+
+FEWEST_OUTCOMES = 4
+"""With fewer outcomes nothing is said of that."""
+
+
+class DuelGivenUp(UserWarning):
+    """A duel came to nothing, since a reading failed or came too late; everything learned before stays."""
+
+
+class GapUnknown(UserWarning):
+    """Readings were told without their times, so that the time between them cannot be compared with `max_gap`."""
+
+
+class DropExceeded(UserWarning):
+    """A setting that was asked for as safe turned out to be worse than the start by more than `drop`."""
+
+
+class Estranged(UserWarning):
+    """Readings of an earlier campaign contradict those of now; they stay in the log, nothing is learned from them."""
+
+
+class DeadSensor(UserWarning):
+    """Many readings in a row are equal to the last bit, as those of a sensor that is not connected are."""
+
+
+class SetAside(UserWarning):
+    """A reading cannot be: it is kept in the log, and nothing is learned from it."""
+
+
+class WrongUnit(UserWarning):
+    """The readings contradict the unit of the kernel that was given: bounds by it would mean nothing."""
+
+
+def absurd(values: Sequence[float]) -> frozenset[int]:
+    """Return which of the values told so far cannot be readings.
+
+    Example:
+        >>> sorted(absurd([0.3, 9.9e37, 0.5, 0.2]))
+        [1]
+        >>> sorted(absurd([3e37, 9.9e37, 5e37, 2e37]))  # a strange unit, but that of all of them
+        []
+    """
+    large = [i for i, value in enumerate(values) if abs(value) > LARGEST_PLAUSIBLE]
+    if not large:
+        return frozenset()
+    y = np.array(values)
+    usual = y[np.abs(y) <= LARGEST_VALUE]
+    middle = float(np.median(usual)) if len(usual) else 0.0
+    spread = float(np.median(np.abs(usual - middle))) if len(usual) else 0.0
+    limit = LARGEST_RATIO * spread if len(usual) > 2 and spread > 0 else np.inf
+    return frozenset(i for i in large if abs(y[i]) > LARGEST_VALUE or abs(y[i] - middle) > limit)
+
+
+def equal_at_end(readings: Iterable[tuple[float, bytes]]) -> int:
+    """Return how many of the last readings are equal to the last bit; 0 if all of these are of one setting.
+
+    Args:
+        readings: Value and point of each, the last one first.
+
+    Example:
+        >>> equal_at_end([(0.5, b"c"), (0.5, b"a"), (0.5, b"b"), (0.3, b"a")]), equal_at_end([(0.5, b"a"), (0.5, b"a")])
+        (3, 0)
+    """
+    (value, point), *others = list(readings) or [(0.0, b"")]
+    same = [point, *(at for _, at in takewhile(lambda reading: reading[0] == value, others))]
+    return len(same) if len(set(same)) > 1 else 0
+
+
+def stuck(same: int, readings: int) -> bool:
+    """Return whether the sensor seems dead: many readings at the end are equal, and these are half of all or more."""
+    return same >= FEW_EQUAL and same >= STUCK_SHARE * readings
+
+
+def dead_alert(ledger: Ledger, value: float, point: FloatArray) -> DeadSensor | None:
+    """Return what is to be said if a new reading equals the last ten, twenty, forty and so on.
+
+    Args:
+        ledger: All trials before it.
+        value: The reading.
+        point: Where it was taken, shape (d,).
+    """
+    if next(ledger.latest, (None, b""))[0] != value:
+        return None
+    same, due = equal_at_end(chain([(value, point.tobytes())], ledger.latest)), FEW_EQUAL
+    while due < same:
+        due *= 2
+    if same != due:
+        return None
+    return DeadSensor(f"the last {same} readings are all {value!r}: is the sensor alive? No bound is claimed of it")
+
+
+def gap_alert(entry: Entry, late: bool, max_gap: float | None) -> Warning | None:
+    """Return what is to be said of the time between the readings of a duel, and of their blocks.
+
+    Args:
+        entry: The duel.
+        late: Whether it is given up for either.
+        max_gap: The longest time between its readings.
+    """
+    if late:
+        why = "in different blocks" if entry.split else f"more than {max_gap} apart"
+        return DuelGivenUp(f"duel {entry.number} given up: its halves were {why}")
+    if max_gap is None or entry.void or len(entry.readings) < len(entry.ids) or entry.timed:
+        return None
+    return GapUnknown(f"`max_gap` was not checked for duel {entry.number}: tell the `time` of every reading")
+
+
+def drop_alert(limits: Limits, entry: Entry, now: Posterior, before: Posterior) -> DropExceeded | None:
+    """Return what is to be said if a setting turns out to be worse than the start by more than the limit.
+
+    Args:
+        limits: What may be proposed.
+        entry: The duel with its readings.
+        now: The belief with these.
+        before: The belief without the last one.
+    """
+    told = [entry.point(i) for i, said in entry.readings.items() if said.point is None or i in entry.moved]
+    news = limits.unsafe(now, told)
+    if not news or len(limits.unsafe(before, told)) == len(news):
+        return None
+    return DropExceeded(
+        f"a setting of duel {entry.number} seems to be worse than the start by more than `drop`, {limits.drop:g}: "
+        "fewer settings are taken for safe from now on; see `retract` if the reading is wrong"
+    )
+
+
+def estranged_alert(now: Posterior, before: Posterior) -> Estranged | None:
+    """Return what is to be said if readings of an earlier campaign are no longer believed."""
+    if not (news := sorted(now.estranged - before.estranged)):
+        return None
+    names = ", ".join(map(repr, news))
+    return Estranged(f"earlier readings of {names} contradict those of now: nothing is learned from them")
+
+
+def wrong_unit(posterior: Posterior) -> WrongUnit | None:
+    """Return what is to be said if the outcomes are far larger than a kernel that was given allows."""
+    allowed = max(1.0, 1.0 / error_scale(posterior.confidence, posterior.regularizer))
+    times = posterior.misfit / max(posterior.comparisons, 1) / allowed
+    if posterior.comparisons < FEWEST_OUTCOMES or times <= LARGEST_MISFIT:
+        return None
+    return WrongUnit(
+        f"the differences read are {math.sqrt(times):.2g} times as large as `kernel` and `regularizer` say, so no "
+        f"bound is claimed: multiply both by about {times:.1g}, or give neither, and all is learned"
+    )
