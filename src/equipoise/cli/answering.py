@@ -1,26 +1,14 @@
 """`equipoise ask`, `tell`, `fail`, `expire`, `note`, and taking back what was told: `correct`, `retract`, `undo`."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import click
 
 from equipoise._validation import NUMBER
-from equipoise.cli.common import (
-    AS_JSON,
-    BLOCK,
-    CONTEXT,
-    STUDY,
-    WORKER,
-    assignments,
-    command,
-    context_of,
-    opened,
-    say,
-    setting,
-)
+from equipoise.cli.common import BLOCK, CONTEXT, WORKER, Said, assignments, context_of, setting, study_command
 from equipoise.likelihoods import SCALES
+from equipoise.optimizer import Optimizer
 
 
 def number(text: str | float) -> float:
@@ -59,30 +47,27 @@ TRIAL = click.argument("trial", type=count)
 SIGNED = {"ignore_unknown_options": True}  # -0.5 is a number, not an option
 
 
-@command(
+@study_command(
     "ask",
     """equipoise ask study.jsonl
 equipoise ask study.jsonl --worker laser-2 --json
 equipoise ask study.jsonl --context temp=21""",
     short_help="What to measure next.",
 )
-@STUDY
 @WORKER
 @CONTEXT
-@AS_JSON
-def ask(study: Path, worker: str | None, context: tuple[str, ...], as_json: bool) -> None:
+def ask(opt: Optimizer, worker: str | None, context: tuple[str, ...]) -> Said:
     """Print what to measure next: the number of the trial, then its settings.
 
     A trial stays open until it is told, failed or expired. Several may be open at once. Where the study has contexts,
     say what they are; the second half of a pair may go without, and is at that of the first.
     """
-    opt = opened(study)
     trial = opt.ask(worker=worker, context=context_of(opt, context))
     data = {"id": trial.id, "x": trial.x} | ({} if worker is None else {"worker": worker})
-    say(as_json, data, f"{trial.id} {assignments(trial.x, opt.space)}")
+    return data, f"{trial.id} {assignments(trial.x, opt.space)}"
 
 
-@command(
+@study_command(
     "tell",
     """equipoise tell study.jsonl 0 0.83
 equipoise tell study.jsonl 1 -1.2e-3 --time 1731660000 --error 0.05
@@ -91,7 +76,6 @@ equipoise tell study.jsonl 3 0.7 --block tuesday --covariate temperature=21.3"""
     short_help="Report a reading.",
     context_settings=SIGNED,
 )
-@STUDY
 @TRIAL
 @click.argument("value", type=number)
 @click.option("--x", metavar="JSON", help="Where it was really measured, if that is not where it should have been.")
@@ -105,137 +89,115 @@ equipoise tell study.jsonl 3 0.7 --block tuesday --covariate temperature=21.3"""
     metavar="NAME=NUMBER",
     help="What was measured beside it, such as temperature=21.3; repeatable.",
 )
-@AS_JSON
 def tell(
-    study: Path,
+    opt: Optimizer,
     trial: int,
     value: float,
     x: str | None,
     block: str | None,
     covariates: tuple[str, ...],
-    as_json: bool,
     **more: Any,
-) -> None:
+) -> Said:
     """Report the reading VALUE of a TRIAL. Telling the same twice changes nothing; another value is refused."""
-    opt = opened(study)
     if block is not None:
         opt.begin_block(block)
     beside = dict(map(beside_it, covariates))
     opt.tell(trial, value, x=None if x is None else setting("--x", x), covariates=beside, **more)
-    say(
-        as_json,
-        {"id": trial, "value": value, "readings": opt.readings},
-        f"Trial {trial} is told: reading {opt.readings}.",
-    )
+    data = {"id": trial, "value": value, "readings": opt.readings}
+    return data, f"Trial {trial} is told: reading {opt.readings}."
 
 
-@command("fail", "equipoise fail study.jsonl 3 shutter closed", short_help="Report that there is no reading.")
-@STUDY
+@study_command("fail", "equipoise fail study.jsonl 3 shutter closed", short_help="Report that there is no reading.")
 @TRIAL
 @click.argument("reason", nargs=-1, required=True)
-@AS_JSON
-def fail(study: Path, trial: int, reason: tuple[str, ...], as_json: bool) -> None:
+def fail(opt: Optimizer, trial: int, reason: tuple[str, ...]) -> Said:
     """Report that a TRIAL has no reading, and the REASON. Its pair is given up; everything learned before stays."""
-    opened(study).tell(trial, failed=" ".join(reason))
-    say(as_json, {"id": trial, "failed": " ".join(reason)}, f"Trial {trial} has failed; its pair is given up.")
+    opt.tell(trial, failed=" ".join(reason))
+    return {"id": trial, "failed": " ".join(reason)}, f"Trial {trial} has failed; its pair is given up."
 
 
-@command("expire", "equipoise expire study.jsonl 3", short_help="Take back a trial whose worker is lost.")
-@STUDY
+@study_command("expire", "equipoise expire study.jsonl 3", short_help="Take back a trial whose worker is lost.")
 @TRIAL
-@AS_JSON
-def expire(study: Path, trial: int, as_json: bool) -> None:
+def expire(opt: Optimizer, trial: int) -> Said:
     """Take back an open TRIAL: the next `ask` of its worker hands it out again."""
-    opened(study).study.expire(trial)
-    say(as_json, {"id": trial, "expired": True}, f"Trial {trial} waits again.")
+    opt.study.expire(trial)
+    return {"id": trial, "expired": True}, f"Trial {trial} waits again."
 
 
-@command(
+@study_command(
     "correct",
     "equipoise correct study.jsonl 3 0.84\nequipoise correct study.jsonl 3 0.84 --error 0.05\n"
     "equipoise correct study.jsonl 7 second",
     short_help="Replace a reading or judgement that was wrong.",
     context_settings=SIGNED,
 )
-@STUDY
 @TRIAL
 @click.argument("value", type=told)
 @click.option("--x", metavar="JSON", help="Where it was really measured.  [default: as told before]")
 @click.option("--time", type=number, help="When it was measured.  [default: as told before]")
 @click.option("--error", type=number, help="The reading's own standard error.  [default: as told before]")
-@AS_JSON
-def correct(study: Path, trial: int, value: float | str, x: str | None, as_json: bool, **more: Any) -> None:
+def correct(opt: Optimizer, trial: int, value: float | str, x: str | None, **more: Any) -> Said:
     """Replace the reading of a TRIAL, or the answer to a pair, by VALUE, as if it had been told. The log keeps both."""
-    opened(study).correct(trial, value, x=None if x is None else setting("--x", x), **more)
+    opt.correct(trial, value, x=None if x is None else setting("--x", x), **more)
     shown = value if isinstance(value, str) else f"{value:g}"
-    say(as_json, {"id": trial, "value": value}, f"Trial {trial} is corrected to {shown}.")
+    return {"id": trial, "value": value}, f"Trial {trial} is corrected to {shown}."
 
 
-@command("retract", "equipoise retract study.jsonl 3", short_help="Take a reading or a failure back.")
-@STUDY
+@study_command("retract", "equipoise retract study.jsonl 3", short_help="Take a reading or a failure back.")
 @TRIAL
-@AS_JSON
-def retract(study: Path, trial: int, as_json: bool) -> None:
+def retract(opt: Optimizer, trial: int) -> Said:
     """Take back what was told of a TRIAL, as if it had not been: it is open again. The log keeps it."""
-    opened(study).retract(trial)
-    say(as_json, {"id": trial, "retracted": True}, f"Trial {trial} is open again.")
+    opt.retract(trial)
+    return {"id": trial, "retracted": True}, f"Trial {trial} is open again."
 
 
-@command("undo", "equipoise undo study.jsonl", short_help="Take the last step back.")
-@STUDY
-@AS_JSON
-def undo(study: Path, as_json: bool) -> None:
+@study_command("undo", "equipoise undo study.jsonl", short_help="Take the last step back.")
+def undo(opt: Optimizer) -> Said:
     """Take back the last step, and nothing else.
 
     A reading, a failure or an answer that was told: its trial is open again. A correction: what was told before it
     stands again. A retraction: what was taken back is told again.
     """
-    opt = opened(study)
     trial = opt.undo()
     now: dict[int, Any] = {record.trial: record.value for record in opt.records(aside=False)}
     now |= {pair.id: answer for pair, answer in opt.study.answers()}
     value = now.get(trial)
     if value is not None:
-        say(as_json, {"id": trial, "retracted": False, "value": value}, f"Trial {trial} is at {value} again.")
-        return
-    say(as_json, {"id": trial, "retracted": True}, f"Trial {trial} is open again.")
+        return {"id": trial, "retracted": False, "value": value}, f"Trial {trial} is at {value} again."
+    return {"id": trial, "retracted": True}, f"Trial {trial} is open again."
 
 
-@command(
+@study_command(
     "note",
     "equipoise note study.jsonl shift the beam is back after 20 minutes\n"
     'equipoise note study.jsonl best dialed in for the night --x \'{"q1": 0.7, "q2": 0}\'',
     short_help="Write something down that others should know.",
 )
-@STUDY
 @click.argument("topic")
 @click.argument("text", nargs=-1)
 @click.option("--x", metavar="JSON", help="The setting to which the machine was moved, if it was.")
-@AS_JSON
-def note(study: Path, topic: str, text: tuple[str, ...], x: str | None, as_json: bool) -> None:
+def note(opt: Optimizer, topic: str, text: tuple[str, ...], x: str | None) -> Said:
     """Write a note into the study: a TOPIC in one word, and a TEXT. Nothing is learned from it.
 
     The page of `serve` shows notes.
     """
-    opened(study).study.note(topic, " ".join(text), x=None if x is None else setting("--x", x))
-    say(as_json, {"topic": topic, "text": " ".join(text)}, f"Noted: {topic}.")
+    opt.study.note(topic, " ".join(text), x=None if x is None else setting("--x", x))
+    return {"topic": topic, "text": " ".join(text)}, f"Noted: {topic}."
 
 
-@command(
+@study_command(
     "set",
     "equipoise set study.jsonl unit mW\nequipoise set study.jsonl mode pause lunch\n"
     'equipoise set study.jsonl mode "by hand"',
     short_help="Set the unit of a reading, or who measures.",
 )
-@STUDY
 @click.argument("name", type=click.Choice(["unit", "mode"]))
 @click.argument("value")
 @click.argument("why", nargs=-1)
-@AS_JSON
-def set_(study: Path, name: str, value: str, why: tuple[str, ...], as_json: bool) -> None:
+def set_(opt: Optimizer, name: str, value: str, why: tuple[str, ...]) -> Said:
     """Set the unit of a reading, or the mode of the page of `serve`, and say WHY if you like.
 
     The mode "pause" pauses the study there, "by hand" and "automatic" let it go on. Nothing is learned from it.
     """
-    opened(study).study.set(name, value, " ".join(why))
-    say(as_json, {"set": name, "value": value, "why": " ".join(why)}, f"Set: {name} is {value}.")
+    opt.study.set(name, value, " ".join(why))
+    return {"set": name, "value": value, "why": " ".join(why)}, f"Set: {name} is {value}."

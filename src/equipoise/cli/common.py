@@ -71,6 +71,25 @@ def command(
     return make
 
 
+Said = tuple[Any, str]
+"""What a command says: data for scripts, which --json prints, and a text for people."""
+
+
+def study_command(name: str, examples: str, **options: Any) -> Callable[[Callable[..., Said]], click.Command]:
+    """Make a command that works on a study: its function takes the optimizer, and returns what to say."""
+
+    def make(function: Callable[..., Said]) -> click.Command:
+        @wraps(function)
+        def opening(study: Path, as_json: bool, **arguments: Any) -> None:
+            say(as_json, *function(opened(study), **arguments))
+
+        made = STUDY(command(name, examples, **options)(opening))
+        made.params.insert(0, made.params.pop())  # the study is the first argument, --json the last option
+        return AS_JSON(made)
+
+    return make
+
+
 @contextmanager
 def explained() -> Iterator[None]:
     """Say what the library refuses as an error of the command."""
