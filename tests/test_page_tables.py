@@ -58,6 +58,8 @@ def resolve(path):
         if part in getattr(thing, "__dataclass_fields__", {}):
             return  # an attribute of an instance
         thing = getattr(thing, part)
+        if isinstance(thing, property):
+            thing = thing.fget.__annotations__["return"]
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if rows(page)], ids=name)
