@@ -22,7 +22,8 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import equipoise as eq
-from equipoise.web.simulator import Simulator, begin
+from equipoise.lab.environments import Simulator
+from equipoise.web.beginning import begin_demo
 
 ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"]
 
@@ -52,7 +53,7 @@ def replied(server: "subprocess.Popen[str]", address: str, path: Path, readings:
         trial = int(re.findall(r'name="trial" value="(\d+)"', text)[0])
         study.study.follow()
         x = next(record.x for record in study.records(aside=False) if record.trial == trial)
-        form = {"do": "tell", "trial": str(trial), "value": repr(read(eq.Trial(trial, x))["value"])}
+        form = {"do": "answer", "trial": str(trial), "value": repr(read(x))}
         time.sleep(0.05)
     ending.set()
     return found[1:]
@@ -150,7 +151,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20.0)
     options = parser.parse_args()
     path = Path(tempfile.mkdtemp()) / "study.jsonl"
-    begin(path)
+    begin_demo(path)
     server, address = started(path)
     try:
         replies = replied(server, address, path, options.readings)

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 
 import equipoise as eq
 from equipoise.cli.main import main
-from equipoise.web.pair_page import Sitting
+from equipoise.web.questions import Sitting
 from equipoise.web.server import application
 from equipoise.web.studies import Studies
 from studies import events, rewrite

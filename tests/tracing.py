@@ -2,6 +2,7 @@
 
 import inspect
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,10 +24,12 @@ def files_run(work: Callable[[], object]) -> dict[str, int]:
 
     before = sys.getprofile()
     sys.setprofile(called)
+    threading.setprofile(called)  # in threads that begin meanwhile
     try:
         work()
     finally:
         sys.setprofile(before)
+        threading.setprofile(None)
     paths = sorted(Path(code) for code in codes if code.startswith(str(SOURCE)))
     return {str(path.relative_to(SOURCE)): len(path.read_text(encoding="utf-8").splitlines()) for path in paths}
 

@@ -61,8 +61,9 @@ def test_the_page_says_the_same(study):
 
     station = Station(study)
     known, said = station.known(), sentences(station.opt.recommend())
-    assert ", ".join(map(str, known.best)) == said[0]
-    assert [*known.claims, known.against_start, f"After {known.told}."] == said[1:]
+    best = known["best"]
+    assert ", ".join(map(str, best["setting"])) == said[0]
+    assert [*best["claims"], best["against_start"], f"After {known.told}."] == said[1:]
 
 
 def test_settings_are_rounded_for_people_and_exact_for_programs(study):

@@ -14,7 +14,7 @@ from matplotlib import pyplot as plt
 from matplotlib.collections import LineCollection
 
 from equipoise.answer.wording import amount
-from equipoise.plots import course
+from equipoise.plots import series
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +50,7 @@ def test_the_offset_moves_with_the_readings(offset, minimize):
         value = (4.0 if minimize else -4.0) * float(trial.x[0] - 0.5) ** 2 + t / 8
         low.tell(trial, value)
         high.tell(twin, value + 128.0)
-    np.testing.assert_allclose(course.offsets(high) - course.offsets(low), 128.0, atol=1e-6)
+    np.testing.assert_allclose(series.offsets(high) - series.offsets(low), 128.0, atol=1e-6)
 
 
 def test_workers_have_colors_of_their_own():

@@ -12,8 +12,8 @@ from matplotlib.contour import ContourSet
 
 from equipoise.answer.wording import amount
 from equipoise.plots import style
-from equipoise.plots.estimate import against, foremost
 from equipoise.plots.knobs import knobs
+from equipoise.plots.series import against, foremost
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ import equipoise as eq
 from equipoise.log.header import Header
 from equipoise.study.setup import PARTS
 from equipoise.web.beginning import begin
-from equipoise.web.station import RefusedError
+from equipoise.web.forms import RefusedError
 from equipoise.web.studies import Studies
 from invoking import invoke
 

@@ -6,10 +6,11 @@ from xml.etree import ElementTree
 import pytest
 
 import equipoise as eq
-from equipoise.web.dials import dials
-from equipoise.web.svg import Axis, Chart, around
+from equipoise.web import View
+from equipoise.web.panels.drawings import certificate_chart, estimate_charts, readings_chart
+from equipoise.web.panels.svg import Axis, Chart, around
+from equipoise.web.questions import dials
 from equipoise.web.tokens import Tokens
-from equipoise.web.traces import certificate_chart, estimate_charts, readings_chart
 
 EVIL = '<script>"&'
 STUDIES = {
@@ -21,38 +22,40 @@ STUDIES = {
 }
 
 
+def viewed(opt):
+    return View(opt, opt.recommend(), start=None, bounds={})
+
+
 @pytest.mark.parametrize("name", STUDIES)
 def test_charts_are_whole_pictures_of_any_study(name):
     space, parts = STUDIES[name]
     opt = eq.Optimizer(space, kernel=eq.RBF(0.5), rng=0, **parts)
+    opt.study.set("unit", EVIL)
     for value in (0.2, 0.5, 0.1, 0.7):
         opt.tell(opt.ask(), value)
-    best = opt.recommend()
-    charts = [
-        readings_chart(opt, best, EVIL),
-        *estimate_charts(opt, best, EVIL),
-        certificate_chart({2: 0.5, 4: 0.2}, 4, ""),
-    ]
+    view = viewed(opt)
+    charts = [readings_chart(view), *estimate_charts(view), certificate_chart({2: 0.5, 4: 0.2}, 4, "")]
     for chart in charts:
         picture = ElementTree.fromstring(chart)
         assert picture.attrib["role"] == "img"
         assert picture.attrib["aria-label"]
         assert "nan" not in chart
     assert len(ElementTree.fromstring(charts[0]).findall("circle")) == 4
-    assert all(str(dial) for dial in dials(space, best.x))
+    assert all(str(dial) for dial in dials(space, view.best.x))
 
 
 def test_axes_have_the_units_of_knobs_and_readings():
     opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1, unit="A")), kernel=eq.RBF(0.5), rng=0)
+    opt.study.set("unit", "mW")
     opt.tell(opt.ask(), 0.2)
-    (chart,) = estimate_charts(opt, opt.recommend(), "mW")
+    (chart,) = estimate_charts(viewed(opt))
     written = [each.text for each in ElementTree.fromstring(chart).iter() if each.text]
     assert {"q1 / A", "f(x) - f(best) / mW"} <= set(written)
 
 
 def test_before_any_reading_there_is_nothing_to_draw():
     opt = eq.Optimizer(eq.Box([(0, 1)]), kernel=eq.RBF(0.5), rng=0)
-    ElementTree.fromstring(readings_chart(opt, opt.recommend(), ""))
+    ElementTree.fromstring(readings_chart(viewed(opt)))
     assert "no bound yet" in certificate_chart({1: math.inf}, 1, "")
 
 

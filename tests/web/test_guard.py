@@ -109,7 +109,7 @@ def test_a_watcher_sees_everything_and_changes_nothing(server, unchanged):
     assert page.status == 200
     assert "watching only" in page.text
     assert "<form" not in page.text
-    for do in ("tell", "fail", "skip", "undo", "pause", "audit", "best", "note", "correct", "retract"):
+    for do in ("answer", "fail", "skip", "undo", "pause", "audit", "best", "note", "correct", "retract"):
         answer = server.post(home("study.jsonl"), {"do": do, "trial": 4, "value": 1, "text": "x"}, cookie="watcher")
         assert answer.status == 403
     assert server.post("/new", {"name0": "q"}, cookie="watcher").status == 403
@@ -253,13 +253,14 @@ def test_only_forms_are_taken(server, kind, unchanged):
 @pytest.mark.parametrize(
     "body",
     [
-        *(b"", b"do=", b"do=exec", b"do=tell", b"do=tell&trial=4", b"do=tell&trial=-1&value=1", b"\xff=%ff", b"do=%ff"),
-        *(b"do=tell&trial=4&value=nan", b"do=tell&trial=4&value=1e999", b"do=tell&trial=4&value=1_0", b"&" * 1000),
+        *(b"", b"do=", b"do=exec", b"do=answer", b"do=answer&trial=4", b"do=answer&trial=-1&value=1"),
+        *(b"\xff=%ff", b"do=%ff", b"&" * 1000),
+        *(b"do=answer&trial=4&value=nan", b"do=answer&trial=4&value=1e999", b"do=answer&trial=4&value=1_0"),
         *(
-            b"do=tell&trial=4&value=0,5",
-            b"do=tell&trial=99999999999&value=1",
-            b"do=tell&value=1&trial=" + b"9" * 5000,
-            b"do=tell&trial=4&value=" + b"9" * 5000,
+            b"do=answer&trial=4&value=0,5",
+            b"do=answer&trial=99999999999&value=1",
+            b"do=answer&value=1&trial=" + b"9" * 5000,
+            b"do=answer&trial=4&value=" + b"9" * 5000,
             b"do=audit&duels=0",
             b"do=correct&trial=4&value=1",
         ),
@@ -341,7 +342,7 @@ def test_names_notes_and_reasons_are_text_and_nothing_else(tmp_path):
         disposition = server.get(f"/study/{link}download/csv").headers["content-disposition"]
         assert "<" not in disposition
         assert '"' not in disposition.replace('filename="', "", 1)[:-1]
-        said = server.post(f"/study/{link}", {"do": "tell", "trial": 2, "value": EVIL}, **{"HX-Request": "true"}).text
+        said = server.post(f"/study/{link}", {"do": "answer", "trial": 2, "value": EVIL}, **{"HX-Request": "true"}).text
         assert "<script>alert" not in said
     finally:
         server.stop()

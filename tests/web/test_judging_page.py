@@ -9,13 +9,12 @@ from seen import NEEDS_BROWSER, PHONE, exhibits, expect, screen, violations
 from served import Served, begun, home
 
 import equipoise as eq
-from equipoise.web.confirming import CONFIRMATIONS
-from equipoise.web.dials import told_of
-from equipoise.web.downloads import FILES
-from equipoise.web.forms import change
-from equipoise.web.pair_page import Sitting
+from equipoise.web.actions import change
+from equipoise.web.beside import CONFIRMATIONS, FILES
+from equipoise.web.forms import RefusedError
+from equipoise.web.questions import Sitting, told_of
 from equipoise.web.server import application
-from equipoise.web.station import RefusedError, Station
+from equipoise.web.station import Station
 from equipoise.web.studies import Studies
 from studies import events
 
@@ -39,31 +38,31 @@ def test_a_stale_form_is_refused_and_told_why(path):
     do(station, do="ask")
     eq.resume(path).judge(0, "second")
     with pytest.raises(RefusedError, match=r"pair 0 was judged: B at \d\d:.*, and no pair is open here now"):
-        do(station, do="judge", pair=0, answer="first")
-    assert do(station, do="judge", pair=0, answer="second") == ["Pair 0 was judged so already: B."]
+        do(station, do="answer", trial=0, answer="first")
+    assert do(station, do="answer", trial=0, answer="second") == ["Pair 0 was already judged: B."]
     do(station, do="ask")
-    do(station, do="pass", pair=1, reason="the sound\nbroke")
+    do(station, do="skip", trial=1, reason="the sound\nbroke")
     with pytest.raises(RefusedError, match=r"pair 1 was skipped at .*, and pair 2 is open here now"):
-        do(station, do="pass", pair=1)
-    with pytest.raises(RefusedError, match="pair 9 is not open here"):
-        do(station, do="judge", pair=9, answer="first")
+        do(station, do="skip", trial=1)
+    with pytest.raises(RefusedError, match="pair 9 is not known"):
+        do(station, do="answer", trial=9, answer="first")
     before = path.read_bytes()
     for wrong in ("best", "", "first "):
         with pytest.raises(RefusedError, match="`answer` must be"):
-            do(station, do="judge", pair=2, answer=wrong)
+            do(station, do="answer", trial=2, answer=wrong)
     assert path.read_bytes() == before
 
 
 def test_a_skipped_pair_has_its_reason_and_can_be_undone(path):
     station = Station(path, sitting=Sitting())
     do(station, do="ask")
-    do(station, do="pass", pair=0, reason="the sound\nbroke")
-    do(station, do="pass", pair=1)
+    do(station, do="skip", trial=0, reason="the sound\nbroke")
+    do(station, do="skip", trial=1)
     assert [event["reason"] for event in events(path) if "fail" in event] == ["the sound broke", "can't tell"]
-    assert station.known().undo.state == "skipped: can't tell"
+    assert station.known()["trials"]["undo"].state == "skipped: can't tell"
     do(station, do="undo", trial=1)
-    assert station.now().sides.pair == 1
-    assert [row.state for row in station.known().rows] == ["skipped: the sound broke"]
+    assert station.now().question.number == 1
+    assert [row.state for row in station.known()["trials"]["rows"]] == ["skipped: the sound broke"]
 
 
 def test_what_is_known_by_judgements_alone(path):
@@ -72,13 +71,13 @@ def test_what_is_known_by_judgements_alone(path):
     for _ in range(12):
         (pair,) = station.opt.study.open_pairs
         gain = pair.first["focus"] - pair.second["focus"]
-        do(station, do="judge", pair=pair.id, answer="equal" if gain == 0 else "first" if gain > 0 else "second")
+        do(station, do="answer", trial=pair.id, answer="equal" if gain == 0 else "first" if gain > 0 else "second")
     known = station.known()
-    assert "noises of the judge" in known.claims[0]  # the unit of readings plays no part
+    assert "noises of the judge" in known["best"]["claims"][0]  # the unit of readings plays no part
     chosen = station.opt.compare(station.opt.recommend().x, station.start).chosen
     assert chosen > 0.5
-    assert f"hosen over the start in {100 * chosen:.0f} % of cases." in known.against_start
-    assert all("nan" not in chart for chart in (known.readings_chart, *known.estimate_charts))
+    assert f"hosen over the start in {100 * chosen:.0f} % of cases." in known["best"]["against_start"]
+    assert all("nan" not in chart for chart in (known["readings"]["chart"], *known["estimate"]["charts"]))
 
 
 def test_a_study_that_was_judged_opens_to_be_judged(path):
@@ -149,18 +148,18 @@ def test_several_judges_each_have_a_pair_an_undo_and_a_name_of_their_own(path):
         do(station, do="ask")
     for judge in ("anna", "bert"):
         do(station, do="ask", judge=judge)
-    pairs = [station.now(judge).sides.pair for judge in ("anna", "bert")]
+    pairs = [station.now(judge).question.number for judge in ("anna", "bert")]
     assert pairs == [0, 1]
     with pytest.raises(RefusedError, match="pair 0 is not open here, and pair 1 is open here now"):
-        do(station, do="judge", pair=0, answer="first", judge="bert")
-    do(station, do="judge", pair=1, answer="second", judge="bert")
-    do(station, do="judge", pair=0, answer="first", judge="anna")
+        do(station, do="answer", trial=0, answer="first", judge="bert")
+    do(station, do="answer", trial=1, answer="second", judge="bert")
+    do(station, do="answer", trial=0, answer="first", judge="anna")
     assert said(path) == [(1, "bert", "second"), (0, "anna", "first")]
     last = station.now("bert").last
     assert (last.pair, last.said) == (1, "B")
-    assert station.known().undo is None  # it would be anybody's
+    assert station.known()["trials"]["undo"] is None  # it would be anybody's
     do(station, do="retract", trial=1, was=last.was, judge="bert")
-    assert station.now("bert").sides.pair == 1
+    assert station.now("bert").question.number == 1
     assert said(path) == [(0, "anna", "first")]
 
 
@@ -169,15 +168,15 @@ def test_a_judge_changes_nothing_that_another_has_said(path):
     eq.resume(path).tell(eq.resume(path).ask(), 0.5)
     for judge in ("anna", "bert"):
         do(station, do="ask", judge=judge)
-        pair = station.now(judge).sides.pair
-        do(station, do="judge", pair=pair, answer="first", judge=judge)
+        pair = station.now(judge).question.number
+        do(station, do="answer", trial=pair, answer="first", judge=judge)
     before, own = path.read_bytes(), said(path)
     was, theirs, reading = told_of("first"), own[1][0], 0
     for form in (
         {"do": "retract", "trial": theirs, "was": was},
-        {"do": "rejudge", "trial": theirs, "was": was, "answer": "second"},
+        {"do": "correct", "trial": theirs, "was": was, "answer": "second"},
         {"do": "undo", "trial": theirs},
-        {"do": "expire", "trial": station.now("bert").sides.pair},
+        {"do": "expire", "trial": station.now("bert").question.number},
         {"do": "correct", "trial": reading, "was": told_of(0.5), "value": 1},
         {"do": "retract", "trial": reading, "was": told_of(0.5)},
     ):
@@ -197,15 +196,15 @@ def test_a_number_is_an_answer(path):
     do(station, do="ask")
     for wrong in ("", "much", "-2", "1_0"):
         with pytest.raises(RefusedError, match=r"[Hh]ow much better it is"):
-            do(station, do="judge", pair=0, answer="first", by=wrong)
+            do(station, do="answer", trial=0, answer="first", by=wrong)
     for k, (word, by) in enumerate((("first", "2.5"), ("second", ".5"), ("equal", ""))):
-        do(station, do="judge", pair=k, answer=word, by=by)
+        do(station, do="answer", trial=k, answer=word, by=by)
     assert [answer for _, _, answer in said(path)] == [2.5, -0.5, 0.0]
     assert Station(path).sitting == Sitting(numbers=True)  # as it was judged before
     page = got(application(Studies(path)), f"{home(path)}trial/1")
     assert 'value="0.5"' in page
     assert '<option value="second" selected>' in page
-    do(station, do="rejudge", trial=1, answer="first", by="4", was=told_of(-0.5))
+    do(station, do="correct", trial=1, answer="first", by="4", was=told_of(-0.5))
     assert [answer for _, _, answer in said(path)] == [2.5, 4.0, 0.0]
 
 
@@ -213,7 +212,7 @@ def test_an_earlier_pair_is_asked_again_in_the_other_order(path):
     station = Station(path, sitting=Sitting("anna", check_every=3))
     do(station, do="ask")
     for k in range(4):
-        do(station, do="judge", pair=k, answer="first")
+        do(station, do="answer", trial=k, answer="first")
     shown = [pair for pair, _ in eq.resume(path).study.answers()]
     assert [pair.again for pair in shown] == [None, None, None, 0]
     assert (shown[3].first, shown[3].second) == (shown[0].second, shown[0].first)
@@ -306,7 +305,7 @@ def test_files_need_a_token_and_watchers_do_not_judge(server):
         answer = server.get(f"{home(path)}exhibit/0/{end}")
         assert answer.status == 404, end
         assert answer.text != "secret"
-    before, form = path.read_bytes(), {"do": "judge", "pair": 0, "answer": "first"}
+    before, form = path.read_bytes(), {"do": "answer", "trial": 0, "answer": "first"}
     assert server.post(home(path), form, cookie="watcher").status == 403
     assert server.post(home(path), form, cookie=None).status == 401
     assert server.post(home(path), form, Origin="http://evil.example").status == 403

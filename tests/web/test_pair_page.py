@@ -7,9 +7,10 @@ from seen import NEEDS_BROWSER, exhibits, expect, screen, violations
 from served import Served, begun, home
 
 import equipoise as eq
-from equipoise.web.forms import change
-from equipoise.web.pair_page import Sitting, on_button
-from equipoise.web.station import RefusedError, Station
+from equipoise.web.actions import change
+from equipoise.web.forms import RefusedError, on_button
+from equipoise.web.questions import Sitting
+from equipoise.web.station import Station
 
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
@@ -34,22 +35,22 @@ def station(tmp_path):
 def test_a_judgement_and_the_next_pair(station):
     do(station, do="ask")
     now = station.now()
-    assert [label for _, label in now.sides.answers] == ["A, much", "A", "equal", "B", "B, much"]
-    assert any(dial.changed for dial in now.sides.first)
-    do(station, do="judge", pair=now.sides.pair, answer="much first")
+    assert [label for _, label in now.question.form.words] == ["A, much", "A", "equal", "B", "B, much"]
+    assert any(dial.changed for dial in now.question.sides[0].dials)
+    do(station, do="answer", trial=now.question.number, answer="much first")
     after = station.now()
-    assert after.sides.pair == now.sides.pair + 1
+    assert after.question.number == now.question.number + 1
     assert after.version != now.version
     with pytest.raises(RefusedError, match="out of date: pair 0 was judged: A, much"):
-        do(station, do="judge", pair=now.sides.pair, answer="second")
+        do(station, do="answer", trial=now.question.number, answer="second")
     with pytest.raises(RefusedError, match="must be a number or one of"):
-        do(station, do="judge", pair=after.sides.pair, answer="third")
-    do(station, do="pass", pair=after.sides.pair)
-    do(station, do="undo", trial=after.sides.pair)
-    assert station.now().sides.pair == after.sides.pair
+        do(station, do="answer", trial=after.question.number, answer="third")
+    do(station, do="skip", trial=after.question.number)
+    do(station, do="undo", trial=after.question.number)
+    assert station.now().question.number == after.question.number
     known = station.known()
     assert known.told == "1 judgement"
-    assert known.rows[0].state.startswith("A, much")
+    assert known["trials"]["rows"][0].state.startswith("A, much")
     assert said(station.path) == {0: "much first"}
 
 

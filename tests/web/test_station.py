@@ -9,14 +9,15 @@ from served import START, begun, value_at
 
 import equipoise as eq
 from equipoise.belief import refitting
+from equipoise.lab.environments import Simulator
 from equipoise.runners import FailedError
-from equipoise.web.actions import told_of
+from equipoise.web.actions import change
 from equipoise.web.automatic import Automatic
-from equipoise.web.confirming import entry, moves
-from equipoise.web.downloads import table
-from equipoise.web.forms import change, fields
-from equipoise.web.simulator import Simulator, begin
-from equipoise.web.station import SKIPPED, RefusedError, Station
+from equipoise.web.beginning import begin_demo
+from equipoise.web.beside import entry, moves, table
+from equipoise.web.forms import SKIPPED, RefusedError, fields
+from equipoise.web.questions import told_of
+from equipoise.web.station import Station
 from equipoise.web.studies import Studies
 from studies import events
 
@@ -34,15 +35,17 @@ def do(station, **given):
 
 
 def test_a_reading_and_the_next_setting(station):
-    assert station.now().trial is None
+    assert station.now().question is None
     do(station, do="ask")
     now = station.now()
-    assert (now.trial, now.mode, now.unit, now.half) == (0, "by hand", "nA", "pair 0, first of 2")
-    assert [dial.before for dial in now.dials] == ["", "", ""]  # nobody has said where the machine stands
-    do(station, do="tell", trial=0, value="0.5")
+    asked = now.question
+    assert (asked.number, asked.about, now.mode) == (0, "pair 0, first of 2", "by hand")
+    assert asked.form.fields[0].unit == "nA"
+    assert [dial.before for dial in asked.sides[0].dials] == ["", "", ""]  # nobody has said where the machine stands
+    do(station, do="answer", trial=0, value="0.5")
     after = station.now()
-    assert (after.trial, after.half, after.readings) == (1, "pair 0, second of 2", 1)
-    assert [dial.before for dial in after.dials] == [dial.value for dial in now.dials]
+    assert (after.question.number, after.question.about, after.readings) == (1, "pair 0, second of 2", 1)
+    assert [dial.before for dial in after.question.sides[0].dials] == [dial.value for dial in asked.sides[0].dials]
     assert after.version != now.version
     assert eq.resume(station.path).records()[0].value == 0.5
 
@@ -51,8 +54,8 @@ def test_only_the_knobs_that_change_are_marked(station):
     do(station, do="ask")
     do(station, do="start", shown=moves(station, "start")[1])
     now = station.now()
-    x = next(record.x for record in station.opt.records() if record.trial == now.trial)
-    assert [dial.changed for dial in now.dials] == [x[name] != START[name] for name in START]
+    x = next(record.x for record in station.opt.records() if record.trial == now.question.number)
+    assert [dial.changed for dial in now.question.sides[0].dials] == [x[name] != START[name] for name in START]
 
 
 def test_a_form_that_is_out_of_date_is_refused_and_told_why(station):
@@ -60,48 +63,48 @@ def test_a_form_that_is_out_of_date_is_refused_and_told_why(station):
     other = eq.resume(station.path)
     other.tell(0, 0.25)
     with pytest.raises(RefusedError, match=r"out of date: trial 0 was told 0\.25 at .*no trial is open here now"):
-        do(station, do="tell", trial=0, value="0.5")
-    assert do(station, do="tell", trial=0, value="0.25") == ["Trial 0 was told 0.25 already."]
+        do(station, do="answer", trial=0, value="0.5")
+    assert do(station, do="answer", trial=0, value="0.25") == ["Trial 0 was already told 0.25."]
     do(station, do="ask")
     with pytest.raises(RefusedError, match=r"trial 0 was told 0\.25 at .*and trial 1 is open here now"):
         do(station, do="fail", trial=0, reason="late")
     with pytest.raises(RefusedError, match="trial 7 is not known"):
-        do(station, do="tell", trial=7, value="1")
+        do(station, do="answer", trial=7, value="1")
 
 
 def test_failed_skipped_undone_corrected_retracted(station):
     do(station, do="ask")
     do(station, do="fail", trial=0, reason="shutter\nclosed")
-    do(station, do="skip", trial=station.now().trial)
+    do(station, do="skip", trial=station.now().question.number)
     assert [record.failed for record in station.opt.records()][:2] == ["shutter closed", SKIPPED]
-    trial = station.now().trial
-    do(station, do="tell", trial=trial, value="1.5", error="0.1")
+    trial = station.now().question.number
+    do(station, do="answer", trial=trial, value="1.5", error="0.1")
     with pytest.raises(RefusedError, match="no longer the last answer"):
         do(station, do="undo", trial=0)
     do(station, do="undo", trial=trial)
-    assert station.now().trial == trial
-    do(station, do="tell", trial=trial, value="\N{MINUS SIGN}2.5")
+    assert station.now().question.number == trial
+    do(station, do="answer", trial=trial, value="\N{MINUS SIGN}2.5")
     with pytest.raises(RefusedError, match="has changed meanwhile"):
         do(station, do="correct", trial=trial, value="2.5", was=told_of(1.5))
     do(station, do="correct", trial=trial, value="2.5", was=told_of(-2.5))
-    assert next(row.value for row in station.known().rows if row.trial == trial) == "2.5"
+    assert next(row.value for row in station.known()["trials"]["rows"] if row.trial == trial) == "2.5"
     do(station, do="retract", trial=trial, was=told_of(2.5))
     assert station.opt.readings == 0
-    assert station.known().undo.trial == trial  # what was taken back may be told again
+    assert station.known()["trials"]["undo"].trial == trial  # what was taken back may be told again
 
 
 def test_what_is_done_beside_measuring_is_in_the_log(station):
     do(station, do="ask")
     for _ in range(4):
         now = station.now()
-        do(station, do="tell", trial=now.trial, value=str(0.1 * now.trial))
+        do(station, do="answer", trial=now.question.number, value=str(0.1 * now.question.number))
     do(station, do="pause", reason="lunch")
     assert "lunch" in station.now().paused
     with pytest.raises(RefusedError, match="paused"):
         do(station, do="ask")
     do(station, do="by hand")
     do(station, do="audit", duels="3")
-    assert "0 of 3" in station.known().plan
+    assert "0 of 3" in station.known()["best"]["plan"]
     do(station, do="cancel")
     with pytest.raises(RefusedError, match="What is best has changed meanwhile"):
         do(station, do="best", shown=told_of(START | {"focus": 6}))
@@ -111,7 +114,7 @@ def test_what_is_done_beside_measuring_is_in_the_log(station):
     assert notes == [("dialed in: best", ""), ("note", "beam is back")]
     modes = [(event["value"], event.get("why")) for event in events(station.path) if event.get("set") == "mode"]
     assert modes == [("pause", "lunch"), ("by hand", None)]
-    assert [text for _, text in station.known().notes] == [
+    assert [text for _, text in station.known()["notes"]["notes"]] == [
         "note: beam is back",
         "dialed in: best",
         "by hand",
@@ -126,20 +129,21 @@ def test_what_is_done_beside_measuring_is_in_the_log(station):
 def test_what_is_known(tmp_path):
     begun(tmp_path / "study.jsonl", readings=30)
     known = Station(tmp_path / "study.jsonl").known()
-    assert known.readings == 30
-    assert "nA" in known.claims[0]
-    assert "nA" in known.against_start
-    assert [dial.before for dial in known.best] == ["0", "0", "open"]
-    assert [row.trial for row in known.rows] == list(range(29, -1, -1))
-    assert "reading / " not in known.readings_chart
-    assert "value / nA" in known.readings_chart
+    best, chart = known["best"], known["readings"]["chart"]
+    assert known.told == "30 readings"
+    assert "nA" in best["claims"][0]
+    assert "nA" in best["against_start"]
+    assert [dial.before for dial in best["setting"]] == ["0", "0", "open"]
+    assert [row.trial for row in known["trials"]["rows"]] == list(range(29, -1, -1))
+    assert "reading / " not in chart
+    assert "value / nA" in chart
 
 
 def test_a_reading_that_nobody_asked_for_is_in_the_list(tmp_path):
     begun(tmp_path / "study.jsonl", kernel=None)
     station = Station(tmp_path / "study.jsonl")
     eq.resume(station.path).add(START, 0.75)
-    assert [(row.value, row.state) for row in station.known().rows] == [("0.75", "told")]
+    assert [(row.value, row.state) for row in station.known()["trials"]["rows"]] == [("0.75", "told")]
     station.follow()
     assert b",0.75," in table(station)
 
@@ -150,30 +154,30 @@ def test_what_others_write_is_followed_and_computed_once(station):
     other = eq.resume(station.path)
     other.tell(other.ask(worker="shell"), 0.5)
     again = station.known()
-    assert again.readings == 1
-    assert again.rows[0].state == "told"
-    assert station.now().trial is None  # it was the shell's
+    assert again.told == "1 reading"
+    assert again["trials"]["rows"][0].state == "told"
+    assert station.now().question is None  # it was the shell's
 
 
 @pytest.mark.parametrize("between", ["recommend", "follow"])
-def test_what_is_written_while_it_is_computed_is_shown_by_the_next_look(station, between):
+def test_what_is_written_while_it_is_computed_is_shown_by_the_next_look(station, between, monkeypatch):
     """Else a screen would be old for as long as nothing else is written."""
     shell = eq.resume(station.path)
-    owner = station._viewer._opt if between == "recommend" else station.opt
+    owner = eq.Optimizer if between == "recommend" else type(station.opt.study)
     real = getattr(owner, between)
 
-    def late():  # after the study was followed
-        found = real()
-        setattr(owner, between, real)
+    def late(study):  # after the study was followed
+        found = real(study)
+        monkeypatch.undo()
         shell.tell(shell.ask(worker="page"), 0.5)
         shell.ask(worker="page")
         return found
 
     shell.study.set("mode", "pause")
-    setattr(owner, between, late)
+    monkeypatch.setattr(owner, between, late)
     (station.known if between == "recommend" else station.now)()
-    assert station.now().trial == 1
-    assert station.known().readings == 1
+    assert station.now().question.number == 1
+    assert station.known().told == "1 reading"
     assert station.known().version == station.edition
 
 
@@ -195,14 +199,23 @@ def test_a_reading_does_not_wait_for_the_fit_that_it_is_due(learned, monkeypatch
         return real(*arguments)
 
     monkeypatch.setattr(refitting, "fit", slow)
-    do(learned, do="tell", trial=5, value="0.5")
+    do(learned, do="answer", trial=5, value="0.5")
     assert fitting.wait(60)
-    assert learned.now().trial == 6  # the next setting is there, and more can be told, while it fits
-    do(learned, do="tell", trial=6, value="0.5")
-    assert learned.known().readings == 7
+    assert learned.now().question.number == 6  # the next setting is there, and more can be told, while it fits
+    do(learned, do="answer", trial=6, value="0.5")
+    assert learned.known().told == "7 readings"
     let_go.set()
     until(lambda: "refit" in events(learned.path)[-1])
     assert not eq.resume(learned.path).study.refit()
+
+
+def test_no_thread_is_left_when_no_fit_is_due(learned):
+    """Whatever runs beside a study ends by itself: a server may have many studies."""
+    for trial in (5, 6):
+        do(learned, do="answer", trial=trial, value="0.5")
+        until(lambda: not [thread for thread in threading.enumerate() if thread.name == "fits"])
+        assert not learned.opt.study.refit()
+    assert any("refit" in line for line in events(learned.path))
 
 
 def test_a_fit_that_was_left_over_is_made(tmp_path):
@@ -224,17 +237,24 @@ def test_a_reading_does_not_wait_for_the_pictures(learned, monkeypatch):
     watcher = threading.Thread(target=learned.known)
     watcher.start()
     assert looking.wait(60)
-    do(learned, do="tell", trial=5, value="0.5")
-    assert learned.now().trial == 6
+    do(learned, do="answer", trial=5, value="0.5")
+    assert learned.now().question.number == 6
     let_go.set()
     watcher.join()
 
 
 def test_a_fit_that_cannot_be_written_is_made_after_the_next_reading(learned, monkeypatch):
-    monkeypatch.setattr(learned.opt, "refit", lambda: (_ for _ in ()).throw(eq.LogError("full")))
-    do(learned, do="tell", trial=5, value="0.5")
+    tried = threading.Event()
+
+    def full(study):
+        tried.set()
+        raise eq.LogError("full")
+
+    monkeypatch.setattr(type(learned.opt.study), "refit", full)
+    do(learned, do="answer", trial=5, value="0.5")
+    assert tried.wait(60)
     monkeypatch.undo()
-    do(learned, do="tell", trial=6, value="0.5")
+    do(learned, do="answer", trial=6, value="0.5")
     until(lambda: any("refit" in line for line in events(learned.path)))
 
 
@@ -246,8 +266,8 @@ def test_two_stations_and_a_shell_lose_nothing(tmp_path):
     def work(station):
         do(station, do="ask")
         for _ in range(15):
-            trial = station.now().trial
-            do(station, do="tell", trial=trial, value=str(trial / 8))
+            trial = station.now().question.number
+            do(station, do="answer", trial=trial, value=str(trial / 8))
 
     threads = [threading.Thread(target=work, args=(station,)) for station in stations]
     for thread in threads:
@@ -305,7 +325,7 @@ def test_a_program_measures_until_somebody_pauses_and_goes_on_where_a_person_lef
         until(lambda: not station.busy)
         count = station.opt.readings
         do(station, do="ask")
-        do(station, do="tell", trial=station.now().trial, value="1")
+        do(station, do="answer", trial=station.now().question.number, value="1")
         assert station.opt.readings == count + 1
         do(station, do="automatic")
         until(lambda: station.opt.readings >= count + 4)
@@ -331,10 +351,10 @@ def test_a_program_that_always_fails_pauses_the_study(tmp_path):
 
 
 def test_the_simulated_instrument_drifts_by_more_than_it_tells(tmp_path):
-    begin(tmp_path / "demo.jsonl")
+    begin_demo(tmp_path / "demo.jsonl")
     opt = eq.resume(tmp_path / "demo.jsonl")
-    reads, trial = Simulator(seed=0, seconds=0.0), opt.ask()
-    values = np.array([reads(trial)["value"] for _ in range(300)])
+    read, trial = Simulator(seed=0, seconds=0.0), opt.ask()
+    values = np.array([read(trial.x) for _ in range(300)])
     assert np.ptp(values) > 8
     assert np.abs(np.diff(values)).mean() < 2
 
@@ -366,12 +386,12 @@ def test_a_form_is_read_as_it_was_sent():
 def test_a_log_that_is_gone_is_said_and_taken_up_again(station, tmp_path):
     do(station, do="ask")
     station.path.rename(tmp_path / "elsewhere")
-    for look in (station.now, station.known, lambda: do(station, do="tell", trial=0, value="1")):
+    for look in (station.now, station.known, lambda: do(station, do="answer", trial=0, value="1")):
         with pytest.raises((eq.LogError, RefusedError), match="No such file"):
             look()
     (tmp_path / "elsewhere").rename(station.path)
-    do(station, do="tell", trial=0, value="1")
-    assert station.known().readings == 1
+    do(station, do="answer", trial=0, value="1")
+    assert station.known().told == "1 reading"
 
 
 def test_a_program_whose_log_cannot_be_written_says_so_and_goes_on(tmp_path):
@@ -394,18 +414,18 @@ def test_a_context_is_asked_for_before_each_pair(tmp_path):
     space = eq.Space(q=eq.Int(0, 5), temp=eq.Context(0, 40), sample=eq.Context(["dry", "wet"]))
     eq.Optimizer(space, log=tmp_path / "study.jsonl", rng=0)
     station = Station(tmp_path / "study.jsonl")
-    assert [(need.name, need.options) for need in station.now().needs] == [("temp", ()), ("sample", ("dry", "wet"))]
+    assert [(need.label, need.options) for need in station.now().needs] == [("temp", ()), ("sample", ("dry", "wet"))]
     for temp, sample in (("warm", "dry"), ("21", "old"), ("", "wet"), ("99", "dry")):
         with pytest.raises(RefusedError, match="must"):
             do(station, do="ask", **{"context.temp": temp, "context.sample": sample})
     do(station, do="ask", **{"context.temp": "21", "context.sample": "wet"})
-    do(station, do="tell", trial=0, value="1")
-    assert station.now().trial == 1  # the second half is at the same
-    do(station, do="tell", trial=1, value="2")
+    do(station, do="answer", trial=0, value="1")
+    assert station.now().question.number == 1  # the second half is at the same
+    do(station, do="answer", trial=1, value="2")
     now = station.now()
-    assert now.trial is None
+    assert now.question is None
     assert [need.value for need in now.needs] == ["21", "wet"]
-    assert station.known().readings == 2
+    assert station.known().told == "2 readings"
 
 
 def test_a_program_measures_at_the_context_that_is_given(tmp_path):

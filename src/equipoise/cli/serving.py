@@ -85,9 +85,9 @@ def _serve(
     show: str | None,
 ) -> None:
     try:
-        from equipoise.web.pair_page import Sitting
-        from equipoise.web.server import Binding, Server
-        from equipoise.web.simulator import Simulator, begin
+        from equipoise.web.beginning import begin_demo
+        from equipoise.web.questions import Sitting
+        from equipoise.web.server import Binding, Server, measuring
         from equipoise.web.studies import Studies
         from equipoise.web.tokens import Tokens
     except ImportError as error:
@@ -96,10 +96,14 @@ def _serve(
 
     if program and not study.is_file():
         raise click.UsageError(f"a PROGRAM measures one study, and {study} is none: see `equipoise new`")
+    measure = None
     if demo:
-        begin(study)
+        from equipoise.lab.environments import Simulator
+
+        begin_demo(study)
+        measure = measuring(Simulator())
     started = Program(program, stdin, timeout, launcher=Launcher(noted)) if program else None
-    measure = Simulator() if demo else None if started is None else started.measure
+    measure = measure if started is None else started.measure
     present = context_of(opened(study), context) if context else None
     if judge is not None and judges:
         raise click.UsageError("give either --judge or --judges")

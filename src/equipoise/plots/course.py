@@ -1,14 +1,13 @@
 """The course of a study: what was read and how the offset moved, and how the certificate fell."""
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from equipoise._typing import FloatArray
-from equipoise.answer import Recommendation, left_to_gain
+from equipoise.answer import left_to_gain
 from equipoise.optimizer import Optimizer
+from equipoise.plots import series
 from equipoise.plots.style import BLUE, GRAY, GREEN, LIGHT, ORANGE, PINK, axes, logarithmic, whole
 from equipoise.spaces import labeled
 from equipoise.study import unit_of
@@ -18,31 +17,6 @@ WORKERS = (BLUE, GREEN, PINK, "#56B4E9", "#E69F00", "#000000")
 
 MOST_BLOCKS = 20
 """More changes of the block than this are not marked."""
-
-
-def offsets(opt: Optimizer, best: Recommendation | None = None, context: Mapping[str, Any] | None = None) -> FloatArray:
-    """Return the estimated offset of every reading told, in the user's unit and direction, shape (n,).
-
-    Nobody can tell the offset from the level of f, so it is shown as what the recommended setting would have read.
-    Where the offset is tracked, it is the posterior mean of that; else each reading less the estimated difference
-    between its setting and the recommended one, noise and all.
-
-    Args:
-        opt: The study.
-        best: What it recommends, where that is known.
-        context: Where the best setting is, in a space with contexts; the context asked for last by default.
-    """
-    told = [record for record in opt.records() if record.value is not None and not record.earlier]
-    sign = -1.0 if opt.study.setup.minimize else 1.0
-    leader = opt.space.encode((best or opt.recommend(context=context)).x)
-    modeled = opt.posterior.offsets(leader)
-    if modeled is not None:
-        when, values = modeled
-        tracked: FloatArray = np.interp(np.arange(1, len(told) + 1), when, values * sign)  # in between, if set aside
-        return tracked
-    mean = opt.posterior.at(np.array([leader, *(opt.space.encode(record.x) for record in told)])).mean
-    offset: FloatArray = np.array([record.value for record in told]) - sign * (mean[1:] - mean[0])
-    return offset
 
 
 def readings(opt: Optimizer, ax: Any = None, *, context: Mapping[str, Any] | None = None) -> Any:
@@ -57,7 +31,7 @@ def readings(opt: Optimizer, ax: Any = None, *, context: Mapping[str, Any] | Non
         The Axes.
     """
     ax = axes(ax)
-    told = [record for record in opt.records() if record.value is not None and not record.earlier]
+    told = series.told(opt)
     ax.set(xlabel="reading", ylabel=labeled("value", unit_of(opt.study.settings)), title="What was read")
     whole(ax.xaxis)
     if not told:
@@ -78,7 +52,7 @@ def readings(opt: Optimizer, ax: Any = None, *, context: Mapping[str, Any] | Non
         )
     beside = sorted({name for record in told for name in record.covariates})
     label = "estimated offset, at the best setting" + (f", by {', '.join(beside)}" if beside else "")
-    ax.plot(number, offsets(opt, context=context), color=ORANGE, linewidth=1.6, label=label)
+    ax.plot(number, series.offsets(opt, context=context), color=ORANGE, linewidth=1.6, label=label)
     _blocks([record.block for record in told], ax)
     ax.legend(frameon=False, fontsize="small")
     return ax
@@ -107,29 +81,21 @@ def answers(opt: Optimizer, ax: Any = None) -> Any:
         The Axes.
     """
     ax = axes(ax)
-    said = opt.study.answers()
-    unit = opt.recommend().unit if said else ""
+    unit = opt.recommend().unit if opt.judgements else ""
     ax.set(xlabel=labeled("f(first) - f(second), estimated", unit), title="What was said")
-    if not said:
+    if not opt.judgements:
         return ax
-    words = max((pair.answers for pair, _ in said), key=len)
-    points = np.array([opt.space.encode(x) for pair, _ in said for x in (pair.first, pair.second)])
-    mean = opt.posterior.mean(points).reshape(-1, 2)
-    for k, name in enumerate(dict.fromkeys(pair.judge for pair, _ in said)):
-        mine = [i for i, (pair, _) in enumerate(said) if pair.judge == name]
-        heights = [_height(said[i][1], words) for i in mine]
-        ax.plot(mean[mine, 0] - mean[mine, 1], heights, "o", color=WORKERS[k % len(WORKERS)], alpha=0.5, label=name)
-    if any(isinstance(answer, str) for _, answer in said):
-        ax.set_yticks([_height(word, words) for word in words], words)
+    found = series.said(opt)
+    for k, name in enumerate(dict.fromkeys(found.judges)):
+        mine = [i for i, judge in enumerate(found.judges) if judge == name]
+        heights = [found.heights[i] for i in mine]
+        ax.plot(found.differences[mine], heights, "o", color=WORKERS[k % len(WORKERS)], alpha=0.5, label=name)
+    if found.ticks:
+        ax.set_yticks(list(found.ticks.values()), list(found.ticks))
     ax.axvline(0.0, color=LIGHT, linewidth=1.0, zorder=0)
     if ax.get_legend_handles_labels()[1] != [""]:
         ax.legend(frameon=False, fontsize="small")
     return ax
-
-
-def _height(answer: str | float, words: tuple[str, ...]) -> float:
-    """Return where an answer is drawn: a number at itself, a word by its place in the scale."""
-    return words.index(answer) - 0.5 * (len(words) - 1) if isinstance(answer, str) else answer
 
 
 def certificate(opt: Optimizer, ax: Any = None, points: int = 40, *, context: Mapping[str, Any] | None = None) -> Any:
@@ -149,19 +115,19 @@ def certificate(opt: Optimizer, ax: Any = None, points: int = 40, *, context: Ma
     ax = axes(ax)
     told = opt.readings + opt.judgements
     at = np.unique(np.linspace(min(1, told), told, points).round().astype(int)).tolist()
-    known = [best for best in opt.study.history(at, context=context) if math.isfinite(best.overall.bound)]
-    bounds = [best.overall.bound for best in known]
+    past = {best.readings + best.judgements: best for best in opt.study.history(at, context=context)}
+    known = series.certified({n: best.overall.bound for n, best in past.items()})
     words = [word for word, n in (("readings", opt.readings), ("judgements", opt.judgements)) if n]
-    unit = known[-1].unit if known else ""
+    unit = past[known[-1][0]].unit if known else ""
     label = labeled("bound on what is left to gain", unit)
     ax.set(xlabel=" and ".join(words) or "readings", ylabel=label, title="No bound yet")
     whole(ax.xaxis)
     if not known:
         return ax
-    numbers = [best.readings + best.judgements for best in known]
+    numbers, bounds = zip(*known, strict=True)
     ax.plot(numbers, bounds, color=BLUE, linewidth=1.8)
     ax.plot(numbers[-1:], bounds[-1:], "o", color=ORANGE, markersize=6)
-    ax.set_title(left_to_gain(known[-1].overall, unit))
+    ax.set_title(left_to_gain(past[numbers[-1]].overall, unit))
     if min(bounds) > 0:
         logarithmic(ax, "y")
     ax.grid(color=LIGHT, linewidth=0.6, alpha=0.6)

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from equipoise.optimizer import Optimizer
-from equipoise.plots.estimate import foremost
 from equipoise.plots.knobs import Knob, chosen, coordinates
+from equipoise.plots.series import foremost
 from equipoise.plots.style import ORANGE, axes, dark, star, whole
 from equipoise.study import Record
 

@@ -11,8 +11,9 @@ from equipoise._typing import FloatArray
 from equipoise.answer import PHRASES, Recommendation, claimed
 from equipoise.optimizer import Optimizer
 from equipoise.plots.knobs import Knob, chosen, contexts, coordinates, encoded, knobs
+from equipoise.plots.series import Curve, against, foremost, measured, plain, sliced
 from equipoise.plots.style import BLUE, GRAY, MAP, ORANGE, axes, pyplot, shown, star
-from equipoise.spaces import dials, labeled, names
+from equipoise.spaces import dials, labeled
 
 UNKNOWN = 0.1
 """A map is hatched where an interval reaches further, to each side, than this share of the range of all colors."""
@@ -83,47 +84,26 @@ def _panels(n: int) -> list[Any]:
     return list(grid.flat[:n])
 
 
-def against(opt: Optimizer, best: Recommendation, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the estimate of f(x) - f(best) in the user's direction, and half the width of its interval, shape (m,)."""
-    belief = opt.posterior.at(np.concatenate((points, opt.space.encode(best.x)[None])))
-    leader = len(points)
-    difference = (belief.mean - belief.mean[leader]) * (-1.0 if opt.study.setup.minimize else 1.0)
-    return difference[:-1], belief.width(belief.psi(leader))[:-1]
-
-
-def foremost(opt: Optimizer, best: Recommendation) -> tuple[str, ...]:
-    """Return the parameters to draw along, in the order of the space: of more than two, those that matter most."""
-    known = knobs(opt.space)
-    spans = []
-    for knob in known if len(known) > 2 else ():
-        points, valid = encoded(opt.space, [knob.put(best.x, value) for value in knob.values])
-        spans.append(float(np.ptp(against(opt, best, points[valid])[0])))
-    kept = sorted(np.argsort(spans)[-2:].tolist()) if spans else range(len(known))
-    return tuple(known[i].name for i in kept)
-
-
 def _line(opt: Optimizer, best: Recommendation, knob: Knob, ax: Any) -> Any:
-    points, valid = encoded(opt.space, [knob.put(best.x, value) for value in knob.values])
-    at = np.array([knob.position(value) for value in knob.values])[valid]
-    told = [knob.position(knob.get(record.x)) for record in opt.records() if record.value is not None]
-    rug = ax.get_xaxis_transform()
-    ax.plot(told, np.full(len(told), 0.015), "|", color=GRAY, markersize=7, alpha=0.6, transform=rug)
-    return _row(opt, best, knob, at, points[valid], ax)
+    row, rug = sliced(opt, best, knob), ax.get_xaxis_transform()
+    low = np.full(len(row.measured), 0.015)
+    ax.plot(row.measured, low, "|", color=GRAY, markersize=7, alpha=0.6, transform=rug)
+    return _row(opt, best, row, ax)
 
 
-def _row(opt: Optimizer, best: Recommendation, knob: Knob, at: FloatArray, points: FloatArray, ax: Any) -> Any:
-    """Draw the estimate at points that stand in a row, with its interval, the leader and the certificate."""
-    mean, width = against(opt, best, points)
-    if knob.steps:
-        ax.errorbar(at, mean, width, fmt="o", color=BLUE, markersize=5, capsize=3, elinewidth=1.2, label="estimate")
+def _row(opt: Optimizer, best: Recommendation, row: Curve, ax: Any) -> Any:
+    """Draw the estimate at settings in a row, with its interval, the leader and the certificate."""
+    if row.knob.steps:
+        look = {"fmt": "o", "color": BLUE, "markersize": 5, "capsize": 3, "elinewidth": 1.2}
+        ax.errorbar(row.at, row.mean, row.width, **look, label="estimate")
     else:
-        ax.fill_between(at, mean - width, mean + width, color=BLUE, alpha=0.18, linewidth=0, label="confidence")
-        ax.plot(at, mean, color=BLUE, linewidth=1.8, label="estimate")
-    star(ax, knob.position(knob.get(best.x)), 0.0, label="best")
-    if not _given(opt, [knob]):
+        ax.fill_between(row.at, *row.ends, color=BLUE, alpha=0.18, linewidth=0, label="confidence")
+        ax.plot(row.at, row.mean, color=BLUE, linewidth=1.8, label="estimate")
+    star(ax, row.leader, 0.0, label="best")
+    if not _given(opt, [row.knob]):
         _bound(opt, best, ax)
-    knob.dress(ax, "x")
-    ax.set(ylabel=labeled("f(x) - f(best)", best.unit), title=_headline(opt, best, [knob]))
+    row.knob.dress(ax, "x")
+    ax.set(ylabel=labeled("f(x) - f(best)", best.unit), title=_headline(opt, best, [row.knob]))
     ax.legend(frameon=False, fontsize="small")
     return ax
 
@@ -209,18 +189,18 @@ def _unknown(x: list[float], y: list[float], width: FloatArray, limit: float, ax
 
 
 def _measured(opt: Optimizer, pair: list[Knob], ax: Any) -> None:
-    told = [record.x for record in opt.records() if record.value is not None]
-    at = [[knob.position(knob.get(x)) for x in told] for knob in pair]
+    at = [measured(opt, knob) for knob in pair]
     ax.plot(*at, "o", color="white", markersize=3, markeredgecolor="black", markeredgewidth=0.4, alpha=0.8)
 
 
 def _points(opt: Optimizer, best: Recommendation, ax: Any) -> Any:
     """Draw a plain set of points: along its coordinate, on its plane, or the best of them in order."""
-    points, axis = opt.space.candidates(np.random.default_rng(0)), coordinates(opt.space)
-    if len(axis) > 2 or axis[0].is_choice:
-        return _best_of(opt, best, points, ax)
-    if len(axis) == 1:
-        return _row(opt, best, axis[0], points[:, 0], points, ax)
+    axis = coordinates(opt.space)
+    if len(axis) != 2:
+        if len(axis) > 1 or axis[0].is_choice:
+            ax.tick_params(axis="x", rotation=90)
+        return _row(opt, best, plain(opt, best, BEST), ax)
+    points = opt.space.candidates(np.random.default_rng(0))
     mean, _ = against(opt, best, points)
     drawn = _surface(points, mean, ax, _cmap(opt))
     ax.figure.colorbar(drawn, ax=ax, label=labeled("f(x) - f(best), estimated", best.unit))
@@ -228,18 +208,6 @@ def _points(opt: Optimizer, best: Recommendation, ax: Any) -> Any:
     star(ax, *best.x)
     ax.set(xlabel="x[0]", ylabel="x[1]", title=_headline(opt, best, axis))
     return ax
-
-
-def _best_of(opt: Optimizer, best: Recommendation, points: FloatArray, ax: Any) -> Any:
-    """Draw the best of many points, or of names, in order."""
-    mean, _ = against(opt, best, points)
-    leader = int((points == opt.space.encode(best.x)).all(axis=1).argmax())
-    mean[leader] = -np.inf if opt.study.setup.minimize else np.inf  # first, also of equals
-    order = np.argsort(mean if opt.study.setup.minimize else -mean, kind="stable")[:BEST]
-    called = names(opt.space) or [f"{i}" for i in range(len(points))]
-    knob = Knob("point", [called[i] for i in order], lambda x, value: x, lambda x: called[leader], steps=True)
-    ax.tick_params(axis="x", rotation=90)
-    return _row(opt, best, knob, np.arange(float(len(order))), points[order], ax)
 
 
 def _surface(points: FloatArray, mean: FloatArray, ax: Any, cmap: str) -> Any:

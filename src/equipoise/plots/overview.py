@@ -6,7 +6,8 @@ from typing import Any
 from equipoise.optimizer import Optimizer
 from equipoise.plots.course import answers, certificate, readings
 from equipoise.plots.duels import duels
-from equipoise.plots.estimate import estimate, foremost
+from equipoise.plots.estimate import estimate
+from equipoise.plots.series import foremost
 from equipoise.plots.style import pyplot
 
 

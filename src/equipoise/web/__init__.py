@@ -1,28 +1,28 @@
 """The operator's page: `equipoise serve study.jsonl`.
 
-room          what it does
-tokens        who may change a study, who may watch it
-guard         what is refused before any page sees it
-forms         what a form says
-station       a study that is served: its optimizer, its times, its trials
-actions       what people do with it beside measuring
-notices       what the user should know, in sentences
-now, known    what the screen shows, as plain records
-context_page  contexts, which people fill in before a setting is handed out
-pair_page     two settings to be judged
-svg, traces   charts
-pages         the routes; `confirming` and `downloads` have those beside the screen
-streaming     changes, sent to every screen
-automatic     a program measures by itself
-simulator     an instrument for newcomers
-studies       those of a file or folder
-server        all of it, behind a socket
+module      what it does
+tokens      who may change a study, who may watch it
+guard       what is refused before any page sees it
+forms       fields as they were sent, and the one form by which any question is answered
+questions   the question that is open here, and how pairs are judged
+now         what is to be done now, as a plain record
+known       what is known, computed panel by panel
+panels      the panels: the best setting, charts, trials, notes; a panel of your own is one more
+station     a study that is served: its optimizer, its deferred fits
+actions     what a form may do with it
+pages       the screen; `beside` has the pages and files beside it, `beginning` the form of a new study
+streaming   changes, sent to every screen
+automatic   a program measures by itself
+studies     those of a file or folder
+server      all of it, behind a socket
 """
 
 try:
+    from equipoise.web.known import PagePanel, View
+    from equipoise.web.panels import PANELS
     from equipoise.web.server import Binding, serve
     from equipoise.web.tokens import Tokens
 except ImportError as error:
     raise ImportError(f'the page needs more packages: pip install "equipoise[web]" ({error})') from error
 
-__all__ = ["Binding", "Tokens", "serve"]
+__all__ = ["PANELS", "Binding", "PagePanel", "Tokens", "View", "serve"]

@@ -1,84 +1,229 @@
-"""What people do with a study beside measuring: each is refused where it is about something that has changed."""
+"""Everything that may be done with a study by a form, by the word on its button.
 
-from typing import Any
+A form names the question it is about and what it has shown, so one that is out of date is refused, and told why.
+"""
 
-from equipoise.web.dials import told_of
-from equipoise.web.station import RefusedError, Station
+import time
+from collections.abc import Callable
+from typing import Any, Literal
+
+from equipoise.study import Record
+from equipoise.web.forms import Fields, RefusedError, count, words
+from equipoise.web.known import in_sentences, recommended
+from equipoise.web.now import Mode, clock, context_given
+from equipoise.web.questions import answer_of, told_of
+from equipoise.web.station import Station
 
 
-def undo(station: Station, trial: int, judge: str | None = None) -> None:
+def ask(station: Station, given: Fields) -> None:
+    """Hand out the next question, if none is open here and nobody has paused; at a context, if the study has such."""
+    if station.mode == "pause":
+        raise RefusedError("The study is paused: let it go on first.")
+    station.hand_out(context_given(station.opt, given), given.get("judge"))
+
+
+def answer(station: Station, given: Fields) -> list[str]:
+    """Report the answer to the question that is open here, then hand out the next."""
+    number, judge, opt = count(given, "trial"), given.get("judge"), station.opt
+    record = _asked(station, number)
+    form = station.form(record)
+    told = form.read(given)
+    if answer_of(record) == told["value"]:  # a button that was pressed twice
+        return [f"{form.noun.capitalize()} {number} was already {form.said(told['value'])}."]
+    _must_be_open(station, record, judge)
+    if record.steps is not None:
+        opt.judge(number, told["value"])
+        notices = None
+    else:
+        notices = opt.tell(number, **told, time=None if opt.study.setup.max_gap is None else time.time(), refit=False)
+    station.go_on(judge)
+    station.fits.want()
+    return in_sentences(notices or ())
+
+
+def skip(station: Station, given: Fields) -> list[str]:
+    """Report that the question that is open here has no answer, then hand out the next."""
+    number, judge, opt = count(given, "trial"), given.get("judge"), station.opt
+    record = _asked(station, number)
+    _must_be_open(station, record, judge)
+    reason = words(given, "reason") or station.form(record).reason
+    if record.steps is not None:
+        opt.judge(number, skip=reason)
+        notices = None
+    else:
+        notices = opt.tell(number, failed=reason)
+    station.go_on(judge)
+    return in_sentences(notices or ())
+
+
+def fail(station: Station, given: Fields) -> list[str]:
+    """Report the same, with a reason."""
+    if not words(given, "reason"):
+        raise RefusedError("Say why there is no reading, or skip this setting.")
+    return skip(station, given)
+
+
+def undo(station: Station, given: Fields) -> None:
     """Take back the last step, if it still is the last."""
-    with station.turn():
-        _must_be_own(station, trial, judge)
-        if station.opt.study.last_answered != trial:
-            raise RefusedError(f"Trial {trial} is no longer the last answer; look at the list, and retract it there.")
-        station.opt.undo()
+    number = _own(station, given)
+    if station.opt.study.last_answered != number:
+        raise RefusedError(f"Trial {number} is no longer the last answer; look at the list, and retract it there.")
+    station.opt.undo()
 
 
-def correct(station: Station, trial: int, value: float, was: str, judge: str | None = None) -> None:
-    """Replace the reading of a trial, if it still is what it was."""
-    with station.turn():
-        _must_be_own(station, trial, judge)
-        _must_be_as_shown(station, trial, was)
-        station.opt.correct(trial, value)
+def correct(station: Station, given: Fields) -> None:
+    """Replace an answer, if it still is what it was."""
+    number = _as_shown(station, given)
+    station.opt.correct(number, station.form(_asked(station, number)).read(given)["value"])
 
 
-def rejudge(station: Station, pair: int, answer: str | float, was: str, judge: str | None = None) -> None:
-    """Replace what was said of a pair, if it still is what it was."""
-    with station.turn():
-        _must_be_own(station, pair, judge)
-        _must_be_as_shown(station, pair, was)
-        station.opt.correct(pair, answer)
+def retract(station: Station, given: Fields) -> None:
+    """Take back an answer, if it still is what it was: its question is open again."""
+    station.opt.retract(_as_shown(station, given))
 
 
-def retract(station: Station, trial: int, was: str, judge: str | None = None) -> None:
-    """Take back what was told of a trial, if it still is what it was."""
-    with station.turn():
-        _must_be_own(station, trial, judge)
-        _must_be_as_shown(station, trial, was)
-        station.opt.retract(trial)
-
-
-def expire(station: Station, trial: int, judge: str | None = None) -> None:
+def expire(station: Station, given: Fields) -> None:
     """Take back an open trial whose worker is lost."""
-    with station.turn():
-        _must_be_own(station, trial, judge)
-        if trial not in station.opt.study.open_trials:
-            raise RefusedError(f"Trial {trial} is not open any more.")
-        station.opt.study.expire(trial)
+    number = _own(station, given)
+    if number not in station.opt.study.open_trials:
+        raise RefusedError(f"Trial {number} is not open any more.")
+    station.opt.study.expire(number)
 
 
-def dialed(station: Station, where: str, shown: str) -> None:
-    """Write down that the machine was moved to the start or to the best setting, if that is what was shown."""
+def switch(mode: Mode) -> "Action":
+    """Return the action that pauses a study, or lets it go on: by hand, or by the program."""
+
+    def act(station: Station, given: Fields) -> None:
+        set_mode(station, mode, words(given, "reason"))
+
+    return act
+
+
+def set_mode(station: Station, mode: Mode, why: str = "") -> None:
+    """Pause a study, or let it go on."""
     with station.turn():
-        x = station.target(where)
-        if shown != told_of(x):
+        if mode == "automatic" and not station.machine:
+            raise RefusedError("There is no program to measure by itself: `equipoise serve STUDY -- COMMAND`.")
+        if station.mode != mode:
+            station.opt.study.set("mode", mode, why)
+
+
+def target(station: Station, where: str) -> Any:
+    """Return the setting of the start, or the best one as far as is known."""
+    with station.turn():
+        x = station.start if where == "start" else recommended(station.opt).x
+        if x is None:
+            raise RefusedError("Where the study started is not known yet.")
+        return x
+
+
+def dialed(where: Literal["start", "best"]) -> "Action":
+    """Return the action that notes that the machine was moved to the start or the best setting, if that was shown."""
+
+    def act(station: Station, given: Fields) -> None:
+        x = target(station, where)
+        if given.get("shown", "") != told_of(x):
             raise RefusedError(f"What is {where} has changed meanwhile: look again. Nothing was written.")
         station.opt.study.note(f"dialed in: {where}", x=x)
 
-
-def plan(station: Station, purpose: str, duels: int) -> None:
-    """Plan an audit or a verification, or cancel what is under way."""
-    with station.turn():
-        act = {"audit": station.opt.audit, "verify": station.opt.verify}
-        act[purpose](duels)
+    return act
 
 
-def cancel(station: Station) -> None:
-    """Do not go on with the audit or verification."""
-    with station.turn():
-        station.opt.cancel()
+def plan(purpose: Literal["audit", "verify"]) -> "Action":
+    """Return the action that plans an audit or a verification."""
+
+    def act(station: Station, given: Fields) -> None:
+        getattr(station.opt, purpose)(count(given, "duels"))
+
+    return act
 
 
-def _must_be_own(station: Station, trial: int, judge: str | None) -> None:
-    """Refuse a judge who has said a name what another judge has said, and readings."""
-    if judge is not None and not station.judged_by(trial, judge):
-        raise RefusedError(f"Trial {trial} is no pair that {judge} has judged. Nothing was changed.")
+def note(station: Station, given: Fields) -> None:
+    """Write down what somebody says."""
+    text = words(given, "text")
+    if not text:
+        raise RefusedError("A note must say something.")
+    station.opt.study.note("note", text)
 
 
-def _must_be_as_shown(station: Station, trial: int, was: str) -> None:
-    """Refuse to change an answer that is not what its page showed."""
-    told: dict[int, Any] = {record.trial: record.value for record in station.opt.records()}
-    told |= {pair.id: answer for pair, answer in station.opt.study.answers()}
-    if trial in told and was != told_of(told[trial]):
-        raise RefusedError(f"What was told of trial {trial} has changed meanwhile: look again.")
+Action = Callable[[Station, Fields], list[str] | None]
+"""Does what a form says; returns the messages for the screen, if there are any."""
+
+ACTIONS: dict[str, Action] = {
+    "ask": ask,
+    "answer": answer,
+    "skip": skip,
+    "fail": fail,
+    "undo": undo,
+    "correct": correct,
+    "retract": retract,
+    "expire": expire,
+    "pause": switch("pause"),
+    "by hand": switch("by hand"),
+    "automatic": switch("automatic"),
+    "audit": plan("audit"),
+    "verify": plan("verify"),
+    "cancel": lambda station, given: station.opt.cancel(),
+    "start": dialed("start"),
+    "best": dialed("best"),
+    "note": note,
+}
+"""Every action, by the word that its button sends."""
+
+
+def change(station: Station, given: Fields) -> list[str]:
+    """Do what a form says; return the messages for the screen, or refuse it."""
+    act = ACTIONS.get(given.get("do", ""))
+    if act is None:
+        raise RefusedError("This form says nothing that can be done.")
+    try:
+        with station.turn():
+            return act(station, given) or []
+    except (ValueError, TypeError, RuntimeError) as error:  # refused by the library: no such trial, a full disk
+        raise RefusedError(f"{str(error)[0].upper()}{str(error)[1:]}") from error
+
+
+def _asked(station: Station, number: int) -> Record:
+    """Return what happened to a question, or refuse a number that no question has."""
+    record = station.record(number)
+    if record is None:
+        noun = "trial" if station.sitting is None else "pair"
+        raise RefusedError(f"This form is out of date: {noun} {number} is not known. Nothing was changed.")
+    return record
+
+
+def _must_be_open(station: Station, record: Record, judge: str | None) -> None:
+    """Refuse a form that is about another question than the one that is open here."""
+    here, form, told = station.open(judge), station.form(record), answer_of(record)
+    if here is not None and here.trial == record.trial:
+        return
+    became = "is not open here" if told is None else f"was {form.said(told)}"
+    became = became if record.failed is None else form.failed
+    at = f" at {clock(record.ended)}" if record.ended else ""
+    now_open = f"no {form.noun} is" if here is None else f"{form.noun} {here.trial} is"
+    raise RefusedError(
+        f"This form is out of date: {form.noun} {record.trial} {became}{at}, and {now_open} open here now. "
+        "Nothing was changed."
+    )
+
+
+def _own(station: Station, given: Fields) -> int:
+    """Return the question that a form is about; refuse a judge who has said a name any but their own pairs."""
+    number, judge = count(given, "trial"), given.get("judge")
+    if judge is not None and not is_own(station.record(number), judge):
+        raise RefusedError(f"Trial {number} is no pair that {judge} has judged. Nothing was changed.")
+    return number
+
+
+def is_own(record: Record | None, judge: str) -> bool:
+    """Return whether a question is a pair of a judge."""
+    return record is not None and record.steps is not None and (record.worker or "") == judge
+
+
+def _as_shown(station: Station, given: Fields) -> int:
+    """Return the question that a form is about; refuse to change an answer that is not what its page showed."""
+    number = _own(station, given)
+    record = station.record(number)
+    if record is not None and given.get("was", "") != told_of(answer_of(record)):
+        raise RefusedError(f"What was told of trial {number} has changed meanwhile: look again.")
+    return number

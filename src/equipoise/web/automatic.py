@@ -15,7 +15,7 @@ import numpy as np
 from equipoise.data import Trial
 from equipoise.log import LogError
 from equipoise.runners import StoppedError, only_one
-from equipoise.web.refits import catch_up
+from equipoise.web.actions import set_mode
 from equipoise.web.station import Station
 
 Measure = Callable[[Trial], dict[str, Any]]
@@ -54,7 +54,7 @@ class Automatic:
         """Begin; refuse a second one of the same worker."""
         self._alone.__enter__()
         if self.station.mode == "by hand":
-            self.station.switch("automatic")
+            set_mode(self.station, "automatic")
         self._thread.start()
 
     def stop(self) -> None:
@@ -75,7 +75,7 @@ class Automatic:
                     continue
                 failures = 0 if self._measured(trial) else failures + (self.ended is None)
                 if failures >= MOST_FAILURES:
-                    self.station.switch("pause", f"the program failed {failures} times in a row")
+                    set_mode(self.station, "pause", f"the program failed {failures} times in a row")
                     failures = 0
             except (LogError, np.linalg.LinAlgError, ValueError) as error:  # a full disk, no context: said on the page
                 self.station.trouble = f"The program cannot go on: {error}"
@@ -88,7 +88,7 @@ class Automatic:
         try:
             told = self._measure(trial)
             self.station.opt.tell(trial, **told, refit=False)
-            catch_up(self.station.opt)  # the page need not wait for it, as it would inside of `tell`
+            self.station.fits.catch_up()  # the page need not wait for it, as it would inside of `tell`
             return True
         except (LogError, np.linalg.LinAlgError):  # nothing that the program can be blamed for
             raise

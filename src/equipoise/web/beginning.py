@@ -1,7 +1,8 @@
-"""A new study, from a form: one line for each knob."""
+"""A new study, from a form: one line for each knob; or that of a simulated instrument."""
 
 from collections import defaultdict
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -12,9 +13,8 @@ from starlette.responses import RedirectResponse, Response
 from equipoise.optimizer import Optimizer
 from equipoise.spaces import Choice, Context, Float, Int, Space
 from equipoise.study import PARTS, Part
-from equipoise.web.forms import Fields, count, fields, number, words
+from equipoise.web.forms import Fields, RefusedError, count, fields, number, words
 from equipoise.web.pages import Pages, page
-from equipoise.web.station import RefusedError
 from equipoise.web.studies import Studies
 
 KNOBS = 8
@@ -109,6 +109,15 @@ def begin(studies: Studies, given: Fields) -> str:
     if words(given, "unit"):
         opt.study.set("unit", words(given, "unit"))
     return path.name
+
+
+def begin_demo(path: Path) -> None:
+    """Make the study of the simulated instrument."""
+    from equipoise.lab.environments import Simulator
+
+    space = Space({name: Float(-6, 6, unit="1/m²") for name in Simulator.names})
+    opt = Optimizer(space, start=dict.fromkeys(Simulator.names, 0.0), log=path, rng=0)
+    opt.study.set("unit", "nA")
 
 
 def _lines(given: Fields) -> int:

@@ -1,17 +1,35 @@
-"""Forms: what a change says, read carefully, and done."""
+"""Forms: fields as they were sent, and the one form by which any question is answered.
+
+A reading and a judgement differ in the fields that are filled in, in the words on the buttons, and in how both are read
+as an answer: an `AnswerForm` holds these, and the page treats every question alike.
+"""
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import parse_qsl
 
 from equipoise._validation import NUMBER
-from equipoise.web import actions, context_page
-from equipoise.web.station import RefusedError, Station
+from equipoise.likelihoods import SCALES, parsed, written
+from equipoise.study import Record
 
 LONGEST_TEXT = 1000
 """Characters of a reason or a note."""
 
+SKIPPED, UNDECIDED = "skipped by the operator", "can't tell"
+"""The reason of a trial, or a pair, that is skipped without one."""
+
+SIGNS = ("second", "equal", "first")
+"""The words beside a number, which says by how much."""
+
+LETTERS = {"first": "A", "second": "B"}
+
 Fields = Mapping[str, str]
+
+
+class RefusedError(Exception):
+    """A change was refused; the message says why, and nothing was changed."""
 
 
 def fields(body: bytes, most: int = 200) -> dict[str, str]:
@@ -22,8 +40,8 @@ def fields(body: bytes, most: int = 200) -> dict[str, str]:
         most: How many fields there may be.
 
     Example:
-        >>> fields(b"do=tell&trial=3&value=-0.5&reason=")
-        {'do': 'tell', 'trial': '3', 'value': '-0.5', 'reason': ''}
+        >>> fields(b"do=answer&trial=3&value=-0.5&reason=")
+        {'do': 'answer', 'trial': '3', 'value': '-0.5', 'reason': ''}
     """
     try:
         pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=most, errors="strict")
@@ -57,90 +75,143 @@ def words(given: Fields, name: str) -> str:
     return text
 
 
-def _ask(station: Station, given: Fields) -> None:
-    texts = {name.removeprefix("context."): text for name, text in given.items() if name.startswith("context.")}
-    station.ask(context_page.given(station.opt, texts) if texts else None, given.get("judge"))
+@dataclass(frozen=True)
+class Field:
+    """A field to be filled in.
+
+    Attributes:
+        name: By which the form sends it.
+        label: What it asks for.
+        unit: Of a number.
+        required: Whether it must be filled in.
+        options: All that it may be, if these are few.
+        value: What stands in it at first.
+    """
+
+    name: str
+    label: str
+    unit: str = ""
+    required: bool = False
+    options: tuple[str, ...] = ()
+    value: str = ""
 
 
-def _answer(given: Fields) -> str | float:
-    """Return what was said of a pair: a word; or how much better which one is, where that was asked for."""
-    word = given.get("answer", "")
-    if "by" not in given or word == "equal":
-        return 0.0 if "by" in given else word
-    size = number(given, "by", "How much better it is")
-    if size < 0 or word not in ("first", "second"):
-        raise RefusedError("Say how much better it is, a number from 0 on, and press A or B.")
-    return size if word == "first" else -size
+@dataclass(frozen=True)
+class AnswerForm:
+    """How a question is answered.
+
+    Attributes:
+        noun: What the question is called: a trial or a pair.
+        fields: What is typed.
+        words: The words to choose from, each with the label of its button, from the left; none if all is typed.
+        why: What asks for the reason if there is no answer.
+        excuses: The actions that give that reason, each with the label of its button.
+        failed: How a question without an answer is reported.
+        reason: The reason if nobody has typed one.
+        read: Makes the arguments of `Optimizer.tell` from the fields of a form.
+        write: Makes the fields of a form from an answer, to be corrected.
+        said: Puts an answer into words.
+    """
+
+    noun: str
+    fields: tuple[Field, ...]
+    words: tuple[tuple[str, str], ...]
+    why: str
+    excuses: tuple[tuple[str, str], ...]
+    failed: str
+    reason: str
+    read: Callable[[Fields], dict[str, Any]] = field(repr=False, compare=False)
+    write: Callable[[Any], dict[str, str]] = field(repr=False, compare=False)
+    said: Callable[[Any], str] = field(repr=False, compare=False)
 
 
-def _judge(station: Station, given: Fields) -> list[str]:
-    return station.judge(count(given, "pair"), _answer(given), judge=given.get("judge"))
+def answer_form(record: Record, unit: str = "", numbers: bool = False) -> AnswerForm:
+    """Return the form by which a question is answered, or its answer corrected.
+
+    Args:
+        record: The question.
+        unit: Of a reading.
+        numbers: Whether a judgement is a number.
+    """
+    if record.steps is None:
+        return _to_measure(unit)
+    told = record.answer
+    return _to_judge(SCALES[record.steps], numbers if told is None else not isinstance(told, str))
 
 
-def _pass(station: Station, given: Fields) -> list[str]:
-    return station.judge(count(given, "pair"), None, words(given, "reason"), given.get("judge"))
+def _to_measure(unit: str) -> AnswerForm:
+    def read(given: Fields) -> dict[str, Any]:
+        error = number(given, "error", "The error") if given.get("error") else 0.0
+        return {"value": _reading(given.get("value", "").strip()), "error": error}
 
-
-def _tell(station: Station, given: Fields) -> list[str]:
-    error = number(given, "error", "The error") if given.get("error") else 0.0
-    return station.tell(count(given, "trial"), number(given, "value", "A reading"), error)
-
-
-def _fail(station: Station, given: Fields) -> list[str]:
-    reason = words(given, "reason")
-    if not reason:
-        raise RefusedError("Say why there is no reading, or skip this setting.")
-    return station.fail(count(given, "trial"), reason)
-
-
-def _correct(station: Station, given: Fields) -> None:
-    actions.correct(
-        station, count(given, "trial"), number(given, "value", "A reading"), given.get("was", ""), given.get("judge")
+    return AnswerForm(
+        "trial",
+        (Field("value", "Reading", unit, required=True), Field("error", "± error", unit)),
+        (),
+        "If none, why",
+        (("fail", "Failed"), ("skip", "Skip")),
+        "failed",
+        SKIPPED,
+        read,
+        write=lambda value: {"value": _text(value)},
+        said=lambda value: f"told {_text(value)}",
     )
 
 
-def _note(station: Station, given: Fields) -> None:
-    text = words(given, "text")
-    if not text:
-        raise RefusedError("A note must say something.")
-    station.note(text)
-
-
-CHANGES: dict[str, Callable[[Station, Fields], list[str] | None]] = {
-    "ask": _ask,
-    "tell": _tell,
-    "fail": _fail,
-    "skip": lambda station, given: station.fail(count(given, "trial"), ""),
-    "judge": _judge,
-    "pass": _pass,
-    "undo": lambda station, given: actions.undo(station, count(given, "trial"), given.get("judge")),
-    "correct": _correct,
-    "rejudge": lambda station, given: actions.rejudge(
-        station, count(given, "trial"), _answer(given), given.get("was", ""), given.get("judge")
-    ),
-    "retract": lambda station, given: actions.retract(
-        station, count(given, "trial"), given.get("was", ""), given.get("judge")
-    ),
-    "expire": lambda station, given: actions.expire(station, count(given, "trial"), given.get("judge")),
-    "pause": lambda station, given: station.switch("pause", words(given, "reason")),
-    "by hand": lambda station, given: station.switch("by hand"),
-    "automatic": lambda station, given: station.switch("automatic"),
-    "audit": lambda station, given: actions.plan(station, "audit", count(given, "duels")),
-    "verify": lambda station, given: actions.plan(station, "verify", count(given, "duels")),
-    "cancel": lambda station, given: actions.cancel(station),
-    "start": lambda station, given: actions.dialed(station, "start", given.get("shown", "")),
-    "best": lambda station, given: actions.dialed(station, "best", given.get("shown", "")),
-    "note": _note,
-}
-"""Everything that may be done with a study, by the word on the button."""
-
-
-def change(station: Station, given: Fields) -> list[str]:
-    """Do what a form says; return what is to be said of it, or refuse it."""
-    act = CHANGES.get(given.get("do", ""))
-    if act is None:
-        raise RefusedError("This form says nothing that can be done.")
+def _reading(text: str) -> Any:
+    """Return the reading that somebody typed, in the grammar of all likelihoods."""
     try:
-        return act(station, given) or []
-    except (ValueError, TypeError, RuntimeError) as error:  # refused by the library: no such trial, a full disk
-        raise RefusedError(f"{str(error)[0].upper()}{str(error)[1:]}") from error
+        return parsed(text)
+    except ValueError:
+        said = f"got {text[:40]!r}" if text else "nothing was entered"
+        raise RefusedError(f"A reading must be a number such as 0.83 or -1.2e-3; {said}.") from None
+
+
+def _text(reading: Any) -> str:
+    return written(*reading) if isinstance(reading, tuple) else written(reading)
+
+
+def _to_judge(scale: tuple[str, ...], numbers: bool) -> AnswerForm:
+    return AnswerForm(
+        "pair",
+        (Field("by", "Better by"),) if numbers else (),
+        tuple((word, on_button(word)) for word in reversed(SIGNS if numbers else scale)),
+        "If not, why",
+        (("skip", "Cannot tell"),),
+        "was skipped",
+        UNDECIDED,
+        _judgement,
+        _written,
+        said=lambda answer: f"judged: {on_button(answer)}",
+    )
+
+
+def _judgement(given: Fields) -> dict[str, Any]:
+    """Return what was said of a pair: a word; or how much better which one is, if the form asks for that."""
+    word = given.get("answer", "")
+    if "by" not in given or word == "equal":
+        return {"value": 0.0 if "by" in given else word}
+    size = number(given, "by", "How much better it is")
+    if size < 0 or word not in LETTERS:
+        raise RefusedError("Say how much better it is, a number from 0 on, and press A or B.")
+    return {"value": size if word == "first" else -size}
+
+
+def _written(answer: str | float) -> dict[str, str]:
+    if isinstance(answer, str):
+        return {"answer": answer}
+    return {"answer": SIGNS[1 + (answer > 0) - (answer < 0)], "by": str(abs(answer))}
+
+
+def on_button(answer: str | float) -> str:
+    """Return an answer as it stands on its button.
+
+    Example:
+        >>> [on_button(word) for word in ("much first", "equal", "second")]
+        ['A, much', 'equal', 'B']
+    """
+    if not isinstance(answer, str):
+        return f"A by {answer:g}" if answer > 0 else f"B by {-answer:g}" if answer < 0 else "equal"
+    strength, _, place = answer.rpartition(" ")
+    letter = LETTERS.get(place, place)
+    return f"{letter}, {strength}" if strength else letter

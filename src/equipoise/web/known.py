@@ -1,52 +1,88 @@
-"""What is known: everything on the screen but the form, as a record."""
+"""What is known of a study: computed panel by panel, once after each change.
 
-from collections.abc import Mapping, Sequence
+It has an optimizer of its own, so that nobody who enters a reading waits for pictures.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
-from equipoise.answer import Recommendation, claims, compared, counted, planned, preferences
-from equipoise.optimizer import Optimizer
-from equipoise.spaces import printable
-from equipoise.study import Note, Record, Setting
-from equipoise.web.dials import Dial, dials
-from equipoise.web.notices import in_sentences
-from equipoise.web.now import clock
-from equipoise.web.pair_page import in_words
-from equipoise.web.traces import answers_chart, certificate_chart, estimate_charts, readings_chart
+import numpy as np
 
-MOST_ROWS = 80
-"""Trials in the list of the screen, the newest; the CSV has all."""
+from equipoise.answer import Recommendation, counted
+from equipoise.log import LogError
+from equipoise.optimizer import Optimizer, resume
+from equipoise.spaces import Space, printable
 
-MOST_NOTES = 8
-"""Notes on the screen, the newest."""
-
-NAMES = {"pause": "paused"}
-"""Modes as they are listed beside the notes, if not by their own name."""
+PAST_BOUNDS = 12
+"""Numbers of readings at which the certificate of an older study is computed anew, in the background."""
 
 
 @dataclass(frozen=True)
-class Row:
-    """A trial in the list.
+class View:
+    """A study as panels see it.
 
     Attributes:
-        trial: Its number.
-        duel: The number of its pair.
-        when: When it was told, failed or handed out.
-        x: Its setting, one text for each knob.
-        value: What was read; empty where nothing was.
-        state: What became of it, in words.
-        answered: Whether it was told or failed, and can be taken back.
-        strange: Whether somebody should look at it.
+        opt: The study, of which nothing may be changed.
+        best: What it recommends.
+        start: The setting where it started; `None` if that is not known.
+        bounds: The certificate over time, by number of answers.
+        blind: Whether settings are hidden from those who judge.
+        several: Whether several people judge, each of whom has an undo of their own.
     """
 
-    trial: int
-    duel: int
-    when: str
-    x: tuple[str, ...]
-    value: str
-    state: str
-    answered: bool
-    strange: bool
+    opt: Optimizer
+    best: Recommendation
+    start: Any
+    bounds: Mapping[int, float]
+    blind: bool = False
+    several: bool = False
+
+    @property
+    def told(self) -> str:
+        """After how much this is known, in words."""
+        return counted(self.best.readings, self.best.judgements)
+
+    @property
+    def only_judged(self) -> bool:
+        """Whether there are judgements, and no readings."""
+        return self.best.judgements > 0 and not self.best.readings
+
+    @property
+    def unit(self) -> str:
+        """The unit of f, as short as an axis needs it."""
+        return self.best.unit.split()[0] if self.only_judged else self.best.unit
+
+
+@dataclass(frozen=True)
+class PagePanel:
+    """A part of the screen that shows what is known.
+
+    Attributes:
+        name: Its name, which is a CSS class and, in `page.css`, its place on the screen.
+        title: Its heading.
+        shows: Takes a `View`; returns what its HTML shows, by name. It is called once after each change.
+        html: Its HTML, a Jinja template; or the name of one, such as "trials.html". It sees what `shows` returns, and
+            whether an `operator` looks. Text is escaped, so that no text of a study is run.
+        applies: Takes a `View`; returns whether the panel is shown.
+        scrolls: Whether all of it scrolls, so that the keyboard must reach it.
+
+    Example:
+        >>> panel = PagePanel("told", "Told", lambda view: {"told": view.told}, "<p>{{ told }}</p>")
+        >>> panel.applies(None)
+        True
+    """
+
+    name: str
+    title: str
+    shows: Callable[[View], Mapping[str, Any]]
+    html: str
+    applies: Callable[[View], bool] = lambda view: True
+    scrolls: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,130 +90,116 @@ class Known:
     """What is known of a study.
 
     Attributes:
-        version: A text that differs where it does.
-        readings: How many readings there are.
-        best: The best setting as far as is known, against the start.
-        kind: On what ground that is said.
-        claims: What is claimed of it.
-        against_start: How much better it is than the start.
-        clear: Whether it is clearly better.
-        plan: The audit or verification under way.
-        undo: The answer that was given last: its trial, and what it was.
-        rows: The trials, the newest first.
-        notes: What was said, the newest first.
-        readings_chart: Raw readings and offset.
-        estimate_charts: The estimate of f.
-        certificate_chart: The bound over time.
-        notices: What else the user should know of what is recommended.
-        judgements: How many judgements there are.
-        blind: Whether settings are hidden.
+        version: A text that differs if it does.
+        told: After how much it is known, in words.
+        shown: The panels, each with what it shows.
     """
 
     version: str
-    readings: int
-    best: tuple[Dial, ...]
-    kind: str
-    claims: tuple[str, ...]
-    against_start: str
-    clear: bool
-    plan: str
-    undo: Row | None
-    rows: tuple[Row, ...]
-    notes: tuple[tuple[str, str], ...]
-    readings_chart: str
-    estimate_charts: tuple[str, ...]
-    certificate_chart: str
-    notices: tuple[str, ...] = ()
-    judgements: int = 0
-    blind: bool = False
+    told: str
+    shown: tuple[tuple[PagePanel, Mapping[str, Any]], ...]
 
-    @property
-    def told(self) -> str:
-        """After how much this is known, in words."""
-        return counted(self.readings, self.judgements)
+    def __getitem__(self, name: str) -> Mapping[str, Any]:
+        """Return what the panel of a name shows."""
+        return next(shown for panel, shown in self.shown if panel.name == name)
 
 
-def known(
-    opt: Optimizer,
-    best: Recommendation,
-    start: Any,
-    bounds: Mapping[int, float],
-    version: str,
-    blind: bool = False,
-) -> Known:
-    """Return what is known of a study.
+class Viewer:
+    """Computes what is known of a study, once after each change.
 
     Args:
-        opt: The study.
-        best: What it recommends.
-        start: The setting where it started.
-        bounds: The certificate over time, by number of readings.
-        version: Of what is known.
-        blind: Whether settings are hidden from whoever judges.
+        path: Its log.
+        panels: What to compute.
+        start: The setting where it started, as was said; `None` if that is the first that was read.
+        blind: Whether settings are hidden.
+        several: Whether several people judge, each of whom has an undo of their own.
+
+    Attributes:
+        revision: A number that differs if more is known of the past, though nothing was written.
     """
-    records, last = opt.records(), opt.study.last_answered
-    only_judged = best.judgements > 0 and not best.readings
-    short = best.unit.split()[0] if only_judged else best.unit  # beside an axis there is little room
-    rows = [_row(opt, record, blind) for record in records]
-    answers, judged = opt.study.answers(), {record.trial: record for record in opt.records(judgements=True)}
-    rows += [_judged(judged[pair.id], in_words(pair, answer, blind)) for pair, answer in answers]
-    rows += [_judged(record, f"skipped: {record.failed}") for record in judged.values() if record.failed is not None]
-    newest = sorted(rows, key=lambda row: -row.trial)
-    return Known(
-        version,
-        best.readings,
-        () if blind else dials(opt.space, best.x, start),
-        best.overall.kind if len(best.claims) == 1 else best.kind,
-        (*claims(best), *preferences(best, blind)),
-        compared(best.against_start, best.unit),
-        best.against_start is not None and best.against_start.clear,
-        ""
-        if opt.study.plan is None
-        else planned(opt.study.plan.purpose, opt.study.plan.duels, opt.study.plan.told, opt.study.plan.left),
-        next((row for row in rows if row.trial == last), None),
-        tuple(newest[:MOST_ROWS]),
-        tuple(_noted(opt.study.notes, opt.study.settings))[:MOST_NOTES],
-        readings_chart(opt, best, short) if best.readings or not best.judgements else answers_chart(opt),
-        tuple(estimate_charts(opt, best, short)) if best.readings + best.judgements and not blind else (),
-        certificate_chart(bounds, best.readings + best.judgements, short, "judgements" if only_judged else "readings"),
-        notices=tuple(in_sentences(best.notices)),
-        judgements=best.judgements,
-        blind=blind,
-    )
+
+    def __init__(self, path: Path, panels: Sequence[PagePanel], start: Any, blind: bool, several: bool) -> None:
+        self._path, self._panels, self._start, self._blind, self._several = path, panels, start, blind, several
+        self.revision = 0
+        self._lock = threading.Lock()
+        self._followed = 0  # bytes of the log that are surely known: more may be
+        self._known: Known | None = None
+        self._bounds: dict[int, float] = {}
+        threading.Thread(target=self._look_back, daemon=True).start()
+
+    @cached_property
+    def _opt(self) -> Optimizer:
+        return resume(self._path, notify=unheard)  # what is recommended says it
+
+    def known(self) -> Known:
+        """Return what is known."""
+        with self._lock:
+            size = size_of(self._path)
+            if size != self._followed:
+                self._opt.study.follow()
+                self._followed = size
+            version = f"{self._followed}.{self.revision}"  # what comes while it is computed makes it old
+            if self._known is None or self._known.version != version:
+                self._known = self._made(version)
+            return self._known
+
+    def _made(self, version: str) -> Known:
+        best = recommended(self._opt)
+        self._bounds[best.readings + best.judgements] = best.overall.bound
+        start = first_setting(self._opt, self._start)
+        view = View(self._opt, best, start, dict(self._bounds), self._blind, self._several)
+        shown = tuple((panel, panel.shows(view)) for panel in self._panels if panel.applies(view))
+        return Known(version, view.told, shown)
+
+    def _look_back(self) -> None:
+        """Compute the certificate as it was at some times before: with an optimizer of its own, off the way."""
+        try:
+            past = resume(self._path, notify=unheard)
+        except LogError:
+            return  # a log that is gone meanwhile: the next page that is asked for says so
+        told = past.readings + past.judgements
+        if told < 2:
+            return
+        at = np.unique(np.linspace(1, told, PAST_BOUNDS).round().astype(int)).tolist()
+        bounds = {best.readings + best.judgements: best.overall.bound for best in past.study.history(at)}
+        with self._lock:
+            self._bounds = bounds | self._bounds
+            self.revision += 1
 
 
-def described(record: Record) -> str:
-    """Return what became of a trial, in words."""
-    if record.failed is not None:
-        return f"failed: {record.failed}"
-    if record.value is None:
-        return "open" if record.worker is None else f"open, {record.worker}"
-    if record.aside is not None:
-        return f"set aside: {record.aside}"
-    return "its pair was given up" if record.void else "told"
+def unheard(notice: Warning) -> None:
+    """Let a notice be: the page shows those that a change returns."""
 
 
-def _row(opt: Optimizer, record: Record, blind: bool) -> Row:
-    i = record.trial
-    when = clock(record.ended or record.asked)
-    where = () if blind else tuple(dial.value for dial in dials(opt.space, record.x))
-    value = "" if record.value is None else f"{record.value:.6g}"
-    answered = record.value is not None or record.failed is not None
-    state = printable(described(record), "")
-    return Row(
-        i, record.duel, when, where, value, state, answered, record.failed is not None or record.aside is not None
-    )
+def in_sentences(notices: Iterable[Warning]) -> list[str]:
+    """Return notices as the page shows them.
+
+    Example:
+        >>> in_sentences([UserWarning("duel 3 given up")])
+        ['Duel 3 given up']
+    """
+    texts = (printable(str(notice), "") for notice in notices)
+    return [text[:1].upper() + text[1:] for text in texts]
 
 
-def _judged(record: Record, said: str) -> Row:
-    """Return what became of a pair as a line of the list."""
-    i, skipped = record.trial, record.failed is not None
-    return Row(i, i, clock(record.ended), (), "", printable(said, ""), answered=True, strange=skipped)
+def recommended(opt: Optimizer) -> Recommendation:
+    """Return what a study recommends; before anything is asked, at any context: nobody has said one yet."""
+    given = opt.space.contexts if isinstance(opt.space, Space) else ()
+    if not given or opt.records(aside=False) or opt.judgements:
+        return opt.recommend()
+    x = opt.space.decode(opt.space.candidates(np.random.default_rng(0))[0])
+    return opt.recommend(context={name: x[name] for name in given})
 
 
-def _noted(notes: Sequence[Note], settings: Sequence[Setting]) -> list[tuple[str, str]]:
-    """Return when something was said or the mode was set, and what, the newest first; the unit is said elsewhere."""
-    said = [(note.at or "", note.topic, note.text) for note in notes]
-    said += [(each.at or "", NAMES.get(each.value, each.value), each.why) for each in settings if each.name == "mode"]
-    newest = sorted(said, key=lambda each: each[0])[::-1]
-    return [(clock(at or None), printable(f"{topic}: {text}" if text else topic, "")) for at, topic, text in newest]
+def first_setting(opt: Optimizer, said: Any) -> Any:
+    """Return the setting where a study started: as was said, or the first that was read."""
+    told = (record.x for record in opt.records() if record.value is not None and not record.earlier)
+    return next(told, None) if said is None else said
+
+
+def size_of(path: Path) -> int:
+    """Return the bytes of a log: another number if somebody has written."""
+    try:
+        return os.stat(path).st_size
+    except OSError as error:
+        raise LogError(f"{path} cannot be read: {error.strerror or error}") from error

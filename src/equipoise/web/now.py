@@ -1,25 +1,35 @@
 """What is to be done now: the upper left of the screen, as a record."""
 
 import hashlib
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
+from equipoise._validation import NUMBER
 from equipoise.optimizer import Optimizer
-from equipoise.spaces import printable
+from equipoise.spaces import Choice, Context, Space, printable, readouts_of
 from equipoise.study import Record, Setting, last_set, unit_of
-from equipoise.web.context_page import ContextField, context_fields
-from equipoise.web.dials import Dial, dials
-from equipoise.web.pair_page import Last, Sides, Sitting, last, sides
+from equipoise.web.forms import Field, answer_form, on_button
+from equipoise.web.questions import OpenQuestion, Side, Sitting, dials, open_here, told_of
 
 Mode = Literal["by hand", "automatic", "pause"]
 """Who measures, or whether nobody does."""
 
 
-KNOBS_PER_COLUMN, MOST_COLUMNS = 8, 3
-"""A setting of more knobs than fit in one column is shown in several, side by side."""
+@dataclass(frozen=True)
+class Last:
+    """The last answer of the judge who sits here, to be taken back.
+
+    Attributes:
+        pair: Its number.
+        said: What was said, as on the button.
+        was: By what a form says so.
+    """
+
+    pair: int
+    said: str
+    was: str
 
 
 @dataclass(frozen=True)
@@ -29,57 +39,37 @@ class Now:
     Attributes:
         mode: Who measures, or whether nobody does.
         readings: How many readings there are.
-        trial: The trial to measure; `None` where none is handed out.
-        half: Which part of which pair it is, in words.
-        dials: The setting of that trial.
-        unit: Of a reading.
-        asked: When it was handed out.
+        question: The setting to measure or the pair to judge; `None` if none is handed out.
         busy: Whether a program measures it.
         paused: Since when it is paused, and why.
         machine: Whether there is a program to measure by itself.
         trouble: What keeps it from measuring.
         needs: What must be said before the next setting can be handed out.
-        sides: The pair to be judged, where pairs are judged here.
         judging: Whether pairs are judged here.
-        judge: Who judges; `None` where nobody has said so.
+        judge: Who judges; `None` if nobody has said so.
         last: The last answer of that judge.
     """
 
     mode: Mode
     readings: int
-    trial: int | None = None
-    half: str = ""
-    dials: tuple[Dial, ...] = ()
-    unit: str = ""
-    asked: str = ""
+    question: OpenQuestion | None = None
     busy: bool = False
     paused: str = ""
     machine: bool = False
     trouble: str = ""
-    needs: tuple[ContextField, ...] = ()
-    sides: Sides | None = None
+    needs: tuple[Field, ...] = ()
     judging: bool = False
     judge: str | None = None
     last: Last | None = None
 
     @property
-    def columns(self) -> tuple[tuple[int, int], ...]:
-        """Between which knobs, counted from 1, each column of the setting goes: many knobs have several beside another.
-
-        Example:
-            >>> Now("by hand", 0, dials=(Dial("q", "1", "", ""),) * 14).columns
-            ((1, 7), (8, 14))
-        """
-        count = len(self.dials)
-        columns = min(math.ceil(count / KNOBS_PER_COLUMN), MOST_COLUMNS)
-        rows = math.ceil(count / max(columns, 1))
-        return tuple((rows * k + 1, min(rows * (k + 1), count)) for k in range(columns))
-
-    @property
     def version(self) -> str:
-        """A text that differs where the form does: a screen that shows another one is out of date."""
-        said = repr((self.mode, self.trial, self.asked, self.busy, self.paused, self.unit, self.trouble, self.sides))
-        said += repr((self.judge, self.last))
+        """A text that differs if the form does: a screen that shows another one is out of date."""
+        asked: tuple[Any, ...] = ()
+        if self.question is not None:
+            files = [(side.kind, side.lacks) for side in self.question.sides]
+            asked = self.question.number, self.question.asked, self.question.form, files
+        said = repr((self.mode, asked, self.busy, self.paused, self.trouble, self.judge, self.last))
         return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
@@ -99,25 +89,32 @@ def now(
         busy: Whether it measures.
         sitting: How pairs are judged here, if they are.
     """
-    settings = opt.study.settings
-    mode, said = mode_of(settings, machine), opt.readings
-    paused = _paused(settings) if mode == "pause" else ""
-    general: dict[str, Any] = {"unit": unit_of(settings), "busy": busy, "paused": paused, "machine": machine}
+    changed, record = opt.study.settings, open_here(opt, worker, sitting)
+    mode = mode_of(changed, machine)
+    paused = _paused(changed) if mode == "pause" else ""
+    asked = None if record is None else _question(opt, record, worker, sitting)
+    general: dict[str, Any] = {"busy": busy, "paused": paused, "machine": machine}
+    general["needs"] = context_fields(opt) if asked is None else ()
     if sitting is not None:
-        shown, mine = sides(opt, sitting), last(opt, sitting)
-        needs = context_fields(opt) if shown is None else ()
-        return Now(mode, said, **general, needs=needs, sides=shown, judging=True, judge=sitting.judge, last=mine)
-    record = current(opt, worker)
-    if record is None:
-        return Now(mode, said, needs=context_fields(opt), **general)
-    setting, asked = dials(opt.space, record.x, opt.study.position(worker)), clock(record.asked)
-    return Now(mode, said, record.trial, _half(record), setting, asked=asked, **general)
+        general |= {"judging": True, "judge": sitting.judge, "last": _last(opt, sitting)}
+    return Now(mode, opt.readings, asked, **general)
 
 
-def current(opt: Optimizer, worker: str | None) -> Record | None:
-    """Return the trial that a worker is to measure: the oldest that it has."""
-    waiting = opt.records(aside=False, trials=opt.study.open_trials)
-    return next((record for record in waiting if record.worker == worker), None)
+def _question(opt: Optimizer, record: Record, worker: str | None, sitting: Sitting | None) -> OpenQuestion:
+    """Return an open question as the screen shows it."""
+    form = answer_form(record, unit_of(opt.study.settings), sitting is not None and sitting.numbers)
+    if sitting is None:
+        setting = Side(dials(opt.space, record.x, opt.study.position(worker)))
+        return OpenQuestion(record.trial, _half(record), (setting,), form, clock(record.asked))
+    first, second = record.x
+    sides = sitting.side(opt, "A", first, second), sitting.side(opt, "B", second, first)
+    return OpenQuestion(record.trial, f"pair {record.trial}", sides, form)
+
+
+def _last(opt: Optimizer, sitting: Sitting) -> Last | None:
+    """Return the last answer of the judge who sits here."""
+    mine = [(pair.id, answer) for pair, answer in opt.study.answers() if pair.judge == sitting.judge]
+    return Last(mine[-1][0], on_button(mine[-1][1]), told_of(mine[-1][1])) if mine else None
 
 
 def mode_of(settings: Sequence[Setting], machine: bool) -> Mode:
@@ -149,3 +146,48 @@ def _paused(settings: Sequence[Setting]) -> str:
     assert last is not None
     text = printable(last.why, "")
     return f"since {clock(last.at)}" + (f": {text}" if text else "")
+
+
+# Contexts: what is given when a setting is asked for, such as a temperature.
+
+
+def contexts(opt: Optimizer) -> dict[str, Context]:
+    """Return the contexts of a study, by name; most have none."""
+    parameters = opt.space.parameters if isinstance(opt.space, Space) else {}
+    return {name: p for name, p in parameters.items() if isinstance(p, Context)}
+
+
+def context_fields(opt: Optimizer) -> tuple[Field, ...]:
+    """Return what must be said before the next setting can be handed out, with what was said last."""
+    known = contexts(opt)
+    if not known:
+        return ()
+    last = max(opt.records(), key=lambda record: record.trial, default=None)
+    was = {} if last is None else {dial.name: dial.value for dial in dials(opt.space, last.x)}
+    units = {name: readout.unit for name, readout in readouts_of(opt.space).items()}
+    return tuple(
+        Field(f"context.{name}", name, units[name], True, _options(context), was.get(name, ""))
+        for name, context in known.items()
+    )
+
+
+def context_given(opt: Optimizer, texts: Mapping[str, str]) -> dict[str, Any] | None:
+    """Return the contexts that somebody filled in, as the study takes them; `None` if nobody did."""
+    filled = {name.removeprefix("context."): text.strip() for name, text in texts.items() if name[:8] == "context."}
+    if not filled:
+        return None
+    return {name: _value(name, context, filled.get(name, "")) for name, context in contexts(opt).items()} or None
+
+
+def _options(context: Context) -> tuple[str, ...]:
+    values = context.values
+    return tuple(printable(str(option), "") for option in values.options) if isinstance(values, Choice) else ()
+
+
+def _value(name: str, context: Context, text: str) -> Any:
+    values = context.values
+    if isinstance(values, Choice):
+        return next((option for option in values.options if printable(str(option), "") == text), text)
+    if NUMBER.fullmatch(text) is None:
+        raise ValueError(f"{name} must be a number such as 21.5, got {text!r}")
+    return float(text)

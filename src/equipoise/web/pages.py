@@ -2,21 +2,24 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
 from equipoise.log import LogError
-from equipoise.web.forms import change, fields
+from equipoise.web.actions import change
+from equipoise.web.forms import RefusedError, fields
 from equipoise.web.guard import may_change
 from equipoise.web.known import Known
 from equipoise.web.now import Now
-from equipoise.web.station import RefusedError, Station
+from equipoise.web.station import Station
 from equipoise.web.streaming import Broadcast
 from equipoise.web.studies import Studies
 
@@ -54,12 +57,12 @@ class Pages:
     async def screen(self, request: Request) -> Response:
         """Show the screen of a study."""
         station = await self.found(request)
-        return await self._screen(request, station, [])
+        return await self._shown(request, station, [])
 
     async def now(self, request: Request) -> Response:
         """Show what is to be done now, to be put into the screen."""
         station = await self.found(request)
-        return await self._form(request, station, [])
+        return await self._shown(request, station, [], part=True)
 
     async def seat(self, request: Request) -> Response:
         """Lead whoever has said a name to the screen where that name judges."""
@@ -69,7 +72,7 @@ class Pages:
         name = " ".join(request.query_params.get("judge", "").split())
         if not name or "/" in name or len(name) > LONGEST_NAME or not name.isprintable():
             refused = f"A judge has a name of at most {LONGEST_NAME} characters, without a slash."
-            return await self._screen(request, station, [refused], 409)
+            return await self._shown(request, station, [refused], 409)
         return RedirectResponse(home(station, name), 303)
 
     async def known(self, request: Request) -> Response:
@@ -80,7 +83,7 @@ class Pages:
     async def post(self, request: Request) -> Response:
         """Do what a form says."""
         station = await self.found(request)
-        body, status, refused = await request.body(), 200, False
+        body, status = await request.body(), 200
         given: dict[str, str] = {}
         try:
             given = fields(body)
@@ -88,12 +91,10 @@ class Pages:
             given |= {"judge": request.path_params["judge"]} if "judge" in request.path_params else {}
             said = await run_in_threadpool(change, station, given)
         except RefusedError as error:
-            said, status, refused = [str(error)], 409, True
-        draft = given if refused else {}
-        if request.headers.get("hx-request") == "true":
-            return await self._form(request, station, said, status, draft)
-        if said:
-            return await self._screen(request, station, said, status, draft)
+            said, status = [str(error)], 409
+        part = request.headers.get("hx-request") == "true"
+        if part or said:
+            return await self._shown(request, station, said, status, given if status != 200 else None, part)
         return RedirectResponse(home(station, request.path_params.get("judge")), 303)
 
     async def events(self, request: Request) -> Response:
@@ -116,39 +117,54 @@ class Pages:
             raise MissingError("Nobody says a name to judge here: see `equipoise serve STUDY --judges`.")
         return station
 
-    async def _screen(
+    async def _shown(
         self,
         request: Request,
         station: Station,
         said: Sequence[str],
         status: int = 200,
-        draft: dict[str, str] | None = None,
+        draft: Mapping[str, str] | None = None,
+        part: bool = False,
     ) -> Response:
-        now = await run_in_threadpool(station.now, request.path_params.get("judge"))
-        drawn = await run_in_threadpool(self._known, station, may_change(request.scope))
-        shown = {"now": now, "known_html": drawn, "said": said, "refused": status != 200, "draft": _kept(draft, now)}
-        return page("screen.html", request, status, station=station, name=station.path.name, **shown)
+        """Return the screen; or the part of it that says what is to be done now.
 
-    async def _form(
-        self,
-        request: Request,
-        station: Station,
-        said: Sequence[str],
-        status: int = 200,
-        draft: dict[str, str] | None = None,
-    ) -> Response:
+        Args:
+            request: The request.
+            station: The study.
+            said: The messages for the screen.
+            status: Other than 200 if a change was refused.
+            draft: What was typed into the form that was refused.
+            part: Whether to return that part alone.
+        """
         now = await run_in_threadpool(station.now, request.path_params.get("judge"))
-        shown = {"now": now, "said": said, "refused": status != 200, "draft": _kept(draft, now)}
-        return page("now.html", request, status, station=station, name=station.path.name, **shown)
+        shown = {"now": now, "said": said, "refused": status != 200, "draft": _kept(draft or {}, now)}
+        if not part:
+            shown["known_html"] = await run_in_threadpool(self._known, station, may_change(request.scope))
+        name = "now.html" if part else "screen.html"
+        return page(name, request, status, station=station, name=station.path.name, **shown)
 
     def _known(self, station: Station, operator: bool) -> str:
         """Return what is known as HTML, made once after each change for operators and once for watchers."""
         known, key = station.known(), (station.path.name, operator)
         drawn = self._drawn.get(key)
         if drawn is None or drawn[0] is not known:
-            made = TEMPLATES.get_template("known.html").render(known=known, name=station.path.name, operator=operator)
-            self._drawn[key] = drawn = (known, made)
+            self._drawn[key] = drawn = (known, _panels(known, operator))
         return drawn[1]
+
+
+def _panels(known: Known, operator: bool) -> str:
+    """Return the HTML of all panels."""
+    drawn = []
+    for panel, shown in known.shown:
+        parts = (_template(text).render(shown, operator=operator) for text in (panel.title, panel.html))
+        drawn.append((panel.name, panel.scrolls, *map(Markup, parts)))
+    return TEMPLATES.get_template("known.html").render(version=known.version, panels=drawn)
+
+
+@cache
+def _template(text: str) -> Template:
+    """Return a template, by its text or by the name of its file."""
+    return TEMPLATES.get_template(text) if text.endswith(".html") else TEMPLATES.from_string(text)
 
 
 class MissingError(Exception):
@@ -186,11 +202,10 @@ class _Streaming(Response):
         await self._streams.serve(self._station, self._judge, scope, receive, send)
 
 
-def _kept(draft: dict[str, str] | None, now: Now) -> dict[str, str]:
-    """Return what was typed into a form that was refused, unless it was about another trial or pair."""
-    about = ("trial", now.trial) if now.sides is None else ("pair", now.sides.pair)
-    same = draft is not None and draft.get(about[0]) == str(about[1])
-    return defaultdict(str, draft if same and draft is not None else {})
+def _kept(draft: Mapping[str, str], now: Now) -> dict[str, str]:
+    """Return what was typed into a form that was refused, unless it was about another question."""
+    same = now.question is not None and draft.get("trial") == str(now.question.number)
+    return defaultdict(str, draft if same else {})
 
 
 def page(template: str, request: Request, status: int = 200, **shown: Any) -> Response:

@@ -19,8 +19,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from equipoise.log import LogError
 from equipoise.web.automatic import Automatic, Measure
 from equipoise.web.beginning import Beginning
-from equipoise.web.confirming import Beside
-from equipoise.web.downloads import Downloads
+from equipoise.web.beside import Beside
 from equipoise.web.guard import LOOPBACK, Guard
 from equipoise.web.pages import STATIC, HiddenError, MissingError, Pages, hidden, missing
 from equipoise.web.streaming import Broadcast
@@ -126,7 +125,7 @@ def application(studies: Studies, ending: Callable[[], bool] = lambda: False) ->
         ending: Whether the server is about to end.
     """
     pages = Pages(studies, Broadcast(ending))
-    beside, downloads, beginning = Beside(pages), Downloads(pages), Beginning(pages)
+    beside, beginning = Beside(pages), Beginning(pages)
     routes = [
         Route("/", pages.first),
         Route("/new", beginning.form),
@@ -144,8 +143,8 @@ def application(studies: Studies, ending: Callable[[], bool] = lambda: False) ->
             Route(f"{study}/confirm/{{what}}", beside.confirm),
             Route(f"{study}/trial/{{trial:number}}", beside.trial),
             Route(f"{study}/logbook", beside.logbook),
-            Route(f"{study}/download/{{kind}}", downloads.get),
-            Route(f"{study}/exhibit/{{pair:number}}/{{letter}}", downloads.exhibit),
+            Route(f"{study}/download/{{kind}}", beside.download),
+            Route(f"{study}/exhibit/{{pair:number}}/{{letter}}", beside.exhibit),
         ]
     static = Mount("/static", StaticFiles(directory=STATIC))
     handlers = {MissingError: missing, LogError: missing, HiddenError: hidden}
@@ -220,6 +219,11 @@ class Server:
         )
 
 
+def measuring(measure: Callable[[Any], float]) -> Measure:
+    """Return how a trial is measured by a function that takes its setting and returns its reading."""
+    return lambda trial: {"value": measure(trial.x)}
+
+
 def serve(
     study: str | Path,
     measure: Callable[[Any], float] | None = None,
@@ -239,7 +243,6 @@ def serve(
     """
     studies = Studies(Path(study), machine=measure is not None)
     known = Tokens.fresh() if tokens is None else tokens
-    told = None if measure is None else lambda trial: {"value": measure(trial.x)}
-    server = Server(studies, place or Binding(), known, told)
+    server = Server(studies, place or Binding(), known, None if measure is None else measuring(measure))
     announce(server.address(known.operator))
     server.run()

@@ -1,11 +1,9 @@
-"""A study that is served: one optimizer in memory, which follows the log, and what people may do with it.
+"""A study that is served: one optimizer in memory, which follows the log.
 
-Every change goes through the log, by the same doors as those of the shell. A form names the trial it is about, so one
-that is out of date is refused, and told why.
+Every change goes through the log, by the same doors as those of the shell: see `actions`.
 """
 
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
@@ -13,23 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.data import Trial
-from equipoise.log import Header
-from equipoise.optimizer import resume
+from equipoise.log import Header, LogError
+from equipoise.optimizer import Optimizer, resume
 from equipoise.spaces import printable
-from equipoise.study import started, unit_of
-from equipoise.web.context_page import contexts
-from equipoise.web.known import Known, described
-from equipoise.web.notices import in_sentences, unheard
-from equipoise.web.now import Mode, Now, clock, current, mode_of, now
-from equipoise.web.pair_page import Sitting, on_button, open_pair, seated
-from equipoise.web.refits import Refits
-from equipoise.web.viewer import Viewer, first_setting, size_of
-
-SKIPPED = "skipped by the operator"
-
-
-class RefusedError(Exception):
-    """A change was refused; the message says why, and nothing was changed."""
+from equipoise.study import Record, started, unit_of
+from equipoise.web.forms import AnswerForm, answer_form
+from equipoise.web.known import Known, Viewer, first_setting, size_of, unheard
+from equipoise.web.now import Mode, Now, contexts, mode_of, now
+from equipoise.web.panels import PANELS
+from equipoise.web.questions import Sitting, open_here, seated
 
 
 class Station:
@@ -39,7 +29,7 @@ class Station:
         path: Its log.
         worker: Under which name it is measured here; both halves of a pair go to one worker.
         machine: Whether a program measures by itself.
-        context: What all settings are asked for at, where the study has contexts; else people are asked each time.
+        context: What all settings are asked for at, if the study has contexts; else people are asked each time.
         sitting: How pairs are judged here, if they are.
 
     Attributes:
@@ -67,22 +57,22 @@ class Station:
         self._lock = threading.RLock()
         self._followed = 0  # bytes of the log that the study surely knows: it may know more
         self._now: dict[str | None, tuple[tuple[int, bool, str], Now]] = {}
-        self._viewer = Viewer(path, self._started, self.blind, self.several)
-        self._refits = Refits(self.opt)
-        self._refits.want()  # one may be left over from before
+        self._viewer = Viewer(path, PANELS, self._started, self.blind, self.several)
+        self.fits = Fits(self.opt)
+        self.fits.want()  # one may be left over from before
 
     @property
     def size(self) -> int:
-        """Bytes of the log: another number where somebody has written."""
+        """Bytes of the log: another number if somebody has written."""
         return size_of(self.path)
 
     @property
     def edition(self) -> str:
-        """A text that differs where what is known does."""
+        """A text that differs if what is known does."""
         return f"{self.size}.{self._viewer.revision}"
 
     def now(self, judge: str | None = None) -> Now:
-        """Return what is to be done now, by a judge who has said a name where pairs are judged."""
+        """Return what is to be done now, by a judge who has said a name if pairs are judged."""
         with self.turn():
             key = (self._followed, self.busy, self.trouble)
             made = self._now.get(judge)
@@ -104,7 +94,7 @@ class Station:
 
     @property
     def blind(self) -> bool:
-        """Whether whoever judges here must not see settings."""
+        """Whether those who judge here must not see settings."""
         return self.sitting is not None and self.sitting.blind
 
     @property
@@ -114,7 +104,7 @@ class Station:
 
     @property
     def stands(self) -> Any:
-        """The setting where the machine stands; `None` where nothing has said so."""
+        """The setting where the machine stands; `None` if nothing has said so."""
         with self.turn():
             return self.opt.study.position(self.worker)
 
@@ -129,76 +119,43 @@ class Station:
         with self.turn():
             return mode_of(self.opt.study.settings, self.machine)
 
-    def ask(self, context: Mapping[str, Any] | None = None, judge: str | None = None) -> None:
-        """Hand out the next trial, if none is open here and nobody has paused; at a context, if the study has such."""
+    def record(self, number: int) -> Record | None:
+        """Return what happened to a trial or a pair; `None` if there is none of this number."""
         with self.turn():
-            if self.mode == "pause":
-                raise RefusedError("The study is paused: let it go on first.")
-            self._hand_out(context or self.context, judge)
+            asked = (self.opt.records(judgements=judged, trials=[number]) for judged in (False, True))
+            return next((record for records in asked for record in records), None)
 
-    def judge(self, pair: int, answer: str | float | None, reason: str = "", judge: str | None = None) -> list[str]:
-        """Report what was said of the pair that is open here, or why nothing can be; then hand out the next."""
-        with self.turn():
-            if answer is not None and (pair, answer) in ((judged.id, was) for judged, was in self.opt.study.answers()):
-                return [f"Pair {pair} was judged so already: {on_button(answer)}."]
-            self._must_be_open(pair, judge)
-            self.opt.judge(pair, answer, skip=reason or "can't tell" if answer is None else None)
-            self._go_on(judge)
-        return []
+    def form(self, record: Record) -> AnswerForm:
+        """Return the form by which a question is answered here."""
+        numbers = self.sitting is not None and self.sitting.numbers
+        return answer_form(record, self.unit, numbers)
 
-    def judged_by(self, pair: int, judge: str) -> bool:
-        """Whether a pair was judged, or skipped, by a judge."""
-        with self.turn():
-            records = self.opt.records(judgements=True)
-        return any(record.trial == pair and (record.worker or "") == judge for record in records)
+    def open(self, judge: str | None = None) -> Record | None:
+        """Return the question that is open here."""
+        return open_here(self.opt, self.worker, self._seat(judge))
 
-    def tell(self, trial: int, value: float, error: float = 0.0) -> list[str]:
-        """Report a reading of the trial that is open here, then hand out the next; return what is to be said."""
-        with self.turn():
-            if self._told_before(trial, value):
-                return [f"Trial {trial} was told {value:g} already."]
-            self._must_be_current(trial)
-            when = None if self.opt.study.setup.max_gap is None else time.time()
-            notices = self.opt.tell(trial, value, error=error, time=when, refit=False)
-            self._go_on()
-        self._refits.want()
-        return in_sentences(notices or ())
+    def hand_out(self, context: Mapping[str, Any] | None, judge: str | None) -> None:
+        """Hand out the next setting, or pair, if none is open here."""
+        seat = self._seat(judge)
+        if seat is not None:
+            seat.hand_out(self.opt, context or self.context)
+        elif self.open() is None:
+            self.opt.ask(worker=self.worker, context=context or self.context)
 
-    def fail(self, trial: int, reason: str) -> list[str]:
-        """Report that the trial that is open here has no reading, then hand out the next."""
-        with self.turn():
-            self._must_be_current(trial)
-            notices = self.opt.tell(trial, failed=reason or SKIPPED)
-            self._go_on()
-        return in_sentences(notices or ())
-
-    def switch(self, mode: Mode, why: str = "") -> None:
-        """Pause, or let the study go on: by hand, or by the program."""
-        with self.turn():
-            if mode == "automatic" and not self.machine:
-                raise RefusedError("There is no program to measure by itself: `equipoise serve STUDY -- COMMAND`.")
-            if self.mode != mode:
-                self.opt.study.set("mode", mode, why)
-
-    def target(self, where: str) -> Any:
-        """Return the setting of the start, or the best one as far as is known."""
-        with self.turn():
-            x = self.start if where == "start" else self.opt.recommend().x
-            if x is None:
-                raise RefusedError("Where the study started is not known yet.")
-            return x
-
-    def note(self, text: str) -> None:
-        """Write down what somebody says."""
-        with self.turn():
-            self.opt.study.note("note", text)
+    def go_on(self, judge: str | None = None) -> None:
+        """Hand out the next question if somebody measures by hand, and none is open."""
+        if self.mode != "by hand":
+            return
+        unsaid = contexts(self.opt) and self.context is None
+        with suppress(TypeError, ValueError) if unsaid else nullcontext():  # a half that waits needs no context
+            self.hand_out(None, judge)
 
     def next_trial(self) -> Trial | None:
         """Return the trial that the program is to measure, which is busy from now on; `None` if it is not its turn."""
         with self.turn():
             if self.mode != "automatic":
                 return None
-            waiting = current(self.opt, self.worker)
+            waiting = open_here(self.opt, self.worker, None)
             if waiting is None:
                 trial = self.opt.ask(worker=self.worker, context=self.context)
             else:
@@ -221,57 +178,49 @@ class Station:
                 self._followed = size
             yield
 
-    def _go_on(self, judge: str | None = None) -> None:
-        """Hand out the next trial where somebody measures by hand, and none is open."""
-        if mode_of(self.opt.study.settings, self.machine) != "by hand":
-            return
-        unsaid = contexts(self.opt) and self.context is None
-        with suppress(TypeError, ValueError) if unsaid else nullcontext():  # a half that waits needs no context
-            self._hand_out(self.context, judge)
-
     def _seat(self, judge: str | None) -> Sitting | None:
         return None if self.sitting is None else self.sitting.of(judge)
 
-    def _hand_out(self, context: Mapping[str, Any] | None, judge: str | None) -> None:
-        """Hand out the next trial, or pair, if none is open here."""
-        seat = self._seat(judge)
-        if seat is not None:
-            seat.hand_out(self.opt, context)
-        elif current(self.opt, self.worker) is None:
-            self.opt.ask(worker=self.worker, context=context)
 
-    def _must_be_open(self, pair: int, judge: str | None) -> None:
-        """Refuse a form that is about another pair than the one that is open here."""
-        seat = self._seat(judge)
-        here = None if seat is None else open_pair(self.opt, seat)
-        if here is not None and here.id == pair:
-            return
-        became, at = "is not open here", ""
-        for record in self.opt.records(judgements=True, trials=[pair]):
-            became = became if record.failed is None else "was skipped"
-            became = became if record.answer is None else f"was judged: {on_button(record.answer)}"
-            at = clock(record.ended)
-        now_open = "no pair is" if here is None else f"pair {here.id} is"
-        raise RefusedError(
-            f"This form is out of date: pair {pair} {became}{f' at {at}' if at else ''}, and {now_open} open here now. "
-            "Nothing was changed."
-        )
+class Fits:
+    """Makes the fits of a study that were deferred, in a thread that ends when none is left.
 
-    def _told_before(self, trial: int, value: float) -> bool:
-        """Return whether the very same was told: a button that was pressed twice."""
-        if trial in self.opt.study.open_trials:
-            return False
-        return any(record.trial == trial and record.value == value for record in self.opt.records())
+    Args:
+        opt: The study.
+    """
 
-    def _must_be_current(self, trial: int) -> None:
-        """Refuse a form that is about another trial than the one that is open here."""
-        open_here = current(self.opt, self.worker)
-        if open_here is not None and trial == open_here.trial:
-            return
-        record = next(iter(self.opt.records(trials=[trial])), None)
-        became = "is not known" if record is None else described(record)
-        if record is not None and record.value is not None:
-            at = clock(record.ended)
-            became = f"was told {record.value:g}{f' at {at}' if at else ''}"
-        here = "no trial is open here" if open_here is None else f"trial {open_here.trial} is open here"
-        raise RefusedError(f"This form is out of date: trial {trial} {became}, and {here} now. Nothing was changed.")
+    def __init__(self, opt: Optimizer) -> None:
+        self._opt = opt
+        self._lock = threading.Lock()
+        self._wanted = self._working = False
+
+    def want(self) -> None:
+        """Let it look whether a fit was deferred; nobody who enters a reading waits for it."""
+        with self._lock:
+            self._wanted = True
+            if not self._working:
+                self._working = True
+                threading.Thread(target=self._run, name="fits", daemon=True).start()
+
+    def catch_up(self) -> None:
+        """Make all fits that were deferred; one that cannot be written is made after the next reading that can be."""
+        try:
+            while self._opt.study.refit():
+                pass
+        except LogError:
+            return  # a full disk or a log that is gone: the next reading that is entered is refused, and says so
+
+    def _run(self) -> None:
+        try:
+            while self._wants():
+                self.catch_up()
+        except BaseException:  # the next one that is wanted gets a new thread
+            with self._lock:
+                self._working = False
+            raise
+
+    def _wants(self) -> bool:
+        """Return whether somebody wanted it to look since it last did; if not, it is about to end."""
+        with self._lock:
+            self._working, self._wanted = self._wanted, False
+            return self._working

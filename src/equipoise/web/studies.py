@@ -9,8 +9,9 @@ from typing import Any
 
 from equipoise.log import Header, LogError
 from equipoise.spaces import printable
-from equipoise.web.pair_page import Sitting
-from equipoise.web.station import RefusedError, Station
+from equipoise.web.forms import RefusedError
+from equipoise.web.questions import Sitting
+from equipoise.web.station import Station
 
 SUFFIX = ".jsonl"
 

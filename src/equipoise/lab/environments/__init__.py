@@ -33,6 +33,7 @@ from equipoise.lab.environments.functions import (
 )
 from equipoise.lab.environments.random_functions import additive, gp_draw, linear, peak, two_bumps
 from equipoise.lab.environments.reading import Bias, BiasProcess, Measurement
+from equipoise.lab.environments.simulator import Simulator
 
 __all__ = [
     "BIASES",
@@ -53,6 +54,7 @@ __all__ = [
     "PeriodicDrift",
     "RandomWalk",
     "RangeAdjustingDetector",
+    "Simulator",
     "ackley",
     "additive",
     "authors_calibration",

@@ -1,0 +1,155 @@
+"""The series that pictures of a study show: `course` and `estimate` draw them with matplotlib, the page as SVG."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from equipoise._typing import FloatArray
+from equipoise.answer import Recommendation
+from equipoise.optimizer import Optimizer
+from equipoise.plots.knobs import Knob, coordinates, encoded, knobs
+from equipoise.spaces import names
+from equipoise.study import Record
+
+
+def told(opt: Optimizer) -> list[Record]:
+    """Return the readings of this campaign, in the order they were told."""
+    return [record for record in opt.records() if record.value is not None and not record.earlier]
+
+
+def offsets(opt: Optimizer, best: Recommendation | None = None, context: Mapping[str, Any] | None = None) -> FloatArray:
+    """Return the estimated offset of every reading told, in the user's unit and direction, shape (n,).
+
+    Nobody can tell the offset from the level of f, so it is shown as what the recommended setting would have read.
+    If the offset is tracked, it is the posterior mean of that; else each reading less the estimated difference
+    between its setting and the recommended one, noise and all.
+
+    Args:
+        opt: The study.
+        best: What it recommends, if that is known.
+        context: Where the best setting is, in a space with contexts; the context asked for last by default.
+    """
+    readings = told(opt)
+    sign = -1.0 if opt.study.setup.minimize else 1.0
+    leader = opt.space.encode((best or opt.recommend(context=context)).x)
+    modeled = opt.posterior.offsets(leader)
+    if modeled is not None:
+        when, values = modeled
+        tracked: FloatArray = np.interp(np.arange(1, len(readings) + 1), when, values * sign)  # between, if set aside
+        return tracked
+    mean = opt.posterior.at(np.array([leader, *(opt.space.encode(record.x) for record in readings)])).mean
+    offset: FloatArray = np.array([record.value for record in readings]) - sign * (mean[1:] - mean[0])
+    return offset
+
+
+@dataclass(frozen=True)
+class Said:
+    """What judges said of pairs, and what is now believed of these.
+
+    Attributes:
+        judges: Who said it, in the order of judging.
+        differences: f(first) - f(second), estimated, shape (n,).
+        heights: Each answer: a number at itself, a word by its place in the scale.
+        ticks: The words of the longest scale, with their heights; none if all answers are numbers.
+    """
+
+    judges: list[str]
+    differences: FloatArray
+    heights: list[float]
+    ticks: dict[str, float]
+
+
+def said(opt: Optimizer) -> Said:
+    """Return what judges said of each pair, and what is now believed of it."""
+    answers = opt.study.answers()
+    words = max((pair.answers for pair, _ in answers), key=len)
+    ticks = {word: place - 0.5 * (len(words) - 1) for place, word in enumerate(words)}
+    points = np.array([opt.space.encode(x) for pair, _ in answers for x in (pair.first, pair.second)])
+    mean = opt.posterior.mean(points).reshape(-1, 2)
+    heights = [ticks[answer] if isinstance(answer, str) else answer for _, answer in answers]
+    spoken = any(isinstance(answer, str) for _, answer in answers)
+    return Said([pair.judge for pair, _ in answers], mean[:, 0] - mean[:, 1], heights, ticks if spoken else {})
+
+
+def certified(bounds: Mapping[int, float]) -> list[tuple[int, float]]:
+    """Return the bound on what is left to gain by the number of answers, if there was one, in this order."""
+    return [(n, bound) for n, bound in sorted(bounds.items()) if math.isfinite(bound)]
+
+
+def against(opt: Optimizer, best: Recommendation, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the estimate of f(x) - f(best) in the user's direction, and half the width of its interval, shape (m,)."""
+    belief = opt.posterior.at(np.concatenate((points, opt.space.encode(best.x)[None])))
+    leader = len(points)
+    difference = (belief.mean - belief.mean[leader]) * (-1.0 if opt.study.setup.minimize else 1.0)
+    return difference[:-1], belief.width(belief.psi(leader))[:-1]
+
+
+def foremost(opt: Optimizer, best: Recommendation) -> tuple[str, ...]:
+    """Return the parameters to draw along, in the order of the space: of more than two, those that matter most."""
+    known = knobs(opt.space)
+    spans = [float(np.ptp(sliced(opt, best, knob).mean)) for knob in known] if len(known) > 2 else []
+    kept = sorted(np.argsort(spans)[-2:].tolist()) if spans else range(len(known))
+    return tuple(known[i].name for i in kept)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The estimate of f(x) - f(best) at settings in a row.
+
+    Attributes:
+        knob: What changes along the row.
+        at: Where each setting stands on its axis, shape (n,).
+        mean: The estimate, in the user's direction, shape (n,).
+        width: Half the width of its interval, shape (n,).
+        leader: Where the best setting stands.
+        measured: Where something was measured, if the row goes through all settings.
+    """
+
+    knob: Knob
+    at: FloatArray
+    mean: FloatArray
+    width: FloatArray
+    leader: float
+    measured: list[float]
+
+    @property
+    def ends(self) -> tuple[FloatArray, FloatArray]:
+        """The ends of the intervals."""
+        return self.mean - self.width, self.mean + self.width
+
+
+def sliced(opt: Optimizer, best: Recommendation, knob: Knob) -> Curve:
+    """Return the slice through the leader along a parameter."""
+    points, valid = encoded(opt.space, [knob.put(best.x, value) for value in knob.values])
+    at = np.array([knob.position(value) for value in knob.values])[valid]
+    return Curve(knob, at, *against(opt, best, points[valid]), knob.position(knob.get(best.x)), measured(opt, knob))
+
+
+def plain(opt: Optimizer, best: Recommendation, most: int) -> Curve:
+    """Return a plain set of points: along its coordinate if it has one, else the best of them in order.
+
+    Args:
+        opt: The study.
+        best: What it recommends.
+        most: How many points of a set with more coordinates, or of names, to return.
+    """
+    points, axis = opt.space.candidates(np.random.default_rng(0)), coordinates(opt.space)
+    mean, width = against(opt, best, points)
+    if len(axis) == 1 and not axis[0].is_choice:
+        order = np.argsort(points[:, 0])
+        return Curve(axis[0], points[order, 0], mean[order], width[order], axis[0].get(best.x), measured(opt, axis[0]))
+    leader = int((points == opt.space.encode(best.x)).all(axis=1).argmax())
+    ranks = mean * (1.0 if opt.study.setup.minimize else -1.0)
+    ranks[leader] = -np.inf  # first, also of equals
+    order = np.argsort(ranks, kind="stable")[:most]
+    called = names(opt.space) or [f"{i}" for i in range(len(points))]
+    knob = Knob("point", [called[i] for i in order], lambda x, value: x, lambda x: called[leader], steps=True)
+    return Curve(knob, np.arange(float(len(order))), mean[order], width[order], 0.0, [])
+
+
+def measured(opt: Optimizer, knob: Knob) -> list[float]:
+    """Return where on the axis of a parameter something was measured."""
+    return [knob.position(knob.get(record.x)) for record in opt.records() if record.value is not None]

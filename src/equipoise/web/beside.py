@@ -1,0 +1,220 @@
+"""What is asked for beside the screen: what is confirmed before it is done, one question, the logbook entry, files."""
+
+import io
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+
+from equipoise import plots
+from equipoise.spaces import Dial, printable
+from equipoise.study import Record, as_csv, timed
+from equipoise.web.actions import is_own, target
+from equipoise.web.forms import RefusedError
+from equipoise.web.pages import MissingError, Pages, must_see, page
+from equipoise.web.panels.lists import described
+from equipoise.web.questions import Side, answer_of, dials, told_of
+from equipoise.web.station import Station
+
+_drawing = threading.Lock()
+"""Pictures are drawn one at a time: pyplot keeps what it draws where every thread finds it."""
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """What is asked before something is done.
+
+    Attributes:
+        title: What will be done.
+        text: What follows from it.
+        button: What to press.
+        ask: A field to fill in: its name and what it asks for.
+        usual: What stands in it at first.
+    """
+
+    title: str
+    text: str
+    button: str
+    ask: tuple[str, str] | None = None
+    usual: str = ""
+
+
+CONFIRMATIONS = {
+    "pause": Confirmation(
+        "Pause",
+        "No further setting is handed out here, and a program that measures by itself stops after its reading.",
+        "Pause",
+        ("reason", "Why, for the log (may be left empty)"),
+    ),
+    "by hand": Confirmation("Measure by hand", "Readings are entered here from now on.", "Go on by hand"),
+    "automatic": Confirmation("Measure by program", "The program measures by itself from now on.", "Go on by program"),
+    "audit": Confirmation(
+        "Audit the best setting",
+        "The next pairs try to prove the best setting wrong. Once they are told, the bound is audited.",
+        "Plan the audit",
+        ("duels", "Pairs, of two readings or one judgement each"),
+        "24",
+    ),
+    "verify": Confirmation(
+        "Verify the best setting",
+        "The next pairs compare the best setting with the start and the runners-up, without any model.",
+        "Plan the verification",
+        ("duels", "Pairs, of two readings or one judgement each"),
+        "24",
+    ),
+    "cancel": Confirmation("Cancel what is planned", "What was told for it stays.", "Cancel it"),
+    "start": Confirmation("Return to start", "Set the machine to where the study started.", "It is dialed in"),
+    "best": Confirmation("Dial in best", "Set the machine to the best setting as far as is known.", "It is dialed in"),
+}
+
+
+MOVES = ("start", "best")
+"""What shows a setting before it is done."""
+
+
+def moves(station: Station, what: str) -> tuple[tuple[Dial, ...], str]:
+    """Return what to dial in for a question, against where the machine stands, and by what the form says so."""
+    if what not in MOVES:
+        return (), ""
+    try:
+        x = target(station, what)
+    except RefusedError as error:
+        raise MissingError(str(error)) from error
+    return dials(station.opt.space, x, station.stands), told_of(x)
+
+
+def entry(station: Station) -> str:
+    """Return the entry for a logbook, as text."""
+    known = station.known()
+    best, said = known["best"], [f"{at} {text}" for at, text in known["notes"]["notes"]]
+    lines = [
+        f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S %Z}, study {station.path.name}, {known.told}",
+        f"Best setting: {'hidden' if station.blind else ', '.join(map(str, best['setting']))}",
+        *best["claims"],
+        best["against_start"],
+        *([best["plan"]] if best["plan"] else []),
+        *(["Notes:", *(f"  {line}" for line in said)] if said else []),
+    ]
+    return "\n".join(lines)
+
+
+def table(station: Station, judgements: bool = False) -> bytes:
+    """Return all trials, or all pairs that were judged, as CSV."""
+    return as_csv(timed(station.opt.records(judgements=judgements)), station.opt.space, judgements).encode()
+
+
+def _picture(kind: str) -> Callable[[Station], bytes]:
+    def draw(station: Station) -> bytes:
+        with _drawing:
+            pyplot = plots.style.pyplot()
+            pyplot.switch_backend("Agg")
+            figure, file = plots.style.figure(plots.overview(station.opt)), io.BytesIO()
+            figure.savefig(file, format=kind, dpi=150)
+            pyplot.close(figure)
+            return file.getvalue()
+
+    return draw
+
+
+FILES: dict[str, tuple[str, Callable[[Station], bytes]]] = {
+    "csv": ("text/csv; charset=utf-8", table),
+    "judgements.csv": ("text/csv; charset=utf-8", partial(table, judgements=True)),
+    "svg": ("image/svg+xml", _picture("svg")),
+    "png": ("image/png", _picture("png")),
+    "jsonl": ("application/x-ndjson", lambda station: station.path.read_bytes()),
+}
+"""What there is, by the end of its name: its type, and what makes it."""
+
+
+def _sides(station: Station, record: Record) -> list[Side]:
+    """Return the settings of a question, those of a pair each against the other."""
+    if record.steps is None:
+        return [Side(dials(station.opt.space, record.x))]
+    first, second = record.x
+    pairs = ("A", first, second), ("B", second, first)
+    return [Side(dials(station.opt.space, x, other), letter) for letter, x, other in pairs]
+
+
+class Beside:
+    """Answers what is asked beside the screen.
+
+    Args:
+        pages: Those of the screen.
+    """
+
+    def __init__(self, pages: Pages) -> None:
+        self._pages = pages
+
+    async def confirm(self, request: Request) -> Response:
+        """Ask before something is done."""
+        station, what = await self._pages.found(request), request.path_params["what"]
+        question = CONFIRMATIONS.get(what)
+        if question is None:
+            raise MissingError("There is no such thing to do.")
+        if what in MOVES:
+            must_see(request, station)
+        moved, told = await run_in_threadpool(moves, station, what)
+        shown: dict[str, Any] = {"what": what, "question": question, "dials": moved, "shown": told}
+        return page("confirm.html", request, name=station.path.name, **shown)
+
+    async def trial(self, request: Request) -> Response:
+        """Show one question and its answer, to be corrected or taken back."""
+        station, number = await self._pages.found(request), request.path_params["trial"]
+        judge, record = request.path_params.get("judge"), await run_in_threadpool(station.record, number)
+        if judge is not None and not is_own(record, judge):
+            raise MissingError(f"There is no pair of this number that {judge} has judged.")
+        if record is None:
+            raise MissingError("There is no such trial.")
+        answered = answer_of(record)
+        form, state = station.form(record), described(record, blind=True)
+        shown: dict[str, Any] = {"record": record, "form": form, "answered": answered, "was": told_of(answered)}
+        shown |= {"state": printable(state, ""), "worker": printable(record.worker or "", "")}
+        shown["filled"] = {} if answered is None else form.write(answered)
+        shown["sides"] = () if station.blind else _sides(station, record)
+        return page("trial.html", request, name=station.path.name, **shown)
+
+    async def hidden(self, request: Request) -> Response:
+        """Show the way to what is hidden from blind judges, to who asks for it."""
+        station = await self._pages.found(request)
+        return page("hidden.html", request, name=station.path.name)
+
+    async def logbook(self, request: Request) -> Response:
+        """Show the entry for a logbook, to be copied."""
+        station = await self._pages.found(request)
+        return page("logbook.html", request, name=station.path.name, text=await run_in_threadpool(entry, station))
+
+    async def exhibit(self, request: Request) -> Response:
+        """Return the file that shows a side of the pair that is open here."""
+        station, letter = await self._pages.found(request), request.path_params["letter"]
+        record = await run_in_threadpool(station.open, request.path_params.get("judge"))
+        sitting, places = station.sitting, ("A", "B")
+        if sitting is None or record is None or record.trial != request.path_params["pair"] or letter not in places:
+            raise MissingError("There is nothing to be shown of this pair any more.")
+        x = record.x[places.index(letter)]
+        path = sitting.file(x)
+        if path is None or not sitting.kind(x):
+            raise MissingError("There is nothing to be shown of this setting.")
+        return FileResponse(path)
+
+    async def download(self, request: Request) -> Response:
+        """Return a file."""
+        station = await self._pages.found(request)
+        if request.path_params["kind"] not in FILES:
+            raise MissingError("There is no such file.")
+        must_see(request, station)
+        kind, make = FILES[request.path_params["kind"]]
+        try:
+            await run_in_threadpool(station.follow)
+            content = await run_in_threadpool(make, station)
+        except ImportError as error:
+            raise MissingError(str(error)) from error
+        stem = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "_" for c in station.path.stem)
+        end = request.path_params["kind"]
+        attached = f'attachment; filename="{stem}{"-" if "." in end else "."}{end}"'
+        return Response(content, media_type=kind, headers={"content-disposition": attached})

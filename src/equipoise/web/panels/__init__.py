@@ -1,0 +1,18 @@
+"""The panels of the screen: each shows something that is known of a study.
+
+A panel of your own is one file with a `PagePanel`, and one line in `PANELS`.
+"""
+
+from equipoise.web.known import PagePanel
+from equipoise.web.panels.drawings import CERTIFICATE, ESTIMATE, READINGS
+from equipoise.web.panels.lists import BEST, NOTES, TRIALS
+
+PANELS: list[PagePanel] = [
+    BEST,
+    READINGS,
+    CERTIFICATE,
+    ESTIMATE,
+    TRIALS,
+    NOTES,
+]
+"""What the screen shows beside the form, in the order in which the keyboard goes through it."""

@@ -1,0 +1,126 @@
+"""The charts of the screen: readings and offset, or what judges said; the certificate; the estimate of f."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from equipoise.plots import series
+from equipoise.plots.knobs import chosen
+from equipoise.spaces import labeled, printable
+from equipoise.web.known import PagePanel, View
+from equipoise.web.panels.svg import Chart, around
+
+WIDE, TALL, HALF = (430.0, 135.0), (430.0, 245.0), (240.0, 265.0)
+"""Sizes of the charts, in the units of their own picture: the page scales them."""
+
+STEPS = 61
+"""Values of a knob at which the estimate is drawn."""
+
+BEST_POINTS = 12
+"""Points of a plain set that are drawn."""
+
+MOST_STEPS = 3.5
+"""Where the axis of words ends: beyond those of the longest scale."""
+
+
+def readings_chart(view: View) -> str:
+    """Return the raw readings in the order they were told, with the estimated offset laid over them."""
+    told = series.told(view.opt)
+    offset = series.offsets(view.opt, view.best).tolist() if told else []
+    good = [(k, record.value) for k, record in enumerate(told, 1) if record.aside is None and record.value is not None]
+    chart = Chart.of((0.5, max(len(told), 2) + 0.5), around([*(value for _, value in good), *offset]), TALL)
+    parts = [
+        chart.dots(good, "reading"),
+        chart.line(list(enumerate(offset, 1)), "offset"),
+        chart.crosses([(k, chart.y.high) for k, record in enumerate(told, 1) if record.aside is not None], "aside"),
+    ]
+    says = f"{len(told)} raw readings, and the estimated offset at the best setting."
+    return chart.drawn(parts, "reading", labeled("value", view.unit), says)
+
+
+def answers_chart(view: View) -> str:
+    """Return what judges said of each pair over what is now believed of it: words in their order, or numbers."""
+    found = series.said(view.opt)
+    across = found.differences.tolist()
+    up = around(found.heights) if not found.ticks else around([*found.heights, -MOST_STEPS, MOST_STEPS], 0.0)
+    chart = Chart.of(around([*across, 0.0]), up, TALL)
+    parts = [chart.level(0.0, "axis"), chart.dots(list(zip(across, found.heights, strict=True)), "reading", 3.0)]
+    says = f"{len(across)} judgements: what was said, over what is believed."
+    return chart.drawn(parts, "f(A) - f(B), estimated", "B better, A better", says)
+
+
+def certificate_chart(bounds: Mapping[int, float], told: int, unit: str, counted: str = "readings") -> str:
+    """Return how the bound on what is left to gain fell, by the number of readings or judgements."""
+    known = series.certified({n: bound for n, bound in bounds.items() if n <= told})
+    if not known:
+        return '<p class="none">There is no bound yet.</p>'
+    values = [bound for _, bound in known]
+    log = min(values) > 0
+    up = (min(values) / 1.3, max(values) * 1.3) if log else (0.0, 1.0)
+    chart = Chart.of((0.5, max(told, 2) + 0.5), up, WIDE, log_y=log)
+    parts = [chart.line(known, "bound"), chart.dots(known, "bound", 1.6)]
+    return chart.drawn(parts, counted, labeled("bound", unit), f"At most {values[-1]:.3g} is left to gain.")
+
+
+def estimate_charts(view: View) -> list[str]:
+    """Return the estimate of f against that of the best setting: slices along the two knobs that matter most."""
+    opt, best = view.opt, view.best
+    along = chosen(opt.space, series.foremost(opt, best), STEPS)
+    if not along:
+        return [_curve(view, series.plain(opt, best, BEST_POINTS), TALL)]
+    size = HALF if len(along) > 1 else TALL
+    return [_curve(view, series.sliced(opt, best, knob), size) for knob in along]
+
+
+def _curve(view: View, curve: series.Curve, size: tuple[float, float]) -> str:
+    """Return the estimate at settings in a row, with its interval, the leader and where was measured."""
+    knob = curve.knob
+    low, high, middle = (list(zip(curve.at.tolist(), each.tolist(), strict=True)) for each in (*curve.ends, curve.mean))
+    names = tuple(printable(str(value), "") for value in knob.values) if knob.is_choice else ()
+    up = around([*(value for _, value in (*low, *high)), 0.0])
+    chart = Chart.of(knob.limits, up, size, log_x=knob.log, names=names)
+    if knob.steps:
+        bars = [chart.line(pair, "whisker") for pair in zip(low, high, strict=True)]
+        parts = [*bars, chart.dots(middle, "estimate")]
+    else:
+        parts = [chart.area([*low, *reversed(high)], "band"), chart.line(middle, "estimate")]
+    parts += [chart.crosses([(value, chart.y.low) for value in sorted(set(curve.measured))], "where", 2.0)]
+    parts += [chart.dots([(curve.leader, 0.0)], "leader", 4.5)]
+    says = f"The estimate of f along {knob.name}, against the best setting, with its interval."
+    return chart.drawn(parts, printable(knob.label, ""), labeled("f(x) - f(best)", view.unit), says)
+
+
+def _told(view: View) -> Mapping[str, Any]:
+    chart = answers_chart(view) if view.only_judged else readings_chart(view)
+    return {"judged": view.only_judged, "chart": chart}
+
+
+def _certified(view: View) -> Mapping[str, Any]:
+    counted = "judgements" if view.only_judged else "readings"
+    told = view.best.readings + view.best.judgements
+    return {"chart": certificate_chart(view.bounds, told, view.unit, counted)}
+
+
+def _estimated(view: View) -> Mapping[str, Any]:
+    drawn = view.best.readings + view.best.judgements > 0 and not view.blind
+    return {"charts": estimate_charts(view) if drawn else [], "blind": view.blind}
+
+
+READINGS = PagePanel(
+    "readings",
+    """{% if judged %}Judgements <small>what was said, over what is believed</small>{% else %}
+Raw readings <small><span class="key reading">●</span> reading <span class="key offset">━</span>
+offset, as the best setting would read</small>{% endif %}""",
+    _told,
+    "{{ chart | safe }}",
+)
+CERTIFICATE = PagePanel(
+    "certificate", "Certificate <small>at most so much is left to gain</small>", _certified, "{{ chart | safe }}"
+)
+ESTIMATE = PagePanel(
+    "estimate",
+    """Estimate of f <small>against the best <span class="key leader">●</span>, with its interval;
+<span class="key where">&times;</span> measured</small>""",
+    _estimated,
+    """<div class="charts">{% for chart in charts %}{{ chart | safe }}{% else %}
+<p>{{ "Hidden." if blind else "Nothing was told yet." }}</p>{% endfor %}</div>""",
+)

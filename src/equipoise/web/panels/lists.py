@@ -1,0 +1,148 @@
+"""The panels that are read: the best setting with what is claimed of it, the trials, the notes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from equipoise.answer import claims, compared, planned, preferences
+from equipoise.optimizer import Optimizer
+from equipoise.spaces import printable, settings
+from equipoise.study import Note, Record, Setting
+from equipoise.web.forms import on_button
+from equipoise.web.known import PagePanel, View, in_sentences
+from equipoise.web.now import clock
+from equipoise.web.questions import answer_of, dials
+
+MOST_ROWS = 80
+"""Trials in the list of the screen, the newest; the CSV has all."""
+
+MOST_NOTES = 8
+"""Notes on the screen, the newest."""
+
+NAMES = {"pause": "paused"}
+"""Modes as they are listed beside the notes, if not by their own name."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A trial or a pair in the list.
+
+    Attributes:
+        trial: Its number.
+        duel: The number of its duel.
+        when: When it was answered, failed or handed out.
+        x: Its setting, one text for each knob.
+        value: What was read; empty if nothing was.
+        state: What happened to it, in words.
+        strange: Whether somebody should look at it.
+    """
+
+    trial: int
+    duel: int
+    when: str
+    x: tuple[str, ...]
+    value: str
+    state: str
+    strange: bool
+
+
+def described(record: Record, blind: bool = False) -> str:
+    """Return what happened to a question, in words."""
+    if record.failed is not None:
+        return f"{'failed' if record.steps is None else 'skipped'}: {record.failed}"
+    if answer_of(record) is None:
+        return "open" if record.worker is None else f"open, {record.worker}"
+    if record.steps is not None:
+        return _judged(record, blind)
+    if record.aside is not None:
+        return f"set aside: {record.aside}"
+    return "its pair was given up" if record.void else "told"
+
+
+def rows(opt: Optimizer, blind: bool = False) -> list[Row]:
+    """Return all trials and all pairs that were judged or skipped, the newest first."""
+    pairs = [each for each in opt.records(judgements=True) if each.answer is not None or each.failed is not None]
+    asked = sorted([*opt.records(), *pairs], key=lambda record: -record.trial)
+    return [_row(opt, record, blind) for record in asked]
+
+
+def _row(opt: Optimizer, record: Record, blind: bool) -> Row:
+    hidden = blind or record.steps is not None
+    where = () if hidden else tuple(dial.value for dial in dials(opt.space, record.x))
+    value = "" if record.value is None else f"{record.value:.6g}"
+    strange = record.failed is not None or record.aside is not None
+    when, state = clock(record.ended or record.asked), printable(described(record, blind), "")
+    return Row(record.trial, record.duel, when, where, value, state, strange)
+
+
+def _judged(record: Record, blind: bool) -> str:
+    """Return what was said of a pair, in words; with what differs between its settings, unless these are hidden."""
+    said = on_button(record.answer or 0.0)
+    first, second = map(settings, record.x)
+    differ = {} if blind else {name: (a, second[name]) for name, a in first.items() if a != second[name]}
+    where = ", ".join(f"{name} {_short(a)} | {_short(b)}" for name, (a, b) in differ.items())
+    return f"{said}  ({where})" if where else said
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _noted(notes: Sequence[Note], changed: Sequence[Setting]) -> list[tuple[str, str]]:
+    """Return when something was said or the mode was set, and what, the newest first; the unit is said elsewhere."""
+    said = [(note.at or "", note.topic, note.text) for note in notes]
+    said += [(each.at or "", NAMES.get(each.value, each.value), each.why) for each in changed if each.name == "mode"]
+    newest = sorted(said, key=lambda each: each[0])[::-1]
+    return [(clock(at or None), printable(f"{topic}: {text}" if text else topic, "")) for at, topic, text in newest]
+
+
+def _best(view: View) -> Mapping[str, Any]:
+    best, plan = view.best, view.opt.study.plan
+    return {
+        "told": view.told,
+        "anything": best.readings + best.judgements > 0,
+        "blind": view.blind,
+        "setting": () if view.blind else dials(view.opt.space, best.x, view.start),
+        "kind": best.overall.kind if len(best.claims) == 1 else best.kind,
+        "claims": (*claims(best), *preferences(best, view.blind)),
+        "against_start": compared(best.against_start, best.unit),
+        "clear": best.against_start is not None and best.against_start.clear,
+        "plan": "" if plan is None else planned(plan.purpose, plan.duels, plan.told, plan.left),
+        "notices": in_sentences(best.notices),
+    }
+
+
+def _trials(view: View) -> Mapping[str, Any]:
+    found, last = rows(view.opt, view.blind), None if view.several else view.opt.study.last_answered
+    knobs = () if view.blind else dials(view.opt.space, view.best.x)
+    undo = next((row for row in found if row.trial == last), None)
+    return {"knobs": knobs, "rows": found[:MOST_ROWS], "undo": undo}
+
+
+BEST = PagePanel(
+    "best",
+    """Best so far <small>after {{ told }}</small>
+<span class="badge kind-{{ kind }}">{{ kind }}</span>""",
+    _best,
+    "best.html",
+    scrolls=True,
+)
+TRIALS = PagePanel(
+    "trials",
+    """Trials
+{% if operator and undo %}
+<form method="post" action="./"><input type="hidden" name="trial" value="{{ undo.trial }}">
+<button id="undo" name="do" value="undo">Undo trial {{ undo.trial }}{{ ": " ~ undo.value if undo.value }}</button>
+</form>
+{% endif %}""",
+    _trials,
+    "trials.html",
+)
+NOTES = PagePanel(
+    "notes",
+    "Notes",
+    lambda view: {"notes": _noted(view.opt.study.notes, view.opt.study.settings)[:MOST_NOTES]},
+    """<ul class="scroll" id="notes" tabindex="0" role="list" aria-label="Notes">
+{% for at, text in notes %}<li><time>{{ at }}</time> {{ text }}</li>{% else %}<li>None.</li>{% endfor %}
+</ul>""",
+)

@@ -1,0 +1,68 @@
+"""The pages as they answer requests: the files that a reading runs through, and pages of every kind of study."""
+
+import asyncio
+from urllib.parse import urlencode
+
+from served import begun, home
+
+import equipoise as eq
+from equipoise.web import Tokens
+from equipoise.web.guard import Guard
+from equipoise.web.questions import Sitting
+from equipoise.web.server import application
+from equipoise.web.studies import Studies
+from tracing import files_run
+
+
+def answered(app, path, fields=None, **headers):
+    """What the pages behind their guard answer an operator: the status and the text."""
+    tokens = Tokens("operator-of-the-test", "watcher-of-the-test")
+    body = urlencode(fields or {}).encode()
+    known = {"host": "localhost", "cookie": f"equipoise={tokens.cookie('operator')}", "origin": "http://localhost"}
+    known |= {"content-type": "application/x-www-form-urlencoded"} | headers
+    scope = {"type": "http", "method": "GET" if fields is None else "POST", "path": path, "query_string": b""}
+    scope |= {"scheme": "http", "headers": [(name.encode(), value.encode()) for name, value in known.items()]}
+    sent = []
+
+    async def receive():
+        return {"type": "http.request", "body": body}
+
+    async def send(message):
+        sent.append(message)
+
+    asyncio.run(Guard(app, tokens)(scope, receive, send))
+    return sent[0]["status"], b"".join(message.get("body", b"") for message in sent).decode()
+
+
+def test_a_reading_that_is_posted_runs_through_few_files(tmp_path):
+    begun(tmp_path / "study.jsonl", readings=3)
+    app, place, seen = application(Studies(tmp_path / "study.jsonl")), home("study.jsonl"), []
+    answered(app, place, {"do": "ask"})
+    form = {"do": "answer", "trial": 3, "value": "0.5"}
+    files = files_run(lambda: seen.append(answered(app, place, form, **{"hx-request": "true"})))
+    assert "Trial 4" in seen[0][1]
+    web = {path for path in files if path.startswith("web/")}
+    assert {"web/guard.py", "web/pages.py", "web/actions.py", "web/templates/question.html"} <= web
+    assert len(web) <= 12
+
+
+def test_a_study_with_contexts_has_a_page_before_its_first_reading(tmp_path):
+    space = eq.Space(q=eq.Int(0, 5), temp=eq.Context(0, 40), sample=eq.Context(["dry", "wet"]))
+    eq.Optimizer(space, log=tmp_path / "study.jsonl", rng=0)
+    app = application(Studies(tmp_path / "study.jsonl"))
+    for part in ("", "known", "logbook", "confirm/best"):
+        status, text = answered(app, home("study.jsonl") + part)
+        assert status == 200
+        assert ("Nothing was read yet." in text) == (part in ("", "known"))
+
+
+def test_a_pair_that_was_skipped_has_a_page_where_that_is_taken_back(tmp_path):
+    path = tmp_path / "study.jsonl"
+    opt = begun(path)
+    opt.judge(opt.ask_pair(), skip="<the sound broke>")
+    app = application(Studies(path, sitting=Sitting()))
+    status, text = answered(app, f"{home(path)}trial/0")
+    assert (status, "Skipped: &lt;the sound broke&gt;" in text) == (200, True)
+    was = text.partition('name="was" value="')[2].partition('"')[0]
+    assert answered(app, home(path), {"do": "retract", "trial": 0, "was": was})[0] == 303
+    assert [pair.id for pair in eq.resume(path).study.open_pairs] == [0]
