@@ -37,9 +37,6 @@ def beam_line() -> Function:
 def intensity(strengths: ArrayLike) -> FloatArray:
     """Return the fraction of a Gaussian beam that passes the aperture, (..., 3) to (...).
 
-    Args:
-        strengths: The three quadrupole strengths in 1/m^2.
-
     Examples:
         >>> intensity([[1.0, -2.0, 1.0], [0.0, 0.0, 0.0]]).round(4)
         array([0.1544, 0.1279])
@@ -55,9 +52,6 @@ def intensity(strengths: ArrayLike) -> FloatArray:
 def transfer(strengths: ArrayLike) -> FloatArray:
     """Return the transfer matrix from the source to the detector, (..., 3) to (..., 4, 4).
 
-    Args:
-        strengths: The three quadrupole strengths in 1/m^2.
-
     Examples:
         >>> round(float(np.linalg.det(transfer([1.0, -2.0, 1.0]))), 9)
         1.0
@@ -72,10 +66,6 @@ def transfer(strengths: ArrayLike) -> FloatArray:
 
 def quadrupole(strength: ArrayLike, length: float) -> FloatArray:
     """Return the transfer matrix of a thick quadrupole, (...) to (..., 4, 4).
-
-    Args:
-        strength: k in 1/m^2; a negative one defocuses x and focuses y.
-        length: In m.
 
     Examples:
         >>> bool(np.allclose(quadrupole(0.0, 0.2), drift_space(0.2)))
@@ -95,9 +85,6 @@ def quadrupole(strength: ArrayLike, length: float) -> FloatArray:
 
 def drift_space(length: float) -> FloatArray:
     """Return the transfer matrix of a field-free length, shape (4, 4).
-
-    Args:
-        length: In m.
 
     Examples:
         >>> drift_space(2.0)[0]

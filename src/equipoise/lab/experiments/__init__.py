@@ -8,9 +8,6 @@ Examples:
 """
 
 from equipoise.lab.experiments.backends import backend
-from equipoise.lab.experiments.bench import bench_data as bench_data
-from equipoise.lab.experiments.bench import bench_table as bench_table
-from equipoise.lab.experiments.bench import combinations as combinations
 from equipoise.lab.experiments.demo import contenders as contenders
 from equipoise.lab.experiments.demo import contest as contest
 from equipoise.lab.experiments.demo import paper_contest as paper_contest
@@ -22,6 +19,9 @@ from equipoise.lab.experiments.learners import LEARNERS
 from equipoise.lab.experiments.paper import reproduce as reproduce
 from equipoise.lab.experiments.paper import save as save
 from equipoise.lab.experiments.problems import Problem, problem
+from equipoise.lab.experiments.reports import bench_data as bench_data
+from equipoise.lab.experiments.reports import bench_table as bench_table
+from equipoise.lab.experiments.reports import combinations as combinations
 from equipoise.lab.experiments.results import Curves, Result, Store
 from equipoise.lab.experiments.runner import run
 from equipoise.lab.experiments.sweep import sweep

@@ -11,6 +11,7 @@ from equipoise._typing import FloatArray
 from equipoise.lab.experiments.figures import Figure, Outcome, World
 from equipoise.lab.experiments.statistics import two_standard_errors
 from equipoise.plots.style import METHODS
+from equipoise.plots.style import pyplot as pyplot
 
 NAMES = {"IDS-one": "one-point", "IDS-two": "two-point", "IDS-pairs": "pairs"}
 COLORS: Mapping[str, str] = {
@@ -42,22 +43,8 @@ THIN: Mapping[str, Any] = {"linewidth": 0.9, "linestyle": (0, (4, 2))}
 """A variant of a learner, in its color."""
 
 
-def pyplot() -> Any:
-    """Return matplotlib's pyplot, or say how to get it."""
-    try:
-        from matplotlib import pyplot as plt
-    except ImportError as error:
-        raise ImportError("figures need matplotlib: install equipoise[plot]") from error
-    return plt
-
-
 def draw(figure: Figure, outcome: Outcome, stem: Path) -> list[Path]:
     """Draw a figure in the paper's arrangement.
-
-    Args:
-        figure: Which one.
-        outcome: Its curves.
-        stem: Where to write, without the ending.
 
     Returns:
         The files written: PNG and PDF.

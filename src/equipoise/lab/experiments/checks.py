@@ -45,14 +45,12 @@ class Check:
 
 def sublinear(statement: str, curves: Curves) -> Check:
     """State that regret grows more slowly than the number of readings."""
-    exponents = growth(curves)
-    return Check(statement, bool(np.median(exponents) < LINEAR), _growth(curves))
+    return Check(statement, bool(np.median(growth(curves)) < LINEAR), _growth(curves))
 
 
 def linear(statement: str, curves: Curves) -> Check:
     """State that regret grows like the number of readings."""
-    exponents = growth(curves)
-    return Check(statement, bool(np.median(exponents) >= LINEAR), _growth(curves))
+    return Check(statement, bool(np.median(growth(curves)) >= LINEAR), _growth(curves))
 
 
 def on_a_par(statement: str, first: Curves, second: Curves, bias: bool = False) -> Check:
@@ -64,20 +62,20 @@ def on_a_par(statement: str, first: Curves, second: Curves, bias: bool = False) 
 
 def ahead(statement: str, first: Curves, others: Sequence[Curves]) -> Check:
     """State that the first pays less than each of the others."""
-    leads = [lead(first, other) for other in others]
-    return Check(statement, all(each.mean > each.error for each in leads), _levels([first, *others]))
+    passed = all(each.mean > each.error for each in (lead(first, other) for other in others))
+    return Check(statement, passed, _levels([first, *others]))
 
 
 def best(statement: str, first: Curves, others: Sequence[Curves]) -> Check:
     """State that none of the others pays less than the first."""
-    leads = [lead(first, other) for other in others]
-    return Check(statement, all(each.mean >= -each.error for each in leads), _levels([first, *others]))
+    passed = all(each.mean >= -each.error for each in (lead(first, other) for other in others))
+    return Check(statement, passed, _levels([first, *others]))
 
 
 def behind(statement: str, last: Curves, others: Sequence[Curves]) -> Check:
     """State that each of the others pays less than the last."""
-    leads = [lead(other, last) for other in others]
-    return Check(statement, all(each.mean > each.error for each in leads), _levels([last, *others]))
+    passed = all(each.mean > each.error for each in (lead(other, last) for other in others))
+    return Check(statement, passed, _levels([last, *others]))
 
 
 def close(statement: str, first: Curves, second: Curves) -> Check:

@@ -93,11 +93,6 @@ def paper_contest(
 ) -> list[Contestant]:
     """Let the paper's learner and GP-UCB take readings on the grid, once for each seed.
 
-    Args:
-        seeds: How many runs of each.
-        readings: How many readings a run takes.
-        progress: Called now and then with the number of readings taken since the last call.
-
     Example:
         >>> ucb, ids = paper_contest(seeds=1, readings=300)
         >>> bool(ids.regret[0, -1] < ucb.regret[0, -1])

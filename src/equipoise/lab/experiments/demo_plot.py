@@ -19,10 +19,6 @@ HEADLINE = "One drifting instrument, the same noise: who believes its readings, 
 def draw(contestants: Sequence[Contestant], path: Path) -> Path:
     """Draw regret, raw readings, and where each learner measured.
 
-    Args:
-        contestants: The learners.
-        path: The file to write; its ending says the format, PNG by default.
-
     Returns:
         The file written.
     """

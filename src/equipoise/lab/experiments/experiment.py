@@ -113,32 +113,20 @@ class Staging:
     learner: Factory
 
     def start(self, repetition: int) -> tuple[Optimizer, Environment]:
-        """Return learner and environment of a repetition, before the first reading.
-
-        Args:
-            repetition: Its number, from 0.
-        """
+        """Return learner and environment of a repetition, before the first reading."""
         function, told = self.task(repetition)
         _, environment_rng, learner_rng = streams(self.experiment.seed, repetition)
         environment = Environment(function, self.bias, told.noise, environment_rng, keep_history=False)
         return self.learner(told, learner_rng), environment
 
     def task(self, repetition: int) -> tuple[Function, Problem]:
-        """Return the function of a repetition, and what the learner is told of it.
-
-        Args:
-            repetition: Its number, from 0.
-        """
+        """Return the function of a repetition, and what the learner is told of it."""
         settings = self.experiment
         function = self.function(streams(settings.seed, repetition)[0])
         return function, problem(settings.function, function, settings.noise, settings.lengthscale)
 
     def run(self, repetition: int) -> Trace:
-        """Run a repetition.
-
-        Args:
-            repetition: Its number, from 0.
-        """
+        """Run a repetition."""
         return run(*self.start(repetition), self.experiment.readings)
 
 

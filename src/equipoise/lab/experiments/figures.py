@@ -65,11 +65,7 @@ class Figure:
         return self.labels.get(learner, learner.replace("-honest", " (honest noise)"))
 
     def experiments(self, **settings: Any) -> dict[tuple[World, str], Experiment]:
-        """Return every experiment of the figure and its table.
-
-        Args:
-            **settings: Further arguments of `Experiment`.
-        """
+        """Return every experiment of the figure and its table."""
         return {
             (world, who): Experiment(who, self.function, world.bias, lengthscale=world.lengthscale, **settings)
             for world in self.worlds

@@ -31,18 +31,21 @@ from equipoise.reductions import BestForecaster, OnePoint, TwoPoint
 Factory = Callable[[Problem, Generator], Optimizer]
 """Builds a learner from what it is told and its random stream."""
 
-WIDENING = 2.0
-"""How much wider the intervals of "UCB-scaled" are."""
 
-
-def ucb(problem: Problem, rng: Generator) -> Optimizer:
-    """Return LinUCB where the norm is bounded, GP-UCB otherwise: METHOD section 6."""
-    return problem.learner(UCB(), rng)
-
-
-def scaled_ucb(problem: Problem, rng: Generator) -> Optimizer:
-    """Return UCB with intervals twice as wide, which tolerates some corruption (Bogunovic et al. 2020)."""
-    return problem.learner(UCB(), rng, widening=WIDENING)
+def of_policy(
+    problem: Problem,
+    rng: Generator,
+    policy: Policy,
+    reduction: OnePoint | TwoPoint | None = None,
+    honest: bool = False,
+    widening: float = 1.0,
+) -> Optimizer:
+    """Return a learner of a policy and a reduction; an honest one knows the noise of its outcomes without an offset."""
+    rho = None
+    if honest:
+        two = isinstance(reduction, TwoPoint)
+        rho = TwoPoint.outcome_noise(problem.noise) if two else OnePoint.outcome_noise(problem.noise, offset_bound=0.0)
+    return problem.learner(policy, rng, reduction, rho=rho, widening=widening)
 
 
 def bose(problem: Problem, rng: Generator) -> Optimizer:
@@ -59,63 +62,32 @@ def semits(problem: Problem, rng: Generator, scale: float | None = None) -> Opti
     return Optimizer(problem.space, policy=SemiTS(problem.delta, scale=scale), posterior=posterior, rng=rng)
 
 
-def ids_one(problem: Problem, rng: Generator) -> Optimizer:
-    """Return the paper's IDS with the one-point reduction."""
-    return problem.learner(IDS(), rng, OnePoint())
-
-
-def ids_two(problem: Problem, rng: Generator) -> Optimizer:
-    """Return the paper's IDS with the two-point reduction."""
-    return problem.learner(IDS(), rng, TwoPoint())
-
-
-def honest_ids_one(problem: Problem, rng: Generator) -> Optimizer:
-    """Return IDS-one told that its outcomes have twice the noise of a reading: right without an offset."""
-    return problem.learner(IDS(), rng, OnePoint(), rho=OnePoint.outcome_noise(problem.noise, offset_bound=0.0))
-
-
-def forecasting_ids_one(problem: Problem, rng: Generator) -> Optimizer:
-    """Return the honest IDS-one with a forecast of the offset as its baseline: METHOD section 5."""
-    reduction = OnePoint(BestForecaster())
-    return problem.learner(IDS(), rng, reduction, rho=OnePoint.outcome_noise(problem.noise, offset_bound=0.0))
-
-
-def paired(policy: Policy) -> Factory:
-    """Return a learner that measures pairs at two points, told the noise of its outcomes."""
-    return partial(_paired, policy)
-
-
-def _paired(policy: Policy, problem: Problem, rng: Generator) -> Optimizer:
-    return problem.learner(policy, rng, TwoPoint(), rho=TwoPoint.outcome_noise(problem.noise))
-
-
-def uniform(problem: Problem, rng: Generator) -> Optimizer:
-    """Return uniformly random search."""
-    return problem.learner(Random(), rng)
-
-
-def untold(problem: Problem, rng: Generator) -> Optimizer:
+def default(problem: Problem, rng: Generator) -> Optimizer:
     """Return what a user gets who gives a space and nothing else: kernel, noise and offset are learned."""
     return Optimizer(problem.space, rng=rng)
 
 
+def _pairs(policy: Policy) -> Factory:
+    return partial(of_policy, policy=policy, reduction=TwoPoint(), honest=True)
+
+
 LEARNERS: dict[str, Factory] = {
-    "UCB": ucb,
-    "UCB-scaled": scaled_ucb,
+    "UCB": partial(of_policy, policy=UCB()),  # LinUCB where the norm is bounded, GP-UCB otherwise: METHOD section 6
+    "UCB-scaled": partial(of_policy, policy=UCB(), widening=2.0),  # tolerates some corruption: Bogunovic et al. 2020
     "BOSE": bose,
     "SemiTS": semits,
     "SemiTS-authors": partial(semits, scale=2.716),
-    "IDS-one": ids_one,
-    "IDS-two": ids_two,
-    "IDS-one-honest": honest_ids_one,
-    "IDS-two-honest": paired(IDS()),
-    "IDS-one-forecast": forecasting_ids_one,
-    "IDS-pairs": paired(PairIDS()),
-    "challenger": paired(Challenger()),
-    "thompson": paired(DoubleThompson()),
-    "max-info": paired(MaxInfo()),
-    "maxmin-LCB": paired(MaxMinLCB()),
-    "random": uniform,
-    "default": untold,
+    "IDS-one": partial(of_policy, policy=IDS(), reduction=OnePoint()),
+    "IDS-two": partial(of_policy, policy=IDS(), reduction=TwoPoint()),
+    "IDS-one-honest": partial(of_policy, policy=IDS(), reduction=OnePoint(), honest=True),
+    "IDS-two-honest": _pairs(IDS()),
+    "IDS-one-forecast": partial(of_policy, policy=IDS(), reduction=OnePoint(BestForecaster()), honest=True),  # METHOD 5
+    "IDS-pairs": _pairs(PairIDS()),
+    "challenger": _pairs(Challenger()),
+    "thompson": _pairs(DoubleThompson()),
+    "max-info": _pairs(MaxInfo()),
+    "maxmin-LCB": _pairs(MaxMinLCB()),
+    "random": partial(of_policy, policy=Random()),
+    "default": default,
 }
 """Every learner by its name on the command line."""

@@ -1,53 +1,40 @@
-"""Tables: final levels beside the reference figures, and the curves, for people and for programs."""
+"""Tables: final levels of figures and of benchmarks, and the curves, for people and for programs."""
 
 import csv
+import math
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
+from itertools import product
+from typing import Any
 
 import numpy as np
 
 from equipoise.lab.experiments.checks import LINEAR
+from equipoise.lab.experiments.experiment import Experiment
 from equipoise.lab.experiments.figures import Figure, Outcome
 from equipoise.lab.experiments.results import Curves, as_csv
 from equipoise.lab.experiments.statistics import growth, level, short, two_standard_errors
 
-
-@dataclass(frozen=True)
-class Reference:
-    """A level measured elsewhere, as in `reference.csv`.
-
-    Attributes:
-        figure: The name of the figure.
-        bias: A name in `BIASES`.
-        learner: A name in `LEARNERS`.
-        readings: After how many readings.
-        text: The level and where it comes from.
-    """
-
-    figure: str
-    bias: str
-    learner: str
-    readings: int
-    text: str
+Place = tuple[str, str, str, int]
+"""Figure, bias, learner and number of readings."""
 
 
-def references() -> list[Reference]:
-    """Return the levels measured with the authors' code or read off the thesis' figures.
+def references() -> dict[Place, list[str]]:
+    """Return the levels measured with the authors' code or read off the thesis' figures, with their sources.
 
     Example:
-        >>> [each.text for each in references() if (each.bias, each.learner) == ("drift", "UCB")]
+        >>> references()["linear", "drift", "UCB", 10_000]
         ["8412 ± 392 (authors' code)"]
     """
     text = (files("equipoise.lab.experiments") / "reference.csv").read_text(encoding="utf-8")
-    return [_reference(row) for row in csv.DictReader(text.splitlines())]
-
-
-def _reference(row: dict[str, str]) -> Reference:
-    error = f" ± {row['two_standard_errors']}" if row["two_standard_errors"] else ""
-    median = f" median {row['median']}" if row["median"] else ""
-    text = f"{row['mean']}{error}{median} ({row['source']})"
-    return Reference(row["figure"], row["bias"], row["learner"], int(row["readings"]), text)
+    found: dict[Place, list[str]] = defaultdict(list)
+    for row in csv.DictReader(text.splitlines()):
+        error = f" ± {row['two_standard_errors']}" if row["two_standard_errors"] else ""
+        median = f" median {row['median']}" if row["median"] else ""
+        place = row["figure"], row["bias"], row["learner"], int(row["readings"])
+        found[place].append(f"{row['mean']}{error}{median} ({row['source']})")
+    return dict(found)
 
 
 def levels_table(figure: Figure, outcome: Outcome) -> str:
@@ -56,10 +43,8 @@ def levels_table(figure: Figure, outcome: Outcome) -> str:
     columns = ["bias", "learner", "regret", "median", "linear runs", "recommended", "us/reading", "reference"]
     rows = []
     for (world, learner), curves in outcome.items():
-        experiment = curves.experiment
-        key = (figure.name, experiment.bias, learner, experiment.readings)
-        found = [r.text for r in known if (r.figure, r.bias, r.learner, r.readings) == key]
-        rows.append([world.title, figure.label(learner), *levels(curves), "; ".join(found)])
+        place = (figure.name, curves.experiment.bias, learner, curves.experiment.readings)
+        rows.append([world.title, figure.label(learner), *levels(curves), "; ".join(known.get(place, []))])
     return markdown(columns, rows)
 
 
@@ -94,6 +79,49 @@ def _points(curves: Curves) -> Iterable[list[object]]:
     for at, mean, error, median in numbers:
         fixed = [f"{value:.6g}" for value in (mean, error, median)]
         yield [experiment.bias, lengthscale, experiment.learner, at, *fixed]
+
+
+def combinations(
+    learners: Sequence[str], functions: Sequence[str], biases: Sequence[str], **settings: Any
+) -> list[Experiment]:
+    """Return an experiment for each combination of names, all of them known to work together.
+
+    Example:
+        >>> [e.label for e in combinations(["UCB"], ["linear"], ["none", "drift"], readings=10)]
+        ['linear_none_UCB', 'linear_drift_UCB']
+    """
+    names = product(functions, biases, learners)
+    experiments = [Experiment(learner, function, bias, **settings) for function, bias, learner in names]
+    for experiment in experiments:
+        experiment.plan.start(0)[0].ask()  # some learners need a finite or a small set: better to hear of it now
+    return experiments
+
+
+def bench_table(curves: Sequence[Curves]) -> str:
+    """Return the levels of experiments in Markdown."""
+    columns = ["function", "bias", "learner", "regret", "median", "linear runs", "recommended", "us/reading"]
+    named = [(c.experiment, c) for c in curves]
+    return markdown(columns, [[e.function, e.bias, e.learner, *levels(c)] for e, c in named])
+
+
+def bench_data(curves: Curves) -> dict[str, Any]:
+    """Return the levels of an experiment as plain data for JSON."""
+    experiment, regret = curves.experiment, level(curves.final)
+    return {
+        "function": experiment.function,
+        "bias": experiment.bias,
+        "learner": experiment.learner,
+        "readings": experiment.readings,
+        "repetitions": len(curves.results),
+        "seed": experiment.seed,
+        "noise": experiment.description["noise"],
+        "regret_mean": regret.mean,
+        "regret_two_standard_errors": None if math.isnan(regret.error) else regret.error,
+        "regret_median": regret.median,
+        "recommended_regret_mean": float(np.mean(curves.column("recommended_regret"))),
+        "gap_bound_mean": float(np.mean(curves.column("gap_bound"))),
+        "cpu_microseconds_per_reading": 1e6 * float(np.mean(curves.column("cpu_seconds"))) / experiment.readings,
+    }
 
 
 def markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

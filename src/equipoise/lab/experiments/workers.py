@@ -44,9 +44,6 @@ def end_with(parent: int) -> None:
     """End this process soon after the one that started it, however that ended: what a worker does first.
 
     On Windows a process is not told that its parent has ended, and stays.
-
-    Args:
-        parent: The process that started this one.
     """
     threading.Thread(target=_watch, args=(parent,), daemon=True).start()
 

@@ -34,13 +34,7 @@ STEPS = 12
 
 
 def balanced_weights(policy: BOSE, beliefs: Beliefs, last: Array | None) -> Array:
-    """Return the weights under which no plausible point stands out, shape (L, m).
-
-    Args:
-        policy: Its delta.
-        beliefs: Of L learners.
-        last: The weights of the round before, which save time.
-    """
+    """Return the weights under which no plausible point stands out, shape (L, m)."""
     gamma = coefficient(to_numpy(beliefs.comparisons) + 1.0, beliefs.dimension, policy.delta)
     points, near = near_leader(beliefs, gamma)
     psi, alive = contest(beliefs, gamma, points, near)
@@ -61,10 +55,6 @@ def near_leader(beliefs: Beliefs, gamma: FloatArray) -> tuple[Indices, Indices]:
 
     Those that it beats follow where a learner has fewer than another. They beat none of the first: see
     `policies/pairs.py`.
-
-    Args:
-        beliefs: Of L learners.
-        gamma: The coefficient of their confidence intervals, shape (L,).
     """
     leader = namespace(beliefs.mean).argmax(beliefs.mean, axis=-1)
     width = half_width(to_numpy(beliefs.psi(leader)), gamma[:, None] ** 2, beliefs.regularizer)
@@ -77,12 +67,6 @@ def contest(beliefs: Beliefs, gamma: FloatArray, points: Indices, near: Indices)
     """Return psi of the pairs of points near the leader, zero elsewhere, and which points are alive.
 
     A few learners are looked at together, those of about as many points.
-
-    Args:
-        beliefs: Of L learners.
-        gamma: The coefficient of their confidence intervals, shape (L,).
-        points: Which points, shape (L, k).
-        near: How many of them are near, shape (L,).
     """
     mean, C = to_numpy(beliefs.mean), to_numpy(beliefs.covariances.full())
     psi, alive = np.zeros((*points.shape, points.shape[1])), np.zeros(points.shape, dtype=np.bool_)
@@ -158,12 +142,7 @@ def _step(psi: FloatArray, who: Indices, alive: Mask, S: Mask, w: FloatArray) ->
 
 
 def stationary(psi: FloatArray, inside: Mask) -> FloatArray:
-    """Return z of the points inside, zero elsewhere; a lone point needs no equation, and its z is one.
-
-    Args:
-        psi: Of their pairs, shape (n, s, s).
-        inside: Which of them are in S, shape (n, s).
-    """
+    """Return z of the points inside, zero elsewhere; a lone point needs no equation, and its z is one."""
     several = inside.sum(axis=-1) > 1
     both = inside[:, :, None] & (inside & several[:, None])[:, None, :]
     A = np.where(both, psi, np.eye(psi.shape[-1]))

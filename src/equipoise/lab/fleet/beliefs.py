@@ -34,13 +34,7 @@ from equipoise.lab.fleet.covariances import Covariances, Directions
 
 
 def coefficients(confidence: Confidence, log_det: Array, regularizer: float) -> Array:
-    """Return beta of every learner, shape (L, 1).
-
-    Args:
-        confidence: Any of the library's coefficients.
-        log_det: Of each learner, shape (L,).
-        regularizer: lambda.
-    """
+    """Return beta of every learner, shape (L, 1)."""
     given = log_det[:, None]
     if isinstance(confidence, PaperConfidence):
         return paper_beta(given, regularizer, confidence.outcome_noise, confidence.norm_bound, confidence.delta)
@@ -96,13 +90,7 @@ class Beliefs:
         return gap_bound(self.gaps(j), self.width(self.psi(j)))[:, 0]
 
     def condition(self, u: Directions, outcome: Array, overwrite: bool = False) -> "Beliefs":
-        """Return the beliefs after one more outcome of each learner, shape (L,).
-
-        Args:
-            u: What the outcomes are of.
-            outcome: One for each learner, shape (L,).
-            overwrite: Whether the beliefs before are not needed any more: their memory may be used again.
-        """
+        """Return the beliefs after one more outcome of each learner, shape (L,)."""
         Cu, c, q = self.covariances.apply(u)
         s = self.regularizer + namespace(q).maximum(q, 0.0)[:, None]
         mean, variance, _ = conditioned(self.mean, self.variance, c, s, (outcome - u.of(self.mean))[:, None])
@@ -110,14 +98,7 @@ class Beliefs:
         return self.updated(mean, variance, self.covariances.downdate(Cu, s, overwrite), log_det)
 
     def updated(self, mean: Array, variance: Array, covariances: Covariances, log_det: Array) -> "Beliefs":
-        """Return the beliefs after one more comparison.
-
-        Args:
-            mean: The mean after it, shape (L, m).
-            variance: The variance after it, shape (L, m).
-            covariances: The covariance after it.
-            log_det: By how much log_det has grown, shape (L,).
-        """
+        """Return the beliefs after one more comparison."""
         return Beliefs(mean, variance, covariances, self.log_det + log_det, self.comparisons + 1, *self._settings)
 
     def taken(self, rows: Array) -> "Beliefs":

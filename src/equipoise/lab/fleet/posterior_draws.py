@@ -91,14 +91,7 @@ def reflected(F: Array, turns: FloatArray) -> Array:
 
 
 def draws_of_all(beliefs: Beliefs, count: int, scale: float, rng: Generator) -> Array:
-    """Return draws of f from each posterior, independent of each other, shape (L, count, m).
-
-    Args:
-        beliefs: Of L learners.
-        count: How many draws.
-        scale: Factor on the posterior's deviations.
-        rng: The source of randomness.
-    """
+    """Return draws of f from each posterior, independent of each other, shape (L, count, m)."""
     F = factors(beliefs)
     xp = namespace(F)
     z = xp.asarray(rng.standard_normal((F.shape[0], count, F.shape[2])), dtype=F.dtype, **placed(F))
@@ -106,14 +99,7 @@ def draws_of_all(beliefs: Beliefs, count: int, scale: float, rng: Generator) -> 
 
 
 def best_counts_of_all(beliefs: Beliefs, scale: Array, z: Normals, turns: FloatArray) -> Array:
-    """Return how often each point is the best of a draw, shape (L, m).
-
-    Args:
-        beliefs: Of L learners.
-        scale: Factor on the posterior's deviations, shape (L,).
-        z: Numbers that all learners share, in any order, shape (n, r).
-        turns: Numbers of each learner, which turn them, shape (L, 2, r).
-    """
+    """Return how often each point is the best of a draw, shape (L, m)."""
     mean, F = to_numpy(beliefs.mean), to_numpy(factors(beliefs, scale, turns))
     leader = mean.argmax(axis=-1)
     g, E = mean - pick(mean, leader)[:, None], F - pick(F, leader)[:, None, :]
@@ -123,12 +109,7 @@ def best_counts_of_all(beliefs: Beliefs, scale: Array, z: Normals, turns: FloatA
 
 
 def reaches(g: FloatArray, E: FloatArray) -> FloatArray:
-    """Return the length from which on the numbers of a draw may make a point the best, shape (L, m).
-
-    Args:
-        g: Mean of each point less that of the leader, shape (L, m).
-        E: Factor of each point less that of the leader, shape (L, m, r).
-    """
+    """Return the length from which on the numbers of a draw may make a point the best, shape (L, m)."""
     distance = (1 + ROUNDING) * np.sqrt((E * E).sum(axis=-1))
     reach: FloatArray = np.divide(-g, distance, out=np.full_like(g, np.inf), where=distance > 0)  # Cauchy and Schwarz
     return reach

@@ -28,13 +28,7 @@ def winning_weights(policy: SemiTS, beliefs: Beliefs, throws: Throws) -> Array:
 
 
 def learned_by_semits(beliefs: Beliefs, u: Directions, reading: Array) -> Beliefs:
-    """Return the beliefs after a reading centered by a mixture, in the way of KP19.
-
-    Args:
-        beliefs: Of L learners.
-        u: The point measured and the mixture it was drawn from.
-        reading: What was read, shape (L,).
-    """
+    """Return the beliefs after a reading centered by a mixture, in the way of KP19."""
     old, pi, mean, regularizer = _in_features(beliefs), u.mixture, beliefs.mean, beliefs.regularizer
     xp, X, direction = namespace(mean), old.X, old.direction(u)
     residual = mean - xp.sum(pi * mean, axis=-1, keepdims=True)

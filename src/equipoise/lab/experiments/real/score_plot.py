@@ -31,12 +31,7 @@ def kind_of(world: str) -> str:
 
 
 def draw(rows: Sequence[Mapping[str, str]], path: Path) -> Path:
-    """Draw a panel for each kind of world: mean regret of the recommendation and two standard errors.
-
-    Args:
-        rows: What `scores` returned.
-        path: The file to write; its ending says the format, PNG by default.
-    """
+    """Draw a panel for each kind of world: mean regret of the recommendation and two standard errors."""
     plt = pyplot()
     names = [name for name in COMPETITORS if any(row["competitor"] == name for row in rows)]
     kinds = [kind for kind in KINDS if any(kind_of(row["world"]) == kind for row in rows)]
