@@ -6,6 +6,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,8 +23,24 @@ F = TypeVar("F", bound=Callable[..., Any])
 KEYS = (*PARTS, "constraint", "seed")
 """What a TOML file may hold beside [parameters]."""
 
-RANGE = (str, float, float)
-WHOLE_RANGE = (str, int, int)
+
+def _options(text: str) -> list[Any]:
+    return [literal(option) for option in text.split(",")]
+
+
+PARAMETERS: dict[str, tuple[str, tuple[type, ...], Callable[..., Any], str]] = {
+    "float": ("LOW HIGH", (float, float), Float, "A real number."),
+    "log_float": ("LOW HIGH", (float, float), partial(Float, log=True), "Of which ratios count."),
+    "step_float": ("LOW HIGH STEP", (float,) * 3, lambda low, high, step: Float(low, high, step=step), "By steps."),
+    "int": ("LOW HIGH", (int, int), Int, "A whole number."),
+    "log_int": ("LOW HIGH", (int, int), partial(Int, log=True), "Of which ratios count."),
+    "choice": ("A,B,...", (str,), lambda text: Choice(_options(text)), "One of several options."),
+    "context": ("LOW HIGH", (float, float), Context, "A number given, not chosen."),
+    "context_choice": ("A,B,...", (str,), lambda text: Context(_options(text)), "One of several, given, not chosen."),
+    "fixed": ("VALUE", (str,), lambda text: Fixed(literal(text)), "A constant, part of every setting."),
+}
+"""How a parameter of each kind is written after its name, what it is made of, how, and what it is."""
+
 NOTATION: dict[str, dict[str, Any]] = {
     "object": {"metavar": "TYPE", "help": " A type, or JSON with its arguments."},
     "number": {"type": float},
@@ -54,6 +71,15 @@ A TOML file says the same, and more where you want more:
 """
 
 
+def _parameter_options(function: F) -> F:
+    """Give a command an option for each kind of parameter."""
+    for kind, (form, types, _, about) in reversed(PARAMETERS.items()):  # click lists the last one first
+        function = click.option(_option(kind), type=(str, *types), multiple=True, metavar=f"NAME {form}", help=about)(
+            function
+        )
+    return function
+
+
 def _part_options(function: F) -> F:
     """Give a command an option for each part of a study, those that most people need first."""
     for name, part in sorted(PARTS.items(), key=lambda row: row[1].rare)[::-1]:  # click lists the last one first
@@ -78,33 +104,7 @@ equipoise new study.jsonl --config study.toml""",
     help="Start a study: a new file that will hold everything.\n\n" + TOML.strip("\n"),
 )
 @STUDY
-@click.option("--float", "floats", type=RANGE, multiple=True, metavar="NAME LOW HIGH", help="A real number.")
-@click.option(
-    "--log-float", "log_floats", type=RANGE, multiple=True, metavar="NAME LOW HIGH", help="Of which ratios count."
-)
-@click.option(
-    "--step-float", "step_floats", type=(*RANGE, float), multiple=True, metavar="NAME LOW HIGH STEP", help="By steps."
-)
-@click.option("--int", "ints", type=WHOLE_RANGE, multiple=True, metavar="NAME LOW HIGH", help="A whole number.")
-@click.option(
-    "--log-int", "log_ints", type=WHOLE_RANGE, multiple=True, metavar="NAME LOW HIGH", help="Of which ratios count."
-)
-@click.option(
-    "--choice", "choices", type=(str, str), multiple=True, metavar="NAME A,B,...", help="One of several options."
-)
-@click.option(
-    "--fixed", type=(str, str), multiple=True, metavar="NAME VALUE", help="A constant, part of every setting."
-)
-@click.option(
-    "--context", "contexts", type=RANGE, multiple=True, metavar="NAME LOW HIGH", help="A number given, not chosen."
-)
-@click.option(
-    "--context-choice",
-    type=(str, str),
-    multiple=True,
-    metavar="NAME A,B,...",
-    help="One of several, given, not chosen.",
-)
+@_parameter_options
 @click.option(
     "--config", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="A TOML file; options win."
 )
@@ -198,15 +198,8 @@ def _parameter(name: str, value: Any) -> Any:
 
 def _parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters given as options."""
-    pairs: list[tuple[str, Any]] = [(name, Float(low, high)) for name, low, high in given["floats"]]
-    pairs += [(name, Float(low, high, log=True)) for name, low, high in given["log_floats"]]
-    pairs += [(name, Float(low, high, step=step)) for name, low, high, step in given["step_floats"]]
-    pairs += [(name, Int(low, high)) for name, low, high in given["ints"]]
-    pairs += [(name, Int(low, high, log=True)) for name, low, high in given["log_ints"]]
-    pairs += [(name, Choice([literal(text) for text in options.split(",")])) for name, options in given["choices"]]
-    pairs += [(name, Context(low, high)) for name, low, high in given["contexts"]]
-    pairs += [(name, Context(list(map(literal, all_of.split(","))))) for name, all_of in given["context_choice"]]
-    pairs += [(name, Fixed(literal(text))) for name, text in given["fixed"]]
+    rows = ((make, row) for kind, (_, _, make, _) in PARAMETERS.items() for row in given[kind])
+    pairs = [(name, make(*values)) for make, (name, *values) in rows]
     if twice := [name for name, times in Counter(name for name, _ in pairs).items() if times > 1]:
         raise click.UsageError(f"a parameter must be given once, got {', '.join(twice)} more often")
     return dict(pairs)
