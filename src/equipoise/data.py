@@ -24,6 +24,8 @@ from equipoise.offsets import NOTHING_TOLD, Circumstances, Offset
 
 EVEN = np.array([0.5, 0.5])
 EVEN.flags.writeable = False
+OF = "of"
+"""The name of the number of trials of a share, among the values of a reading."""
 CERTAIN = np.ones(1)
 CERTAIN.flags.writeable = False
 UNBALANCED = 1e-12
@@ -130,14 +132,14 @@ class Reading:
     """What was read of a trial.
 
     Attributes:
-        value: The number read, from which the study learns.
+        value: The number read, from which the study learns; of a share the successes.
         point: Where it was really measured, encoded, if that is not where it should have been.
         time: When, in the user's clock.
         error: The reading's own standard error.
         place: Which reading of its campaign it is, counted from 1 in the order of telling.
         told: What was told of it besides.
         answers: The same as an answer under the likelihood of the study, if that is not exact.
-        values: All numbers that were read, by name, if there are several.
+        values: All numbers that were read, by name, if there are several; of a share the number of trials, as `OF`.
     """
 
     value: float
@@ -148,6 +150,16 @@ class Reading:
     told: Circumstances = NOTHING_TOLD
     answers: ReadAnswers | None = None
     values: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def of(self) -> float | None:
+        """The number of trials, if it is a share."""
+        return self.values.get(OF)
+
+    @property
+    def said(self) -> float | tuple[float, float]:
+        """The answer as programs give it: the value; of a share with the number of trials."""
+        return self.value if self.of is None else (self.value, self.of)
 
     @property
     def outcome(self) -> float:
@@ -326,6 +338,7 @@ def will_teach(
     number: float = -1.0,
     place: int = 1,
     expected: Circumstances = NOTHING_TOLD,
+    error: float = 0.0,
 ) -> tuple[Comparison, ...]:
     """Return what a duel still open will teach, outcomes left at zero: where, not what.
 
@@ -336,9 +349,10 @@ def will_teach(
         number: The number of the duel.
         place: Which reading of the study the next one will be.
         expected: What will be told of the readings.
+        error: The standard error that they will have themselves.
     """
     places = iter(range(place, place + len(readings)))
-    full = [Reading(0.0, place=next(places), told=expected) if told is None else told for told in readings]
+    full = [Reading(0.0, error=error, place=next(places), told=expected) if told is None else told for told in readings]
     known = teaches(duel, readings, offset, number=number)
     return tuple(replace(each, outcome=0.0) for each in teaches(duel, full, offset, number=number)[len(known) :])
 

@@ -14,7 +14,7 @@ from equipoise.answer import Difference, Rank, Recommendation, as_html
 from equipoise.belief import Confidence, Posterior
 from equipoise.data import Trial
 from equipoise.kernels import Kernel
-from equipoise.likelihoods import DEFAULT_STEPS, Pair
+from equipoise.likelihoods import DEFAULT_STEPS, Likelihood, Pair
 from equipoise.log import (
     MAX_PLANNED,
     Begun,
@@ -57,6 +57,8 @@ class Optimizer:
         reduction: How a proposal is measured; by default the one the policy is meant for.
         offset: What is assumed of the bias: `Tracked()` by default, `Arbitrary()` with a `kernel` or for duels of a
             single reading.
+        likelihood: How a reading depends on f: `Gaussian()` by default, a number; `likelihoods.Poisson()`, a count;
+            `likelihoods.Binomial()`, successes and trials.
         confidence: Confidence coefficient; two standard deviations by default, with a `kernel` a fixed 1.
         regularizer: Variance given to the noise of an outcome; learned by default, with a `kernel` 1.
         posterior: The belief before any data, where the above do not say it all.
@@ -97,6 +99,7 @@ class Optimizer:
         policy: Policy | None = None,
         reduction: Reduction | None = None,
         offset: Offset | None = None,
+        likelihood: Likelihood | None = None,
         confidence: Confidence | None = None,
         regularizer: float | None = None,
         posterior: Posterior | None = None,
@@ -228,7 +231,7 @@ class Optimizer:
 
         Args:
             trial: The trial, or its id.
-            value: The reading.
+            value: The reading: a number; or what the `likelihood` of the study takes, such as (17, 200).
             x: Where it was really measured, if that is not where it should have been.
             time: When it was measured, in any unit; compared with `max_gap`.
             error: The reading's own standard error: the larger, the less it counts.
@@ -423,7 +426,7 @@ class Optimizer:
         read = self._session.reading(x, value, None, time, 0.0 if error is None else error)
         known = {"point": x, "time": time, "error": error}
         given = {name: getattr(read, name) for name, told in known.items() if told is not None}
-        self._session.changed(lambda s: s.happen(s.state.requests.correct(i, read.value, **given)))
+        self._session.changed(lambda s: s.happen(s.state.requests.correct(i, read.value, values=read.values, **given)))
 
     def retract(self, trial: Trial | Pair | int) -> None:
         """Take back what was told of a trial or pair, as if it had not been: it is open again."""

@@ -100,7 +100,11 @@ def test_failures_expiry_and_no_news(study):
         (("tell", "STUDY", 0, 2.0), 1, "`value` of trial 0 must stay 1.0, as told before, got 2.0"),
         (("tell", "STUDY", 7, 1.0), 1, "`trial` must be one that was asked for and is still open, got 7"),
         (("tell", "STUDY", 1, "nan"), 1, "`value` must be finite"),
-        (("tell", "STUDY", 1, "high"), 2, "'high' is not a valid float"),
+        (
+            ("tell", "STUDY", 1, "high"),
+            2,
+            "'high' is not a valid reading",
+        ),
         (("tell", "STUDY", 1, 1.0, "--x", "q1=3"), 1, "--x must be JSON"),
         (("tell", "STUDY", 1, 1.0, "--x", '{"q1": 3, "q2": 0}'), 1, "must lie within [-2.0, 2.0]"),
         (("tell", "STUDY", 1, 1.0, "--error", -1), 1, "`error` must not be negative"),

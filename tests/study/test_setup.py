@@ -37,6 +37,7 @@ EXAMPLES = {
     "regularizer": (0.5, 0.5),
     "confidence": ({"type": "CredibleConfidence", "deviations": 3.0}, eq.belief.CredibleConfidence(3.0)),
     "offset": ("Arbitrary", eq.Arbitrary()),
+    "likelihood": ("Poisson", eq.likelihoods.Poisson()),
 }
 """Of each part: a value that is not the default, as people write it and as an object."""
 

@@ -4,10 +4,11 @@ import re
 from typing import Any
 
 import click
+import numpy as np
 
 from equipoise._validation import NUMBER
 from equipoise.cli.common import BLOCK, CONTEXT, WORKER, Said, assignments, context_of, setting, study_command
-from equipoise.likelihoods import SCALES
+from equipoise.likelihoods import SCALES, parsed, written
 from equipoise.optimizer import Optimizer
 
 
@@ -38,9 +39,18 @@ def beside_it(text: str) -> tuple[str, float]:
     return name.strip(), number(value)
 
 
-def told(text: str) -> float | str:
+def reading(text: str) -> Any:
+    """Return a reading: a number, or successes and trials."""
+    try:
+        return parsed(text)
+    except ValueError:
+        message = f"{text!r} is not a valid reading, which is a number such as 0.83, or a share such as 17/200."
+        raise click.BadParameter(message) from None
+
+
+def told(text: str) -> Any:
     """Return a reading, or the answer of a judge, in words."""
-    return text if any(text in words for words in SCALES.values()) else number(text)
+    return text if any(text in words for words in SCALES.values()) else reading(text)
 
 
 TRIAL = click.argument("trial", type=count)
@@ -72,12 +82,13 @@ def ask(opt: Optimizer, worker: str | None, context: tuple[str, ...]) -> Said:
     """equipoise tell study.jsonl 0 0.83
 equipoise tell study.jsonl 1 -1.2e-3 --time 1731660000 --error 0.05
 equipoise tell study.jsonl 2 0.9 --x '{"q1": 1.98, "q2": 0.5}'
-equipoise tell study.jsonl 3 0.7 --block tuesday --covariate temperature=21.3""",
+equipoise tell study.jsonl 3 0.7 --block tuesday --covariate temperature=21.3
+equipoise tell study.jsonl 4 17/200                        of a study begun with --likelihood Binomial""",
     short_help="Report a reading.",
     context_settings=SIGNED,
 )
 @TRIAL
-@click.argument("value", type=number)
+@click.argument("value", type=reading)
 @click.option("--x", metavar="JSON", help="Where it was really measured, if that is not where it should have been.")
 @click.option("--time", type=number, help="When it was measured, in any unit; compared with the study's max_gap.")
 @click.option("--error", type=number, default=0.0, help="The reading's own standard error.")
@@ -92,7 +103,7 @@ equipoise tell study.jsonl 3 0.7 --block tuesday --covariate temperature=21.3"""
 def tell(
     opt: Optimizer,
     trial: int,
-    value: float,
+    value: Any,
     x: str | None,
     block: str | None,
     covariates: tuple[str, ...],
@@ -136,10 +147,10 @@ def expire(opt: Optimizer, trial: int) -> Said:
 @click.option("--x", metavar="JSON", help="Where it was really measured.  [default: as told before]")
 @click.option("--time", type=number, help="When it was measured.  [default: as told before]")
 @click.option("--error", type=number, help="The reading's own standard error.  [default: as told before]")
-def correct(opt: Optimizer, trial: int, value: float | str, x: str | None, **more: Any) -> Said:
+def correct(opt: Optimizer, trial: int, value: Any, x: str | None, **more: Any) -> Said:
     """Replace the reading of a TRIAL, or the answer to a pair, by VALUE, as if it had been told. The log keeps both."""
     opt.correct(trial, value, x=None if x is None else setting("--x", x), **more)
-    shown = value if isinstance(value, str) else f"{value:g}"
+    shown = value if isinstance(value, str) else written(*np.atleast_1d(value).tolist())
     return {"id": trial, "value": value}, f"Trial {trial} is corrected to {shown}."
 
 
@@ -159,11 +170,12 @@ def undo(opt: Optimizer) -> Said:
     stands again. A retraction: what was taken back is told again.
     """
     trial = opt.undo()
-    now: dict[int, Any] = {record.trial: record.value for record in opt.records(aside=False)}
-    now |= {pair.id: answer for pair, answer in opt.study.answers()}
-    value = now.get(trial)
-    if value is not None:
-        return {"id": trial, "retracted": False, "value": value}, f"Trial {trial} is at {value} again."
+    told = [record for record in opt.records(aside=False, trials=[trial]) if record.value is not None]
+    now: dict[int, Any] = {record.trial: (record.value, record.said) for record in told}
+    now |= {pair.id: (answer, answer) for pair, answer in opt.study.answers()}
+    if trial in now:
+        value, said = now[trial]
+        return {"id": trial, "retracted": False, "value": value}, f"Trial {trial} is at {said} again."
     return {"id": trial, "retracted": True}, f"Trial {trial} is open again."
 
 

@@ -13,6 +13,7 @@ from equipoise.cli.common import AS_JSON, REFUSED, STUDY, command, dialed, opene
 from equipoise.cli.proving import plan_data, plan_text
 from equipoise.cli.verifying import verified
 from equipoise.data import Preference, Reading
+from equipoise.likelihoods import written
 from equipoise.log import (
     Added,
     Asked,
@@ -140,6 +141,10 @@ def _places(event: Asked, space: Domain) -> dict[int, str]:
     return {event.trial: " | ".join(points)} if event.number is None else dict(enumerate(points, event.trial))
 
 
+def _numbers(reading: Reading) -> str:
+    return repr(reading.value) if reading.of is None else written(reading.value, reading.of)
+
+
 def _told(event: Event, where: dict[int, str], space: Domain) -> str:
     """Return an event as a line for people."""
     match event:
@@ -149,12 +154,12 @@ def _told(event: Event, where: dict[int, str], space: Domain) -> str:
             return f"ask    {trial:5}  {where[trial]}" + ("" if worker is None else f" [{worker}]")
         case Told(trial, Preference(answer, judge)):
             return f"judge  {trial:5}  {answer}{f' [{judge}]' if judge else ''}"
-        case Told(trial, Reading(value, point)):
+        case Told(trial, Reading(point=point) as reading):
             moved = "" if point is None else f" at {spelled(space.decode(point))}"
-            return f"tell   {trial:5}  {value!r}{moved}"
+            return f"tell   {trial:5}  {_numbers(reading)}{moved}"
         case Added(trial, _, reading):
             assert reading.point is not None  # the codec refuses one without
-            return f"add    {trial:5}  {reading.value!r} at {spelled(space.decode(reading.point))}"
+            return f"add    {trial:5}  {_numbers(reading)} at {spelled(space.decode(reading.point))}"
         case Begun(block):
             return f"begin         {block}"
         case Refitted(lessons):
@@ -165,8 +170,8 @@ def _told(event: Event, where: dict[int, str], space: Domain) -> str:
             return f"expire {trial:5}"
         case Corrected(trial, Preference(answer)):
             return f"correct{trial:5}  {answer}"
-        case Corrected(trial, Reading(value)):
-            return f"correct{trial:5}  {value!r}"
+        case Corrected(trial, Reading() as reading):
+            return f"correct{trial:5}  {_numbers(reading)}"
         case Retracted(trial):
             return f"retract{trial:5}"
         case Planned(number, purpose, duels):

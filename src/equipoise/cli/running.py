@@ -73,10 +73,10 @@ def run(
     that audit too; not so with --no-audit.
 
     The program gets the settings as arguments, `--name=value`, or as JSON on standard input. The last line it prints is
-    the reading: a number, or a JSON object with "value" and, if you like, "x", "time", "error", "block" and
-    "covariates", or with "failed". Where it fails, hangs or prints something else, the pair is given up and the next
-    one begins. Everything is in the study at once: after an interruption, or a crash, the same command continues. Where
-    the study has contexts, --context holds for the whole run, and "x" may say what they really were.
+    the reading: a number, a share such as 17/200, or a JSON object with "value" and, if you like, "x", "time", "error",
+    "block" and "covariates", or with "failed". Where it fails, hangs or prints something else, the pair is given up and
+    the next one begins. Everything is in the study at once: after an interruption, or a crash, the same command
+    continues. Where the study has contexts, --context holds for the whole run, and "x" may say what they really were.
     """
     opt = opened(study)
     if (block := limits.pop("block")) is not None:

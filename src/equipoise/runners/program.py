@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from equipoise._validation import NUMBER
 from equipoise.data import Trial
+from equipoise.likelihoods import parsed
 from equipoise.runners.launcher import Ended, Launcher, Order
 from equipoise.spaces import settings
 
@@ -113,17 +113,19 @@ TOLD = ("value", "x", "time", "error", "block", "covariates")
 
 
 def reading(out: str) -> dict[str, Any]:
-    r"""Return the reading a program printed as its last line: a number, or a JSON object with "value".
+    r"""Return the reading a program printed as its last line: a number, a share, or a JSON object with "value".
 
     Example:
         >>> reading("warming up\n0.83")
         {'value': 0.83}
+        >>> reading("17/200")
+        {'value': (17.0, 200.0)}
         >>> reading('{"value": 0.83, "error": 0.02}')
         {'value': 0.83, 'error': 0.02}
     """
     last = out.strip().rpartition("\n")[2]
     try:
-        data = json.loads(last) if last.startswith("{") else {"value": _number(last)}
+        data = json.loads(last) if last.startswith("{") else {"value": parsed(last)}
     except (ValueError, RecursionError):
         raise FailedError(f'its last line must be a number, or JSON with "value", got {last[:80]!r}') from None
     if data.get("failed"):
@@ -141,10 +143,3 @@ def json_line(data: Any) -> str:
 
 def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else repr(value)
-
-
-def _number(text: str) -> float:
-    """Return a number as programs print it: `float` also takes 1_000 and the digits of other scripts."""
-    if NUMBER.fullmatch(text) is None:
-        raise ValueError(text)
-    return float(text)

@@ -279,7 +279,7 @@ class Changes:
         if baseline is not None and not strange:
             with calmly(setup.prior):
                 predicted = float(state.posterior.at(now.point(i)[None]).mean[0])
-            baseline = baseline.update(setup.sign * reading.value, predicted)
+            baseline = baseline.update(setup.sign * reading.outcome, predicted)
 
         def learn() -> None:
             state.ledger.record(i, reading, strange)
@@ -333,7 +333,8 @@ class Changes:
         """Return a reading with its place in its campaign, and what was read before it."""
         ledger, campaign = self.state.ledger, told.told.campaign
         place = ledger.places.get(campaign, 0) + 1
-        return replace(told, place=place, told=told.told.after(ledger.last_value(campaign)))
+        understood = self.state.setup.understood(told)
+        return replace(understood, place=place, told=told.told.after(ledger.last_value(campaign)))
 
     def _taught(self, entry: Entry, comparable: bool) -> tuple[Comparison, ...]:
         setup, number = self.state.setup, float(entry.number)

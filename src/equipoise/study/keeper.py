@@ -15,7 +15,7 @@ from typing import Any, Self, TypeVar
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.answer import Recommendation
-from equipoise.data import Duel, PairToJudge, Reading, Trial
+from equipoise.data import OF, Duel, PairToJudge, Reading, Trial
 from equipoise.likelihoods import Pair
 from equipoise.log import (
     Added,
@@ -130,12 +130,14 @@ class Keeper:
         covariates: Mapping[str, float] | None = None,
     ) -> Reading:
         """Return a reading of the user's, checked."""
+        first, *rest = self.state.setup.likelihood.check("value", value)
         return Reading(
-            check.number("value", value),
+            first,
             None if x is None else self.space.encode(x),
             None if time is None else check.number("time", time),
             check.standard_error("error", error),
             told=Circumstances.of(block, None, covariates),
+            values={OF: rest[0]} if rest else {},
         )
 
     def judgement(

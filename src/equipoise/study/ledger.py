@@ -140,13 +140,20 @@ class Ledger:
 
     @property
     def latest(self) -> Iterator[tuple[float, bytes]]:
-        """Value and point of every reading, the last one first."""
-        return ((reading.value, self.of_trial[i].point(i).tobytes()) for i, reading in reversed(self.readings.items()))
+        """Value and point of every reading, the last one first; counts, which are often equal, are left out."""
+        numbers = ((i, reading) for i, reading in reversed(self.readings.items()) if reading.answers is None)
+        return ((reading.value, self.of_trial[i].point(i).tobytes()) for i, reading in numbers)
+
+    @property
+    def typical_error(self) -> float:
+        """The standard error of a count or a share, at a glance, as the last one has it; 0 if readings are numbers."""
+        last = next(reversed(self.readings.values()), None)
+        return 0.0 if last is None or last.answers is None else last.deviation
 
     def last_value(self, campaign: str) -> float | None:
-        """Return the last value of a campaign that can be, if any."""
+        """Return the last value of a campaign that can be, on the scale of f, if any."""
         ours = ((i, reading) for i, reading in reversed(self.readings.items()) if reading.told.campaign == campaign)
-        return next((reading.value for i, reading in ours if i not in self.of_trial[i].aside), None)
+        return next((reading.outcome for i, reading in ours if i not in self.of_trial[i].aside), None)
 
     def answered(self, i: int) -> bool:
         """Return whether a trial or pair was answered, or has failed: that can be taken back."""

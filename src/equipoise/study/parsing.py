@@ -80,7 +80,8 @@ class Table:
         return where | (self._judgement(cells) if self.judgements else self._reading(cells))
 
     def _reading(self, cells: Mapping[str, Any]) -> dict[str, Any]:
-        found: dict[str, Any] = {"value": _number(self.value, cells.get(self.value))}
+        value, of = _number(self.value, cells.get(self.value)), cells.get("of")
+        found: dict[str, Any] = {"value": value if empty(of) or self.value == "of" else (value, _number("of", of))}
         for name in ("time", "error"):
             if not empty(cells.get(name)) and name != self.value:
                 found[name] = _number(name, cells[name])

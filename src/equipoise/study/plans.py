@@ -106,7 +106,7 @@ def _sort_in(
 
     One that was measured elsewhere than planned is none.
     """
-    values = {entry.point(i).tobytes(): sign * reading.value for i, reading in entry.readings.items()}
+    values = {entry.point(i).tobytes(): sign * reading.outcome for i, reading in entry.readings.items()}
     last = max(reading.place for reading in entry.readings.values())
     for k, rival in enumerate(rivals):
         if values.keys() == {leader.tobytes(), rival.tobytes()}:

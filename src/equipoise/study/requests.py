@@ -76,7 +76,7 @@ class Requests:
         if i in self.ledger.failed:
             return None
         if i in self.ledger.readings:
-            raise ValueError(f"`trial` must be open to fail, got {i}, which was told {self.ledger.readings[i].value!r}")
+            raise ValueError(f"`trial` must be open to fail, got {i}, which was told {self.ledger.readings[i].said!r}")
         self.ledger.must_be_open(i)
         self._must_be_ours(i, x)
         return Failed(i, reason)
@@ -134,7 +134,7 @@ class Requests:
     def _must_be_as_told(self, i: int, reading: Reading) -> None:
         """Refuse a reading that contradicts what was told before; what it does not say it does not contradict."""
         told, at = self.ledger.readings[i], self.ledger.of_trial[i].point(i)
-        same = {name: (getattr(told, name), getattr(reading, name)) for name in ("value", "time", "error")}
+        same = {name: (getattr(told, name), getattr(reading, name)) for name in ("value", "of", "time", "error")}
         if reading.point is not None and reading.point.tobytes() != at.tobytes():
             same["x"] = (self.space.decode(at), self.space.decode(reading.point))
         for name, (before, now) in same.items():

@@ -6,7 +6,7 @@ these are made from the rows. To add a part, add a row here and an argument to `
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -14,9 +14,10 @@ import numpy as np
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.belief import Confidence, Posterior
-from equipoise.data import Encoded
+from equipoise.data import Encoded, Reading
 from equipoise.kernels import Kernel
-from equipoise.log import Codec, Header
+from equipoise.likelihoods import Gaussian, Likelihood, ReadAnswers
+from equipoise.log import Codec, Header, described
 from equipoise.offsets import Offset
 from equipoise.policies import Policy
 from equipoise.reductions import Baseline, Reduction
@@ -181,6 +182,16 @@ class Setup:
             in_belief=True,
         ),
     ]
+    likelihood: Annotated[
+        Likelihood,
+        _object(
+            "tilt",
+            "Poisson()",
+            "How a reading depends on f: a number, a count (Poisson) or a share (Binomial).",
+            default=lambda parts: Gaussian(),
+            describe=lambda likelihood: None if likelihood == Gaussian() else described(likelihood),
+        ),
+    ]
 
     @classmethod
     def of(cls, space: Domain, given: Mapping[str, Any]) -> "Setup":
@@ -202,6 +213,9 @@ class Setup:
             )
             parts["confidence"] = prior.confidence
             parts["regularizer"] = None if parts["kernel"] is None else prior.regularizer
+        if not parts["likelihood"].exact and prior.proven:
+            known = parts["likelihood"]
+            raise ValueError(f"`likelihood` must be Gaussian() for the theorem of {prior.confidence!r}, got {known!r}")
         limits = Limits(parts["start"], parts["drop"], None if max_step is None else space.steps(max_step))
         return cls(space, prior, limits, **parts)
 
@@ -219,6 +233,15 @@ class Setup:
     def sign(self) -> float:
         """The sign with which values are learned."""
         return -1.0 if self.minimize else 1.0
+
+    def understood(self, reading: Reading) -> Reading:
+        """Return a reading as an answer under the likelihood; refuse one that is none."""
+        numbers = self.likelihood.check("value", reading.said)
+        if self.likelihood.exact:
+            return reading
+        if reading.error:
+            raise ValueError(f"`error` must be 0 for {self.likelihood!r}, which has its own, got {reading.error!r}")
+        return replace(reading, answers=ReadAnswers.of(self.likelihood, numbers))
 
     def settings(self) -> dict[str, Any]:
         """Return all parts as JSON, for the header of a log: no default is left to a later version."""

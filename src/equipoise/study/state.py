@@ -181,8 +181,9 @@ class State:
     def _awaited(self, entry: Entry, place: int) -> tuple[Comparison, ...]:
         """Return what a duel still open will teach."""
         expected = Circumstances(labelled(self.block, entry.worker)).after(self.ledger.last_value(""))
-        number, offset = float(entry.number), self.setup.offset
-        return will_teach(entry.duel, entry.usable(), offset, number=number, place=place, expected=expected)
+        number, offset, error = float(entry.number), self.setup.offset, self.ledger.typical_error
+        found = entry.usable()
+        return will_teach(entry.duel, found, offset, number=number, place=place, expected=expected, error=error)
 
     def awaiting(self) -> Posterior:
         """Return the belief as if what is open came out as expected, the pairs that wait for a judge too."""
@@ -289,7 +290,7 @@ class State:
     def differences(self) -> dict[int, float]:
         """Return the first reading less the second of every complete duel of two, by number, as values are learned."""
         pairs = [entry for entry in self.ledger.duels if len(entry.ids) == 2 and entry.complete]
-        values = {entry.number: [entry.readings[i].value for i in entry.ids] for entry in pairs}
+        values = {entry.number: [entry.readings[i].outcome for i in entry.ids] for entry in pairs}
         return {number: self.setup.sign * (first - second) for number, (first, second) in values.items()}
 
     def fresh(self) -> "State":

@@ -19,7 +19,8 @@ from equipoise.spaces import Domain, settings
 from equipoise.study.views import Record
 
 COLUMNS = frozenset(
-    {"trial", "duel", "worker", "block", "value", "error", "time", "failed", "given up", "set aside", "asked", "ended"}
+    {"trial", "duel", "worker", "block", "value", "of", "error", "time", "failed", "given up", "set aside"}
+    | {"asked", "ended"}
 )
 """The columns of a table of readings beside those of the parameters and covariates."""
 
@@ -61,7 +62,8 @@ def row(record: Record, **more: Any) -> dict[str, Any]:
 
 def _measured(record: Record) -> tuple[dict[str, Any], dict[str, Any]]:
     who = {"trial": record.trial, "duel": record.duel, "worker": record.worker, "block": record.block}
-    said = {"value": record.value, "error": record.error or None, "time": record.time, "failed": record.failed}
+    share = {} if record.of is None else {"of": record.of}
+    said = {"value": record.value, **share, "error": record.error or None, "time": record.time, "failed": record.failed}
     return who, said | {"given up": record.void, "set aside": record.aside}
 
 

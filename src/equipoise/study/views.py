@@ -10,7 +10,8 @@ import numpy as np
 from equipoise._typing import FloatArray
 from equipoise.answer import Standing
 from equipoise.belief import Feasibility, Posterior
-from equipoise.data import PairToJudge, Reading
+from equipoise.data import OF, PairToJudge, Reading
+from equipoise.likelihoods import written
 from equipoise.log import Added, Asked, Failed, Handed, Planned, Retracted, Stamped, Told
 from equipoise.spaces import Domain, printable
 from equipoise.study.alerts import equal_at_end, stuck
@@ -75,6 +76,16 @@ class Record:
     positions: int = 1
     asked: str | None = field(default=None, compare=False, repr=False)
     ended: str | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def of(self) -> float | None:
+        """The number of trials, if the reading is a share."""
+        return self.values.get(OF)
+
+    @property
+    def said(self) -> str:
+        """The reading as people write it: 0.83, 17 or 17/200; empty if there is none."""
+        return "" if self.value is None else written(self.value, self.of)
 
     @property
     def places(self) -> dict[str, Any]:
@@ -166,9 +177,9 @@ def suspect(ledger: Ledger, spoiled: tuple[float, ...], sign: float) -> FloatArr
     if not doubtful:
         return None
     points = {i: ledger.of_trial[i].point(i) for i in ledger.readings}
-    values = sorted(sign * reading.value for reading in ledger.readings.values())
+    values = sorted(sign * reading.outcome for reading in ledger.readings.values())
     for i in doubtful:
-        good = sign * ledger.readings[i].value > values[len(values) // 2]
+        good = sign * ledger.readings[i].outcome > values[len(values) // 2]
         once = sum(point.tobytes() == points[i].tobytes() for point in points.values()) == 1
         if good and once:
             return points[i]
