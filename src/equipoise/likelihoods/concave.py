@@ -13,6 +13,7 @@ log Z in mu; if the answer says much, its mean and variance lose fewer digits.
 """
 
 from abc import ABC, abstractmethod
+from functools import cache
 
 import numpy as np
 
@@ -22,10 +23,9 @@ from equipoise.likelihoods.likelihood import Tilt
 DEPTH = 40.0
 """How far below its top, in logarithms, the tilted density is cut off: 4e-18 of it."""
 
-NODES, WEIGHTS = (0.5 * each for each in np.polynomial.legendre.leggauss(64))
-NODES += 0.5
-"""Nodes and weights on (0, 1), used on either side of the mode. Variances up to 400, one success of one trial to counts
-of 1e5: log Z is right to 5e-11, the variance to 2e-8; with 48 nodes to 5e-6."""
+NODES = 64
+"""Of the integral on either side of the mode. Variances up to 400, one success of one trial to counts of 1e5: log Z is
+right to 5e-11, the variance to 2e-8; with 48 nodes to 5e-6."""
 
 LEAST = 1e-300
 """Least integral, relative to its top: a belief that is 1e8 deviations off leaves no digits of it."""
@@ -57,8 +57,9 @@ class LogConcave(ABC):
         m = self._mode(y, mu, v)
         top = self._height(y, m, mu, v)
         edges = self._edges(y, m, mu, v, top)
-        u = m + (SIDES * edges * NODES[:, None, None]).reshape(2 * len(NODES), len(m))
-        width = (edges * WEIGHTS[:, None, None]).reshape(2 * len(NODES), len(m))
+        nodes, weights = _unit_rule()
+        u = m + (SIDES * edges * nodes[:, None, None]).reshape(2 * NODES, len(m))
+        width = (edges * weights[:, None, None]).reshape(2 * NODES, len(m))
         said, slope, bend = self.log_likelihood(y, u)
         p = width * np.exp(said - 0.5 * (u - mu) ** 2 / v - top)
         total = np.maximum(p.sum(axis=0), LEAST)
@@ -107,3 +108,10 @@ class LogConcave(ABC):
             deep = self._height(y, m + SIDES * middle, mu, v) < top - DEPTH
             inside, outside = np.where(deep, inside, middle), np.where(deep, middle, outside)
         return outside
+
+
+@cache
+def _unit_rule() -> tuple[FloatArray, FloatArray]:
+    """Return nodes and weights of Gauss and Legendre on (0, 1); made when first used, as the import is slow."""
+    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    return 0.5 * nodes + 0.5, 0.5 * weights
