@@ -22,6 +22,7 @@ from equipoise.log import (
     Journal,
     Log,
     Planned,
+    Streams,
 )
 from equipoise.offsets import Offset
 from equipoise.policies import Policy
@@ -34,7 +35,6 @@ from equipoise.study import (
     Recommender,
     Record,
     Setup,
-    Streams,
     Study,
     arguments,
     number_of,

@@ -5,8 +5,8 @@ import pytest
 
 import equipoise as eq
 from equipoise.belief import Feasibility, Form, LearnedPosterior
+from equipoise.log import Streams
 from equipoise.spaces.restricted import Restricted
-from equipoise.study import Streams
 from equipoise.study.exploring import Explorer, default_size, sequence
 
 BOX = eq.Box([(0, 1)] * 2)

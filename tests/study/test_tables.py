@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.study.parsing import RowError, Table
-from equipoise.study.tables import columns
+from equipoise.study.tables import RowError, Table, columns
 
 pd = pytest.importorskip("pandas", reason="frames need pandas: pip install 'equipoise[frames]'")
 

@@ -8,6 +8,10 @@ from equipoise.answer.claims import Claim, Difference, Kind
 from equipoise.answer.rank import Rank
 from equipoise.answer.rank import ranking as ranking
 from equipoise.answer.recommendation import Recommendation, Standing, difference, recommended
+from equipoise.answer.reproduction import Reproduction as Reproduction
+from equipoise.answer.reproduction import agree as agree
+from equipoise.answer.reproduction import reproduction as reproduction
+from equipoise.answer.reproduction import reproduction_of_points as reproduction_of_points
 from equipoise.answer.sequence import Interval, anytime, coin_test, needed
 from equipoise.answer.sequence import reach as reach
 from equipoise.answer.share import Share, share

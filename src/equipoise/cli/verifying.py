@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from equipoise.answer import Reproduction, agree
 from equipoise.data import PairToJudge
-from equipoise.log import Asked, Header, Log, Stamped, unfitted
+from equipoise.log import Asked, Header, Log, Stamped, Streams, unfitted
 from equipoise.optimizer import Optimizer
-from equipoise.study import Reproduction, Streams, agree, arguments
+from equipoise.study import arguments
 
 
 @dataclass(frozen=True)

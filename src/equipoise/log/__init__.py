@@ -17,7 +17,6 @@ from equipoise.log.events import anew as anew
 from equipoise.log.events import unfitted as unfitted
 from equipoise.log.fits import KeptFit as KeptFit
 from equipoise.log.header import Header
-from equipoise.log.header import now as now
 from equipoise.log.journal import Journal, Log, MemoryLog
 from equipoise.log.jsonl import Lines as Lines
 from equipoise.log.jsonl import LogError, TornLine
@@ -26,7 +25,16 @@ from equipoise.log.lock import LockTimeoutError as LockTimeoutError
 from equipoise.log.parts import KNOWN as KNOWN
 from equipoise.log.parts import described as described
 from equipoise.log.parts import restored as restored
+from equipoise.log.streams import AUDIT as AUDIT
+from equipoise.log.streams import COINS as COINS
+from equipoise.log.streams import DESIGN as DESIGN
+from equipoise.log.streams import PAIRS as PAIRS
+from equipoise.log.streams import PROPOSE as PROPOSE
+from equipoise.log.streams import RANKS as RANKS
+from equipoise.log.streams import RECOMMEND as RECOMMEND
+from equipoise.log.streams import Streams as Streams
 from equipoise.log.turns import Turns as Turns
+from equipoise.log.turns import now as now
 
 __all__ = [
     "Asked",

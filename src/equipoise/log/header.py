@@ -8,11 +8,11 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from equipoise.log.jsonl import Lines, LogError
 from equipoise.log.parts import GivenAgainError
+from equipoise.log.turns import now
 from equipoise.spaces import Constraint, Domain, Space, space_from_dict
 
 T = TypeVar("T")
@@ -184,8 +184,3 @@ def _noted(parameter: Mapping[str, Any]) -> bool:
     options = parameter.get("options")
     values = [parameter.get("value"), *(options if isinstance(options, list) else ())]
     return any(isinstance(value, dict) and "repr" in value for value in values)
-
-
-def now() -> str:
-    """Return the time for people to read, in UTC."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

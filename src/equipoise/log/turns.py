@@ -8,9 +8,11 @@ the memory anew. So what must follow is said twice: one interrupt may fall into 
 import os
 import threading
 from collections.abc import Callable
-from typing import Any, TypeVar
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from equipoise.log.journal import Apply, Journal
+if TYPE_CHECKING:
+    from equipoise.log.journal import Apply, Journal
 
 T = TypeVar("T")
 
@@ -32,7 +34,7 @@ class Turns:
         3
     """
 
-    def __init__(self, mend: Callable[[], None], apply: Apply) -> None:
+    def __init__(self, mend: Callable[[], None], apply: "Apply") -> None:
         self.journal: Journal | None = None
         self.notices: list[Warning] = []
         self._mend, self._apply = mend, apply
@@ -114,3 +116,8 @@ class Turns:
             self._lock, self._process = threading.RLock(), os.getpid()
         if self._lock._is_owned():
             raise RuntimeError("a study must not be used from inside a call of its own, as a callback of it would")
+
+
+def now() -> str:
+    """Return the time for people to read, in UTC."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,12 +1,12 @@
 """How each kind of event changes a state: prepared first, then made. What can fail fails while it is prepared."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatchmethod
 from typing import TYPE_CHECKING
 
 from equipoise.belief import Milestone, Posterior
-from equipoise.data import Comparison, Duel, Preference, Proposal, Reading, teaches
+from equipoise.data import Answer, Comparison, Duel, Preference, Proposal, Reading, teaches
 from equipoise.likelihoods import Judgement
 from equipoise.log import (
     Added,
@@ -25,6 +25,7 @@ from equipoise.log import (
     Retracted,
     Set,
     Stamped,
+    Step,
     Teaching,
     Told,
     anew,
@@ -39,7 +40,6 @@ from equipoise.study.alerts import (
     estranged_alert,
     gap_alert,
 )
-from equipoise.study.edits import corrected, repeats, retracted
 from equipoise.study.ledger import Entry
 from equipoise.study.lessons import calmly
 from equipoise.study.views import Setting, last_set
@@ -182,15 +182,15 @@ class Changes:
         again = event.undone and entry is not None and entry.added  # a reading that was taken back counts again
         if not again or isinstance(event.answer, Preference):
             self.state.requests.must_be_answered(event.trial)
-        if repeats(event, self.state.done):
+        if _repeats(event, self.state.done):
             return NOTHING
-        return self._rewritten(event, corrected(self.state.events, event.trial, event.answer))
+        return self._rewritten(event, _with_answer(self.state.events, event.trial, event.answer))
 
     @of.register
     def _retracted(self, event: Retracted) -> Change:
         if not self.state.ledger.answered(event.trial):
             return NOTHING
-        return self._rewritten(event, retracted(self.state.events, event.trial))
+        return self._rewritten(event, _without_answer(self.state.events, event.trial))
 
     @of.register
     def _noted(self, event: Noted) -> Change:
@@ -279,7 +279,7 @@ class Changes:
         if baseline is not None and not strange:
             with calmly(setup.prior):
                 predicted = float(state.posterior.at(now.point(i)[None]).mean[0])
-            baseline = baseline.update(setup.sign * reading.outcome, predicted)
+            baseline = baseline.update(state.sign * reading.outcome, predicted)
 
         def learn() -> None:
             state.ledger.record(i, reading, strange)
@@ -339,7 +339,7 @@ class Changes:
     def _taught(self, entry: Entry, comparable: bool) -> tuple[Comparison, ...]:
         setup, number = self.state.setup, float(entry.number)
         found = entry.usable()
-        return teaches(entry.duel, found, setup.offset, number=number, sign=setup.sign, comparable=comparable)
+        return teaches(entry.duel, found, setup.offset, number=number, sign=self.state.sign, comparable=comparable)
 
     def _must_be_planned(self, plan: int | None) -> None:
         if plan is not None and plan >= len(self.state._plans):
@@ -353,3 +353,33 @@ def _model(event: Told | Added) -> Milestone | None:
 def _must_be(name: str, expected: int, found: int | None) -> None:
     if found != expected:
         raise ValueError(f"its {name} must be {expected}, as the lines before it say, got {found}")
+
+
+def _repeats(event: Corrected, past: Sequence[Event]) -> bool:
+    """Return whether the last step of a trial was the same: after an interrupt an event may come a second time."""
+    last = next((e for e in reversed(past) if isinstance(e, Step) and e.trial == event.trial), None)
+    return isinstance(last, Corrected) and last.undone == event.undone and _alike(last.answer, event.answer)
+
+
+def _alike(a: Answer, b: Answer) -> bool:
+    if isinstance(a, Preference) or isinstance(b, Preference):
+        return a == b
+    points = [None if each.point is None else each.point.tobytes() for each in (a, b)]
+    return (a.value, a.values, a.time, a.error, points[0]) == (b.value, b.values, b.time, b.error, points[1])
+
+
+def _with_answer(events: Iterable[Event], trial: int, answer: Answer) -> list[Event]:
+    """Return the events with another answer to a trial or pair; a reading that was taken back counts again."""
+
+    def now(event: Event) -> Event:
+        if isinstance(event, Added) and event.trial == trial and isinstance(answer, Reading):
+            return replace(event, answer=answer, withdrawn=False)
+        return replace(event, answer=answer) if isinstance(event, Told) and event.trial == trial else event
+
+    return [now(event) for event in events]
+
+
+def _without_answer(events: Iterable[Event], trial: int) -> list[Event]:
+    """Return the events without the answer to a trial; a reading that was not asked for keeps its number, withdrawn."""
+    left = [e for e in events if not (isinstance(e, Told | Failed) and e.trial == trial)]
+    return [replace(e, withdrawn=True) if isinstance(e, Added) and e.trial == trial else e for e in left]

@@ -24,12 +24,12 @@ from equipoise.belief import (
     Posterior,
 )
 from equipoise.kernels import Kernel
+from equipoise.log import Streams
 from equipoise.offsets import Arbitrary, Constant, Offset
 from equipoise.policies import EUBO, Challenger, Policy
 from equipoise.reductions import Reduction
 from equipoise.spaces import Domain
 from equipoise.study.exploring import Explorer, default_size
-from equipoise.study.streams import Streams
 
 
 def default_policy(learned: bool = True) -> Policy:

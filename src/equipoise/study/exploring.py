@@ -24,9 +24,9 @@ from equipoise import _linalg
 from equipoise._typing import FloatArray
 from equipoise.belief import Posterior
 from equipoise.data import Proposal
+from equipoise.log import DESIGN, Streams
 from equipoise.policies import measured
 from equipoise.spaces import Domain
-from equipoise.study.streams import DESIGN, Streams
 
 BASE_POINTS = 8
 """A start design has so many points and one for each parameter, rounded up to an even number: of 6, 8, 10 and 12 the

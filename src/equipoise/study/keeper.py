@@ -14,10 +14,11 @@ from typing import Any, Self, TypeVar
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.answer import Recommendation
+from equipoise.answer import Recommendation, Reproduction, reproduction, reproduction_of_points
 from equipoise.data import OF, Duel, PairToJudge, Reading, Trial
 from equipoise.likelihoods import Pair
 from equipoise.log import (
+    PROPOSE,
     Added,
     Asked,
     Canceled,
@@ -30,6 +31,7 @@ from equipoise.log import (
     Purpose,
     Refitted,
     Stamped,
+    Streams,
     Told,
     Turns,
     now,
@@ -41,10 +43,8 @@ from equipoise.study.lessons import Overdue, calmly
 from equipoise.study.plans import Plan
 from equipoise.study.proposing import Proposer
 from equipoise.study.recommender import Recommender
-from equipoise.study.reproducing import Reproduction, compared, compared_points
 from equipoise.study.setup import Setup
 from equipoise.study.state import State
-from equipoise.study.streams import PROPOSE, Streams
 from equipoise.study.views import Record
 
 T = TypeVar("T")
@@ -217,11 +217,11 @@ class Keeper:
         if isinstance(question, Duel):
             again = self.proposed(self.space.through(question.points[0]))
             with self._calmly():
-                return compared(question, again, state.anticipated())
+                return reproduction(question, again, state.anticipated())
         part = self.space if question.again is not None else self.space.through(question.points[0])
         with self._calmly():
             pair = self._proposer.pairing(state, part, question.judge, question.steps, question.again)
-            return compared_points(question.points, pair.question.points, state.awaiting())
+            return reproduction_of_points(question.points, pair.question.points, state.awaiting())
 
     def ask_pair(self, context: Mapping[str, Any] | None, judge: str, steps: int, again: int | None) -> Pair:
         """Hand out a pair to a judge."""

@@ -11,7 +11,7 @@ from equipoise.answer import audit_pair
 from equipoise.belief import Posterior
 from equipoise.data import Duel, Proposal
 from equipoise.likelihoods import known_scale
-from equipoise.log import Asked
+from equipoise.log import AUDIT, PAIRS, Asked, Streams
 from equipoise.policies import Policy, candidates, optimism
 from equipoise.reductions import Reduction, TwoPoint
 from equipoise.spaces import Domain
@@ -22,7 +22,6 @@ from equipoise.study.plans import Plan
 from equipoise.study.requests import named
 from equipoise.study.setup import Setup
 from equipoise.study.state import State
-from equipoise.study.streams import AUDIT, PAIRS, Streams
 
 
 @dataclass(frozen=True)

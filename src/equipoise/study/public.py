@@ -5,16 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from equipoise import _validation as check
-from equipoise.answer import Recommendation
+from equipoise.answer import Recommendation, Reproduction
 from equipoise.data import Duel, Trial
 from equipoise.likelihoods import DEFAULT_STEPS, JudgeReport, Pair
 from equipoise.log import FORMER_SETTINGS, Asked, Event, Noted, Set
 from equipoise.study.keeper import Keeper, number_of
-from equipoise.study.parsing import Table
 from equipoise.study.plans import Plan
-from equipoise.study.reproducing import Reproduction
 from equipoise.study.setup import Setup
-from equipoise.study.tables import columns
+from equipoise.study.tables import Table, columns
 from equipoise.study.views import Note, Setting
 
 

@@ -18,12 +18,11 @@ from equipoise.answer import (
     recommended,
 )
 from equipoise.data import Duel
-from equipoise.log import Asked, Planned
+from equipoise.log import COINS, RANKS, RECOMMEND, Asked, Planned, Streams
 from equipoise.spaces import Domain
 from equipoise.study.alerts import wrong_unit
 from equipoise.study.gate import Gate
 from equipoise.study.state import State
-from equipoise.study.streams import COINS, RANKS, RECOMMEND, Streams
 from equipoise.study.views import unit_of
 
 JUDGED_UNIT = "noises of the judge"

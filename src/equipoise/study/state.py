@@ -19,12 +19,11 @@ from equipoise.offsets import Circumstances
 from equipoise.reductions import Zero
 from equipoise.spaces import Domain
 from equipoise.study.changes import Change, Changes
-from equipoise.study.edits import last_step, undoing
 from equipoise.study.ledger import Entry, Ledger
 from equipoise.study.lessons import Lessons
 from equipoise.study.limits import Reach, position, positions
 from equipoise.study.plans import Plan
-from equipoise.study.requests import Requests, labelled
+from equipoise.study.requests import Requests, labelled, last_step, undoing
 from equipoise.study.setup import Setup
 from equipoise.study.views import Note, Record, Setting, feasibility, records, standing, suspect
 
@@ -44,6 +43,9 @@ class State:
     Attributes:
         ledger: All questions and their answers.
         lessons: What the answers teach.
+        sign: -1 if values are minimized.
+        baseline: The forecast of the next reading, if the reduction needs one.
+        limited: Whether not everything may be proposed.
         block: The block to which what is told belongs.
         past: What happened, each with its time.
         events: The same as if what was taken back had not been, and what was corrected had been right.
@@ -51,10 +53,11 @@ class State:
     """
 
     def __init__(self, setup: Setup) -> None:
-        self.setup, self.baseline = setup, setup.baseline
+        self.setup, self.sign = setup, setup.sign
+        self.baseline, self._needs_forecast = setup.baseline, setup.baseline not in (None, Zero())
         self.ledger = Ledger(setup.space.decode)
         self.lessons = Lessons(setup.prior)
-        self.block, self.whole = "", True
+        self.block, self.whole, self.limited = "", True, not setup.limits.none
         self.past: list[Stamped] = []
         self.events: list[Event] = []
         self._plans: list[Planned] = []
@@ -193,17 +196,12 @@ class State:
     @property
     def forecasts_nothing(self) -> bool:
         """Whether there is nothing yet to forecast the first reading from: see `reductions/baselines.py`."""
-        return not self.ledger.readings and self.setup.baseline not in (None, Zero())
+        return self._needs_forecast and not self.ledger.readings
 
     @property
     def feasibility(self) -> Feasibility:
         """Where readings can be had, by what was read and what failed."""
         return feasibility(self.ledger, self._aside, self.setup.space.extent)
-
-    @property
-    def limited(self) -> bool:
-        """Whether not everything may be proposed."""
-        return not self.setup.limits.none
 
     @property
     def unrestricted(self) -> bool:
@@ -253,7 +251,7 @@ class State:
 
     def suspect(self) -> FloatArray | None:
         """Return a point whose only reading seems to be spoiled though it was a good one, to be confirmed."""
-        return suspect(self.ledger, self.posterior.spoiled, self.setup.sign)
+        return suspect(self.ledger, self.posterior.spoiled, self.sign)
 
     def records(
         self, aside: bool = True, judgements: bool = False, trials: Iterable[int] | None = None
@@ -291,7 +289,7 @@ class State:
         """Return the first reading less the second of every complete duel of two, by number, as values are learned."""
         pairs = [entry for entry in self.ledger.duels if len(entry.ids) == 2 and entry.complete]
         values = {entry.number: [entry.readings[i].outcome for i in entry.ids] for entry in pairs}
-        return {number: self.setup.sign * (first - second) for number, (first, second) in values.items()}
+        return {number: self.sign * (first - second) for number, (first, second) in values.items()}
 
     def fresh(self) -> "State":
         """Return the state before anything has happened."""

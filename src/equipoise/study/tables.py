@@ -9,14 +9,15 @@ their names, and names without features stand in the columns first and second.
 import csv
 import io
 from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from equipoise._validation import NUMBER
-from equipoise.likelihoods import DEFAULT_STEPS
-from equipoise.spaces import Domain, settings
-from equipoise.study.views import Record
+from equipoise.likelihoods import DEFAULT_STEPS, SCALES, answered, known_scale
+from equipoise.spaces import Choice, Context, Domain, Int, names, settings, tuned
+from equipoise.study.views import PLACES, Record
 
 COLUMNS = frozenset(
     {"trial", "duel", "worker", "block", "value", "of", "error", "time", "failed", "given up", "set aside"}
@@ -113,3 +114,157 @@ def _example(space: Domain, judgements: bool) -> Record:
     """Return an open question about any setting."""
     x = space.decode(space.candidates(np.random.default_rng(0))[0])
     return Record(0, 0, None, (x, x), steps=DEFAULT_STEPS) if judgements else Record(0, 0, None, x)
+
+
+class RowError(ValueError):
+    """A row is no reading and no judgement; its message says why."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """How to read a table.
+
+    Attributes:
+        space: Where points lie.
+        value: The column of the readings.
+        covariates: The columns of what was measured beside.
+        block: The block of the rows that do not say theirs.
+        judgements: Whether the rows are judgements, which have neither value nor covariates nor block.
+        steps: The scale of the judgements that do not say theirs.
+
+    Example:
+        >>> import equipoise as eq
+        >>> table = Table(eq.Space(q1=eq.Float(0, 1), lens=eq.Choice(["in", "out"])), covariates=("humidity",))
+        >>> table.read({"q1": "0.3", "lens": "in", "value": "41.7", "humidity": "0.4", "operator": "anna"})
+        {'x': {'q1': 0.3, 'lens': 'in'}, 'value': 41.7, 'covariates': {'humidity': 0.4}}
+        >>> rows = [{"first": "press", "second": "filter", "answer": "equal", "judge": "anna"}]
+        >>> Table.of(eq.Finite(["filter", "press"]), list(rows[0]), rows, judgements=True).read(rows[0])
+        {'first': 'press', 'second': 'filter', 'answer': 'equal', 'judge': 'anna', 'steps': 3}
+    """
+
+    space: Domain
+    value: str = "value"
+    covariates: tuple[str, ...] = ()
+    block: str | None = None
+    judgements: bool = False
+    steps: int = DEFAULT_STEPS
+
+    @classmethod
+    def of(cls, space: Domain, columns: Sequence[str], rows: Iterable[Mapping[str, Any]], **how: Any) -> "Table":
+        """Return how to read rows; judgements on the shortest scale that has all their words. Refuse other columns.
+
+        Args:
+            space: Where points lie.
+            columns: The columns that there are.
+            rows: The cells of each row, by column.
+            **how: Further attributes.
+        """
+        words = {str(cells.get("answer")).strip() for cells in rows}.intersection(SCALES[max(SCALES)])
+        table = cls(space, steps=next(steps for steps, scale in SCALES.items() if words <= set(scale)), **how)
+        needed = [each for place in table.places for each in table._columns(place, columns).values()]
+        needed += ["answer"] if table.judgements else [table.value, *table.covariates]
+        if missing := [name for name in needed if name not in columns]:
+            raise ValueError(f"the table must have the columns {', '.join(needed)}; it lacks {', '.join(missing)}")
+        return table
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The arguments that are settings."""
+        return PLACES if self.judgements else ("x",)
+
+    def read(self, cells: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return the arguments of `Optimizer.add` or `add_judgement` that a row gives; `None` if nothing was said.
+
+        Raises:
+            RowError: It gives none.
+        """
+        if self.judgements and empty(cells.get("answer")):
+            return None
+        where = {place: self._setting(place, cells) for place in self.places}
+        return where | (self._judgement(cells) if self.judgements else self._reading(cells))
+
+    def _reading(self, cells: Mapping[str, Any]) -> dict[str, Any]:
+        value, of = _number(self.value, cells.get(self.value)), cells.get("of")
+        found: dict[str, Any] = {"value": value if empty(of) or self.value == "of" else (value, _number("of", of))}
+        for name in ("time", "error"):
+            if not empty(cells.get(name)) and name != self.value:
+                found[name] = _number(name, cells[name])
+        block = self.block if empty(cells.get("block")) else str(cells["block"])
+        found |= {} if block is None else {"block": block}
+        beside = {name: _number(name, cells[name]) for name in self.covariates if not empty(cells.get(name))}
+        return found | ({"covariates": beside} if beside else {})
+
+    def _judgement(self, cells: Mapping[str, Any]) -> dict[str, Any]:
+        steps = self.steps if empty(cells.get("steps")) else _scale(cells["steps"])
+        judge = "" if empty(cells.get("judge")) else str(cells["judge"])
+        return {"answer": _answer(cells["answer"], steps), "judge": judge, "steps": steps}
+
+    def _setting(self, place: str, cells: Mapping[str, Any]) -> Any:
+        parameters: Mapping[str, Any] = getattr(self.space, "parameters", {})
+        found = {
+            name: _value(parameters.get(name, names(self.space)), at, cells.get(at))
+            for name, at in self._columns(place, cells).items()
+        }
+        if names(self.space) is not None:
+            return found["x"]
+        return found if parameters else np.array(list(found.values()))
+
+    def _columns(self, place: str, columns: Container[str]) -> dict[str, str]:
+        """Return the column of each parameter that is tuned."""
+        named = tuned(self.space)
+        taken = {*COLUMNS, self.value, *(name for name in named if f"x.{name}" in columns)}
+        return {name: column(name, place, taken) for name in named}
+
+
+def empty(cell: Any) -> bool:
+    """Return whether a cell says nothing."""
+    return cell is None or cell != cell or (isinstance(cell, str) and not cell.strip())
+
+
+def _value(parameter: Any, column: str, cell: Any) -> Any:
+    """Return what a cell says of a parameter, or of names; of a coordinate without a name a number."""
+    if isinstance(parameter, Context):
+        return _value(parameter.values, column, cell)
+    if isinstance(parameter, Choice):
+        return _option(parameter.options, ", ".join(map(str, parameter.options)), column, cell)
+    if isinstance(parameter, tuple):
+        return _option(parameter, f"the {len(parameter)} names", column, cell)
+    found = _number(column, cell)
+    return int(found) if isinstance(parameter, Int) and found.is_integer() else found
+
+
+def _number(column: str, cell: Any) -> float:
+    if empty(cell):
+        raise RowError(f"{column} is empty")
+    try:
+        return float(cell)
+    except (TypeError, ValueError):
+        raise RowError(f"{column} must be a number, got {cell!r}") from None
+
+
+def _option(options: Iterable[Any], described: str, column: str, cell: Any) -> Any:
+    """Return the option that a cell names."""
+    for option in options:
+        if cell == option or str(cell).strip() == str(option):
+            return option
+    raise RowError(f"{column} must be one of {described}, got {cell!r}")
+
+
+def _scale(cell: Any) -> int:
+    try:
+        return known_scale(int(cell))
+    except (TypeError, ValueError) as error:
+        raise RowError(f"steps must be those of a scale, got {cell!r}") from error
+
+
+def _answer(cell: Any, steps: int) -> str | float:
+    """Return a word of the scale, or a number."""
+    text = cell.strip() if isinstance(cell, str) else cell
+    try:
+        return answered(float(text), steps)
+    except (TypeError, ValueError):
+        pass  # no number: a word, then
+    try:
+        return answered(text, steps)
+    except (TypeError, ValueError) as error:
+        raise RowError(str(error)) from None

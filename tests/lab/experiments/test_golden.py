@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from equipoise.answer import Reproduction
 from equipoise.lab.experiments import LEARNERS, Experiment
 from equipoise.log import MemoryLog
 from equipoise.log.codec import Codec
 from equipoise.log.events import Asked
-from equipoise.study import Reproduction
 
 PATH = Path(__file__).parents[2] / "data" / "golden.json"
 WORLDS = [("linear", "drift"), ("linear", "negative-repeat"), ("camelback-grid", "drift")]

@@ -11,8 +11,8 @@ import equipoise as eq
 from equipoise.belief.arrays import namespace, pick, to_numpy
 from equipoise.lab.environments import linear
 from equipoise.lab.fleet import Blueprint, OwnCoins, SharedCoins
+from equipoise.log import PROPOSE, Streams
 from equipoise.policies import Random
-from equipoise.study.streams import PROPOSE, Streams
 
 LEARNERS = 5
 

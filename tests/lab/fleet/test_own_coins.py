@@ -7,7 +7,7 @@ from equipoise.belief.posterior import fair_argmax
 from equipoise.lab.fleet import OwnCoins
 from equipoise.lab.fleet.own_coins import AT_ONCE, WORDS
 from equipoise.lab.fleet.philox import blocks
-from equipoise.study.streams import COINS, PROPOSE, Streams
+from equipoise.log import COINS, PROPOSE, Streams
 
 LEARNERS = 3
 

@@ -13,8 +13,8 @@ from equipoise.lab.environments import BIASES, Drift, Environment, Function, cam
 from equipoise.lab.fleet import Blueprint, OwnCoins, Worlds, simulate
 from equipoise.lab.fleet.covariances import Directions
 from equipoise.lab.fleet.reducing import Duels
+from equipoise.log import PROPOSE, RECOMMEND, Streams
 from equipoise.policies import EUBO, MaxMinLCB, Random, SemiTSPosterior
-from equipoise.study.streams import PROPOSE, RECOMMEND, Streams
 
 LEARNERS = 4
 

@@ -27,10 +27,11 @@ from equipoise.belief import (
 from equipoise.data import Proposal, Reading, teaches, will_teach
 from equipoise.integrations.optuna.records import FIT, TrialPair, fit_from_json, read
 from equipoise.integrations.optuna.translation import Translation
+from equipoise.log import Streams
 from equipoise.offsets import Offset
 from equipoise.policies import Policy, candidates
 from equipoise.reductions import Baseline, TwoPoint, Zero
-from equipoise.study import Explorer, Streams, default_explorer, default_posterior
+from equipoise.study import Explorer, default_explorer, default_posterior
 
 MEMORY_DUELS = 96
 """How many duels a proposal learns from by default: it takes 40 ms then, a fit 0.25 s, for three knobs on one core."""

@@ -18,10 +18,11 @@ from equipoise.answer import Recommendation, Standing, recommended
 from equipoise.integrations.optuna.knowledge import MEMORY_DUELS, StudyModel
 from equipoise.integrations.optuna.records import FIT, PAIR, TrialPair, fit_to_json
 from equipoise.integrations.optuna.translation import must_tell_apart
+from equipoise.log import PROPOSE, RECOMMEND, Streams
 from equipoise.offsets import Offset
 from equipoise.policies import Policy
 from equipoise.reductions import OnePoint, TwoPoint
-from equipoise.study import PROPOSE, RECOMMEND, Streams, default_policy
+from equipoise.study import default_policy
 
 
 class NotModeled(UserWarning):

@@ -19,9 +19,9 @@ from equipoise.lab.experiments.experiment import Experiment, Staging, streams
 from equipoise.lab.experiments.problems import Problem
 from equipoise.lab.experiments.results import Result
 from equipoise.lab.fleet import Blueprint, OwnCoins, Trace, Worlds, batch_size, simulate
+from equipoise.log import Streams
 from equipoise.optimizer import Optimizer
 from equipoise.policies import SemiTS
-from equipoise.study import Streams
 
 Run = tuple[Experiment, int]
 """An experiment and the number of a repetition."""

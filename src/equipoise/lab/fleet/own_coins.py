@@ -1,7 +1,7 @@
 """Coins of many learners that each have a stream of their own: a run does not depend on those it is run with.
 
 They are the very coins that `Optimizer` would throw in a learner's place. Streams are numbered by duel and
-counter-based (`study/streams.py`), so the first words of each are one array expression for many learners and duels;
+counter-based (`log/streams.py`), so the first words of each are one array expression for many learners and duels;
 whoever needs more than those, or another kind of number, asks its generator.
 """
 
@@ -16,8 +16,8 @@ from equipoise.lab.fleet.beliefs import Beliefs
 from equipoise.lab.fleet.philox import HALF, LOW, Words, blocks, uniforms
 from equipoise.lab.fleet.posterior_draws import Mask, best_counts_of_all, normals_needed
 from equipoise.lab.fleet.throwing import alike
+from equipoise.log import COINS, Streams
 from equipoise.policies import best_counts, factor
-from equipoise.study import COINS, Streams
 
 AT_ONCE = 4096
 """Blocks computed at a time: about as many as a processor's closest cache holds with what they are computed from."""

@@ -18,7 +18,7 @@ from equipoise.lab.fleet.openings import OpenDuels
 from equipoise.lab.fleet.reducing import Duels
 from equipoise.lab.fleet.saving import load, save
 from equipoise.lab.fleet.throwing import SharedCoins
-from equipoise.study import PROPOSE, RECOMMEND
+from equipoise.log import PROPOSE, RECOMMEND
 
 Rows = Indices | slice
 """Which learners: their numbers, or all of them."""

@@ -15,7 +15,7 @@ from equipoise.lab.fleet.beliefs import Beliefs
 from equipoise.lab.fleet.blueprint import Blueprint
 from equipoise.lab.fleet.throwing import Coins, SharedCoins
 from equipoise.lab.fleet.worlds import Worlds
-from equipoise.study import PROPOSE, RECOMMEND
+from equipoise.log import PROPOSE, RECOMMEND
 
 BATCH_MEMORY = 64e6
 """Bytes of covariances that one program should carry: more do not fit the caches, and gain nothing."""

@@ -34,7 +34,7 @@ class Coins(Protocol):
     """Where the coins of a run come from."""
 
     def at(self, n: int, purpose: int) -> Throws:
-        """Return the coins of duel n; `purpose` is one of `study/streams.py`."""
+        """Return the coins of duel n; `purpose` is one of `log/streams.py`."""
         ...
 
 

@@ -35,7 +35,7 @@ class Reproduction(StrEnum):
     DIFFERENT = "different"
 
 
-def compared(made: Duel, again: Duel, posterior: Posterior) -> Reproduction:
+def reproduction(made: Duel, again: Duel, posterior: Posterior) -> Reproduction:
     """Return how a duel compares with the one that is proposed now.
 
     Args:
@@ -51,10 +51,10 @@ def compared(made: Duel, again: Duel, posterior: Posterior) -> Reproduction:
     numbers = [np.concatenate((duel.proposal.weights, duel.signs, [duel.baseline / unit])) for duel in (made, again)]
     if np.abs(numbers[0] - numbers[1]).max() > TOLERANCE:
         return Reproduction.DIFFERENT
-    return compared_points(_rows(made), _rows(again), posterior)
+    return reproduction_of_points(_rows(made), _rows(again), posterior)
 
 
-def compared_points(made: FloatArray, again: FloatArray, posterior: Posterior) -> Reproduction:
+def reproduction_of_points(made: FloatArray, again: FloatArray, posterior: Posterior) -> Reproduction:
     """Return how points of a log, shape (k, d), compare with those that are proposed now, of the same shape."""
     if made.tobytes() == again.tobytes():
         return Reproduction.SAME
