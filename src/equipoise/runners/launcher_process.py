@@ -46,7 +46,7 @@ class Line:
 
     def __init__(self, orders: int, answers: int, begun: int) -> None:
         self.cut = False
-        self._orders, self._answers, self._begun, self._heard = orders, answers, begun, b""
+        self._orders, self._answers, self._begun, self._received = orders, answers, begun, b""
         for pipe in (orders, answers, begun):
             os.set_inheritable(pipe, False)
         self._wake, woken = os.pipe()
@@ -69,17 +69,17 @@ class Line:
             os.read(self._wake, TAIL)
         if self._orders in read:
             more = os.read(self._orders, TAIL)
-            self._heard += more
+            self._received += more
             self.cut = self.cut or not more
         return [pipe for pipe in read if pipe in readable], write
 
     def order(self) -> dict[str, Any] | None:
         """Return the next order; `None` if the line is cut."""
-        while b"\n" not in self._heard and not self.cut:
+        while b"\n" not in self._received and not self.cut:
             self.wait([], [], None)
         if self.cut:
             return None
-        line, _, self._heard = self._heard.partition(b"\n")
+        line, _, self._received = self._received.partition(b"\n")
         order: dict[str, Any] = json.loads(line)
         return order
 

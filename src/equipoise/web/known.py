@@ -129,7 +129,7 @@ class Viewer:
 
     @cached_property
     def _opt(self) -> Optimizer:
-        return resume(self._path, notify=unheard)  # what is recommended says it
+        return resume(self._path, notify=ignore_notice)  # what is recommended says it
 
     def known(self) -> Known:
         """Return what is known."""
@@ -154,7 +154,7 @@ class Viewer:
     def _look_back(self) -> None:
         """Compute the certificate as it was at some times before: with an optimizer of its own, off the way."""
         try:
-            past = resume(self._path, notify=unheard)
+            past = resume(self._path, notify=ignore_notice)
         except LogError:
             return  # a log that is gone meanwhile: the next page that is asked for says so
         told = past.readings + past.judgements
@@ -167,7 +167,7 @@ class Viewer:
             self.revision += 1
 
 
-def unheard(notice: Warning) -> None:
+def ignore_notice(notice: Warning) -> None:
     """Let a notice be: the page shows those that a change returns."""
 
 

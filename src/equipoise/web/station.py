@@ -16,7 +16,7 @@ from equipoise.optimizer import Optimizer, resume
 from equipoise.spaces import printable
 from equipoise.study import Record, started, unit_of
 from equipoise.web.forms import AnswerForm, answer_form
-from equipoise.web.known import Known, Viewer, first_setting, size_of, unheard
+from equipoise.web.known import Known, Viewer, first_setting, ignore_notice, size_of
 from equipoise.web.now import Mode, Now, contexts, mode_of, now
 from equipoise.web.panels import PANELS
 from equipoise.web.questions import Sitting, open_here, seated
@@ -49,7 +49,7 @@ class Station:
         self.path, self.worker, self.machine, self.context = path, worker, machine, context
         self.busy = False
         self.trouble = ""
-        self.opt = resume(path, notify=unheard)  # what `tell` returns is shown
+        self.opt = resume(path, notify=ignore_notice)  # what `tell` returns is shown
         self.sitting = sitting if sitting is not None or machine else seated(self.opt)
         if self.sitting is not None:
             self.sitting.must_fit(self.opt.space)

@@ -16,8 +16,8 @@ LOOK = 0.5
 def deaf() -> Iterator[None]:
     """Let processes that are started inside hear neither Ctrl-C nor a request to terminate: their parent ends them.
 
-    A signal that comes meanwhile is heard by this process at the end. Workers are deaf from their first moment on: one
-    that is interrupted while it starts prints a traceback. Windows has no such masks.
+    A signal that comes meanwhile reaches this process at the end. Workers are deaf from their first moment on: one that
+    is interrupted while it starts prints a traceback. Windows has no such masks.
     """
     if sys.platform == "win32":
         yield
@@ -31,7 +31,7 @@ def deaf() -> Iterator[None]:
 
 
 def _start_trackers() -> None:
-    """Start what cleans up after workers; to be done before, since it ends with hearing all signals again."""
+    """Start what cleans up after workers; to be done before, since it unblocks all signals again."""
     from multiprocessing import resource_tracker
 
     from joblib.externals.loky.backend import resource_tracker as loky_tracker
