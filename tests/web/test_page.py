@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from served import begun, home
 
 import equipoise as eq
-from equipoise.web import Tokens
+from equipoise.web import PANELS, PagePanel, Tokens, station
 from equipoise.web.guard import Guard
 from equipoise.web.questions import Sitting
 from equipoise.web.server import application
@@ -44,6 +44,27 @@ def test_a_reading_that_is_posted_runs_through_few_files(tmp_path):
     web = {path for path in files if path.startswith("web/")}
     assert {"web/guard.py", "web/pages.py", "web/actions.py", "web/templates/question.html"} <= web
     assert len(web) <= 12
+
+
+def test_a_panel_of_ones_own_is_on_the_screen_where_it_applies(tmp_path, monkeypatch):
+    begun(tmp_path / "study.jsonl", readings=1)
+    app, made = application(Studies(tmp_path / "study.jsonl")), []
+
+    def shows(view):
+        made.append(view.told)
+        return {"text": "<script>"}
+
+    html = "<p>{{ text }}{{ ', to be measured' if operator }}</p>"
+    few = PagePanel("few", "Few", shows, html, applies=lambda view: view.answers < 2)
+    monkeypatch.setattr(station, "PANELS", [*PANELS, few])
+    for _ in range(2):
+        text = answered(app, home("study.jsonl"))[1]
+        assert '<section class="panel few" aria-labelledby="few-title">' in text
+        assert "<p>&lt;script&gt;, to be measured</p>" in text
+    assert made == ["1 reading"]  # once after each change
+    shell = eq.resume(tmp_path / "study.jsonl")
+    shell.tell(shell.ask(worker="page"), 1.0)
+    assert "panel few" not in answered(app, home("study.jsonl"))[1]
 
 
 def test_a_study_with_contexts_has_a_page_before_its_first_reading(tmp_path):

@@ -5,8 +5,10 @@ A form names the question it is about and what it has shown, so one that is out 
 
 import time
 from collections.abc import Callable
-from typing import Any, Literal
+from functools import partial
+from typing import Any
 
+from equipoise.optimizer import Optimizer
 from equipoise.study import Record
 from equipoise.web.forms import Fields, RefusedError, count, words
 from equipoise.web.known import in_sentences, recommended
@@ -24,36 +26,18 @@ def ask(station: Station, given: Fields) -> None:
 
 def answer(station: Station, given: Fields) -> list[str]:
     """Report the answer to the question that is open here, then hand out the next."""
-    number, judge, opt = count(given, "trial"), given.get("judge"), station.opt
-    record = _asked(station, number)
+    record = _asked(station, given)
     form = station.form(record)
     told = form.read(given)
     if answer_of(record) == told["value"]:  # a button that was pressed twice
-        return [f"{form.noun.capitalize()} {number} was already {form.said(told['value'])}."]
-    _must_be_open(station, record, judge)
-    if record.steps is not None:
-        opt.judge(number, told["value"])
-        notices = None
-    else:
-        notices = opt.tell(number, **told, time=None if opt.study.setup.max_gap is None else time.time(), refit=False)
-    station.go_on(judge)
-    station.fits.want()
-    return in_sentences(notices or ())
+        return [f"{form.noun.capitalize()} {record.trial} was already {form.said(told['value'])}."]
+    return _told(station, record, given, **told)
 
 
 def skip(station: Station, given: Fields) -> list[str]:
     """Report that the question that is open here has no answer, then hand out the next."""
-    number, judge, opt = count(given, "trial"), given.get("judge"), station.opt
-    record = _asked(station, number)
-    _must_be_open(station, record, judge)
-    reason = words(given, "reason") or station.form(record).reason
-    if record.steps is not None:
-        opt.judge(number, skip=reason)
-        notices = None
-    else:
-        notices = opt.tell(number, failed=reason)
-    station.go_on(judge)
-    return in_sentences(notices or ())
+    record = _asked(station, given)
+    return _told(station, record, given, failed=words(given, "reason") or station.form(record).reason)
 
 
 def fail(station: Station, given: Fields) -> list[str]:
@@ -61,6 +45,22 @@ def fail(station: Station, given: Fields) -> list[str]:
     if not words(given, "reason"):
         raise RefusedError("Say why there is no reading, or skip this setting.")
     return skip(station, given)
+
+
+def _told(station: Station, record: Record, given: Fields, **told: Any) -> list[str]:
+    """Tell what there is to say of a question, if that is open here, then hand out the next."""
+    opt, judge = station.opt, given.get("judge")
+    _must_be_open(station, record, judge)
+    if record.steps is not None:
+        opt.judge(record.trial, told.get("value"), skip=told.get("failed"))
+        notices = None
+    else:
+        if opt.study.setup.max_gap is not None and "value" in told:
+            told["time"] = time.time()
+        notices = opt.tell(record.trial, **told, refit=False)
+    station.go_on(judge)
+    station.refit_later()
+    return in_sentences(notices or ())
 
 
 def undo(station: Station, given: Fields) -> None:
@@ -74,7 +74,7 @@ def undo(station: Station, given: Fields) -> None:
 def correct(station: Station, given: Fields) -> None:
     """Replace an answer, if it still is what it was."""
     number = _as_shown(station, given)
-    station.opt.correct(number, station.form(_asked(station, number)).read(given)["value"])
+    station.opt.correct(number, station.form(_asked(station, given)).read(given)["value"])
 
 
 def retract(station: Station, given: Fields) -> None:
@@ -90,13 +90,9 @@ def expire(station: Station, given: Fields) -> None:
     station.opt.study.expire(number)
 
 
-def switch(mode: Mode) -> "Action":
-    """Return the action that pauses a study, or lets it go on: by hand, or by the program."""
-
-    def act(station: Station, given: Fields) -> None:
-        set_mode(station, mode, words(given, "reason"))
-
-    return act
+def switch(mode: Mode, station: Station, given: Fields) -> None:
+    """Pause a study, or let it go on: by hand, or by the program."""
+    set_mode(station, mode, words(given, "reason"))
 
 
 def set_mode(station: Station, mode: Mode, why: str = "") -> None:
@@ -117,25 +113,17 @@ def target(station: Station, where: str) -> Any:
         return x
 
 
-def dialed(where: Literal["start", "best"]) -> "Action":
-    """Return the action that notes that the machine was moved to the start or the best setting, if that was shown."""
-
-    def act(station: Station, given: Fields) -> None:
-        x = target(station, where)
-        if given.get("shown", "") != told_of(x):
-            raise RefusedError(f"What is {where} has changed meanwhile: look again. Nothing was written.")
-        station.opt.study.note(f"dialed in: {where}", x=x)
-
-    return act
+def dialed(where: str, station: Station, given: Fields) -> None:
+    """Write down that the machine was moved to the start or to the best setting, if that is what was shown."""
+    x = target(station, where)
+    if given.get("shown", "") != told_of(x):
+        raise RefusedError(f"What is {where} has changed meanwhile: look again. Nothing was written.")
+    station.opt.study.note(f"dialed in: {where}", x=x)
 
 
-def plan(purpose: Literal["audit", "verify"]) -> "Action":
-    """Return the action that plans an audit or a verification."""
-
-    def act(station: Station, given: Fields) -> None:
-        getattr(station.opt, purpose)(count(given, "duels"))
-
-    return act
+def plan(purpose: Callable[[Optimizer, int], object], station: Station, given: Fields) -> None:
+    """Plan an audit or a verification."""
+    purpose(station.opt, count(given, "duels"))
 
 
 def note(station: Station, given: Fields) -> None:
@@ -158,14 +146,14 @@ ACTIONS: dict[str, Action] = {
     "correct": correct,
     "retract": retract,
     "expire": expire,
-    "pause": switch("pause"),
-    "by hand": switch("by hand"),
-    "automatic": switch("automatic"),
-    "audit": plan("audit"),
-    "verify": plan("verify"),
+    "pause": partial(switch, "pause"),
+    "by hand": partial(switch, "by hand"),
+    "automatic": partial(switch, "automatic"),
+    "audit": partial(plan, Optimizer.audit),
+    "verify": partial(plan, Optimizer.verify),
     "cancel": lambda station, given: station.opt.cancel(),
-    "start": dialed("start"),
-    "best": dialed("best"),
+    "start": partial(dialed, "start"),
+    "best": partial(dialed, "best"),
     "note": note,
 }
 """Every action, by the word that its button sends."""
@@ -183,8 +171,9 @@ def change(station: Station, given: Fields) -> list[str]:
         raise RefusedError(f"{str(error)[0].upper()}{str(error)[1:]}") from error
 
 
-def _asked(station: Station, number: int) -> Record:
-    """Return what happened to a question, or refuse a number that no question has."""
+def _asked(station: Station, given: Fields) -> Record:
+    """Return the question that a form is about, or refuse a number that no question has."""
+    number = count(given, "trial")
     record = station.record(number)
     if record is None:
         noun = "trial" if station.sitting is None else "pair"

@@ -88,7 +88,7 @@ class Automatic:
         try:
             told = self._measure(trial)
             self.station.opt.tell(trial, **told, refit=False)
-            self.station.fits.catch_up()  # the page need not wait for it, as it would inside of `tell`
+            self.station.refit()  # the page need not wait for it, as it would inside of `tell`
             return True
         except (LogError, np.linalg.LinAlgError):  # nothing that the program can be blamed for
             raise

@@ -8,7 +8,6 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
@@ -151,22 +150,22 @@ class Beside:
     def __init__(self, pages: Pages) -> None:
         self._pages = pages
 
-    async def confirm(self, request: Request) -> Response:
+    def confirm(self, request: Request) -> Response:
         """Ask before something is done."""
-        station, what = await self._pages.found(request), request.path_params["what"]
+        station, what = self._pages.found(request), request.path_params["what"]
         question = CONFIRMATIONS.get(what)
         if question is None:
             raise MissingError("There is no such thing to do.")
         if what in MOVES:
             must_see(request, station)
-        moved, told = await run_in_threadpool(moves, station, what)
+        moved, told = moves(station, what)
         shown: dict[str, Any] = {"what": what, "question": question, "dials": moved, "shown": told}
         return page("confirm.html", request, name=station.path.name, **shown)
 
-    async def trial(self, request: Request) -> Response:
+    def trial(self, request: Request) -> Response:
         """Show one question and its answer, to be corrected or taken back."""
-        station, number = await self._pages.found(request), request.path_params["trial"]
-        judge, record = request.path_params.get("judge"), await run_in_threadpool(station.record, number)
+        station, number = self._pages.found(request), request.path_params["trial"]
+        judge, record = request.path_params.get("judge"), station.record(number)
         if judge is not None and not is_own(record, judge):
             raise MissingError(f"There is no pair of this number that {judge} has judged.")
         if record is None:
@@ -179,20 +178,20 @@ class Beside:
         shown["sides"] = () if station.blind else _sides(station, record)
         return page("trial.html", request, name=station.path.name, **shown)
 
-    async def hidden(self, request: Request) -> Response:
+    def hidden(self, request: Request) -> Response:
         """Show the way to what is hidden from blind judges, to who asks for it."""
-        station = await self._pages.found(request)
+        station = self._pages.found(request)
         return page("hidden.html", request, name=station.path.name)
 
-    async def logbook(self, request: Request) -> Response:
+    def logbook(self, request: Request) -> Response:
         """Show the entry for a logbook, to be copied."""
-        station = await self._pages.found(request)
-        return page("logbook.html", request, name=station.path.name, text=await run_in_threadpool(entry, station))
+        station = self._pages.found(request)
+        return page("logbook.html", request, name=station.path.name, text=entry(station))
 
-    async def exhibit(self, request: Request) -> Response:
+    def exhibit(self, request: Request) -> Response:
         """Return the file that shows a side of the pair that is open here."""
-        station, letter = await self._pages.found(request), request.path_params["letter"]
-        record = await run_in_threadpool(station.open, request.path_params.get("judge"))
+        station, letter = self._pages.found(request), request.path_params["letter"]
+        record = station.open(request.path_params.get("judge"))
         sitting, places = station.sitting, ("A", "B")
         if sitting is None or record is None or record.trial != request.path_params["pair"] or letter not in places:
             raise MissingError("There is nothing to be shown of this pair any more.")
@@ -202,16 +201,16 @@ class Beside:
             raise MissingError("There is nothing to be shown of this setting.")
         return FileResponse(path)
 
-    async def download(self, request: Request) -> Response:
+    def download(self, request: Request) -> Response:
         """Return a file."""
-        station = await self._pages.found(request)
+        station = self._pages.found(request)
         if request.path_params["kind"] not in FILES:
             raise MissingError("There is no such file.")
         must_see(request, station)
         kind, make = FILES[request.path_params["kind"]]
         try:
-            await run_in_threadpool(station.follow)
-            content = await run_in_threadpool(make, station)
+            station.follow()
+            content = make(station)
         except ImportError as error:
             raise MissingError(str(error)) from error
         stem = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "_" for c in station.path.stem)

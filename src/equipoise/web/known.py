@@ -6,12 +6,14 @@ It has an optimizer of its own, so that nobody who enters a reading waits for pi
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from equipoise.answer import Recommendation, counted
 from equipoise.log import LogError
@@ -20,6 +22,12 @@ from equipoise.spaces import Space, printable
 
 PAST_BOUNDS = 12
 """Numbers of readings at which the certificate of an older study is computed anew, in the background."""
+
+
+TEMPLATES = Environment(
+    loader=PackageLoader("equipoise.web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+)
+TEMPLATES.filters["path"] = lambda name: quote(name, safe="")
 
 
 @dataclass(frozen=True)
@@ -37,14 +45,19 @@ class View:
 
     opt: Optimizer
     best: Recommendation
-    start: Any
-    bounds: Mapping[int, float]
+    start: Any = None
+    bounds: Mapping[int, float] = field(default_factory=dict)
     blind: bool = False
     several: bool = False
 
     @property
+    def answers(self) -> int:
+        """How many readings and judgements there are."""
+        return self.best.readings + self.best.judgements
+
+    @property
     def told(self) -> str:
-        """After how much this is known, in words."""
+        """How many there are, in words."""
         return counted(self.best.readings, self.best.judgements)
 
     @property
@@ -63,8 +76,8 @@ class PagePanel:
     """A part of the screen that shows what is known.
 
     Attributes:
-        name: Its name, which is a CSS class and, in `page.css`, its place on the screen.
-        title: Its heading.
+        name: Its name, a CSS class; one without a place in `page.css` stands below the others.
+        title: Its heading: HTML, as `html`.
         shows: Takes a `View`; returns what its HTML shows, by name. It is called once after each change.
         html: Its HTML, a Jinja template; or the name of one, such as "trials.html". It sees what `shows` returns, and
             whether an `operator` looks. Text is escaped, so that no text of a study is run.
@@ -73,8 +86,11 @@ class PagePanel:
 
     Example:
         >>> panel = PagePanel("told", "Told", lambda view: {"told": view.told}, "<p>{{ told }}</p>")
-        >>> panel.applies(None)
-        True
+        >>> print(panel.drawn({"told": "1 < 2"}))
+        <section class="panel told" aria-labelledby="told-title">
+        <h2 id="told-title">Told</h2>
+        <p>1 &lt; 2</p>
+        </section>
     """
 
     name: str
@@ -84,6 +100,18 @@ class PagePanel:
     applies: Callable[[View], bool] = lambda view: True
     scrolls: bool = False
 
+    def drawn(self, shown: Mapping[str, Any], operator: bool = False) -> str:
+        """Return its HTML for what it shows."""
+        title, body = (_template(text).render(shown, operator=operator) for text in (self.title, self.html))
+        reached = f' id="{self.name}" tabindex="0"' if self.scrolls else ""
+        labeled = f'class="panel {self.name}"{reached} aria-labelledby="{self.name}-title"'
+        return f'<section {labeled}>\n<h2 id="{self.name}-title">{title}</h2>\n{body}\n</section>'
+
+
+@cache
+def _template(text: str) -> Template:
+    return TEMPLATES.get_template(text) if text.endswith(".html") else TEMPLATES.from_string(text)
+
 
 @dataclass(frozen=True)
 class Known:
@@ -91,17 +119,28 @@ class Known:
 
     Attributes:
         version: A text that differs if it does.
-        told: After how much it is known, in words.
+        told: How many answers there are, in words.
         shown: The panels, each with what it shows.
     """
 
     version: str
     told: str
     shown: tuple[tuple[PagePanel, Mapping[str, Any]], ...]
+    _html: dict[bool, str] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Mapping[str, Any]:
         """Return what the panel of a name shows."""
         return next(shown for panel, shown in self.shown if panel.name == name)
+
+    def html(self, operator: bool) -> str:
+        """Return all panels, made once for operators and once for watchers.
+
+        What can have the focus has an id: it keeps the focus when this part is fetched anew.
+        """
+        if operator not in self._html:
+            drawn = "\n".join(panel.drawn(shown, operator) for panel, shown in self.shown)
+            self._html[operator] = f'<div id="known" data-version="{self.version}">\n{drawn}\n</div>'
+        return self._html[operator]
 
 
 class Viewer:

@@ -21,7 +21,7 @@ from equipoise.web.automatic import Automatic, Measure
 from equipoise.web.beginning import Beginning
 from equipoise.web.beside import Beside
 from equipoise.web.guard import LOOPBACK, Guard
-from equipoise.web.pages import STATIC, HiddenError, MissingError, Pages, hidden, missing
+from equipoise.web.pages import HiddenError, MissingError, Pages, hidden, missing
 from equipoise.web.streaming import Broadcast
 from equipoise.web.studies import Studies
 from equipoise.web.tokens import Tokens
@@ -146,7 +146,7 @@ def application(studies: Studies, ending: Callable[[], bool] = lambda: False) ->
             Route(f"{study}/download/{{kind}}", beside.download),
             Route(f"{study}/exhibit/{{pair:number}}/{{letter}}", beside.exhibit),
         ]
-    static = Mount("/static", StaticFiles(directory=STATIC))
+    static = Mount("/static", StaticFiles(directory=Path(__file__).with_name("static")))
     handlers = {MissingError: missing, LogError: missing, HiddenError: hidden}
     return Starlette(routes=[*routes, static], exception_handlers=handlers)
 

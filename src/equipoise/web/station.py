@@ -12,7 +12,7 @@ from typing import Any
 
 from equipoise.data import Trial
 from equipoise.log import Header, LogError
-from equipoise.optimizer import Optimizer, resume
+from equipoise.optimizer import resume
 from equipoise.spaces import printable
 from equipoise.study import Record, started, unit_of
 from equipoise.web.forms import AnswerForm, answer_form
@@ -58,8 +58,8 @@ class Station:
         self._followed = 0  # bytes of the log that the study surely knows: it may know more
         self._now: dict[str | None, tuple[tuple[int, bool, str], Now]] = {}
         self._viewer = Viewer(path, PANELS, self._started, self.blind, self.several)
-        self.fits = Fits(self.opt)
-        self.fits.want()  # one may be left over from before
+        self._fitting = threading.Lock()
+        self.refit_later()  # a fit may be left over from before
 
     @property
     def size(self) -> int:
@@ -163,6 +163,16 @@ class Station:
             self.busy = True
             return trial
 
+    def refit_later(self) -> None:
+        """Make the fits that were deferred in a thread, which ends then: nobody who enters a reading waits for them."""
+        threading.Thread(target=self.refit, name="fits", daemon=True).start()
+
+    def refit(self) -> None:
+        """Make the fits that were deferred; one that cannot be written is made after the next reading that can be."""
+        with self._fitting, suppress(LogError):  # a full disk, a log that is gone: the next reading says so
+            while self.opt.study.refit():
+                pass
+
     def follow(self) -> None:
         """Learn what others wrote."""
         with self.turn():
@@ -180,47 +190,3 @@ class Station:
 
     def _seat(self, judge: str | None) -> Sitting | None:
         return None if self.sitting is None else self.sitting.of(judge)
-
-
-class Fits:
-    """Makes the fits of a study that were deferred, in a thread that ends when none is left.
-
-    Args:
-        opt: The study.
-    """
-
-    def __init__(self, opt: Optimizer) -> None:
-        self._opt = opt
-        self._lock = threading.Lock()
-        self._wanted = self._working = False
-
-    def want(self) -> None:
-        """Let it look whether a fit was deferred; nobody who enters a reading waits for it."""
-        with self._lock:
-            self._wanted = True
-            if not self._working:
-                self._working = True
-                threading.Thread(target=self._run, name="fits", daemon=True).start()
-
-    def catch_up(self) -> None:
-        """Make all fits that were deferred; one that cannot be written is made after the next reading that can be."""
-        try:
-            while self._opt.study.refit():
-                pass
-        except LogError:
-            return  # a full disk or a log that is gone: the next reading that is entered is refused, and says so
-
-    def _run(self) -> None:
-        try:
-            while self._wants():
-                self.catch_up()
-        except BaseException:  # the next one that is wanted gets a new thread
-            with self._lock:
-                self._working = False
-            raise
-
-    def _wants(self) -> bool:
-        """Return whether somebody wanted it to look since it last did; if not, it is about to end."""
-        with self._lock:
-            self._working, self._wanted = self._wanted, False
-            return self._working

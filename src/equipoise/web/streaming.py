@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from equipoise.log import LogError
@@ -32,53 +33,58 @@ class Broadcast:
     """
 
     def __init__(self, ending: Callable[[], bool]) -> None:
-        self._ending = ending
-        self._open = 0
+        self.ending = ending
+        self.open = 0
 
     @property
     def full(self) -> bool:
         """Whether no more screens may listen."""
-        return self._open >= MOST_STREAMS
+        return self.open >= MOST_STREAMS
 
-    async def serve(self, station: Station, judge: str | None, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send what is new until the screen goes away, takes nothing any more, or the server ends."""
-        self._open += 1
+    def stream(self, station: Station, judge: str | None) -> Response:
+        """Return an answer that goes on until the screen goes away, takes nothing any more, or the server ends."""
+        return _Stream(self, station, judge)
+
+
+class _Stream(Response):
+    def __init__(self, broadcast: Broadcast, station: Station, judge: str | None) -> None:
+        super().__init__()
+        self._broadcast, self._station, self._judge = broadcast, station, judge
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._broadcast.open += 1
         gone = asyncio.create_task(_gone(receive))
         try:
             headers = [(b"content-type", b"text/event-stream"), (b"x-accel-buffering", b"no")]
             await send({"type": "http.response.start", "status": 200, "headers": headers})
             with suppress(LogError):  # a log that is gone: the screen asks again, and is told so
-                await self._tell(station, judge, send, gone)
+                await self._tell(send, gone)
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
             gone.cancel()
-            self._open -= 1
+            self._broadcast.open -= 1
 
-    async def _tell(self, station: Station, judge: str | None, send: Send, gone: "asyncio.Task[None]") -> None:
+    async def _tell(self, send: Send, gone: "asyncio.Task[None]") -> None:
+        station, told, last = self._station, dict[str, str](), 0.0
         seen: object = None
-        told: dict[str, str] = {}
-        last = 0.0
-        while not gone.done() and not self._ending():
+        while not gone.done() and not self._broadcast.ending():
             key = await run_in_threadpool(lambda: (station.edition, station.busy, station.trouble))
             text = ""
             if key != seen:
-                seen, found = key, await run_in_threadpool(_versions, station, judge)
+                seen, found = key, await run_in_threadpool(self._versions)
                 text = "".join(f"event: {k}\ndata: {v}\n\n" for k, v in found.items() if told.get(k) != v)
                 told = found
             if not text and time.monotonic() - last > QUIET_SECONDS:
                 text = ": still here\n\n"
             if text:
-                last, message = (
-                    time.monotonic(),
-                    {"type": "http.response.body", "body": text.encode(), "more_body": True},
-                )
+                last = time.monotonic()
+                message = {"type": "http.response.body", "body": text.encode(), "more_body": True}
                 await asyncio.wait_for(send(message), SEND_SECONDS)
             await asyncio.sleep(LOOK_SECONDS)
 
-
-def _versions(station: Station, judge: str | None) -> dict[str, str]:
-    """Return the versions of both parts of the screen; the second is not computed for it."""
-    return {"now": station.now(judge).version, "known": station.edition}
+    def _versions(self) -> dict[str, str]:
+        """Return the versions of both parts of the screen; the second is not computed for it."""
+        return {"now": self._station.now(self._judge).version, "known": self._station.edition}
 
 
 async def _gone(receive: Receive) -> None:

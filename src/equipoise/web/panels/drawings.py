@@ -96,13 +96,11 @@ def _told(view: View) -> Mapping[str, Any]:
 
 def _certified(view: View) -> Mapping[str, Any]:
     counted = "judgements" if view.only_judged else "readings"
-    told = view.best.readings + view.best.judgements
-    return {"chart": certificate_chart(view.bounds, told, view.unit, counted)}
+    return {"chart": certificate_chart(view.bounds, view.answers, view.unit, counted)}
 
 
 def _estimated(view: View) -> Mapping[str, Any]:
-    drawn = view.best.readings + view.best.judgements > 0 and not view.blind
-    return {"charts": estimate_charts(view) if drawn else [], "blind": view.blind}
+    return {"charts": estimate_charts(view) if view.answers and not view.blind else [], "blind": view.blind}
 
 
 READINGS = PagePanel(

@@ -100,7 +100,7 @@ def _best(view: View) -> Mapping[str, Any]:
     best, plan = view.best, view.opt.study.plan
     return {
         "told": view.told,
-        "anything": best.readings + best.judgements > 0,
+        "anything": view.answers > 0,
         "blind": view.blind,
         "setting": () if view.blind else dials(view.opt.space, best.x, view.start),
         "kind": best.overall.kind if len(best.claims) == 1 else best.kind,
