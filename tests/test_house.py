@@ -1,6 +1,7 @@
 """The size of the house: modules of a package, files that a reading runs through, what an import loads."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,55 @@ LARGER = {"belief": 20, "lab/experiments": 20}
 def test_a_package_has_at_most_18_modules(package):
     modules = [path for path in package.glob("*.py") if path.stem != "__init__"]
     assert len(modules) <= LARGER.get(package.relative_to(SOURCE).as_posix(), 18)
+
+
+# --- classes and functions ----------------------------------------------------------------------------------------
+
+TREES = {path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text("utf-8")) for path in SOURCE.rglob("*.py")}
+LARGE = {
+    "AnywherePosterior": 27,
+    "GuardedPosterior": 33,
+    "JudgedPosterior": 31,
+    "Keeper": 29,
+    "LearnedPosterior": 40,
+    "Ledger": 26,
+    "Optimizer": 28,
+    "Posterior": 35,
+    "State": 40,
+    "Study": 28,
+}
+"""Classes with more than 20 public methods and properties, and how many each may have."""
+
+
+def functions(tree):
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+
+
+def test_a_class_has_at_most_20_public_members():
+    classes = [node for tree in TREES.values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    members = {
+        node.name: {each.name for each in node.body if isinstance(each, ast.FunctionDef) and each.name[0] != "_"}
+        for node in classes
+    }
+    assert {name for name, found in members.items() if len(found) > LARGE.get(name, 20)} == set()
+
+
+def test_a_function_is_short():
+    """Without its docstring: three lines in the median, 50 at most."""
+    sizes = []
+    for path, tree in TREES.items():
+        for node in functions(tree):
+            body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+            sizes += [(body[-1].end_lineno - body[0].lineno + 1, path, node.name)] if body else []
+    assert max(sizes)[0] <= 50, max(sizes)
+    assert sorted(sizes)[len(sizes) // 2][0] <= 3
+
+
+def test_a_judgement_goes_the_way_of_a_reading():
+    """The words of the second way are gone."""
+    gone = re.compile("docket|hearing|listening|ballot|ruling", re.IGNORECASE)
+    assert [path for path in TREES if gone.search(path)] == []
+    assert [path for path in TREES if gone.search((SOURCE / path).read_text("utf-8"))] == []
 
 
 # --- the way of a datum -------------------------------------------------------------------------------------------
