@@ -108,13 +108,7 @@ def stuck(same: int, readings: int) -> bool:
 
 
 def dead_alert(ledger: Ledger, value: float, point: FloatArray) -> DeadSensor | None:
-    """Return what is to be said if a new reading equals the last ten, twenty, forty and so on.
-
-    Args:
-        ledger: All trials before it.
-        value: The reading.
-        point: Where it was taken, shape (d,).
-    """
+    """Return what is to be said if a new reading equals the last ten, twenty, forty and so on."""
     if next(ledger.latest, (None, b""))[0] != value:
         return None
     same, due = equal_at_end(chain([(value, point.tobytes())], ledger.latest)), FEW_EQUAL
@@ -126,13 +120,7 @@ def dead_alert(ledger: Ledger, value: float, point: FloatArray) -> DeadSensor | 
 
 
 def gap_alert(entry: Entry, late: bool, max_gap: float | None) -> Warning | None:
-    """Return what is to be said of the time between the readings of a duel, and of their blocks.
-
-    Args:
-        entry: The duel.
-        late: Whether it is given up for either.
-        max_gap: The longest time between its readings.
-    """
+    """Return what is to be said of the time between the readings of a duel, and of their blocks."""
     if late:
         why = "in different blocks" if entry.split else f"more than {max_gap} apart"
         return DuelGivenUp(f"duel {entry.number} given up: its halves were {why}")
@@ -142,14 +130,7 @@ def gap_alert(entry: Entry, late: bool, max_gap: float | None) -> Warning | None
 
 
 def drop_alert(limits: Limits, entry: Entry, now: Posterior, before: Posterior) -> DropExceeded | None:
-    """Return what is to be said if a setting turns out to be worse than the start by more than the limit.
-
-    Args:
-        limits: What may be proposed.
-        entry: The duel with its readings.
-        now: The belief with these.
-        before: The belief without the last one.
-    """
+    """Return what is to be said if a setting turns out to be worse than the start by more than the limit."""
     told = [entry.point(i) for i, said in entry.readings.items() if said.point is None or i in entry.moved]
     news = limits.unsafe(now, told)
     if not news or len(limits.unsafe(before, told)) == len(news):

@@ -45,14 +45,7 @@ def judging_policy(policy: Policy) -> Policy:
 
 
 def default_explorer(space: Domain, reduction: Reduction, size: int | None, streams: Streams) -> Explorer | None:
-    """Return what looks around where a model is learned; nothing where proposals are no pairs, or it is not wanted.
-
-    Args:
-        space: Where points lie.
-        reduction: How a proposal is measured.
-        size: Points of the start design; `None` for the default.
-        streams: Random numbers of the study.
-    """
+    """Return what looks around where a model is learned; nothing where proposals are no pairs, or it is not wanted."""
     size = default_size(space) if size is None else size + size % 2
     if reduction.proposal_size != 2 or size == 0:
         return None
@@ -74,15 +67,7 @@ def default_posterior(
     confidence: Confidence | None,
     regularizer: float | None,
 ) -> Posterior:
-    """Return the posterior for a space: learned where no kernel is given, else of fixed hyperparameters.
-
-    Args:
-        space: Where points lie.
-        kernel: Prior covariance of f; `None` to learn it, the noise and the law of the offset.
-        offset: What is assumed of the bias.
-        confidence: Confidence coefficient; `None` for the default.
-        regularizer: Variance given to the noise of an outcome, with a kernel.
-    """
+    """Return the posterior for a space: learned where no kernel is given, else of fixed hyperparameters."""
     if kernel is None:
         if regularizer is not None:
             raise ValueError(f"`regularizer` must come with a `kernel`, else both are learned, got {regularizer!r}")

@@ -49,23 +49,12 @@ class Gate:
 
     @classmethod
     def of(cls, state: State, space: Domain, worker: str | None = None) -> "Gate":
-        """Return the gate of a state.
-
-        Args:
-            state: What happened.
-            space: The part of the space at the present context.
-            worker: Who asks.
-        """
+        """Return the gate of a state."""
         reach = state.reach(space, worker)
         return cls(state, space, reach, state.allowed(space, reach))
 
     def admit(self, proposal: Proposal, rng: Generator) -> Proposal:
-        """Return a proposal whose points may be measured, in any order; the same one if its points may.
-
-        Args:
-            proposal: What was proposed.
-            rng: The source of randomness, where nothing that is known passes.
-        """
+        """Return a proposal whose points may be measured, in any order; the same one if its points may."""
         kept: list[FloatArray] = []
         for point in proposal.points:
             kept.append(self._passing(point, kept, rng))

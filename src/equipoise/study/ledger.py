@@ -314,11 +314,7 @@ class Ledger:
         return new[-lag] if every and len(new) >= every * (checks + 1) else None
 
     def reports(self, judges: tuple[Judge, ...]) -> list[JudgeReport]:
-        """Return what is known of each judge, in the order of appearance.
-
-        Args:
-            judges: What was learned of them.
-        """
+        """Return what is known of each judge, in the order of appearance."""
         known, said = {judge.name: judge for judge in judges}, list(self.judgements.values())
         skipped = [self.pairs[i].pair.judge for i in self.skipped]
         twice = [(self.judgements[i], again) for i, again in self._twice()]

@@ -54,12 +54,6 @@ def positions(
 
     The others are possible as well: readings may be told in another order than they were taken, and of several open
     trials any may be the next one measured. A reading of an earlier campaign moves nothing.
-
-    Args:
-        events: Everything that happened.
-        ledger: All questions.
-        start: Where the machine stood before the study.
-        worker: Who asks.
     """
     left = next((found for event in reversed(events) if (found := _after(event, ledger))), [])
     read = (event for event in reversed(events) if isinstance(event, Told) and isinstance(event.answer, Reading))
@@ -121,13 +115,7 @@ class Reach:
 
     @classmethod
     def of(cls, space: Domain, stands: Sequence[FloatArray], step: FloatArray) -> "Reach":
-        """Return what is within a step of the first position, and of all others if that is possible.
-
-        Args:
-            space: The part of the space at the present context, at which all positions are taken.
-            stands: Where the machine may stand, the likeliest first.
-            step: The longest step of each coordinate, shape (d,).
-        """
+        """Return what is within a step of the first position, and of all others if that is possible."""
         first, *others = space.snap(np.array(stands))
         low, high = first - step, first + step
         for other in others:
@@ -175,15 +163,7 @@ class Limits:
     def within(
         self, space: Domain, posterior: Posterior, feasible: Feasibility, reach: Reach | None, tried: FloatArray
     ) -> Domain:
-        """Return the part of a space that may be proposed now.
-
-        Args:
-            space: Where points lie.
-            posterior: The belief, by what was told: what is still open makes nothing safe.
-            feasible: Where readings can be had.
-            reach: What is within a step of where the machine may stand, if steps are limited.
-            tried: The settings that were asked for and measured, shape (n, d).
-        """
+        """Return the part of a space that may be proposed now."""
         if self.none:
             return space if feasible.certain else Restricted(space, feasible.allows)
         here = replace(self, start=_moved(space, self.start))
@@ -199,14 +179,7 @@ class Limits:
         return Restricted(space, keep, here._anchors(space, posterior, keep, reach))
 
     def attainable(self, space: Domain, posterior: Posterior, feasible: Feasibility, tried: FloatArray) -> Domain:
-        """Return the part of a space of which something may be claimed: it is safe, and a step from what was tried.
-
-        Args:
-            space: Where points lie.
-            posterior: The belief.
-            feasible: Where readings can be had.
-            tried: The settings that were asked for and measured, shape (n, d).
-        """
+        """Return the part of a space of which something may be claimed: it is safe, and a step from what was tried."""
         assert self.start is not None
         visited = space.snap(np.concatenate((self.start[None], tried)))
         here = replace(self, start=visited[0])

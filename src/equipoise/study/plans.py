@@ -51,13 +51,7 @@ class Plan:
 
     @classmethod
     def of(cls, planned: Planned, canceled: bool, entries: Sequence[Entry]) -> "Plan":
-        """Return how far it is with a plan.
-
-        Args:
-            planned: What was planned.
-            canceled: Whether it is not gone on with.
-            entries: The duels begun for it, and the pairs to be judged.
-        """
+        """Return how far it is with a plan."""
         useful = [entry for entry in entries if not entry.void]
         told = sum(entry.complete for entry in useful)
         room = min(planned.duels - len(useful), MOST_TRIES * planned.duels - len(entries))
@@ -69,15 +63,7 @@ class Plan:
 def verification(
     plan: Planned, duels: Iterable[Entry], pairs: Sequence[Entry], sign: float, start: FloatArray | None
 ) -> Verification:
-    """Return what the duels of a verification have shown.
-
-    Args:
-        plan: The verification.
-        duels: All duels that were begun for it or an earlier one.
-        pairs: All pairs to be judged for it or an earlier one, in this order.
-        sign: -1 where values are minimized.
-        start: The setting where the study started.
-    """
+    """Return what the duels of a verification have shown."""
     assert plan.points is not None
     leader, rivals = plan.points[0], plan.points[1:]
     found: list[list[tuple[int, float]]] = [[] for _ in rivals]

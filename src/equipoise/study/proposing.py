@@ -98,15 +98,7 @@ class Proposer:
         return points[rng.permutation(2)]
 
     def pairing(self, state: State, part: Domain, judge: Any, steps: Any, again: int | None) -> Asked:
-        """Return the event of a pair that is handed out to be judged: a new one, or an earlier one in the other order.
-
-        Args:
-            state: What happened.
-            part: The part of the space at the present context.
-            judge: Who will judge.
-            steps: The scale.
-            again: The earlier pair.
-        """
+        """Return the event of a pair to be judged: a new one, or an earlier one in the other order."""
         name = named(judge)
         if again is not None:
             earlier = state.ledger.must_be_pair(again)

@@ -94,13 +94,7 @@ class Requests:
         return Expired(i)
 
     def correct(self, i: int, value: Any, **changes: Any) -> Corrected:
-        """Return the event of an answer that is corrected, or refuse it.
-
-        Args:
-            i: The trial or pair.
-            value: The reading, or the answer.
-            **changes: What else is different about a reading.
-        """
+        """Return the event of an answer that is corrected, or refuse it."""
         before = self.must_be_answered(i)
         if isinstance(before, Preference):
             return Corrected(i, replace(before, answer=answered(value, self.ledger.pairs[i].pair.steps)))

@@ -47,12 +47,7 @@ def column(name: str, place: str = "x", taken: Container[str] = COLUMNS) -> str:
 
 
 def row(record: Record, **more: Any) -> dict[str, Any]:
-    """Return a question and its answer, a value for each column.
-
-    Args:
-        record: The question.
-        **more: Further columns.
-    """
+    """Return a question and its answer, a value for each column."""
     who, said = _measured(record) if record.steps is None else _judged(record)
     places = {place: settings(x) for place, x in record.places.items()}
     where = {column(name, place): value for place, x in places.items() for name, value in x.items()}

@@ -148,13 +148,7 @@ RECENT_READINGS = 8
 
 
 def feasibility(ledger: Ledger, aside: frozenset[int], extent: FloatArray) -> Feasibility:
-    """Return where readings can be had; a reading that cannot be is a failure of its place.
-
-    Args:
-        ledger: All trials.
-        aside: Those whose reading cannot be.
-        extent: Range of each encoded coordinate, shape (d,).
-    """
+    """Return where readings can be had; a reading that cannot be is a failure of its place."""
     if not ledger.failed and not aside:
         return Feasibility(extent)
     trials = [*ledger.readings, *ledger.failed]
@@ -166,11 +160,6 @@ def suspect(ledger: Ledger, spoiled: tuple[float, ...], sign: float) -> FloatArr
     """Return a point whose only reading is held for spoiled though it was a good one, so that it can be confirmed.
 
     A discovery looks like that too: whoever never measured there again would never know.
-
-    Args:
-        ledger: All trials.
-        spoiled: The times of the readings held for spoiled.
-        sign: -1 where values are minimized.
     """
     recent = islice(reversed(ledger.readings.items()), RECENT_READINGS)
     doubtful = [i for i, reading in recent if reading.place in spoiled and not reading.told.campaign]
@@ -194,16 +183,7 @@ def standing(
     feasible: Feasibility,
     space: Domain,
 ) -> Standing:
-    """Return what is known of a study besides its belief.
-
-    Args:
-        ledger: All questions.
-        planned: What was planned.
-        plans: How far it is with each plan.
-        setup: What the study is governed by.
-        feasible: Where readings can be had.
-        space: The part of the space that is looked at.
-    """
+    """Return what is known of a study besides its belief."""
     ours = (i for i, reading in ledger.readings.items() if not reading.told.campaign)
     first = next((ledger.of_trial[i].point(i) for i in ours), None)
     start = first if setup.start is None else setup.start
@@ -231,16 +211,7 @@ def records(
     judgements: bool = False,
     trials: Iterable[int] | None = None,
 ) -> list[Record]:
-    """Return a record for every trial handed out, in the order of answers; then for those that have none.
-
-    Args:
-        ledger: All questions.
-        past: All events and their times.
-        decode: Turns an encoded point into the user's.
-        posterior: The belief, which knows what it does not learn from; `None` if that need not be said.
-        judgements: Whether the pairs are wanted instead.
-        trials: Only these; all by default.
-    """
+    """Return a record for every trial handed out, in the order of answers; then for those that have none."""
     known = ledger.judgements if judgements else ledger.readings
     others = ledger.pairs if judgements else (*ledger.failed, *sorted(ledger.handed))
     wanted = None if trials is None else set(trials)
