@@ -19,6 +19,7 @@ from click.testing import CliRunner
 
 import equipoise as eq
 from equipoise.cli.main import main
+from equipoise.likelihoods import written
 from equipoise.web.questions import Sitting
 from equipoise.web.server import application
 from equipoise.web.studies import Studies
@@ -66,6 +67,17 @@ def at(path):
     return context, [] if context is None else ["--context", "temp=20"]
 
 
+def spoken(opt, value):
+    """Return a value as an answer of the study: a number, a count or a share."""
+    count = round(abs(8 * value))
+    return {"log rate": count, "log odds": (min(count, 20), 20)}.get(opt.study.setup.likelihood.scale, value)
+
+
+def typed(opt, value):
+    """Return the same as people type it."""
+    return written(*np.atleast_1d(spoken(opt, value)).tolist())
+
+
 def refused(act):
     """Do something with a study; where that is refused in words, say so."""
     try:
@@ -97,7 +109,7 @@ def tell(path):
     context, options = at(path)
     for value in (0.5, -0.25):
         trial = shell("ask", path, *options, "--json")["id"]
-        shell("tell", path, trial, value, "--time", trial, "--json")
+        shell("tell", path, trial, typed(eq.resume(path), value), "--time", trial, "--json")
     seen(eq.resume(path), context)
 
 
@@ -121,7 +133,7 @@ def correct(path):
     if not told:
         raise RefusedError("nothing was told")
     before = opt.recommend().readings
-    shell("correct", path, told[-1], 0.125)
+    shell("correct", path, told[-1], typed(opt, 0.125))
     shell("retract", path, told[0])
     again = eq.resume(path)
     seen(again, at(path)[0])
@@ -191,9 +203,11 @@ def table(path, *options):
     """Export a table and put its values up, so that it is another one."""
     file = path.with_suffix(".csv")
     columns, found = rows(shell("export", path, *options))
+    exact = eq.resume(path).study.setup.likelihood.exact
     for row in found:
         row |= {"block": ""} if "block" in row else {}
-        row |= {"value": float(row["value"]) + 0.5} if row.get("value") else {}
+        row |= {"value": float(row["value"]) + (0.5 if exact else 1.0)} if row.get("value") else {}
+        row |= {"of": float(row["of"]) + 1.0} if row.get("of") else {}
         row |= {"judge": "dora"} if "judge" in row else {}
     with file.open("w", newline="") as out:
         writer = csv.DictWriter(out, columns)
@@ -261,7 +275,7 @@ def _plan(path, purpose):
     asked = 0
     while opt.study.plan is not None and asked < 12:
         trial = opt.ask(context=context)
-        opt.tell(trial, 0.1 * trial.id, time=float(trial.id))
+        opt.tell(trial, spoken(opt, 0.1 * trial.id), time=float(trial.id))
         asked += 1
     assert opt.study.plan is None
     clean(str(opt.recommend(context=context)))
@@ -297,10 +311,11 @@ def goes_on(path):
     """Measure, judge, correct, take back, fail and begin a block, all in a row."""
     opt, (context, _) = eq.resume(path), at(path)
     trial = opt.ask(context=context)
-    opt.tell(trial, 0.25, error=0.1, covariates={"humidity": 0.5})
-    opt.correct(trial, 0.5)
+    error = 0.1 if opt.study.setup.likelihood.exact else 0.0
+    opt.tell(trial, spoken(opt, 0.25), error=error, covariates={"humidity": 0.5})
+    opt.correct(trial, spoken(opt, 0.5))
     opt.study.set("unit", "nA")
-    opt.tell(opt.ask(context=context), 0.75)
+    opt.tell(opt.ask(context=context), spoken(opt, 0.75))
     opt.undo()
     opt.retract(trial)
     opt.begin_block("thursday")
@@ -323,7 +338,7 @@ def _copied(path, copy_of):
     assert other.study.log is None
     assert seen(other, context) == seen(opt, context)
     size = path.stat().st_size
-    other.tell(other.ask(context=context), 0.5)
+    other.tell(other.ask(context=context), spoken(opt, 0.5))
     assert path.stat().st_size == size
     assert (opt.readings, opt.judgements) == (other.readings - 1, other.judgements)
 
@@ -332,7 +347,7 @@ def resumed(path):
     context, _ = at(path)
     opt, again = eq.resume(path), eq.resume(path)
     assert seen(opt, context) == seen(again, context)
-    opt.tell(opt.ask(context=context), 0.5)
+    opt.tell(opt.ask(context=context), spoken(opt, 0.5))
     again.study.follow()
     assert seen(opt, context) == seen(again, context)
     assert [repr(record) for record in opt.records()] == [repr(record) for record in again.records()]
@@ -343,7 +358,7 @@ def thread(path):
 
     def work():
         try:
-            opt.tell(opt.ask(context=context), 0.5)
+            opt.tell(opt.ask(context=context), spoken(opt, 0.5))
             out.append(opt.recommend(context=context))
         except BaseException as error:
             out.append(error)
@@ -420,6 +435,12 @@ def _pages(path, sitting=None):
 def serve(path):
     page = _pages(path)
     page.post(do="note", text="hello")
+    opt = eq.resume(path)
+    if not opt.study.setup.likelihood.exact:
+        page.post(do="ask")
+        (trial,) = set(eq.resume(path).study.open_trials) - set(opt.study.open_trials)
+        page.post(do="answer", trial=trial, value=typed(opt, 0.5))
+        assert typed(opt, 0.5) in page.get(f"{page.home}trial/{trial}")
     page.get(page.home)
 
 

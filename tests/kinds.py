@@ -244,6 +244,23 @@ def minimized(path):
     return read(eq.Optimizer(HILL, minimize=True, start=START, log=path, rng=0), 10)
 
 
+def counts(path):
+    return drawn(eq.Optimizer(HILL, likelihood=eq.likelihoods.Poisson(), log=path, rng=0), 13)
+
+
+def shares(path):
+    return drawn(eq.Optimizer(eq.Finite(LATTICE), likelihood=eq.likelihoods.Binomial(), log=path, rng=0), 12)
+
+
+def drawn(opt, readings):
+    """Answer some trials under the likelihood of a study, one after the other."""
+    rng = np.random.default_rng(0)
+    for _ in range(readings):
+        trial = opt.ask()
+        opt.tell(trial, opt.study.setup.likelihood.draw(1.0 + 0.5 * reading(trial), rng))
+    return opt
+
+
 def folded(path, readings=504):
     """More readings than are kept as they are."""
     opt = eq.Optimizer(eq.Space(n=eq.Int(0, 9)), policy=eq.policies.Random(pairs=True), design=0, log=path, rng=0)
@@ -270,7 +287,7 @@ KINDS = {
             started,
         ),
         *(constrained, judged, judged_names, judged_numbers, judged_and_read, failed, corrected, expired, spoiled),
-        *(audited, auditing, verified, verified_by_judges, canceled, minimized, folded),
+        *(audited, auditing, verified, verified_by_judges, canceled, minimized, counts, shares, folded),
     )
 }
 """Every kind of study, by name."""

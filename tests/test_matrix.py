@@ -49,7 +49,7 @@ KNOWN: dict[tuple[str, str], str] = {}
 """What does not work yet, and why."""
 
 
-DRAWN = ("empty", "finite", "named", "names", "contexts", "limited", "judged-names", "verified", "folded")
+DRAWN = ("empty", "finite", "named", "names", "contexts", "limited", "judged-names", "verified", "counts", "folded")
 """Which kinds are drawn, each in a second: the others would have the same pictures."""
 
 

@@ -1,6 +1,7 @@
 """Studies of counts and of shares: told, refused, kept, taken up again, corrected, exported."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import equipoise as eq
 from equipoise.data import Reading, teaches
 from equipoise.likelihoods import Binomial, Poisson
+from equipoise.plots import series
 from invoking import invoke
 
 SPACE = eq.Space(q1=eq.Float(0, 1), q2=eq.Float(0, 1))
@@ -165,3 +167,25 @@ def test_a_program_prints_shares(tmp_path):
     code = 'print("warming up"); print("17/200")'
     invoke("run", path, "--readings", 4, "--", "python", "-c", code)
     assert [record.said for record in eq.resume(path).records()][:4] == ["17/200"] * 4
+
+
+@pytest.mark.parametrize(("name", "scale"), [("counts", "log rate"), ("shares", "log odds")])
+def test_claims_say_on_which_scale_they_are(name, scale):
+    opt = told(LIKELIHOODS[name], 40)
+    said = str(opt.recommend())
+    bound = opt.recommend().gap_bound
+    assert f"in {scale}, a factor of" in said
+    factor = float(re.search(r"nothing is better by more than .*?, a factor of ([\d.]+)\.\n", said)[1])
+    assert np.exp(bound) <= factor <= 1.1 * np.exp(bound)
+    opt.study.set("unit", "counts/s")  # that of a reading, not of f
+    assert f"in {scale}, a factor of" in str(opt.recommend())
+
+
+@pytest.mark.parametrize("likelihood", LIKELIHOODS.values(), ids=LIKELIHOODS)
+@pytest.mark.parametrize("parts", [{}, {"kernel": eq.RBF(0.3)}], ids=str)
+def test_pictures_show_rates_and_shares(likelihood, parts):
+    opt = told(likelihood, 16, **parts)
+    levels, offsets = [record.level for record in opt.records()], series.offsets(opt)
+    highest = 1.0 if likelihood == Binomial() else 5 * max(levels)
+    assert all(0 <= level <= highest for level in levels)
+    assert ((offsets > 0) & (offsets <= highest)).all()  # what the best setting would have read: never below zero

@@ -40,6 +40,9 @@ DIGITS = 2
 MOST_DIGITS = 15
 """Significant digits that a float holds."""
 
+LOGARITHM = "in log "
+"""How the unit of f begins if it is a natural logarithm, as of a rate or of odds: differences are factors."""
+
 MOST_DECIMALS, LARGEST = 6, 1e9
 """Numbers that need more digits after the point, or are larger, are written with an exponent."""
 
@@ -142,7 +145,10 @@ def differing(found: "Difference", unit: str = "") -> str:
     phrase = PHRASES[found.kind][0].lower() + PHRASES[found.kind][1:]
     ground = f"verified by {found.duels} fresh duels" if found.kind == "verified" else phrase
     also = "" if found.also is None else f" ({differing(found.also, unit)})"
-    said = f"{interval(found.value, found.low, found.high)}{_after(unit)}, {ground}{also}"
+    said = f"{interval(found.value, found.low, found.high)}{_after(unit)}"
+    if unit.startswith(LOGARITHM):
+        said += f", a factor of {interval(*map(_factor, (found.value, found.low, found.high)))}"
+    said += f", {ground}{also}"
     if found.preferred is not None:
         return f"{said}: preferred to the other in {shared(found.preferred)}"
     return said if found.chosen is None else f"{said}: chosen over the other in {100 * found.chosen:.0f} % of cases"
@@ -197,10 +203,22 @@ def amount(bound: float, unit: str = "") -> str:
     Example:
         >>> amount(0.0423), amount(0.04, "mW"), amount(1234.0), amount(3.21e-9), amount(0.0)
         ('0.043', '0.040 mW', '1300', '3.3e-09', '0')
+        >>> amount(0.2, "in log rate")
+        '0.20 in log rate, a factor of 1.23'
     """
     decimals = _decimals(bound)
     shown = _rounded(bound, decimals, ROUND_CEILING)
-    return f"{_text(shown, decimals, bound)}{_after(unit)}"
+    factor = f", a factor of {1.0 + _up(_factor(bound) - 1.0):g}" if unit.startswith(LOGARITHM) else ""
+    return f"{_text(shown, decimals, bound)}{_after(unit)}{factor}"
+
+
+def _factor(logarithm: float) -> float:
+    return math.exp(min(logarithm, 700.0))
+
+
+def _up(bound: float) -> float:
+    """Return a bound to two digits, rounded up."""
+    return float(_rounded(bound, _decimals(bound), ROUND_CEILING))
 
 
 def interval(value: float, low: float, high: float) -> str:

@@ -52,4 +52,4 @@ def written(value: float, of: float | None = None) -> str:
 
 
 def _plain(number: float) -> str:
-    return f"{number:.0f}" if number.is_integer() and abs(number) <= LARGEST_COUNT else repr(number)
+    return f"{number:.0f}" if float(number).is_integer() and abs(number) <= LARGEST_COUNT else repr(number)

@@ -40,7 +40,7 @@ def readings(opt: Optimizer, ax: Any = None, *, context: Mapping[str, Any] | Non
     workers = list(dict.fromkeys(record.worker for record in told))
     for k, worker in enumerate(workers):
         mine = [i for i, record in enumerate(told) if record.worker == worker and record.aside is None]
-        values = [told[i].value for i in mine]
+        values = [told[i].level for i in mine]
         label = "readings" if len(workers) == 1 else f"readings of {worker or 'nobody'}"
         color = GRAY if len(workers) == 1 else WORKERS[k % len(WORKERS)]
         ax.plot(number[mine], values, "o", color=color, markersize=3.5, alpha=0.75, markeredgewidth=0, label=label)

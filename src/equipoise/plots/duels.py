@@ -74,7 +74,7 @@ def _draw(opt: Optimizer, fought: list[Duel], plane: list[Knob], ax: Any) -> Non
     for duel in fought:
         places = [_place(record, plane) for record in duel]
         segments.append(places if len(places) > 1 else places * 2)
-        winners.append(places[int(np.argmax([sign * float(record.value or 0.0) for record in duel]))])
+        winners.append(places[int(np.argmax([sign * record.level for record in duel]))])
     lines = LineCollection(segments, cmap=dark(), linewidths=1.0, alpha=float(np.clip(30 / len(fought), 0.25, 0.7)))
     lines.set_array(numbers)
     ax.add_collection(lines)

@@ -36,13 +36,14 @@ def offsets(opt: Optimizer, best: Recommendation | None = None, context: Mapping
     sign = -1.0 if opt.study.setup.minimize else 1.0
     leader = opt.space.encode((best or opt.recommend(context=context)).x)
     modeled = opt.posterior.offsets(leader)
+    likelihood = opt.study.setup.likelihood
     if modeled is not None:
         when, values = modeled
         tracked: FloatArray = np.interp(np.arange(1, len(readings) + 1), when, values * sign)  # between, if set aside
-        return tracked
+        return likelihood.expected(tracked)
     mean = opt.posterior.at(np.array([leader, *(opt.space.encode(record.x) for record in readings)])).mean
-    offset: FloatArray = np.array([record.value for record in readings]) - sign * (mean[1:] - mean[0])
-    return offset
+    y = np.array([[record.value, 1.0 if record.of is None else record.of] for record in readings])
+    return likelihood.expected(likelihood.glance(y)[0] - sign * (mean[1:] - mean[0]))
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,9 @@ class Recommender:
         standing = _standing(state, self.space)
         best = recommended(self.space, state.posterior, standing, self.streams.at(readings, RECOMMEND))
         judgements = len(state.ledger.judgements)
-        unit = JUDGED_UNIT if judgements and not best.readings else unit_of(state.settings)
+        scale = state.setup.likelihood.scale
+        unit = f"in {scale}" if scale else unit_of(state.settings)
+        unit = JUDGED_UNIT if judgements and not best.readings else unit
         return replace(best, judgements=judgements, unit=unit, notices=self.notices(state))
 
     def notices(self, state: State) -> tuple[Warning, ...]:

@@ -1,5 +1,6 @@
 """What a study shows: the record of each question, notes and settings, and what is known besides the belief."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -86,6 +87,11 @@ class Record:
     def said(self) -> str:
         """The reading as people write it: 0.83, 17 or 17/200; empty if there is none."""
         return "" if self.value is None else written(self.value, self.of)
+
+    @property
+    def level(self) -> float:
+        """The reading as one number: the value; of a share, successes over trials; not a number if there is none."""
+        return math.nan if self.value is None else self.value / (self.of or 1.0)
 
     @property
     def places(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from equipoise._validation import NUMBER
-from equipoise.likelihoods import SCALES, parsed, written
+from equipoise.likelihoods import SCALES, Likelihood, parsed, written
 from equipoise.study import Record
 
 LONGEST_TEXT = 1000
@@ -86,6 +86,7 @@ class Field:
         required: Whether it must be filled in.
         options: All that it may be, if these are few.
         value: What stands in it at first.
+        keys: Which keys a small device offers: "decimal" or "text".
     """
 
     name: str
@@ -94,6 +95,7 @@ class Field:
     required: bool = False
     options: tuple[str, ...] = ()
     value: str = ""
+    keys: str = "decimal"
 
 
 @dataclass(frozen=True)
@@ -125,28 +127,31 @@ class AnswerForm:
     said: Callable[[Any], str] = field(repr=False, compare=False)
 
 
-def answer_form(record: Record, unit: str = "", numbers: bool = False) -> AnswerForm:
+def answer_form(record: Record, likelihood: Likelihood, unit: str = "", numbers: bool = False) -> AnswerForm:
     """Return the form by which a question is answered, or its answer corrected.
 
     Args:
         record: The question.
+        likelihood: How a reading depends on f: one that is not exact has no error to be typed.
         unit: Of a reading.
         numbers: Whether a judgement is a number.
     """
     if record.steps is None:
-        return _to_measure(unit)
+        return _to_measure(unit, likelihood)
     told = record.answer
     return _to_judge(SCALES[record.steps], numbers if told is None else not isinstance(told, str))
 
 
-def _to_measure(unit: str) -> AnswerForm:
+def _to_measure(unit: str, likelihood: Likelihood) -> AnswerForm:
     def read(given: Fields) -> dict[str, Any]:
         error = number(given, "error", "The error") if given.get("error") else 0.0
-        return {"value": _reading(given.get("value", "").strip()), "error": error}
+        return {"value": _reading(given.get("value", "").strip(), likelihood), "error": error}
 
+    keys = "text" if "/" in likelihood.example else "decimal"
+    value = Field("value", "Reading", unit, required=True, keys=keys)
     return AnswerForm(
         "trial",
-        (Field("value", "Reading", unit, required=True), Field("error", "± error", unit)),
+        (value, Field("error", "± error", unit)) if likelihood.exact else (value,),
         (),
         "If none, why",
         (("fail", "Failed"), ("skip", "Skip")),
@@ -158,13 +163,14 @@ def _to_measure(unit: str) -> AnswerForm:
     )
 
 
-def _reading(text: str) -> Any:
+def _reading(text: str, likelihood: Likelihood) -> Any:
     """Return the reading that somebody typed, in the grammar of all likelihoods."""
     try:
         return parsed(text)
     except ValueError:
         said = f"got {text[:40]!r}" if text else "nothing was entered"
-        raise RefusedError(f"A reading must be a number such as 0.83 or -1.2e-3; {said}.") from None
+        rule = "a number such as 0.83 or -1.2e-3" if likelihood.exact else f"written as {likelihood.example}"
+        raise RefusedError(f"A reading must be {rule}; {said}.") from None
 
 
 def _text(reading: Any) -> str:

@@ -176,7 +176,9 @@ def open_here(opt: Optimizer, worker: str | None, sitting: Sitting | None) -> Re
 
 def answer_of(record: Record) -> Any:
     """Return the answer to a question: the reading, or what was said of a pair; `None` if there is none (yet)."""
-    return record.value if record.steps is None else record.answer
+    if record.steps is not None:
+        return record.answer
+    return record.value if record.of is None else (record.value, record.of)
 
 
 def dials(space: Domain, x: Any, before: Any = None) -> tuple[Dial, ...]:

@@ -6,6 +6,7 @@ from typing import Any
 from equipoise.plots import series
 from equipoise.plots.knobs import chosen
 from equipoise.spaces import labeled, printable
+from equipoise.study import unit_of
 from equipoise.web.known import PagePanel, View
 from equipoise.web.panels.svg import Chart, around
 
@@ -26,7 +27,7 @@ def readings_chart(view: View) -> str:
     """Return the raw readings in the order they were told, with the estimated offset laid over them."""
     told = series.told(view.opt)
     offset = series.offsets(view.opt, view.best).tolist() if told else []
-    good = [(k, record.value) for k, record in enumerate(told, 1) if record.aside is None and record.value is not None]
+    good = [(k, record.level) for k, record in enumerate(told, 1) if record.aside is None]
     chart = Chart.of((0.5, max(len(told), 2) + 0.5), around([*(value for _, value in good), *offset]), TALL)
     parts = [
         chart.dots(good, "reading"),
@@ -34,7 +35,7 @@ def readings_chart(view: View) -> str:
         chart.crosses([(k, chart.y.high) for k, record in enumerate(told, 1) if record.aside is not None], "aside"),
     ]
     says = f"{len(told)} raw readings, and the estimated offset at the best setting."
-    return chart.drawn(parts, "reading", labeled("value", view.unit), says)
+    return chart.drawn(parts, "reading", labeled("value", unit_of(view.opt.study.settings)), says)
 
 
 def answers_chart(view: View) -> str:
