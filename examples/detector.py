@@ -26,9 +26,10 @@ from tqdm import tqdm
 
 import equipoise as eq
 from equipoise.lab.environments import Environment, Measurement, RangeAdjustingDetector, beam_line
-from equipoise.lab.experiments import Trace, run
+from equipoise.lab.experiments import run
 from equipoise.lab.experiments.charts import STYLE, band, pyplot, save
 from equipoise.lab.experiments.demo import Contestant, recommendation_table, regret_table
+from equipoise.lab.fleet import Trace
 from equipoise.plots.style import METHODS
 
 LEARNERS: Mapping[str, Mapping[str, Any]] = {

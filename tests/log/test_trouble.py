@@ -117,7 +117,9 @@ def test_a_vanished_directory_changes_nothing(tmp_path):
 
 READ_ONLY = """
 import os, sys, equipoise as eq
-eq._linalg.lapack()  # whoever is nobody may not read where it is installed
+from equipoise import _linalg
+_linalg.lapack()  # the user nobody may not read the folder where packages are installed: import them before
+eq.Optimizer(eq.Box([(0, 1)])).recommend()
 if os.getuid() == 0:
     os.setuid(65534)  # root may write what is read-only
 opt = eq.resume(sys.argv[1])

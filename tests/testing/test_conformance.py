@@ -117,7 +117,7 @@ def plain_functions(package):
         (
             environments,
             names(make() for make in BIASES.values()) | plain_functions(environments),
-            {"BIASES", "FUNCTIONS", "Bias", "BiasProcess", "Environment", "Function", "Measurement"},
+            {"BIASES", "FUNCTIONS", "Bias", "BiasProcess", "Environment", "Function", "Measurement", "Simulator"},
         ),
     ],
     ids=lambda value: getattr(value, "__name__", ""),

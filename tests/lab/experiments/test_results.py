@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.lab.experiments import Experiment, Result, Store, Trace
+from equipoise.lab.experiments import Experiment, Result, Store
 from equipoise.lab.experiments.results import Curves, grid, write
+from equipoise.lab.fleet import Trace
 
 EXPERIMENT = Experiment("random", "linear", readings=1000)
 

@@ -25,7 +25,6 @@ from equipoise.lab.experiments.reports import combinations as combinations
 from equipoise.lab.experiments.results import Curves, Result, Store
 from equipoise.lab.experiments.runner import run
 from equipoise.lab.experiments.sweep import sweep
-from equipoise.lab.fleet import Trace
 
 __all__ = [
     "LEARNERS",
@@ -34,7 +33,6 @@ __all__ = [
     "Problem",
     "Result",
     "Store",
-    "Trace",
     "backend",
     "problem",
     "run",
