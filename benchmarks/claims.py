@@ -24,7 +24,7 @@ from wide import BIASES, Problem, Scaled, draw, height, moved, plain
 
 import equipoise as eq
 from equipoise._typing import FloatArray
-from equipoise.answer.betting import paired
+from equipoise.answer.sequential import paired
 from equipoise.answer.verification import ALPHA
 from equipoise.lab import environments as env
 from equipoise.policies import candidates, optimism

@@ -34,7 +34,7 @@ from scipy import stats
 from scipy.special import betaln
 
 from equipoise._typing import FloatArray
-from equipoise.answer.sequence import reach
+from equipoise.answer.sequential import reach
 from equipoise.plots.style import logarithmic
 from equipoise.programs import Contest, Question
 from equipoise.programs.centers import wealth

@@ -25,8 +25,7 @@ from numpy.random import Generator
 
 import equipoise as eq
 from equipoise._typing import FloatArray
-from equipoise.answer.betting import paired, wealth
-from equipoise.answer.sequence import Interval, anytime, reach
+from equipoise.answer.sequential import Interval, anytime, paired, reach, wealth
 from equipoise.programs import Question, verdict_of
 
 Reads = Callable[[Generator, int], FloatArray]

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from equipoise.answer.betting import BETS, WEIGHTS, bounded_mean, log_wealth, paired, typical, wealth
-from equipoise.answer.sequence import Interval
+from equipoise.answer.sequential import Interval, bounded_mean, log_wealth, paired, typical, wealth
+from equipoise.answer.sequential.betting import BETS, WEIGHTS
 
 NUMBERS = st.lists(st.integers(-50, 50).map(lambda i: i / 8), min_size=1, max_size=25)
 

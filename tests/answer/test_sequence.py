@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom, norm, permutation_test
 
 from equipoise.answer import Interval, anytime, coin_test, needed
-from equipoise.answer.sequence import reach
+from equipoise.answer.sequential import reach
 
 LOOKS, RUNS = 200, 1000
 

@@ -8,7 +8,7 @@ from scipy.special import betaln
 from scipy.stats import binom
 
 from equipoise.answer import Share, share
-from equipoise.answer.betting import log_wealth
+from equipoise.answer.sequential import log_wealth
 
 
 def scores(wins, losses, ties=0):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from equipoise.answer.sequence import Interval
+from equipoise.answer.sequential import Interval
 from equipoise.programs import FAILED, PASSED, UNDECIDED, Contest, Question, verdict_of
 from equipoise.programs.phrases import amount, told
 from equipoise.programs.verdict import judge

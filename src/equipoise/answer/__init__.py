@@ -1,9 +1,6 @@
 """The answer: what is recommended, and what is claimed of it."""
 
 from equipoise.answer.audit import audit_pair as audit_pair
-from equipoise.answer.betting import paired as paired
-from equipoise.answer.betting import typical as typical
-from equipoise.answer.betting import wealth as wealth
 from equipoise.answer.claims import Claim, Difference, Kind
 from equipoise.answer.rank import Rank
 from equipoise.answer.rank import ranking as ranking
@@ -12,8 +9,7 @@ from equipoise.answer.reproduction import Reproduction as Reproduction
 from equipoise.answer.reproduction import agree as agree
 from equipoise.answer.reproduction import reproduction as reproduction
 from equipoise.answer.reproduction import reproduction_of_points as reproduction_of_points
-from equipoise.answer.sequence import Interval, anytime, coin_test, needed
-from equipoise.answer.sequence import reach as reach
+from equipoise.answer.sequential import Interval, anytime, coin_test, needed
 from equipoise.answer.share import Share, share
 from equipoise.answer.verification import Verification, finalists
 from equipoise.answer.wording import PHRASES as PHRASES

@@ -1,13 +1,13 @@
 """How often one setting is preferred to another: an exact interval that holds at every time of looking.
 
 Answers are 1 if it was preferred, 1/2 if the two were called equal, else 0: bounded numbers, whose mean is the share
-(`betting.py`). For answers without ties the interval is that of Robbins (1970), with a flat prior.
+(`sequential/bounded.py`). For answers without ties the interval is that of Robbins (1970), with a flat prior.
 """
 
 from dataclasses import dataclass
 
 from equipoise._typing import FloatArray
-from equipoise.answer.betting import bounded_mean
+from equipoise.answer.sequential import bounded_mean
 from equipoise.answer.wording import shared
 
 

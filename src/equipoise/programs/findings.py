@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from equipoise.answer import Interval, needed, reach
+from equipoise.answer.sequential import Interval, needed, reach
 from equipoise.programs.question import Pair, Question
 
 Standing = Literal["better", "worse", "same", "open"]

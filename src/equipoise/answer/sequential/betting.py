@@ -7,9 +7,6 @@ r"""What paired differences show by the coins alone: bets on their signs, with l
     v        r with the sign of d_i - theta; 0 if the two are equal                    (n,)
     b, w     stakes that are mixed, and the weight of each                             (k,)
     E+, E-   wealth of a gambler who began with 1 and bets on + or on -                ()
-    x, m     a bounded number, scaled to [0, 1], and its mean                          (n,), ()
-    q        a share that is bet on                                                    (Q,)
-    K(m)     wealth of a gambler who bets against m                                    ()
 
 **Typical difference.** If d is symmetric about theta then, given all sizes |d - theta| and all earlier signs, the next
 sign is a fair coin. So the factor `1 + tanh(b v)` has expectation 1, `E+ = sum_b w prod_i (1 + tanh(b v_i))` is a
@@ -18,9 +15,12 @@ For two settings that do not differ, the coin that chose the order of each pair 
 noise and the offset are. Each v_i falls as theta grows, so E+ falls and E- grows: the limits are where they cross
 2/alpha, and an interval that excludes 0 is the same as E+(0) or E-(0) having reached it.
 
-**Mean of readings in steps.** Successes, grades and whole numbers have no typical difference: about 0.9 more successes
-are never 0.9 in one pair. They are bounded, so their mean has an interval: the factor `x q/m + (1 - x)(1 - q)/(1 - m)`
-has expectation 1 if the mean is m (Waudby-Smith and Ramdas 2024), and K is log-convex in m.
+**Readings in steps.** Successes, grades and whole numbers have no typical difference: about 0.9 more successes are
+never 0.9 in one pair. They are bounded, so their mean has an interval (`bounded.py`).
+
+**Median.** The signs about the median are fair coins, whatever the law and the order; a flat mixture over all biases of
+the coin (Robbins 1970) has the closed form `2^n B(k + 1, n - k + 1)`. It is no second martingale but the same bet with
+equal ranks.
 """
 
 import math
@@ -32,7 +32,8 @@ from numpy.typing import ArrayLike
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.answer.sequence import Interval
+from equipoise.answer.sequential.bounded import bounded_mean
+from equipoise.answer.sequential.sequence import Interval
 
 BETS = np.array([*np.geomspace(0.15, 4.0, 6), 1000.0])
 """Stakes: for effects of 0.1 to 4 deviations of a difference; the last one stakes everything on the sign.
@@ -44,14 +45,8 @@ WEIGHTS = np.array([*[0.55 / 6] * 6, 0.45])
 """With this weight of the last stake, eight equal signs decide at alpha = 0.05 / 3: 24 duels with three rivals suffice.
 It costs 7 % more rounds for an effect of half a deviation than equal weights."""
 
-SHARES = (np.arange(256) + 0.5) / 256
-"""The shares that are bet on, equally. However many there are, the interval is exact; more hardly make it narrower."""
-
 HALVINGS = 20
 """Of the range in which a limit of the typical difference lies: the outer end is returned."""
-
-MEAN_HALVINGS = 30
-"""Of the range in which a limit of a bounded mean lies."""
 
 MOST_STEPS = 4
 """Readings differ in steps if all differences are whole multiples, up to this, of the smallest: five grades do."""
@@ -81,7 +76,7 @@ def paired(differences: ArrayLike, alpha: float = 0.05) -> Interval:
         return Interval(float(d.mean()) if len(d) else math.nan)
     found = bounded_mean((d / bound + 1.0) / 2.0, alpha)
     low, high = bound * (2.0 * found.low - 1.0), bound * (2.0 * found.high - 1.0)
-    v = _bets(d, 0.0)
+    v = signed_ranks(d, 0.0)
     return Interval(
         float(d.mean()),
         low if low <= 0 or _final(v) >= 2.0 * limit else 0.0,
@@ -106,6 +101,41 @@ def typical(differences: ArrayLike, alpha: float = 0.05) -> Interval:
     return Interval(value, _edge(d, limit, value, -step), _edge(d, limit, value, step))
 
 
+def coin_wealth(v: ArrayLike, bets: ArrayLike = BETS, weights: ArrayLike = WEIGHTS) -> FloatArray:
+    """Return what 1 has become that was bet on positive signs, after every bet: the one martingale of randomized pairs.
+
+    Args:
+        v: Signed sizes of the bets, shape (..., n). The size of each may depend on anything but the coins of this pair
+            and of later ones: a rank, or the size of the difference in a unit that earlier pairs have set.
+        bets: Stakes b that are mixed, shape (k,).
+        weights: The weight of each, shape (k,) or (..., k); they sum to 1.
+
+    Returns:
+        `sum_b w prod_i (1 + tanh(b v_i))` after every i, shape (..., n). If all signs are fair coins it exceeds 20 in
+        at most 5 % of all sequences, ever. A pair at most doubles it.
+
+    Example:
+        >>> coin_wealth([1.0, 1.0, 1.0, -1.0], bets=[1000.0], weights=[1.0])
+        array([2., 4., 8., 0.])
+    """
+    logs = np.cumsum(_log_factors(np.asarray(v, dtype=np.float64), np.asarray(bets, dtype=np.float64)), axis=-1)
+    mixed: FloatArray = (np.asarray(weights)[..., None] * np.exp(np.minimum(logs, 700.0))).sum(axis=-2)
+    return mixed
+
+
+def evidence(differences: ArrayLike, theta: float = 0.0) -> FloatArray:
+    """Return E+ after every difference, shape (n,): the evidence, by the coins alone, that their center is above theta.
+
+    If the center is theta or less, it ever reaches 20 with a probability of 5 % at most. `evidence(-d, -theta)` is that
+    for a center below theta.
+
+    Example:
+        >>> evidence([1.0, 2.0, 1.5, 1.2, 0.9]).round(1)
+        array([ 1.8,  3.3,  6.1, 11.2, 20.1])
+    """
+    return coin_wealth(signed_ranks(check.array("differences", differences, (None,)), theta))
+
+
 def wealth(differences: ArrayLike, theta: float = 0.0) -> FloatArray:
     """Return (E+ + E-) / 2 after every difference, shape (n,): what 1 has become that was bet on the signs about theta.
 
@@ -115,43 +145,34 @@ def wealth(differences: ArrayLike, theta: float = 0.0) -> FloatArray:
         >>> wealth([1.0, 2.0, -1.5, 1.2]).round(2)
         array([1.  , 1.72, 0.34, 0.41])
     """
-    v = _bets(check.array("differences", differences, (None,)), theta)
-    logs = np.stack([np.cumsum(_log_factors(side), axis=1) for side in (v, -v)])
-    mixed: FloatArray = (WEIGHTS[:, None] * np.exp(np.minimum(logs, 700.0))).sum(axis=1).mean(axis=0)
-    return mixed
+    v = signed_ranks(check.array("differences", differences, (None,)), theta)
+    return (coin_wealth(v) + coin_wealth(-v)) / 2
 
 
-def bounded_mean(numbers: ArrayLike, alpha: float = 0.05) -> Interval:
-    """Return the mean of numbers between 0 and 1, with an interval that needs nothing else of them.
+def median(differences: ArrayLike, alpha: float = 0.05) -> Interval:
+    """Return the median difference: exact for differences that are alike, of any law.
+
+    Args:
+        differences: One a round, shape (n,).
+        alpha: How often the interval may miss, over all times of looking.
 
     Example:
-        >>> found = bounded_mean([1, 1, 1, 0.5, 1, 1, 0, 1, 1, 1])
-        >>> found.value, round(found.low, 2), round(found.high, 2)
-        (0.85, 0.43, 0.99)
+        >>> median([1.1, 0.8, 1.2, 0.9, 1.0, 1.1, 0.9, 55.0])
+        Interval(value=1.05, low=0.8, high=55.0)
     """
-    x, limit = _door(numbers, alpha)
-    if not len(x):
-        return Interval(math.nan, 0.0, 1.0)
-    values, counts = np.unique(x, return_counts=True)
-    mean = float(x.mean())
+    from scipy.special import betaln  # slow to import
 
-    def edge(far: float) -> float:
-        """Return the mean between the estimate and a far one beyond which it is too unlikely."""
-        near = mean
-        for _ in range(MEAN_HALVINGS if near != far else 0):
-            m = 0.5 * (near + far)
-            near, far = (m, far) if log_wealth(m, values, counts) < math.log(limit) else (near, m)
-        return far
-
-    return Interval(mean, edge(0.0), edge(1.0))
-
-
-def log_wealth(m: float, values: FloatArray, counts: ArrayLike) -> float:
-    """Return log K(m) of numbers between 0 and 1, given how often each of them came."""
-    bets = np.multiply.outer(values, SHARES / m) + np.multiply.outer(1.0 - values, (1.0 - SHARES) / (1.0 - m))
-    logs = np.asarray(counts, dtype=np.float64) @ np.log(bets)
-    top = float(logs.max())
-    return top + math.log(float(np.exp(logs - top).mean()))
+    d, limit = _door(differences, alpha)
+    n = len(d)
+    if not n:
+        return Interval(math.nan)
+    k = np.arange(n + 1)
+    M = np.exp(betaln(k + 1.0, n - k + 1.0) + n * math.log(2.0))  # Robbins 1970: coins of unknown p, mixed uniformly
+    inside = np.flatnonzero(limit > M)
+    ordered, value = np.sort(d), float(np.median(d))
+    if inside[0] == 0:
+        return Interval(value)
+    return Interval(value, float(ordered[inside[0] - 1]), float(ordered[inside[-1]]))
 
 
 def _door(differences: ArrayLike, alpha: float) -> tuple[FloatArray, float]:
@@ -167,8 +188,15 @@ def _in_steps(d: FloatArray) -> bool:
     return bool(multiples.max() <= MOST_STEPS + ROUNDING and np.abs(multiples - multiples.round()).max() <= ROUNDING)
 
 
-def _bets(d: FloatArray, theta: float) -> FloatArray:
-    """Return v: the rank of every difference from theta with its sign; 0 for one that equals it."""
+def signed_ranks(d: FloatArray, theta: float = 0.0) -> FloatArray:
+    """Return v, shape (n,): the rank of every difference from theta among those so far, over their number, signed.
+
+    One that equals theta has 0.
+
+    Example:
+        >>> signed_ranks(np.array([1.0, 2.0, -1.5, 1.2])).round(2)
+        array([ 1.  ,  1.  , -0.67,  0.5 ])
+    """
     seen: list[float] = []
     ranks = np.empty(len(d))
     for i, size in enumerate(np.abs(d - theta).tolist()):
@@ -180,15 +208,15 @@ def _bets(d: FloatArray, theta: float) -> FloatArray:
     return v
 
 
-def _log_factors(v: FloatArray) -> FloatArray:
-    """Return log(1 + tanh(b v)) of every stake, shape (k, n)."""
-    factors: FloatArray = math.log(2.0) - np.logaddexp(0.0, np.multiply.outer(-2.0 * BETS, v))
+def _log_factors(v: FloatArray, bets: FloatArray) -> FloatArray:
+    """Return log(1 + tanh(b v)) of every stake, shape (..., k, n)."""
+    factors: FloatArray = math.log(2.0) - np.logaddexp(0.0, -2.0 * bets[:, None] * v[..., None, :])
     return factors
 
 
 def _final(v: FloatArray) -> float:
     """Return E+ after all differences."""
-    return float(WEIGHTS @ np.exp(np.minimum(_log_factors(v).sum(axis=1), 700.0)))
+    return float(WEIGHTS @ np.exp(np.minimum(_log_factors(v, BETS).sum(axis=-1), 700.0)))
 
 
 def _center(d: FloatArray) -> float:
@@ -210,7 +238,7 @@ def _edge(d: FloatArray, limit: float, middle: float, step: float) -> float:
     side = math.copysign(1.0, step)
 
     def holds(theta: float) -> bool:
-        return _final(-side * _bets(d, theta)) < 2.0 * limit
+        return _final(-side * signed_ranks(d, theta)) < 2.0 * limit
 
     outermost = math.nextafter(float(d.max() if side > 0 else d.min()), side * math.inf)
     if holds(outermost):  # all signs alike are not enough

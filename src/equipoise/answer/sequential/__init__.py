@@ -1,0 +1,36 @@
+"""Decisions that hold whenever one looks: the one engine of `compare`, `verify`, racing, the gate and items.
+
+betting    bets on the coins of randomized pairs: evidence, and the typical difference with its interval
+bounded    bets against the mean of bounded numbers
+sequence   the interval of a normal mean, and the exact test of randomized pairs
+families   false discoveries among many questions (e-BH), and in a stream of them (e-LOND)
+futility   how likely it is worth going on
+"""
+
+from equipoise.answer.sequential.betting import coin_wealth, evidence, median, paired, signed_ranks, typical, wealth
+from equipoise.answer.sequential.bounded import bounded_mean, log_wealth
+from equipoise.answer.sequential.families import Budget, e_bh
+from equipoise.answer.sequential.futility import chance, posterior, prior
+from equipoise.answer.sequential.sequence import Interval, anytime, coin_test, needed, reach
+
+__all__ = [
+    "Budget",
+    "Interval",
+    "anytime",
+    "bounded_mean",
+    "chance",
+    "coin_test",
+    "coin_wealth",
+    "e_bh",
+    "evidence",
+    "log_wealth",
+    "median",
+    "needed",
+    "paired",
+    "posterior",
+    "prior",
+    "reach",
+    "signed_ranks",
+    "typical",
+    "wealth",
+]
