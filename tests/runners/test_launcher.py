@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -134,3 +135,42 @@ while not os.path.exists("{tmp_path}/pids"):
     subprocess.run([sys.executable, "-c", script], check=False, capture_output=True)
     for pid in written(tmp_path / "pids"):
         gone(pid)
+
+
+def test_a_program_is_started_in_a_folder_and_we_stay_where_we_are(launcher, tmp_path):
+    (tmp_path / "say").write_text("#!/bin/sh\npwd\n")
+    (tmp_path / "say").chmod(0o755)
+    here = launcher.run(shell("pwd", capture=True)).out
+    assert launcher.run(Order(["./say"], capture=True, folder=str(tmp_path))).out == f"{tmp_path.resolve()}\n"
+    assert launcher.run(shell("pwd", capture=True)).out == here
+    with pytest.raises(FileNotFoundError) as error:
+        launcher.run(Order(["true"], folder=str(tmp_path / "nowhere")))
+    assert error.value.filename == str(tmp_path / "nowhere")
+    assert launcher.run(shell("pwd", capture=True)).out == here
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="cores are chosen on Linux")
+def test_a_program_gets_the_cores_it_is_given(launcher):
+    cores = sorted(os.sched_getaffinity(0))
+    order = Order([sys.executable, "-S", "-c", "import os; print(*sorted(os.sched_getaffinity(0)))"], capture=True)
+    for given in (cores[:1], cores[-1:], cores):
+        assert launcher.run(replace(order, cores=given)).out.split() == [str(core) for core in given]
+    assert launcher.run(order).out.split() == [str(core) for core in cores]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="events are counted on Linux")
+def test_events_are_those_of_the_program(launcher):
+    """Page faults, which every kernel counts; a kernel that lets nobody count says so."""
+    faults = (1, 2)
+    touch = "x = bytearray(4096 * {}); x[::4096] = x[::4096]"
+    try:
+        few, many = (
+            launcher.run(Order([sys.executable, "-S", "-c", touch.format(pages)], events=[faults])).counts[0]
+            for pages in (1, 5000)
+        )
+    except PermissionError as error:
+        pytest.skip(f"{error.filename}: {error.strerror}")
+    assert 4500 < many - few < 6000
+    with pytest.raises(OSError, match="perf_event_open"):
+        launcher.run(Order(["true"], events=[(10**6, 0)]))
+    assert launcher.run(Order(["true"])).counts == []

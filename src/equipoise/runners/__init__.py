@@ -3,21 +3,28 @@
 program           the program of a study, and the reading that it prints
 launcher          starts programs through a process that ends them if this one ends
 launcher_process  that process
+revisions         revisions of a repository, each in a folder
 run_lock          one run at a time for each worker of a study
 """
 
 from equipoise.runners.launcher import Ended, Launcher, LauncherError, Order, StoppedError
 from equipoise.runners.program import FailedError, Program, json_line, reading, status
+from equipoise.runners.revisions import HERE, GitError, Revision, checked_out, ends
 from equipoise.runners.run_lock import file_name, only_one
 
 __all__ = [
+    "HERE",
     "Ended",
     "FailedError",
+    "GitError",
     "Launcher",
     "LauncherError",
     "Order",
     "Program",
+    "Revision",
     "StoppedError",
+    "checked_out",
+    "ends",
     "file_name",
     "json_line",
     "only_one",

@@ -52,6 +52,9 @@ class Order:
         capture: Whether the end of standard output is returned instead.
         complaints: Whether the end of standard error is returned, instead of going where ours goes.
         timeout: After how many seconds the program is ended, with all it has started; 0 for never.
+        folder: Where it is started; `None` for here.
+        cores: Numbers of the cores that it may use, on Linux; none for all that we may.
+        events: Type and number of what the kernel of a Linux counts meanwhile, as for `perf_event_open`.
     """
 
     argv: Sequence[str]
@@ -61,6 +64,9 @@ class Order:
     capture: bool = False
     complaints: bool = False
     timeout: float = 0.0
+    folder: str | None = None
+    cores: Sequence[int] = ()
+    events: Sequence[tuple[int, int]] = ()
 
 
 @dataclass(frozen=True)
@@ -76,6 +82,7 @@ class Ended:
         late: Whether it was ended since its time was up.
         out: The end of what it printed, if that was captured.
         err: The end of what it printed to standard error, if that was captured.
+        counts: How often each of the events has happened.
     """
 
     wall: float
@@ -86,6 +93,7 @@ class Ended:
     late: bool
     out: str
     err: str
+    counts: Sequence[int] = ()
 
 
 class Launcher:

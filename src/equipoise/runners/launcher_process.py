@@ -16,7 +16,8 @@ import select
 import signal
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 TAIL = 2**16
@@ -228,26 +229,122 @@ class StandardStreams:
             feed.close()
 
 
+PERF_EVENT_OPEN = {"x86_64": 298, "aarch64": 241, "riscv64": 241, "ppc64le": 319, "s390x": 331}
+"""Number of the system call on each kind of processor that runs Linux."""
+
+ATTRIBUTES, FLAGS_AT = 128, 40
+"""Bytes of `perf_event_attr`, and where its flags are."""
+
+SOFTWARE, SWITCHES = 1, (3, 4)
+"""The type of what the kernel counts itself; and those of its numbers that happen in the kernel: another program or
+another core has its turn. Everything else is counted in user mode, which most kernels allow everybody."""
+
+INHERIT, EXCLUDE_KERNEL, EXCLUDE_HYPERVISOR = 1 << 1, 1 << 5, 1 << 6
+
+
+class Counters:
+    """Events that the kernel counts for a program and all it starts.
+
+    Each event is counted twice: for this process with what it starts, and for this process alone. The difference is the
+    program's, and nothing needs to be done in the program itself.
+
+    Args:
+        events: Type and number of each event, as `perf_event_open` has them.
+    """
+
+    def __init__(self, events: list[list[int]]) -> None:
+        self._pipes: list[tuple[int, int]] = []
+        try:
+            for kind, number in events:
+                self._pipes.append((_counter(kind, number, INHERIT), _counter(kind, number, 0)))
+        except OSError:
+            self.close()
+            raise
+
+    def read(self) -> list[int]:
+        """Return how often each event has happened to what was started."""
+        return [_count(both) - _count(ours) for both, ours in self._pipes]
+
+    def close(self) -> None:
+        """Count no more."""
+        for pipes in self._pipes:
+            for pipe in pipes:
+                os.close(pipe)
+
+
+def _counter(kind: int, number: int, inherit: int) -> int:
+    """Open a counter of this process, of what runs in user mode."""
+    import ctypes  # only where events are counted: it would make every program that is started look larger
+    import struct
+
+    call = PERF_EVENT_OPEN.get(os.uname().machine) if sys.platform == "linux" else None
+    if call is None:
+        raise OSError(errno.ENOSYS, "events are counted on Linux only", "perf_event_open")
+    attributes = ctypes.create_string_buffer(ATTRIBUTES)
+    struct.pack_into("=IIQ", attributes, 0, kind, ATTRIBUTES, number)
+    user_only = 0 if kind == SOFTWARE and number in SWITCHES else EXCLUDE_KERNEL
+    struct.pack_into("=Q", attributes, FLAGS_AT, inherit | user_only | EXCLUDE_HYPERVISOR)
+    libc = ctypes.CDLL(None, use_errno=True)
+    pipe: int = libc.syscall(call, attributes, 0, -1, -1, 0)
+    if pipe < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), "perf_event_open")
+    os.set_inheritable(pipe, False)
+    return pipe
+
+
+def _count(pipe: int) -> int:
+    return int.from_bytes(os.read(pipe, 8), sys.byteorder)
+
+
+@contextmanager
+def placed(folder: str | None, cores: list[int] | None) -> Iterator[None]:
+    """Be in a folder, and on some of the cores, for as long as it takes to start a program: it inherits both."""
+    everywhere = os.sched_getaffinity(0) if cores else None
+    home = os.open(".", os.O_RDONLY) if folder else None
+    try:
+        if cores:
+            os.sched_setaffinity(0, cores)
+        if folder:
+            os.chdir(folder)
+        yield
+    finally:
+        if home is not None:
+            os.fchdir(home)
+            os.close(home)
+        if everywhere is not None:
+            os.sched_setaffinity(0, everywhere)
+
+
 class Run:
     """A program that runs, the first of a process group of its own.
 
     Args:
-        order: What to run: `argv`, the words; `timeout`, in seconds, or 0; and what `StandardStreams` takes.
+        order: What to run: `argv`, the words; `timeout`, in seconds, or 0; `folder`, `cores` and `events`;
+            and what `StandardStreams` takes.
         line: Who wants to know.
     """
 
     def __init__(self, order: dict[str, Any], line: Line) -> None:
         self._line, self._streams, words = line, StandardStreams(order), order["argv"]
         how: dict[str, Any] = {"file_actions": self._streams.actions, "setpgroup": 0, "setsigdef": DEFAULTS}
-        self._start = time.perf_counter()
+        self._counters: Counters | None = None
         try:
-            self._pid = os.posix_spawnp(words[0], words, os.environ, **how)
+            self._counters = Counters(order.get("events") or [])
+            with placed(order.get("folder"), order.get("cores")):
+                self._start = time.perf_counter()
+                self._pid = os.posix_spawnp(words[0], words, os.environ, **how)
         except OSError:
-            self._streams.close()
+            self.close()
             raise
         self._until = time.monotonic() + order["timeout"] if order["timeout"] else None
         line.begin(self._pid)
         self._streams.hand_over()
+
+    def close(self) -> None:
+        """Close everything that was opened for the program."""
+        self._streams.close()
+        if self._counters is not None:
+            self._counters.close()
 
     def outcome(self) -> dict[str, Any]:
         """Wait for the end and return what it has cost; if it takes too long, or the line is cut, end it."""
@@ -258,8 +355,9 @@ class Run:
             cost = self._wait(time.monotonic() + PATIENCE)
             self._kill(signal.SIGKILL)  # it, and whatever it has started
             cost = self._wait() if cost is None else cost
-        said = {"late": late, "out": self._streams.text(1), "err": self._streams.text(2)}
-        self._streams.close()
+        counts = self._counters.read() if self._counters is not None else []
+        said = {"late": late, "out": self._streams.text(1), "err": self._streams.text(2), "counts": counts}
+        self.close()
         return {**cost, **said} if cost is not None else said
 
     def _wait(self, until: float | None = None, heed: bool = False) -> dict[str, Any] | None:

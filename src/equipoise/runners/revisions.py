@@ -1,0 +1,101 @@
+"""Revisions of a repository, each in a folder of its own: git worktrees, which are taken away again."""
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = ""
+"""Stands for the working tree as it is, with what is not committed yet."""
+
+
+class GitError(RuntimeError):
+    """Git refused; the message is its own."""
+
+
+@dataclass(frozen=True)
+class Revision:
+    """A revision in a folder.
+
+    Attributes:
+        name: As it was given.
+        commit: Its full name; `None` for the working tree as it is.
+        folder: Where it is: the folder that corresponds to the one in which it was asked for.
+    """
+
+    name: str
+    commit: str | None
+    folder: Path
+
+
+def ends(text: str) -> tuple[str, ...]:
+    """Return the revisions that a range names; a revision alone is compared with the working tree.
+
+    Example:
+        >>> ends("main..HEAD"), ends("v1.2"), ends("main..")
+        (('main', 'HEAD'), ('v1.2', ''), ('main', ''))
+    """
+    first, _, second = text.partition("..")
+    if not first or second.startswith("."):
+        raise ValueError(f"--git must be a revision or a range of two such as main..HEAD, got {text!r}")
+    return first, second
+
+
+def commit_of(name: str, where: Path) -> str:
+    """Return the full name of a commit; refuse what git does not know."""
+    try:
+        return git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}", where=where)
+    except GitError:
+        raise GitError(f"git knows no revision {name!r} in {where}") from None
+
+
+@contextmanager
+def checked_out(names: Sequence[str], where: Path | None = None) -> Iterator[dict[str, Revision]]:
+    """Check revisions out, each into a folder of its own below a temporary one, and take them away in the end.
+
+    Args:
+        names: Revisions, as git knows them; `HERE` for the working tree as it is.
+        where: A folder of the repository; the present one by default.
+
+    Yields:
+        Where each is, by name.
+    """
+    here = Path.cwd() if where is None else where
+    top = Path(git("rev-parse", "--show-toplevel", where=here))
+    inside = Path(os.path.relpath(here.resolve(), top.resolve()))
+    commits = {name: commit_of(name, here) for name in names if name != HERE}
+    folder = Path(tempfile.mkdtemp(prefix="equipoise-")).resolve()
+    trees = {name: folder / f"{number}-{commits[name][:10]}" for number, name in enumerate(commits)}
+    try:
+        for name, tree in trees.items():
+            git("worktree", "add", "--quiet", "--detach", str(tree), commits[name], where=top)
+        yield {
+            name: Revision(name, commits.get(name), (trees[name] / inside) if name in trees else here) for name in names
+        }
+    finally:
+        for tree in trees.values():
+            _removed(tree, top)
+        folder.rmdir()
+
+
+def _removed(tree: Path, top: Path) -> None:
+    """Take a worktree away, with whatever was built in it."""
+    if tree.exists():
+        git("worktree", "remove", "--force", "--force", str(tree), where=top)
+
+
+def git(*words: str, where: Path) -> str:
+    """Run git and return what it prints."""
+    clean = {
+        name: value for name, value in os.environ.items() if name not in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
+    }
+    try:
+        run = subprocess.run(["git", "-C", str(where), *words], capture_output=True, text=True, env=clean)
+    except FileNotFoundError:
+        raise GitError("git must be installed to compare revisions") from None
+    if run.returncode:
+        raise GitError(run.stderr.strip() or f"git {words[0]} failed with exit status {run.returncode}")
+    return run.stdout.strip()
