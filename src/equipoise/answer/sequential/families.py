@@ -35,7 +35,7 @@ def e_bh(evidence: ArrayLike, alpha: float = 0.05) -> NDArray[np.bool_]:
         alpha: The share of false discoveries.
 
     Example:
-        >>> e_bh([500.0, 45.0, 30.0, 0.4])
+        >>> e_bh([500.0, 45.0, 25.0, 0.4])
         array([ True,  True, False, False])
     """
     e = check.array("evidence", evidence, (None,)) if np.size(evidence) else np.empty(0)

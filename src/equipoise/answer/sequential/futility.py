@@ -46,7 +46,7 @@ def chance(
 
     Example:
         >>> chance([-1.0, 0.0, 1.0], [0.3, 0.5, 0.2], [-0.5, 0.5, 1.5], 0.5).round(2)
-        array([0.  , 0.28, 0.95])
+        array([0.  , 0.28, 0.96])
     """
     larger: FloatArray = posterior(effects, weights, estimate, deviation) @ (np.asarray(effects) > margin)
     return larger
@@ -66,7 +66,7 @@ def prior(
 
     Example:
         >>> prior([-1.0, 0.0, 1.0], [-1.1, -0.9] * 20, [0.3] * 40, [1 / 3, 1 / 3, 1 / 3]).round(2)
-        array([0.87, 0.07, 0.06])
+        array([0.89, 0.06, 0.06])
     """
     base = np.asarray(guess, dtype=np.float64) / check.positive("the sum of `guess`", float(np.sum(guess)))
     weights = base
