@@ -1,0 +1,9 @@
+"""scikit-learn: a search that compares settings on the same split. `DuelSearchCV` has an example.
+
+The score of a fit depends on the split, and on the seed of the estimator, more than on small changes of a setting. So
+two settings are fitted on the same split with the same seed, and what they share cancels in the difference.
+"""
+
+from equipoise.integrations.sklearn.duel_search import DuelSearchCV
+
+__all__ = ["DuelSearchCV"]

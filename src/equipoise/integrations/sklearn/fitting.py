@@ -1,0 +1,131 @@
+"""The loop of a search: what the study asks for is fitted, as many at once as there is room for."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from equipoise._typing import FloatArray
+from equipoise.data import Trial
+from equipoise.integrations.sklearn.cv_results import Fits, Key
+from equipoise.integrations.sklearn.cv_splits import Splits
+from equipoise.integrations.sklearn.distributions import Tuned
+from equipoise.optimizer import Optimizer
+
+MOST_FAILURES = 10
+"""If this many fits fail before the first one succeeds, the search ends with scikit-learn's error."""
+
+MOST_IDLE = 10
+"""The search ends if this many proposals in a row were all fitted before: little is left to fit."""
+
+Evaluate = Callable[..., dict[str, Any]]
+"""Fits some candidates on a split, in parallel: what scikit-learn gives to a search."""
+
+
+@dataclass
+class Fitting:
+    """A search that is under way.
+
+    Attributes:
+        study: Proposes settings, and learns from their scores.
+        tuned: The parameters of the estimator.
+        splits: What they are fitted on.
+        seeds: The names of the seeds of the estimator that the search chooses.
+        key: The number from which those seeds are drawn, with that of the split.
+        optimized: Which of several scores is optimized; the first one if it is no name.
+        fits: What was fitted.
+    """
+
+    study: Optimizer
+    tuned: Tuned
+    splits: Splits
+    seeds: Sequence[str]
+    key: int
+    optimized: Any
+    fits: Fits = field(default_factory=Fits)
+
+    def run(self, evaluate: Evaluate, most: int, at_once: int) -> dict[str, Any]:
+        """Fit until there were `most` fits, or nothing new is proposed; return the results as scikit-learn has them."""
+        results: dict[str, Any] = {}
+        idle = pairs = 0
+        while len(self.fits.rows) < most and idle < MOST_IDLE:
+            trials = self.study.ask(n=2 * max(at_once // 2, 1))
+            before, split = len(self.fits.rows), self._number(pairs)
+            results = self._fitted(trials, split, most - before, evaluate) or results
+            self._tell(trials, split)
+            pairs, idle = pairs + 1, 0 if len(self.fits.rows) > before else idle + 1
+        return results
+
+    @property
+    def metric(self) -> str:
+        """The score that is optimized."""
+        names = [name.removeprefix("test_") for name in self.fits.names if name.startswith("test_")]
+        return self.optimized if self.optimized in names else names[0]
+
+    def table(self) -> dict[str, Any]:
+        """Return what is known at the end, as `cv_results_`."""
+        keys, points = list(self.fits.candidates), np.array([np.frombuffer(key) for key in self.fits.candidates])
+        mean = self.study.posterior.mean(points)
+        best = self._key(self.study.recommend().x)
+        place = keys.index(best) if best in keys else int(mean.argmax())  # it may lie between those that were fitted
+        return self.fits.table(self.metric, mean + self._level(mean), place)
+
+    def _level(self, mean: FloatArray) -> float:
+        """Return what the scores have and f has not, on the mean over the fits."""
+        left = self.fits.numbers(f"test_{self.metric}") - mean[:, None]
+        return float(np.nanmean(left))
+
+    def _number(self, pair: int) -> int:
+        """Return the split of a pair: fixed folds come again, unless a fit on them has another seed then."""
+        return pair % self.splits.per_round if self.splits.fixed and not self.seeds else pair
+
+    def _key(self, x: Mapping[str, Any]) -> Key:
+        return self.study.space.encode(x).tobytes()
+
+    def _fitted(self, trials: Sequence[Trial], split: int, most: int, evaluate: Evaluate) -> dict[str, Any] | None:
+        """Fit the settings of some trials on a split, those apart that were; return the results if any fit succeeded.
+
+        Args:
+            trials: What the study asks for.
+            split: The number of the split.
+            most: How many fits there may be.
+            evaluate: Fits.
+        """
+        wanted = {self._key(trial.x): self.tuned.values(trial.x) for trial in trials}
+        new = {key: values for key, values in wanted.items() if (key, split) not in self.fits.rows}
+        new = dict(list(new.items())[:most])
+        if not new:
+            return None
+        self.fits.candidates |= {key: wanted[key] for key in new if key not in self.fits.candidates}
+        seeded = self._seeded(split)
+        results = self._succeeded(evaluate, [values | seeded for values in new.values()], split)
+        self.fits.enter(list(new), split, results)
+        return results
+
+    def _succeeded(self, evaluate: Evaluate, candidates: Sequence[dict[str, Any]], split: int) -> dict[str, Any] | None:
+        """Return the results; `None` if all of these fits failed, which need not end the search."""
+        try:
+            return evaluate(candidates, cv=self.splits.at(split))
+        except ValueError as error:
+            failed = len(self.fits.rows) + len(candidates)
+            if "fits failed" not in str(error) or (not self.fits.names and failed >= MOST_FAILURES):
+                raise
+            return None
+
+    def _seeded(self, split: int) -> dict[str, int]:
+        """Return the seeds of the estimator that go with a split."""
+        drawn = np.random.default_rng([self.key, split]).integers(2**31, size=len(self.seeds))
+        return dict(zip(self.seeds, drawn.tolist(), strict=True))
+
+    def _tell(self, trials: Sequence[Trial], split: int) -> None:
+        """Tell the study what came out; what there was no room for stays open."""
+        for trial in trials:
+            key = self._key(trial.x)
+            if (key, split) not in self.fits.rows or trial.id not in self.study.study.open_trials:
+                continue  # no room for it; or its other half has failed
+            score = self.fits.score(key, split, self.metric) if self.fits.names else np.nan
+            if np.isfinite(score):
+                self.study.tell(trial, score, block=f"split {split}")
+            else:
+                self.study.tell(trial, failed="the fit failed")
