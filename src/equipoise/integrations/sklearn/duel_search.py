@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from equipoise import _validation as check
 from equipoise.integrations.sklearn.cv_splits import Splits
 from equipoise.integrations.sklearn.distributions import Tuned
-from equipoise.integrations.sklearn.fitting import Evaluate, Fitting
+from equipoise.integrations.sklearn.fit_loop import Evaluate, FitLoop
 from equipoise.optimizer import Optimizer
 from equipoise.study import DuelGivenUp
 
@@ -110,11 +110,11 @@ class DuelSearchCV(BaseSearchCV):  # type: ignore[misc]
         self.study_.study.notify = _notify
         splits = Splits(self._checked_cv_orig, self.n_splits_)
         seeds = _free_seeds(self.estimator, self.param_distributions)
-        fitting = Fitting(self.study_, tuned, splits, seeds, int(rng.randint(2**31 - 1)), self.refit)
+        loop = FitLoop(self.study_, tuned, splits, seeds, int(rng.randint(2**31 - 1)), self.refit)
         self.n_splits_ = 1  # of each call of `evaluate_candidates`
-        results = fitting.run(evaluate_candidates, most, effective_n_jobs(self.n_jobs))
-        self.n_splits_ = len(fitting.fits.splits)
-        table = fitting.table()
+        results = loop.run(evaluate_candidates, most, effective_n_jobs(self.n_jobs))
+        self.n_splits_ = len(loop.fits.splits)
+        table = loop.table()
         results.clear()
         results.update(table)
 

@@ -24,7 +24,7 @@ Evaluate = Callable[..., dict[str, Any]]
 
 
 @dataclass
-class Fitting:
+class FitLoop:
     """A search that is under way.
 
     Attributes:
