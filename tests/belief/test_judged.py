@@ -128,8 +128,8 @@ def test_a_posterior_that_cannot_learn_from_judgements_says_so():
 
 
 @pytest.mark.filterwarnings("ignore::equipoise.study.SetAside")
-@pytest.mark.parametrize("scale", [1e5, 1e9, 1e19, 9.9e37])
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("scale", [1e5, 3e7, 1e9, 9.9e37])
+@pytest.mark.parametrize("seed", [0, 1, 5])
 def test_readings_that_dwarf_the_others_leave_a_belief_that_is_a_number(scale, seed):
     rng, opt = np.random.default_rng(seed), eq.Optimizer(eq.Box([(0, 1)]), rng=seed)
     for _ in range(4):
