@@ -3,14 +3,12 @@
 import os
 import platform
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from equipoise.log import Lines, LogError
+from equipoise.log import LogError, Records, now
 from equipoise.programs.question import AGAIN
 
 FORMAT = 1
@@ -95,45 +93,39 @@ class ComparisonLog:
         arms: Mapping[str, str] | None = None,
         notify: Callable[[Warning], object] = warnings.warn,
     ) -> None:
-        file, self._notify = Path(path), notify
-        if arms is not None and (not file.exists() or file.stat().st_size == 0):
-            first = {"equipoise-compare": FORMAT, "arms": dict(arms), "at": _now()}
-            Lines.create(file, first)
-        self._lines = Lines(file)
         self._sessions: list[dict[str, Any]] = []
         self._number = 0
-        self.arms: dict[str, str] = _header(file, self._lines.first())
+        first = None if arms is None else {"arms": dict(arms), "at": now()}
+        what = "a log of `equipoise compare`"
+        self._records = Records(path, "equipoise-compare", FORMAT, what, self._enter, first, notify)
+        kept = self._records.first.get("arms")
+        if not isinstance(kept, dict):
+            raise LogError(f"{path} must be {what}, but it names no arms")
+        self.arms: dict[str, str] = dict(kept)
         if arms is not None and _rivals(arms) != _rivals(self.arms):
-            raise LogError(f"{file} compares {', '.join(self.arms)}: it cannot take {', '.join(arms)}")
+            raise LogError(f"{path} compares {', '.join(self.arms)}: it cannot take {', '.join(arms)}")
 
     @property
     def sessions(self) -> list[MeasuredSession]:
         """What the file holds, read anew; sessions without a round are left out."""
-        self._read()
+        self._records.read()
         kept = [found for found in self._sessions if found["rounds"]]
         return [MeasuredSession(found["at"], found["host"], tuple(found["rounds"])) for found in kept]
 
     def begin(self) -> None:
         """Begin a session: what is added from now on belongs to it."""
         boot = BOOT.read_text().strip() if BOOT.exists() else None
-        with self._writing():
+        with self._records.writing():
             self._number = len(self._sessions) + 1
-            about = {"session": self._number, "host": platform.node(), "boot": boot, "at": _now()}
-            self._append(about)
+            about = {"session": self._number, "host": platform.node(), "boot": boot, "at": now()}
+            self._records.append(about)
 
     def add(self, runs: Sequence[Execution]) -> None:
         """Put a round on the disk."""
         if not self._number:
             raise RuntimeError("`begin` must be called before a round is added")
-        with self._writing():
-            self._append({"round": self._number, "runs": [asdict(run) for run in runs], "at": _now()})
-
-    def _read(self) -> None:
-        for content, _ in self._lines.news():
-            try:
-                self._enter(content)
-            except (KeyError, TypeError, IndexError) as error:
-                raise self._lines.damaged(f"it makes no sense: {error!r}") from None
+        with self._records.writing():
+            self._records.append({"round": self._number, "runs": [asdict(run) for run in runs], "at": now()})
 
     def _enter(self, content: Mapping[str, Any]) -> None:
         if "session" in content:
@@ -142,36 +134,7 @@ class ComparisonLog:
             runs = tuple(Execution(**run) for run in content["runs"])
             self._sessions[content["round"] - 1]["rounds"].append(runs)
 
-    def _append(self, content: Mapping[str, Any]) -> None:
-        self._lines.append(content)
-        self._read()
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """Keep others out, and know everything that they wrote."""
-        self._lines.lock()
-        try:
-            self._read()
-            notice = self._lines.mend()
-            if notice is not None:
-                self._notify(notice)
-            self._read()
-            yield
-        finally:
-            self._lines.unlock()
-
-
-def _header(path: Path, first: Mapping[str, Any] | None) -> dict[str, str]:
-    """Return the arms of a file; refuse one that is something else."""
-    if first is None or first.get("equipoise-compare") != FORMAT or not isinstance(first.get("arms"), dict):
-        raise LogError(f"{path} must be a log of `equipoise compare`, format {FORMAT}, but it is not")
-    return dict(first["arms"])
-
 
 def _rivals(arms: Mapping[str, str]) -> set[str]:
     """Return the names that compete: a session may have the null, or not."""
     return {arm for arm in arms if not arm.endswith(AGAIN)}
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
