@@ -25,7 +25,6 @@ from equipoise.log.lock import LockTimeoutError as LockTimeoutError
 from equipoise.log.parts import KNOWN as KNOWN
 from equipoise.log.parts import described as described
 from equipoise.log.parts import restored as restored
-from equipoise.log.record_file import Records as Records
 from equipoise.log.streams import AUDIT as AUDIT
 from equipoise.log.streams import COINS as COINS
 from equipoise.log.streams import DESIGN as DESIGN

@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from equipoise.log import LogError, Records, now
+from equipoise.log import LogError, now
 from equipoise.programs.question import AGAIN
+from equipoise.programs.record_file import Records
 
 FORMAT = 1
 BOOT = Path("/proc/sys/kernel/random/boot_id")

@@ -32,7 +32,7 @@ NEAREST = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Gate:
+class Checkpoint:
     """Lets pass what may be asked for in a part of the space.
 
     Attributes:
@@ -48,7 +48,7 @@ class Gate:
     allowed: Domain
 
     @classmethod
-    def of(cls, state: State, space: Domain, worker: str | None = None) -> "Gate":
+    def of(cls, state: State, space: Domain, worker: str | None = None) -> "Checkpoint":
         """Return the gate of a state."""
         reach = state.reach(space, worker)
         return cls(state, space, reach, state.allowed(space, reach))
@@ -171,7 +171,7 @@ def handed(state: State, worker: str | None, part: Domain | None) -> Handed | No
         if part is None and state.unrestricted:
             return Handed(i, worker)
         here = state.setup.space.through(planned) if part is None else part
-        event = Gate.of(state, here, worker).handed(i, planned, worker)
+        event = Checkpoint.of(state, here, worker).handed(i, planned, worker)
         if event is not None:
             return event
     return None

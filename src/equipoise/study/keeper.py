@@ -38,7 +38,7 @@ from equipoise.log import (
 )
 from equipoise.offsets import Circumstances
 from equipoise.spaces import Domain
-from equipoise.study.gate import Gate, handed
+from equipoise.study.gate import Checkpoint, handed
 from equipoise.study.lessons import Overdue, calmly
 from equipoise.study.plans import Plan
 from equipoise.study.proposing import Proposer
@@ -198,7 +198,7 @@ class Keeper:
         with self._calmly():
             event: Handed | Asked | None = handed(state, worker, None if context is None else self.space.at(context))
             if event is None:
-                gate = Gate.of(state, self.present(context), worker)
+                gate = Checkpoint.of(state, self.present(context), worker)
                 event = gate.asked(self._duel(gate), worker)
         self.happen(event)
         return state.ledger.handed[event.trial]
@@ -206,9 +206,9 @@ class Keeper:
     def proposed(self, part: Domain) -> Duel:
         """Return the duel that is proposed next in a part of the space."""
         with self._calmly():
-            return self._duel(Gate.of(self.state, part))
+            return self._duel(Checkpoint.of(self.state, part))
 
-    def _duel(self, gate: Gate) -> Duel:
+    def _duel(self, gate: Checkpoint) -> Duel:
         return self._proposer.at(gate.space).duel(gate, self._streams.at(self.state.duels, PROPOSE))
 
     def reproduced(self, event: Asked) -> Reproduction:

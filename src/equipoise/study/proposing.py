@@ -17,7 +17,7 @@ from equipoise.reductions import Reduction, TwoPoint
 from equipoise.spaces import Domain
 from equipoise.study.defaults import default_explorer, judging_policy
 from equipoise.study.exploring import Explorer, apart, sequence, unasked
-from equipoise.study.gate import Gate
+from equipoise.study.gate import Checkpoint
 from equipoise.study.plans import Plan
 from equipoise.study.requests import named
 from equipoise.study.setup import Setup
@@ -63,7 +63,7 @@ class Proposer:
             return self
         return replace(self, space=space, explorer=None if self.explorer is None else self.explorer.at(space))
 
-    def duel(self, gate: Gate, rng: Generator) -> Duel:
+    def duel(self, gate: Checkpoint, rng: Generator) -> Duel:
         """Propose the next duel; what is still open already shrinks the variance, so that the next one differs.
 
         A plan that is under way comes first. Its duels are of two readings, whatever the reduction of the study.
@@ -82,7 +82,7 @@ class Proposer:
         proposal = gate.admit(proposal, rng)
         return self.reduction(proposal, rng, _forecast(state, proposal))
 
-    def pair(self, gate: Gate, rng: Generator) -> FloatArray:
+    def pair(self, gate: Checkpoint, rng: Generator) -> FloatArray:
         """Propose two points to be judged, in the order of a coin, shape (2, d); of a plan if one is under way."""
         state = gate.state
         serves, posterior = state.serves(self.space), state.awaiting()
@@ -102,9 +102,9 @@ class Proposer:
         name = named(judge)
         if again is not None:
             earlier = state.ledger.must_be_pair(again)
-            gate = Gate.of(state, state.setup.space.through(earlier.points[1]))
+            gate = Checkpoint.of(state, state.setup.space.through(earlier.points[1]))
             return gate.paired(earlier.points[::-1].copy(), earlier.steps, name, again)
-        chosen, gate = known_scale(steps), Gate.of(state, part)
+        chosen, gate = known_scale(steps), Checkpoint.of(state, part)
         points = self.at(part).pair(gate, self.streams.at(len(state.ledger.pairs), PAIRS))
         return gate.paired(points, chosen, name)
 
@@ -118,7 +118,7 @@ class Proposer:
             proposal = policy(posterior.at(candidates(space, posterior, policy.scores, rng)), rng)
         return proposal if start is None or begun else Proposal.pair(start, _other(proposal.points, start))
 
-    def _started(self, start: FloatArray, proposal: Proposal, gate: Gate, rng: Generator) -> Duel:
+    def _started(self, start: FloatArray, proposal: Proposal, gate: Checkpoint, rng: Generator) -> Duel:
         """Return the first duel: the start against another point of a proposal, both measured; or the start alone."""
         start = self.space.snap(start[None])[0]
         if len(proposal.points) == 1:
@@ -144,7 +144,7 @@ class Proposer:
         return proposal
 
 
-def _rival(posterior: Posterior, gate: Gate, leader: FloatArray, rng: Generator) -> FloatArray:
+def _rival(posterior: Posterior, gate: Checkpoint, leader: FloatArray, rng: Generator) -> FloatArray:
     """Return the most promising of the other points: a judge need not compare a setting with itself."""
     found = candidates(gate.allowed, posterior, (optimism,), rng)
     found = found[(found != leader).any(axis=1) & gate.admits(found, [leader])]

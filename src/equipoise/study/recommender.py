@@ -21,7 +21,7 @@ from equipoise.data import Duel
 from equipoise.log import COINS, RANKS, RECOMMEND, Asked, Planned, Streams
 from equipoise.spaces import Domain
 from equipoise.study.alerts import wrong_unit
-from equipoise.study.gate import Gate
+from equipoise.study.gate import Checkpoint
 from equipoise.study.state import State
 from equipoise.study.views import unit_of
 
@@ -92,7 +92,7 @@ class Recommender:
         best = self.space.encode(self.recommend(state, state.readings).x)
         if against is None:
             start = state.standing(self.space).start
-            points = finalists(Gate.of(state, self.space).allowed, state.posterior, best, start, runners_up)
+            points = finalists(Checkpoint.of(state, self.space).allowed, state.posterior, best, start, runners_up)
         else:
             points = against[_linalg.firsts(against)]
             points = np.concatenate((best[None], points[(points != best).any(axis=1)]))

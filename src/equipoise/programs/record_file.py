@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from equipoise.log.jsonl import Lines, LogError
+from equipoise.log import Lines, LogError
 
 
 class Records:
