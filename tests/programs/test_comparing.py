@@ -16,8 +16,9 @@ import pytest
 
 from equipoise.programs import Question, verdict_of
 from equipoise.programs.commands.live import Live
-from equipoise.programs.commands.measuring import Job, _must_be_told
-from equipoise.programs.commands.processes import Programs, RunOptions, last_number
+from equipoise.programs.commands.measuring import told
+from equipoise.programs.commands.metrics import last_number
+from equipoise.programs.commands.processes import Programs, RunOptions
 from equipoise.programs.comparison_log import ComparisonLog, Execution
 from equipoise.runners import FailedError
 from invoking import gone, interruptible, invoke
@@ -84,13 +85,21 @@ def test_cpu_time_is_user_and_system_time():
 
 
 def test_a_time_that_reads_zero_is_refused_with_advice():
-    """Some systems estimate how much of so little was theirs."""
+    """No clock has seen it compute."""
     nothing = Execution("a", 0.001, 0.0, 0.0, 1e7)
     with Programs(RunOptions(shell=())) as programs:
         for metric in ("cpu", "user", "system"):
             with pytest.raises(FailedError, match=f"its {metric} time reads 0 .advice: --scale difference."):
-                _must_be_told(nothing, Job({}, metric), programs)
-            _must_be_told(nothing, Job({}, metric, ratio=False), programs)
+                told(nothing, [metric], programs, early=True)
+        assert told(nothing, [], programs, early=True) == nothing
+
+
+def test_a_coarse_clock_that_says_all_was_for_the_system_ends_nothing():
+    """Of a program that mostly waits, some systems only estimate whose its few ticks were."""
+    with Programs(RunOptions(shell=())) as programs:
+        assert told(Execution("a", 0.1, 0.0, 0.02, 1e7), ["user"], programs, early=True).user == 0.0002
+        assert told(Execution("a", 0.1, 0.02, 0.0, 1e7), ["system"], programs, early=True).system == 0.0002
+        assert told(Execution("a", 0.1, 0.01, 0.01, 1e7), ["user"], programs, early=True).user == 0.01
 
 
 def test_memory_is_the_programs_and_not_ours():
@@ -363,9 +372,8 @@ def test_per_cent_where_ratios_count():
 
 def test_errors_are_no_verdicts():
     for arguments in (
-        ["a"],
         [],
-        ["a", "a"],
+        ["a", "b", "-n", "x", "-n", "x"],
         ["a", "b", "--nonsense"],
         ["a", "b", "--time", "soon"],
         ["a", "b", *["-n", "x"] * 3],

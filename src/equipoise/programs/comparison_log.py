@@ -4,7 +4,7 @@ import os
 import platform
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ class Execution:
         rss: The most memory it has had, in bytes; `None` if that was too little to be told.
         exit: Its exit code.
         reading: The last number it printed, where that was asked for.
+        numbers: Everything else that was asked for, by name: events, and other numbers that it printed.
     """
 
     arm: str
@@ -37,6 +38,7 @@ class Execution:
     rss: float | None
     exit: int = 0
     reading: float | None = None
+    numbers: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def cpu(self) -> float:
@@ -45,7 +47,7 @@ class Execution:
 
     def value(self, metric: str) -> float:
         """Return one of the numbers, by name; refuse one that was not taken."""
-        value = getattr(self, metric)
+        value = self.numbers[metric] if metric in self.numbers else getattr(self, metric, None)
         if value is None:
             raise ValueError(f"`metric` must be one that was measured, got {metric!r}")
         return float(value)
@@ -77,6 +79,7 @@ class ComparisonLog:
         path: The file; made where there is none.
         arms: Command lines by name. A file that compares other names is refused; `None` reads any.
         notify: Called with what the user should know: that a line was torn by a crash.
+        exact: Whether the command lines must be the same too: those of revisions have the commits.
 
     Example:
         >>> import tempfile
@@ -93,6 +96,7 @@ class ComparisonLog:
         path: str | os.PathLike[str],
         arms: Mapping[str, str] | None = None,
         notify: Callable[[Warning], object] = warnings.warn,
+        exact: bool = False,
     ) -> None:
         self._sessions: list[dict[str, Any]] = []
         self._number = 0
@@ -105,6 +109,9 @@ class ComparisonLog:
         self.arms: dict[str, str] = dict(kept)
         if arms is not None and _rivals(arms) != _rivals(self.arms):
             raise LogError(f"{path} compares {', '.join(self.arms)}: it cannot take {', '.join(arms)}")
+        for arm, command in (arms or {}).items():
+            if exact and self.arms.get(arm, command) != command:
+                raise LogError(f"{path} has {arm} as {self.arms[arm]}: it cannot take {command}")
 
     @property
     def sessions(self) -> list[MeasuredSession]:

@@ -1,6 +1,6 @@
 """Rounds: every one a random order of all arms that are still of interest, asked for and told one by one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -109,6 +109,13 @@ class Contest:
         if value is not None:
             self._enter(turn, self.question.reading(value))
         del self._open[turn.id]
+
+    def take(self, readings: Mapping[str, float]) -> None:
+        """Count a round that was drawn and measured for another contest, with other readings of the same runs."""
+        self._rounds.append({})
+        for arm, value in readings.items():
+            self._enter(Turn(self._asked, arm, len(self._rounds) - 1), self.question.reading(value))
+            self._asked += 1
 
     def verdict(self) -> Verdict:
         """Return what is known now; it may be looked at as often as one likes."""

@@ -4,6 +4,7 @@ import math
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,45 +12,89 @@ import click
 
 from equipoise.programs.calling import SAME_TIME
 from equipoise.programs.commands.measuring import Job
-from equipoise.programs.commands.processes import RunOptions, file_for
-from equipoise.programs.question import Kind, Question
+from equipoise.programs.commands.metrics import EVENTS, KINDS, Read, kinds, reads
+from equipoise.programs.commands.processes import LAST, Place, RunOptions, file_for
+from equipoise.programs.question import Question
+from equipoise.runners import Revision
 
 SECONDS = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
-TIMES = ("wall", "cpu", "user", "system")
-KINDS: dict[str, Kind] = {**dict.fromkeys(TIMES, "time"), "rss": "memory", "reading": "reading"}
 DEFAULT_SECONDS, DEFAULT_ROUNDS = 60.0, 10
+ALONE_SECONDS = 3.0
+"""How long a command by itself is measured at least, as hyperfine does."""
 
 
-def duration(ctx: click.Context, option: click.Parameter, text: str | None) -> float | None:
-    """Return seconds from a text such as 60s, 500ms, 10m or 1h."""
-    if text is None:
-        return None
+def seconds_of(text: str) -> float:
+    """Return seconds from a text such as 60s, 500ms, 10m or 1h.
+
+    Example:
+        >>> seconds_of("500ms"), seconds_of("2m")
+        (0.5, 120.0)
+    """
     match = re.fullmatch(r"(\d+\.?\d*|\.\d+)\s*(ms|s|min|m|h|)", text.strip())
     if match is None or float(match[1]) == 0:
-        raise click.BadParameter(f"must be a time such as 60s, 10m or 1h, got {text!r}", ctx, option)
+        raise ValueError(f"must be a time such as 60s, 10m or 1h, got {text!r}")
     return float(match[1]) * SECONDS[match[2]]
 
 
+def duration(ctx: click.Context, option: click.Parameter, text: str | None) -> float | None:
+    """Return seconds from the text of an option."""
+    try:
+        return None if text is None else seconds_of(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error), ctx, option) from None
+
+
 def named(commands: Sequence[str], names: Sequence[str]) -> dict[str, str]:
-    """Return command lines by name: their own, where none is given."""
+    """Return command lines by name: their own, where none is given; the same one twice gets a number.
+
+    Example:
+        >>> named(["./a", "./a", "./b"], [])
+        {'./a': './a', './a (2)': './a', './b': './b'}
+    """
     if len(names) > len(commands):
         raise click.UsageError(
             f"--name must be given at most once for each command, got {len(names)} for {len(commands)}"
         )
-    called = [*names, *commands[len(names) :]]
-    if len(set(called)) < len(called):
-        raise click.UsageError("each command must have a name of its own: use --name, and --null for a command twice")
+    if len(set(names)) < len(names):
+        raise click.UsageError("--name must be another one for each command")
+    called = list(names)
+    for command in commands[len(names) :]:
+        number = 1 + sum(each == command or each.startswith(f"{command} (") for each in called)
+        called.append(command if number == 1 else f"{command} ({number})")
     return dict(zip(called, commands, strict=True))
 
 
-def question(arms: Sequence[str], options: Mapping[str, Any], null: str | None) -> Question:
-    """Return what is asked, with the usual scale and margin of the metric."""
-    kind = KINDS[options["metric"]]
-    scale = options["scale"] or ("difference" if kind == "reading" else "ratio")
+def read_options(options: Mapping[str, Any]) -> tuple[tuple[Read, ...], tuple[str, ...]]:
+    """Return what is read from the output, and the metrics that are compared, the first of which decides alone."""
+    read = tuple(reads(text) for text in options["read"])
+    metrics = options["metric"] or tuple(each.name for each in read[:1]) or ("wall",)
+    known = kinds(read)
+    if unknown := [metric for metric in metrics if metric not in known]:
+        rule = f"one of {', '.join([*KINDS, *EVENTS])}, or the name of a --read"
+        raise click.UsageError(f"--metric must be {rule}, got {unknown[0]!r}")
+    if len(set(metrics)) < len(metrics) or len({each.name for each in read}) < len(read):
+        raise click.UsageError("--metric and --read must name each number once")
+    if "reading" in metrics and "reading" not in {each.name for each in read}:
+        read = (*read, LAST)
+    return read, tuple(metrics)
+
+
+def questions(arms: Sequence[str], options: Mapping[str, Any], null: str | None) -> dict[str, Question]:
+    """Return what is asked, by metric: all claims together may be wrong as often as one alone."""
+    read, metrics = read_options(options)
+    return {metric: question(arms, metric, read, {**options, "metrics": len(metrics)}, null) for metric in metrics}
+
+
+def question(
+    arms: Sequence[str], metric: str, read: Sequence[Read], options: Mapping[str, Any], null: str | None = None
+) -> Question:
+    """Return what is asked of one metric, with its usual scale and margin."""
+    kind = kinds(read)[metric]
+    scale = options["scale"] or ("difference" if kind == "reading" and metric not in EVENTS else "ratio")
     margin, limit = (_size(f"--{name}", options[name.replace("-", "_")], scale) for name in ("margin", "fail-above"))
     usual = SAME_TIME if scale == "ratio" else 0.0
     sense = {"higher": options["higher"], "scale": scale, "kind": kind, "null": null}
-    claim = {"center": options["center"], "alpha": options["alpha"], "fail_above": limit}
+    claim = {"center": options["center"], "alpha": options["alpha"] / options.get("metrics", 1), "fail_above": limit}
     return Question(tuple(arms), margin=usual if margin is None else margin, **sense, **claim)
 
 
@@ -64,32 +109,49 @@ def _size(option: str, text: str | None, scale: str) -> float | None:
     return float(match[1]) / (100 if match[2] else 1)
 
 
-def job(commands: Mapping[str, str], asked: Question, options: Mapping[str, Any]) -> Job:
+def job(commands: Mapping[str, str], null: str | None, options: Mapping[str, Any]) -> Job:
     """Return what to run."""
     given, arms = options["seconds"], list(commands)
-    most = options["max_runs"] or math.inf
-    least = min(options["min_runs"] or (DEFAULT_ROUNDS if given is None else 1), most)
-    prepare, setup, cleanup = (_each(name, options[name], arms) for name in ("prepare", "setup", "cleanup"))
-    if asked.null is not None:
-        commands = {**commands, asked.null: commands[arms[0]]}
-        prepare |= {asked.null: prepare[arms[0]]} if prepare else {}
+    exact = options["runs"]
+    most = exact or options["max_runs"] or math.inf
+    least = min(exact or options["min_runs"] or (DEFAULT_ROUNDS if given is None else 1), most)
+    prepare, conclude, setup, cleanup = (
+        _each(name, options[name], arms) for name in ("prepare", "conclude", "setup", "cleanup")
+    )
+    if null is not None:
+        first = arms[0]
+        commands = {**commands, null: commands[first]}
+        prepare, conclude = ({**each, null: each[first]} if each else {} for each in (prepare, conclude))
+    alone = ALONE_SECONDS if len(commands) == 1 and given is None and not math.isfinite(most) else 0.0
     return Job(
         commands,
-        options["metric"],
-        ratio=asked.scale == "ratio",
         prepare=prepare,
-        setup=_first(setup, options["setup"]),
-        cleanup=_first(cleanup, options["cleanup"]),
+        conclude=conclude,
+        setup=_once("--setup", setup, options["setup"]),
+        cleanup=_once("--cleanup", cleanup, options["cleanup"]),
         warmup=options["warmup"],
         min_rounds=int(least),
         max_rounds=most,
         seconds=given or DEFAULT_SECONDS,
+        min_seconds=options["min_seconds"] or alone,
     )
 
 
-def _first(each: dict[str, str], given: Sequence[str]) -> dict[str, str]:
+def in_revisions(todo: Job, found: Mapping[str, Revision], null: str | None, build: str | None) -> Job:
+    """Return what to run with every arm in the folder of its revision, which is built first."""
+    places = {arm: Place(str(each.folder)) for arm, each in found.items()}
+    if null is not None:
+        places[null] = next(iter(places.values()))
+    arms = [arm for arm in found if arm != null]
+    setup = [(option, each, line) for option, _, line in todo.setup for each in arms]
+    cleanup = [(option, each, line) for option, _, line in todo.cleanup for each in arms]
+    built = [] if build is None else [(f"--build, in {arm},", arm, build) for arm in arms]
+    return replace(todo, places=places, setup=[*built, *setup], cleanup=cleanup)
+
+
+def _once(option: str, each: Mapping[str, str], given: Sequence[str]) -> list[tuple[str, str, str]]:
     """Return what is run once: for the first arm alone, where one command line is for all."""
-    return dict(list(each.items())[: len(given)])
+    return [(option, arm, line) for arm, line in list(each.items())[: len(given)]]
 
 
 def _each(name: str, given: Sequence[str], arms: Sequence[str]) -> dict[str, str]:
@@ -99,14 +161,14 @@ def _each(name: str, given: Sequence[str], arms: Sequence[str]) -> dict[str, str
     return dict(zip(arms, [*given] * (len(arms) if len(given) == 1 else 1), strict=False))
 
 
-def setup(options: Mapping[str, Any]) -> RunOptions:
+def setup(options: Mapping[str, Any], read: tuple[Read, ...] = (), events: Sequence[str] = ()) -> RunOptions:
     """Return how programs are run."""
     none = options["no_shell"] or options["shell"] == "none"
     shell = () if none else ("sh",) if options["shell"] == "default" else tuple(shlex.split(options["shell"]))
     stdin, stdout = file_for(options["stdin"]), options["stdout"]
     if not Path(stdin).exists():
         raise click.UsageError(f"--input must be a file, got {options['stdin']}")
-    rest = {"ignore_failure": options["ignore_failure"], "reads": options["metric"] == "reading"}
+    rest = {"ignore_failure": options.get("ignore_failure", False), "reads": read, "events": tuple(events)}
     return RunOptions(
         shell, stdin, None if stdout == "inherit" else file_for(stdout), options["timeout"] or 0.0, **rest
     )

@@ -1,9 +1,10 @@
 """`equipoise compare`: which of these programs is faster, smaller or better, on a host that drifts."""
 
+import shlex
 import statistics
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,17 +13,22 @@ import click
 
 from equipoise.cli.common import INTERRUPTED, FailingError, command, harmless, noted, printable
 from equipoise.cli.interrupting import interruptible
-from equipoise.programs.commands.arranging import KINDS, duration, job, named, question, setup
-from equipoise.programs.commands.exporting import say_all
+from equipoise.programs.commands.arranging import in_revisions, job, named, questions, read_options, setup
+from equipoise.programs.commands.exporting import Report, say_all
 from equipoise.programs.commands.live import Live
-from equipoise.programs.commands.measuring import SHORT, measure, tidy
+from equipoise.programs.commands.measuring import SHORT, Bench, Early, Job, measure
+from equipoise.programs.commands.metrics import EVENTS, kinds
+from equipoise.programs.commands.options import BUDGET, CLAIM, EXPORTS, HOOKS, RUNNING, WHAT
 from equipoise.programs.commands.processes import Programs
-from equipoise.programs.comparison_log import ComparisonLog, Execution
+from equipoise.programs.commands.scanning import scanned, settings
+from equipoise.programs.comparison_log import ComparisonLog
+from equipoise.programs.findings import FAILED, PASSED, UNDECIDED
 from equipoise.programs.phrases import amount
-from equipoise.programs.question import AGAIN
+from equipoise.programs.question import AGAIN, Question
 from equipoise.programs.rounds import Contest
 from equipoise.programs.sessions import over
 from equipoise.programs.verdict import Verdict
+from equipoise.runners import Revision, checked_out, ends
 
 WRONG_USAGE = 64
 """Exit code where nothing was measured; 1 and 2 are verdicts here."""
@@ -30,6 +36,7 @@ WRONG_USAGE = 64
 EXAMPLES = """equipoise compare './old' './new'                           until it is decided, 60 s at most
 equipoise compare -n old './a.out x' -n new './b.out x' --time 5m --margin 0.5%
 equipoise compare './old' './new' --fail-above 2% --json out.json      for CI: exit status 0, 1 or 2
+equipoise compare --git main..HEAD --build make -- ./bench             two revisions, each in a folder of its own
 equipoise compare './old' './new' --log results.jsonl       again on another day: a verdict over sessions
 equipoise compare './a' './b' --metric reading --higher --margin 0.5   the last number printed"""
 
@@ -70,103 +77,130 @@ def _errors_apart() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a call: the verdict, the executions behind it, what ended it too early, and a note for people."""
+    """What came of a call: what to tell, what ended it too early, and a note for people."""
 
-    verdict: Verdict
-    runs: Sequence[Execution]
-    early: KeyboardInterrupt | FailingError | None = None
+    report: Report
+    early: Early | None = None
     note: str = ""
 
 
 @command("compare", EXAMPLES, cls=_Apart, short_help="Which program is faster, on a host that drifts?")
 @click.argument("commands", nargs=-1)
-@click.option("-n", "--name", "--command-name", "names", multiple=True, help="Name of a command, in their order.")
-@click.option("--metric", type=click.Choice(list(KINDS)), default="wall", show_default=True, help="What is compared.")
-@click.option("--higher", is_flag=True, help="Higher is better.")
-@click.option(
-    "--scale", type=click.Choice(["ratio", "difference"]), help="[default: difference for a reading, else ratio]"
-)
-@click.option(
-    "--center",
-    type=click.Choice(["typical", "median", "mean"]),
-    default="typical",
-    show_default=True,
-    help="What is claimed of a pair of runs.",
-)
-@click.option("--margin", help="Arms that differ by less are the same: 1%, or 0.5 where differences count.")
-@click.option("--fail-above", help="Only ask whether a command is worse than the first by more: 2%.")
-@click.option(
-    "--alpha",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.05,
-    show_default=True,
-    help="How often a verdict may be wrong.",
-)
-@click.option("--null", is_flag=True, help="Measure the first command twice a round: the floor of the noise.")
-@click.option("--time", "seconds", callback=duration, help="Stop after this time, decided or not.  [default: 60s]")
-@click.option("-m", "--min-runs", type=click.IntRange(min=1), help="Rounds at least.  [default: 10 without --time]")
-@click.option("-M", "--max-runs", type=click.IntRange(min=1), help="Rounds at most.")
-@click.option("-w", "--warmup", type=click.IntRange(min=0), default=0, help="Rounds first that do not count.")
-@click.option("-p", "--prepare", multiple=True, help="Run before each run: one for all commands, or one each.")
-@click.option("-s", "--setup", multiple=True, help="Run once before all: one for all commands, or one each.")
-@click.option("-c", "--cleanup", multiple=True, help="Run once after all: one for all commands, or one each.")
-@click.option("-S", "--shell", default="default", show_default=True, help="none, default (sh), or another shell.")
-@click.option("-N", "no_shell", is_flag=True, help="The same as --shell none.")
+@WHAT
+@CLAIM
+@BUDGET
+@HOOKS
+@RUNNING
 @click.option("-i", "--ignore-failure", is_flag=True, help="A command that fails counts all the same.")
-@click.option("--timeout", callback=duration, help="A run that takes longer has failed.")
-@click.option("--input", "stdin", default="null", show_default=True, help="File for standard input, or null.")
-@click.option("--output", "stdout", default="null", show_default=True, help="null, inherit, or a file to append to.")
+@click.option("--show-output", is_flag=True, help="The same as --output inherit.")
 @click.option("--log", type=click.Path(path_type=Path), help="Keep all runs; a file that exists gets one more session.")
 @click.option("--seed", type=click.IntRange(min=0), help="Of the random orders.")
-@click.option("--json", "--export-json", "json_file", help="Write results as hyperfine does, and ours; - prints them.")
-@click.option("--markdown", "--export-markdown", "markdown_file", help="Write a table; - prints it.")
-@click.option("--csv", "--export-csv", "csv_file", help="Write a table as hyperfine does; - prints it.")
-@click.option("--plot", "picture", type=click.Path(path_type=Path), help="Draw a picture, such as compare.png.")
+@EXPORTS
 def compare(commands: tuple[str, ...], names: tuple[str, ...], **options: Any) -> None:
     """Measure COMMANDS in rounds, each in a random order, until it is decided which is better.
 
     What slows the host down slows all of a round, so it cancels; and the verdict holds though it is looked at after
     every round. The first command is the one that others are compared with. With --log and no commands the verdict of
-    a log is printed again.
+    a log is printed again. With --git there is one command, which is run in each revision. One command by itself is
+    measured, and compared with nothing.
     """
     log: Path | None = options.pop("log")
-    files = {name: options.pop(name) for name in ("json_file", "markdown_file", "csv_file", "picture")}
-    if len(commands) < 2 and (commands or log is None):
-        raise click.UsageError("COMMANDS must be two or more; or none, and --log with a file to read")
-    found = _measured(named(commands, names), log, options) if commands or log is None else _read(log, options)
+    files = {name: options.pop(name) for name in ("json_file", "markdown_file", "csv_file", "junit_file", "picture")}
+    if options["show_output"]:
+        options["stdout"] = "inherit"
+    if options["reference"] is not None:
+        commands = (options["reference"], *commands)
+    if not commands and log is None:
+        raise click.UsageError("COMMANDS must be given; or none, and --log with a file to read")
+    found = _measured(commands, names, log, options) if commands else _read(log or Path(), options)
     if found.note:
         click.echo(printable(found.note), err=True)
-    say_all(found.verdict, found.runs, options["metric"], files)
+    say_all(found.report, files)
     if isinstance(found.early, FailingError):
         raise found.early
-    gated = found.verdict.question.fail_above is not None
-    sys.exit(found.verdict.gate if gated else INTERRUPTED if found.early else 0)
+    gated = options["fail_above"] is not None and found.report.verdicts
+    sys.exit(gate(found.report) if gated else INTERRUPTED if found.early else 0)
 
 
 compare.epilog = EXIT_STATUS + (compare.epilog or "")
 
 
-def _measured(commands: Mapping[str, str], log: Path | None, options: Mapping[str, Any]) -> Outcome:
+def gate(report: Report) -> int:
+    """Return the answer to whether an arm is worse than the first one by more than a limit, by any metric."""
+    gates = {verdict.gate for verdict in report.verdicts.values()}
+    return next((answer for answer in (FAILED, UNDECIDED) if answer in gates), PASSED)
+
+
+def _measured(commands: Sequence[str], names: Sequence[str], log: Path | None, options: Mapping[str, Any]) -> Outcome:
     """Measure a session; the verdict is over it and those that the log has already."""
-    null = next(iter(commands)) + AGAIN if options["null"] else None
-    asked = question([*commands, *([null] if null else [])], options, null)
-    todo, how = job(commands, asked, options), setup(options)
-    results = None if log is None else ComparisonLog(log, todo.commands, notify=noted)
-    sessions = [] if results is None else [each.values(todo.metric) for each in results.sessions]
+    given = settings(options["lists"], options["scans"], options["steps"])
+    commands, names, options = scanned(commands, names, given, options)
+    with ExitStack() as stack:
+        stack.enter_context(interruptible())
+        found = _revisions(stack, options)
+        arms = _in_each(commands, found) if found else named(commands, names)
+        null = next(iter(arms)) + AGAIN if options["null"] else None
+        todo = job(arms, null, options)
+        if found:
+            todo = in_revisions(todo, found, null, options["build"])
+        return _session(todo, null, found, log, options)
+
+
+def _revisions(stack: ExitStack, options: Mapping[str, Any]) -> dict[str, Revision]:
+    """Check out the revisions to compare, by name."""
+    if not options["revisions"]:
+        if options["build"] is not None:
+            raise click.UsageError("--build goes with --git: --setup runs a command before all")
+        return {}
+    given: Sequence[str] = options["revisions"]
+    wanted = ends(given[0]) if len(given) == 1 else given
+    found = stack.enter_context(checked_out(list(dict.fromkeys(wanted))))
+    if len({each.commit for each in found.values()}) < 2:
+        click.echo("Note: the revisions are the same commit: a program is compared with itself.", err=True)
+    return {name or "working tree": each for name, each in found.items()}
+
+
+def _in_each(words: Sequence[str], found: Mapping[str, Revision]) -> dict[str, str]:
+    """Return the one command by the name of each revision; words behind `--` are one command."""
+    line = words[0] if len(words) == 1 else shlex.join(words)
+    if len(found) < 2:
+        raise click.UsageError(f"--git must name two revisions that differ by name, got {', '.join(found)}")
+    return dict.fromkeys(found, line)
+
+
+def _session(
+    todo: Job, null: str | None, found: Mapping[str, Revision], log: Path | None, options: Mapping[str, Any]
+) -> Outcome:
+    """Measure a session of a job."""
+    read, metrics = read_options(options)
+    how = setup(options, read, [metric for metric in metrics if metric in EVENTS])
+    asked = questions(list(todo.commands), options, null) if len(todo.commands) > 1 else {}
+    lines = {arm: f"{found[arm].commit or 'uncommitted'}: {line}" if arm in found else line
+             for arm, line in todo.commands.items()}  # fmt: skip
+    results = None if log is None else ComparisonLog(log, lines, notify=noted, exact=bool(found))
+    earlier = [] if results is None else results.sessions
+    sessions = {metric: [each.values(metric) for each in earlier] for metric in asked}
     if results is not None:
         results.begin()
-    contest = Contest(asked, rng=options["seed"])
-    with interruptible():
+    contests = {metric: Contest(each, rng=options["seed"]) for metric, each in asked.items()}
+    with Programs(how) as programs:
+        bench = Bench(todo, contests, programs, results)
+        early, shell_cost = measure(bench, Live(sys.stderr, todo.seconds)), programs.shell_cost["wall"]
+    if todo.cleanup:
         with Programs(how) as programs:
-            rounds, early = measure(contest, programs, todo, results, Live(sys.stderr, todo.seconds))
-        if todo.cleanup:
-            tidy(how, todo)
-    if isinstance(early, FailingError) and not rounds:
+            Bench(todo, {}, programs).tidy()
+    if isinstance(early, FailingError) and not bench.rounds:
         raise early
-    verdict, runs = contest.verdict(), [run for each in rounds for run in each]
-    if sessions:
-        verdict = over(asked, [*sessions, verdict.rounds] if rounds else sessions)
-    return Outcome(verdict, runs, early, _note(verdict, rounds, programs.shell_cost["wall"], early is not None))
+    verdicts = {metric: _over(contest, sessions[metric]) for metric, contest in contests.items()}
+    shown = {metric: kinds(read)[metric] for metric in metrics}
+    report = Report(tuple(todo.commands), bench.runs, shown, verdicts)
+    return Outcome(report, early, _note(report, bench, shell_cost, early))
+
+
+def _over(contest: Contest, sessions: Sequence[Sequence[Mapping[str, float]]]) -> Verdict:
+    """Return the verdict of a contest, and of earlier sessions."""
+    verdict = contest.verdict()
+    return over(contest.question, [*sessions, *([verdict.rounds] if verdict.rounds else [])]) if sessions else verdict
 
 
 def _read(log: Path, options: Mapping[str, Any]) -> Outcome:
@@ -177,21 +211,24 @@ def _read(log: Path, options: Mapping[str, Any]) -> Outcome:
     sessions, first = results.sessions, next(iter(results.arms))
     if not sessions:
         raise click.ClickException(f"{log} has no complete round yet: give commands to measure")
-    asked = question(list(results.arms), options, first + AGAIN if first + AGAIN in results.arms else None)
-    verdict = over(asked, [each.values(options["metric"]) for each in sessions])
-    return Outcome(verdict, [run for session in sessions for runs in session.rounds for run in runs])
+    runs = [run for session in sessions for runs in session.rounds for run in runs]
+    shown = {metric: kinds(read_options(options)[0])[metric] for metric in read_options(options)[1]}
+    asked: dict[str, Question] = {}
+    if len(results.arms) > 1:
+        asked = questions(list(results.arms), options, first + AGAIN if first + AGAIN in results.arms else None)
+    verdicts = {metric: over(each, [session.values(metric) for session in sessions]) for metric, each in asked.items()}
+    return Outcome(Report(tuple(results.arms), runs, shown, verdicts))
 
 
-def _note(verdict: Verdict, rounds: Sequence[Sequence[Execution]], shell_cost: float, early: bool) -> str:
+def _note(report: Report, bench: Bench, shell_cost: float, early: Early | None) -> str:
     """Return what the reader of the verdict should know."""
-    notes = ["Interrupted: this is the verdict so far."] if early else []
-    if rounds and verdict.more is not None:
-        each = statistics.median(sum(run.wall for run in runs) for runs in rounds)
-        notes.append(f"Note: {verdict.more} more rounds take about {amount(verdict.more * each, 'time')}: see --time.")
-    walls: dict[str, list[float]] = {}
-    for run in (run for runs in rounds for run in runs):
-        walls.setdefault(run.arm, []).append(run.wall)
-    brief = [arm for arm, times in walls.items() if statistics.median(times) < SHORT]
+    notes = [] if early is None else ["Interrupted: this is the verdict so far."]
+    more = [verdict.more for verdict in report.verdicts.values() if verdict.more is not None]
+    if bench.rounds and more:
+        each = statistics.median(sum(run.wall for run in runs) for runs in bench.rounds)
+        notes.append(f"Note: {max(more)} more rounds take about {amount(max(more) * each, 'time')}: see --time.")
+    walls = {arm: statistics.median(run.wall for run in runs) for arm, runs in report.by_arm.items()}
+    brief = [arm for arm, wall in walls.items() if wall < SHORT]
     if shell_cost and brief:
         cost = f"the start of the shell, {amount(shell_cost, 'time')}, is taken off, its noise is not"
         notes.append(f"Note: {', '.join(brief)}: less than 5 ms; {cost}. More exact: --shell none.")

@@ -5,6 +5,7 @@ import io
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from equipoise.cli.common import json_line, printable
 from equipoise.programs.comparison_log import Execution
 from equipoise.programs.findings import Finding
 from equipoise.programs.phrases import amount, short, told
+from equipoise.programs.question import Kind
 from equipoise.programs.verdict import Verdict
 from equipoise.study import cell
 
@@ -32,14 +34,39 @@ def summary(arm: str, runs: Sequence[Execution]) -> dict[str, Any]:
     return whole | {"memory_usage_byte": memory, "exit_codes": [run.exit for run in runs]}
 
 
-def by_arm(verdict: Verdict, runs: Sequence[Execution]) -> dict[str, list[Execution]]:
-    """Return the executions of each arm that has any."""
-    each = {arm: [run for run in runs if run.arm == arm] for arm in verdict.question.arms}
-    return {arm: found for arm, found in each.items() if found}
+@dataclass(frozen=True)
+class Report:
+    """What is told of programs that were measured.
+
+    Attributes:
+        arms: Their names, in the order in which they were given.
+        runs: All executions.
+        metrics: What was compared, and what kind of number it is.
+        verdicts: What is known, by metric; nothing of a program by itself.
+    """
+
+    arms: Sequence[str]
+    runs: Sequence[Execution]
+    metrics: Mapping[str, Kind]
+    verdicts: Mapping[str, Verdict]
+
+    @property
+    def by_arm(self) -> dict[str, list[Execution]]:
+        """The executions of each arm that has any."""
+        each = {arm: [run for run in self.runs if run.arm == arm] for arm in self.arms}
+        return {arm: found for arm, found in each.items() if found}
 
 
-def as_data(verdict: Verdict, runs: Sequence[Execution], metric: str) -> dict[str, Any]:
+def as_data(report: Report) -> dict[str, Any]:
     """Return everything for scripts: `results` as hyperfine has them, the rest of ours under `equipoise`."""
+    results = [summary(arm, each) for arm, each in report.by_arm.items()]
+    each = [verdict_data(verdict, metric) for metric, verdict in report.verdicts.items()]
+    ours = {**(each[0] if each else {}), **({"metrics": each} if len(each) > 1 else {})}
+    return {"results": results, **({"equipoise": ours} if ours else {})}
+
+
+def verdict_data(verdict: Verdict, metric: str) -> dict[str, Any]:
+    """Return the verdict on one metric for scripts."""
     question = verdict.question
     asked = {"metric": metric, "higher": question.higher, "scale": question.scale, "margin": question.margin}
     asked |= {"fail_above": question.fail_above, "center": question.center, "alpha": question.alpha}
@@ -47,32 +74,35 @@ def as_data(verdict: Verdict, runs: Sequence[Execution], metric: str) -> dict[st
     found |= {"gate": None if question.fail_above is None else verdict.gate, "findings": _findings(verdict)}
     found |= {"floor": None if verdict.floor is None else finding_data(verdict.floor, verdict)}
     found |= {"sessions": [_findings(session) for session in verdict.sessions], "rounds": list(verdict.rounds)}
-    results = [summary(arm, each) for arm, each in by_arm(verdict, runs).items()]
-    return {"results": results, "equipoise": asked | found}
+    return asked | found
 
 
-def as_csv(verdict: Verdict, runs: Sequence[Execution]) -> str:
+def as_csv(report: Report) -> str:
     """Return the columns of hyperfine's CSV."""
     file = io.StringIO()
     writer = csv.DictWriter(file, COLUMNS, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
-    rows = (summary(arm, each) for arm, each in by_arm(verdict, runs).items())
+    rows = (summary(arm, each) for arm, each in report.by_arm.items())
     writer.writerows({name: cell(value) for name, value in row.items()} for row in rows)
     return file.getvalue()
 
 
-def as_markdown(verdict: Verdict, runs: Sequence[Execution], metric: str) -> str:
-    """Return a table with a row for each arm, relative to the first, and the verdict below it."""
-    first, kind = verdict.question.arms[0], verdict.question.kind
-    lines = [
-        f"| Command | {metric}, median | Min | Max | Runs | Relative to {_cell(first)} |",
-        "|:---|---:|---:|---:|---:|---:|",
-    ]
-    for arm, each in by_arm(verdict, runs).items():
-        values = [run.value(metric) for run in each]
-        sizes = " | ".join(amount(x, kind) for x in (statistics.median(values), min(values), max(values)))
-        lines.append(f"| `{_cell(arm)}` | {sizes} | {len(each)} | {_relative(verdict, arm)} |")
-    return "\n".join([*lines, "", *(f"{line}  " for line in told(verdict).splitlines()), ""])
+def as_markdown(report: Report) -> str:
+    """Return a table with a row for each arm, relative to the first, and the verdict below it; for every metric."""
+    lines = []
+    for metric, kind in report.metrics.items():
+        verdict = report.verdicts.get(metric)
+        end = "" if verdict is None else f" Relative to {_cell(report.arms[0])} |"
+        lines += [f"| Command | {metric}, median | Min | Max | Runs |{end}"]
+        lines += ["|:---|---:|---:|---:|---:|" + ("" if verdict is None else "---:|")]
+        for arm, each in report.by_arm.items():
+            values = [run.value(metric) for run in each]
+            sizes = " | ".join(amount(x, kind) for x in (statistics.median(values), min(values), max(values)))
+            relative = "" if verdict is None else f" {_relative(verdict, arm)} |"
+            lines.append(f"| `{_cell(arm)}` | {sizes} | {len(each)} |{relative}")
+        said = [] if verdict is None else told(verdict).splitlines()
+        lines += ["", *(f"{line}  " for line in said), *([""] if said else [])]
+    return "\n".join(lines)
 
 
 def _relative(verdict: Verdict, arm: str) -> str:
@@ -103,28 +133,28 @@ def _limits(interval: Interval) -> dict[str, float | None]:
     return {name: x if math.isfinite(x) else None for name, x in each.items()}
 
 
-def say_all(verdict: Verdict, runs: Sequence[Execution], metric: str, files: Mapping[str, Any]) -> None:
+def say_all(report: Report, files: Mapping[str, Any]) -> None:
     """Print the verdict, and write the files that were asked for."""
     outputs: dict[str, Callable[[], str]] = {
-        "json_file": lambda: json_line(as_data(verdict, runs, metric)) + "\n",
-        "markdown_file": lambda: as_markdown(verdict, runs, metric),
-        "csv_file": lambda: as_csv(verdict, runs),
+        "json_file": lambda: json_line(as_data(report)) + "\n",
+        "markdown_file": lambda: as_markdown(report),
+        "csv_file": lambda: as_csv(report),
     }
     if "-" not in (files[name] for name in outputs):
-        click.echo(printable(table(verdict, runs, metric) + told(verdict)))
+        for metric in report.metrics:
+            verdict = report.verdicts.get(metric)
+            click.echo(printable((table(report, metric) + ("" if verdict is None else told(verdict))).rstrip("\n")))
     for name, made in outputs.items():
-        if files[name] == "-":
-            click.echo(printable(made()), nl=False)
-        elif files[name] is not None:
-            _write(Path(files[name]), made())
-    if files["picture"] is not None:
-        draw(verdict, files["picture"])
+        if files[name] is not None:
+            written(files[name], made())
+    if files["picture"] is not None and report.verdicts:
+        draw(next(iter(report.verdicts.values())), files["picture"])
 
 
-def table(verdict: Verdict, runs: Sequence[Execution], metric: str) -> str:
+def table(report: Report, metric: str) -> str:
     """Return a line for each arm: median, range and number of its readings."""
-    kind, lines = verdict.question.kind, []
-    for arm, each in by_arm(verdict, runs).items():
+    kind, lines = report.metrics[metric], []
+    for arm, each in report.by_arm.items():
         values = [run.value(metric) for run in each]
         low, middle, high = (amount(x, kind) for x in (min(values), statistics.median(values), max(values)))
         lines.append(f"{arm}: {metric} {middle} (median of {len(values)} runs, {low} to {high})")
@@ -144,8 +174,12 @@ def draw(verdict: Verdict, out: Path) -> None:
         raise click.ClickException(f"{out} could not be written: {error.strerror or error}") from error
 
 
-def _write(out: Path, text: str) -> None:
+def written(out: str, text: str) -> None:
+    """Write a text to a file, or print it where that is `-`."""
+    if out == "-":
+        click.echo(printable(text), nl=False)
+        return
     try:
-        out.write_text(text, encoding="utf-8", newline="")
+        Path(out).write_text(text, encoding="utf-8", newline="")
     except OSError as error:
         raise click.ClickException(f"{out} could not be written: {error.strerror or error}") from error

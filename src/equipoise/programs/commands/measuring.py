@@ -1,13 +1,13 @@
 """Rounds of programs: measured one by one, kept in a log, until it is decided or the budget is spent."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from equipoise.cli.common import FailingError, printable
 from equipoise.programs.commands.live import Live
-from equipoise.programs.commands.processes import Programs, RunOptions
+from equipoise.programs.commands.processes import HERE, Place, Programs
 from equipoise.programs.comparison_log import ComparisonLog, Execution
 from equipoise.programs.rounds import Contest
 from equipoise.runners import FailedError, LauncherError
@@ -16,13 +16,17 @@ EARLY = 5
 """Rounds in which a program is refused that takes no longer than the shell: one in two of its runs seems to."""
 
 LEAST = 0.01
-"""Of what the shell costs: a run that seems to take nothing, later, is taken to have cost this."""
+"""Of what the shell costs: a run that seems to take nothing, later, is taken to have cost this. And of the time of
+computing: so much of it at least is user time, and system time, where a coarse clock says none."""
 
 SHORT = 0.005
 """Seconds: what takes less is better timed without a shell, as hyperfine says too."""
 
 MOST_LINES, LONGEST_LINE = 10, 400
 """How many lines of what a program that failed printed to standard error are shown, and how much of each."""
+
+Commands = Mapping[str, str]
+Early = KeyboardInterrupt | FailingError
 
 
 @dataclass(frozen=True)
@@ -31,115 +35,176 @@ class Job:
 
     Attributes:
         commands: Command lines by arm.
-        metric: Which number of an execution is compared.
-        ratio: Whether it is compared by its ratio, and must be positive.
+        places: Where an arm is run, if not here.
         prepare: Command lines to run before each execution, by arm.
-        setup: Command lines to run once before all, by arm.
-        cleanup: Command lines to run once after all, by arm.
+        conclude: Command lines to run after each execution, by arm.
+        setup: Command lines to run once before all: the option that gave each, the arm, the line.
+        cleanup: Command lines to run once after all, likewise.
         warmup: How many rounds are not counted.
         min_rounds: How many rounds there are at least, unless it is decided.
         max_rounds: How many there are at most.
         seconds: When to stop, decided or not.
+        min_seconds: When to stop at the earliest.
     """
 
-    commands: Mapping[str, str]
-    metric: str = "wall"
-    ratio: bool = True
-    prepare: Mapping[str, str] = field(default_factory=dict)
-    setup: Mapping[str, str] = field(default_factory=dict)
-    cleanup: Mapping[str, str] = field(default_factory=dict)
+    commands: Commands
+    places: Mapping[str, Place] = field(default_factory=dict)
+    prepare: Commands = field(default_factory=dict)
+    conclude: Commands = field(default_factory=dict)
+    setup: Sequence[tuple[str, str, str]] = ()
+    cleanup: Sequence[tuple[str, str, str]] = ()
     warmup: int = 0
     min_rounds: int = 0
     max_rounds: float = math.inf
     seconds: float = 60.0
+    min_seconds: float = 0.0
 
     def spent(self, rounds: int, elapsed: float) -> bool:
         """Return whether the budget is spent."""
         return rounds >= self.max_rounds or (elapsed >= self.seconds and rounds >= self.min_rounds)
 
+    def enough(self, rounds: int, elapsed: float) -> bool:
+        """Return whether there is no need for more than what decides."""
+        return rounds >= self.min_rounds and elapsed >= self.min_seconds
 
-def measure(
-    contest: Contest, programs: Programs, job: Job, results: ComparisonLog | None, live: Live
-) -> tuple[list[list[Execution]], KeyboardInterrupt | FailingError | None]:
+    def place(self, arm: str) -> Place:
+        """Return where an arm is run."""
+        return self.places.get(arm, HERE)
+
+
+class Bench:
+    """Programs that are measured beside each other, round by round.
+
+    Args:
+        job: What to run.
+        contests: What is asked of them, by metric; the first one draws the orders. None for a program by itself.
+        programs: What runs them.
+        results: Where every round is kept.
+
+    Attributes:
+        rounds: The executions of each round that is complete.
+    """
+
+    def __init__(
+        self, job: Job, contests: Mapping[str, Contest], programs: Programs, results: ComparisonLog | None = None
+    ) -> None:
+        self.job, self.contests, self.rounds = job, contests, list[list[Execution]]()
+        self._programs, self._results = programs, results
+
+    @property
+    def runs(self) -> list[Execution]:
+        """All executions, in their order."""
+        return [run for runs in self.rounds for run in runs]
+
+    @property
+    def decided(self) -> bool:
+        """Whether everything that was asked is decided."""
+        return all(contest.look().decided for contest in self.contests.values())
+
+    def prepare(self) -> None:
+        """Do what comes before the first round that counts."""
+        self._once(self.job.setup)
+        self._programs.calibrate()
+        for _ in range(self.job.warmup):
+            for arm in self.job.commands:
+                self._run(arm)
+
+    def tidy(self) -> None:
+        """Do what comes after the last one."""
+        self._once(self.job.cleanup)
+
+    def measure(self) -> None:
+        """Measure a round: it counts once it is complete and, where there is a log, on the disk."""
+        first = next(iter(self.contests.values()), None)
+        turns = [] if first is None else first.ask_round()
+        runs = [self._run(arm) for arm in ([turn.arm for turn in turns] or self.job.commands)]
+        if self._results is not None:
+            self._results.add(runs)
+        self.rounds.append(runs)
+        for metric, contest in self.contests.items():
+            values = {run.arm: run.value(metric) for run in runs}
+            if contest is first:
+                for turn in turns:
+                    contest.tell(turn, values[turn.arm])
+            else:
+                contest.take(values)
+
+    def _run(self, arm: str) -> Execution:
+        """Measure an arm once; refuse what cannot be told."""
+        job, place = self.job, self.job.place(arm)
+        self._do("--prepare, before", arm, job.prepare.get(arm))
+        with blamed(arm, job.commands[arm]):
+            run = self._programs.run(arm, job.commands[arm], place)
+            ratios = [name for name, contest in self.contests.items() if contest.question.scale == "ratio"]
+            run = told(run, ratios, self._programs, len(self.rounds) < EARLY)
+        self._do("--conclude, after", arm, job.conclude.get(arm))
+        return run
+
+    def _do(self, what: str, arm: str, command: str | None) -> None:
+        if command is not None:
+            with blamed(f"{what} {arm},", command):
+                self._programs.do(command, self.job.place(arm))
+
+    def _once(self, steps: Sequence[tuple[str, str, str]]) -> None:
+        for option, arm, command in steps:
+            with blamed(option, command):
+                self._programs.do(command, self.job.place(arm))
+
+
+def measure(bench: Bench, live: Live) -> Early | None:
     """Measure until it is decided, the budget is spent, somebody interrupts or a program fails.
 
     Returns:
-        The executions of each round that is complete, and what ended it too early.
+        What ended it too early.
     """
-    rounds: list[list[Execution]] = []
+    job, contest = bench.job, next(iter(bench.contests.values()), None)
     try:
-        _warm(programs, job)
-        while not job.spent(len(rounds), live.elapsed):
-            rounds.append(_round(contest, programs, job, results, len(rounds) < EARLY))
-            live.show(contest.look(), len(rounds))
-            if contest.look().decided and len(rounds) >= job.min_rounds:
+        bench.prepare()
+        while not job.spent(len(bench.rounds), live.elapsed):
+            bench.measure()
+            if contest is not None:
+                live.show(contest.look(), len(bench.rounds))
+            if job.enough(len(bench.rounds), live.elapsed) and bench.decided:
                 break
     except (KeyboardInterrupt, FailingError) as early:
-        return rounds, early
+        return early
     finally:
         live.clear()
-    return rounds, None
+    return None
 
 
-def _warm(programs: Programs, job: Job) -> None:
-    """Do what comes before the first round that counts."""
-    _once(programs, job.setup, "--setup")
-    programs.calibrate()
-    for _ in range(job.warmup):
-        for arm in job.commands:
-            _run(programs, job, arm, early=True)
+def told(run: Execution, ratios: Sequence[str], programs: Programs, early: bool) -> Execution:
+    """Return what an execution has cost; refuse what is too small to be measured, with advice.
 
-
-def tidy(how: RunOptions, job: Job) -> None:
-    """Run what is to be run after all, interrupted or not."""
-    with Programs(how) as programs:
-        _once(programs, job.cleanup, "--cleanup")
-
-
-def _once(programs: Programs, commands: Mapping[str, str], option: str) -> None:
-    for command in commands.values():
-        with _blamed(option, command):
-            programs.do(command)
-
-
-def _round(
-    contest: Contest, programs: Programs, job: Job, results: ComparisonLog | None, early: bool
-) -> list[Execution]:
-    """Measure a round: it counts once it is complete and, where there is a log, on the disk."""
-    turns = contest.ask_round()
-    runs = [_run(programs, job, turn.arm, early) for turn in turns]
-    if results is not None:
-        results.add(runs)
-    for turn, run in zip(turns, runs, strict=True):
-        contest.tell(turn, run.value(job.metric))
-    return runs
-
-
-def _run(programs: Programs, job: Job, arm: str, early: bool) -> Execution:
-    """Measure an arm once; refuse what cannot be told."""
-    if arm in job.prepare:
-        with _blamed(f"--prepare, before {arm},", job.prepare[arm]):
-            programs.do(job.prepare[arm])
-    with _blamed(arm, job.commands[arm]):
-        run = programs.run(arm, job.commands[arm])
-        if not early and run.wall <= 0:
-            run = replace(run, wall=LEAST * programs.shell_cost["wall"])
-        _must_be_told(run, job, programs)
+    Args:
+        run: The execution.
+        ratios: Metrics that are compared by their ratio, and must be positive.
+        programs: What has run it.
+        early: Whether this is one of the first rounds.
+    """
+    for metric in ratios:
+        run = _least(run, metric, programs, early)
+        if metric == "wall" and run.wall <= 0:
+            raise FailedError("it takes no longer than the shell that starts it (advice: --shell none)")
+        if metric == "rss" and run.rss is None:
+            raise FailedError(f"less memory than {programs.floor / 1e6:.0f} MB cannot be told")
+        if run.value(metric) <= 0:
+            what = f"its {metric} time" if metric in ("cpu", "user", "system") else f"its {metric}"
+            raise FailedError(f"{what} reads {run.value(metric):g} (advice: --scale difference)")
     return run
 
 
-def _must_be_told(run: Execution, job: Job, programs: Programs) -> None:
-    """Refuse what is too small to be measured, with advice."""
-    if job.metric == "wall" and run.wall <= 0:
-        raise FailedError("it takes no longer than the shell that starts it (advice: --shell none)")
-    if job.metric in ("cpu", "user", "system") and job.ratio and run.value(job.metric) <= 0:
-        raise FailedError(f"its {job.metric} time reads 0 (advice: --scale difference)")
-    if job.metric == "rss" and run.rss is None:
-        raise FailedError(f"less memory than {programs.floor / 1e6:.0f} MB cannot be told")
+def _least(run: Execution, metric: str, programs: Programs, early: bool) -> Execution:
+    """Return an execution in which a time that is too short for the clock is small, and not nothing."""
+    if metric == "wall" and run.wall <= 0 and not early:
+        return replace(run, wall=LEAST * programs.shell_cost["wall"])
+    if metric == "user" and run.user <= 0:  # which of the two it was is often a guess by ticks
+        return replace(run, user=LEAST * run.cpu)
+    return replace(run, system=LEAST * run.cpu) if metric == "system" and run.system <= 0 else run
 
 
 @contextmanager
-def _blamed(what: str, command: str) -> Iterator[None]:
+def blamed(what: str, command: str) -> Iterator[None]:
     """Say which program has failed."""
     try:
         yield

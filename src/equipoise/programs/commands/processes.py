@@ -1,17 +1,17 @@
 """Programs and what they cost: wall, user and system time, memory, or the last number they print."""
 
-import math
 import os
-import re
 import shlex
 import statistics
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from equipoise.cli.common import noted
+from equipoise.programs.commands.metrics import EVENTS, Read, last_number
 from equipoise.programs.comparison_log import Execution
-from equipoise.runners import Ended, FailedError, Launcher, Order, reading, status
+from equipoise.runners import Ended, FailedError, Launcher, Order, status
 
 CALIBRATIONS = 50
 """How often an empty command is run to learn what the shell costs, as hyperfine does."""
@@ -19,7 +19,25 @@ CALIBRATIONS = 50
 FLOOR_MARGIN = 1.1
 """The launcher passes its size on, which grows by some pages as it works: so much above its first cannot be told."""
 
-NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+
+LAST = Read("reading")
+"""The last number that is printed."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a program runs.
+
+    Attributes:
+        folder: Its working directory; `None` for ours.
+        cores: Numbers of the cores it may use; none for all that we may.
+    """
+
+    folder: str | None = None
+    cores: Sequence[int] = ()
+
+
+HERE = Place()
 
 
 @dataclass(frozen=True)
@@ -32,7 +50,8 @@ class RunOptions:
         stdout: File for standard output; `None` for where ours goes, and standard error too.
         timeout: After how many seconds a program is stopped; 0 for never.
         ignore_failure: Whether the time of a program that fails counts.
-        reads: Whether the last number printed is the reading.
+        reads: What is read from what it prints; nothing where that does not count.
+        events: What the kernel counts: names of `EVENTS`.
     """
 
     shell: tuple[str, ...] = ("sh",)
@@ -40,7 +59,8 @@ class RunOptions:
     stdout: str | None = os.devnull
     timeout: float = 0.0
     ignore_failure: bool = False
-    reads: bool = False
+    reads: tuple[Read, ...] = ()
+    events: tuple[str, ...] = ()
 
     def words(self, command: str) -> list[str]:
         """Return the words to start; refuse a command line that has none."""
@@ -84,59 +104,58 @@ class Programs:
     def calibrate(self) -> None:
         """Learn what the shell alone costs."""
         if self.setup.shell:
-            empty = [self._ran([*self.setup.shell, "-c", ""]) for _ in range(CALIBRATIONS)]
+            empty = [self._ran([*self.setup.shell, "-c", ""], HERE) for _ in range(CALIBRATIONS)]
             self.shell_cost = {
                 name: statistics.median(getattr(each, name) for each in empty) for name in self.shell_cost
             }
 
-    def run(self, arm: str, command: str) -> Execution:
+    def run(self, arm: str, command: str, place: Place = HERE) -> Execution:
         """Run a command line of an arm and return what it has cost; `FailedError` where that says nothing."""
-        ended = self._ran(self.setup.words(command), self.setup.reads)
+        ended = self._ran(self.setup.words(command), place, measured=True)
         if ended.exit and not self.setup.ignore_failure:
             raise FailedError(status(ended.exit), ended.err)
         net = {name: max(getattr(ended, name) - shell, 0.0) for name, shell in self.shell_cost.items()}
-        read = last_number(ended.out) if self.setup.reads else None
         memory = ended.rss if ended.rss > self.floor else None
-        return Execution(arm, **net, rss=memory, exit=ended.exit, reading=read)
+        numbers = dict(zip(self.setup.events, map(float, ended.counts), strict=True))
+        numbers |= {each.name: each.value(ended.out) for each in self.setup.reads if each != LAST}
+        last = last_number(ended.out) if LAST in self.setup.reads else None
+        return Execution(arm, **net, rss=memory, exit=ended.exit, reading=last, numbers=numbers)
 
-    def do(self, command: str) -> None:
+    def do(self, command: str, place: Place = HERE) -> None:
         """Run a command line whose cost is of no interest, with a shell where there is one."""
-        ended = self._ran(self.setup.words(command))
+        ended = self._ran(self.setup.words(command), place)
         if ended.exit:
             raise FailedError(status(ended.exit), ended.err)
 
-    def _ran(self, words: list[str], capture: bool = False) -> Ended:
+    def _ran(self, words: list[str], place: Place, measured: bool = False) -> Ended:
         """Let a program run to its end; refuse one that cannot be started, or does not come to an end in time."""
         setup = self.setup
-        quiet = setup.stdout is not None
-        order = Order(words, setup.stdin, "", setup.stdout, capture, complaints=quiet, timeout=setup.timeout)
+        order = Order(
+            words,
+            setup.stdin,
+            stdout=setup.stdout,
+            capture=measured and bool(setup.reads),
+            complaints=setup.stdout is not None,
+            timeout=setup.timeout,
+            folder=place.folder,
+            cores=place.cores,
+            events=[EVENTS[name] for name in setup.events] if measured else (),
+        )
         try:
             ended = self._launcher.run(order)
         except OSError as error:
-            what = "started" if error.filename == words[0] else "opened"
-            raise FailedError(f"{error.filename} could not be {what}: {error.strerror}") from error
+            raise FailedError(_why(error, words[0])) from error
         if ended.late:
             raise FailedError(f"no end after {setup.timeout:g} s", ended.err)
         return ended
 
 
-def last_number(out: str) -> float:
-    r"""Return the last number a program has printed; of a last line of JSON, its "value".
-
-    Example:
-        >>> last_number("read: 12\nthroughput: 83.5 MB/s\n"), last_number('{"value": 3, "error": 2}')
-        (83.5, 3.0)
-    """
-    try:
-        value = float(reading(out)["value"])
-    except (FailedError, TypeError, ValueError):
-        found = NUMBER.findall(out)
-        if not found:
-            raise FailedError(f"it must print a number, got {out.strip()[-80:]!r}") from None
-        value = float(found[-1])
-    if not math.isfinite(value):
-        raise FailedError(f"the number it prints must be finite, got {value}")
-    return value
+def _why(error: OSError, program: str) -> str:
+    """Return why a program could not be started."""
+    if error.filename == "perf_event_open":
+        rule = "where the kernel and its kernel.perf_event_paranoid allow it; many virtual machines count no hardware"
+        return f"its events cannot be counted, {error.strerror}: they are {rule}"
+    return f"{error.filename} could not be {'started' if error.filename == program else 'opened'}: {error.strerror}"
 
 
 def file_for(name: str) -> str:

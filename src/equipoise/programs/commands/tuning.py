@@ -16,11 +16,12 @@ from equipoise.cli.interrupting import interruptible
 from equipoise.cli.running import bar
 from equipoise.optimizer import Optimizer, resume
 from equipoise.programs.calling import SAME_TIME
-from equipoise.programs.commands.arranging import KINDS, duration, setup
+from equipoise.programs.commands.arranging import duration, setup
 from equipoise.programs.commands.exporting import draw, finding_data
 from equipoise.programs.commands.live import Live
-from equipoise.programs.commands.measuring import Job, blame, measure
-from equipoise.programs.commands.processes import Programs
+from equipoise.programs.commands.measuring import Bench, Job, blame, measure
+from equipoise.programs.commands.metrics import KINDS
+from equipoise.programs.commands.processes import LAST, Programs, RunOptions
 from equipoise.programs.commands.template import Template, parsed
 from equipoise.programs.phrases import told
 from equipoise.programs.question import Question, Scale
@@ -138,6 +139,11 @@ def tune(
     sys.exit(0 if early is None else INTERRUPTED)
 
 
+def _how(options: Mapping[str, Any]) -> RunOptions:
+    """Return how programs are run."""
+    return setup(options, (LAST,) if options["metric"] == "reading" else ())
+
+
 def _study(plan: Template, goal: Goal, first: Mapping[str, Any], log: Path | None, seed: int | None) -> Optimizer:
     """Return the study: a new one, which begins at the start, or the one in the log."""
     if log is None or not log.exists():
@@ -167,7 +173,7 @@ def _searched(
 def _patience(plan: Template, first: Mapping[str, Any], options: Mapping[str, Any]) -> float:
     """Run the start once; return how long a run may take."""
     command = plan.command(first)
-    with Programs(setup(options)) as programs:
+    with Programs(_how(options)) as programs:
         try:
             return PATIENCE_FACTOR * programs.run("start", command).wall + PATIENCE_SECONDS
         except FailedError as error:
@@ -177,7 +183,7 @@ def _patience(plan: Template, first: Mapping[str, Any], options: Mapping[str, An
 def _search(opt: Optimizer, plan: Template, goal: Goal, options: Mapping[str, Any], until: float) -> None:
     """Measure what the study asks for until the time is up, or the program fails again and again."""
     failures, most = 0, options["readings"] or math.inf
-    with Programs(setup(options)) as programs, bar(opt, options["readings"]) as advance:
+    with Programs(_how(options)) as programs, bar(opt, options["readings"]) as advance:
         programs.calibrate()
         while time.monotonic() < until and opt.readings < most:
             failed = _failed(opt, plan, goal, programs)
@@ -220,12 +226,12 @@ def _verified(
     contest = Contest(goal.question(), rng=options["seed"])
     commands = {"start": plan.command(first), "best": plan.command(best)}
     seconds = max(until - time.monotonic(), 0.0)
-    job = Job(commands, goal.metric, goal.ratio, min_rounds=1, seconds=seconds)
-    with Programs(setup(options)) as programs:
-        rounds, early = measure(contest, programs, job, None, Live(sys.stderr, seconds))
+    with Programs(_how(options)) as programs:
+        bench = Bench(Job(commands, min_rounds=1, seconds=seconds), {goal.metric: contest}, programs)
+        early = measure(bench, Live(sys.stderr, seconds))
     if isinstance(early, FailingError):
         early.show()
-    verdict = contest.verdict() if rounds else None
+    verdict = contest.verdict() if bench.rounds else None
     if isinstance(early, KeyboardInterrupt):
         click.echo("\nInterrupted: this is what is known so far.", err=True)
         return verdict, early

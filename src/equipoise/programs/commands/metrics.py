@@ -1,0 +1,136 @@
+"""What is measured of a program: times, memory, events that the kernel counts, and numbers that it prints."""
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from equipoise.programs.question import Kind
+from equipoise.runners import FailedError, reading
+
+TIMES = ("wall", "cpu", "user", "system")
+
+HARDWARE, SOFTWARE = 0, 1
+EVENTS = {
+    "instructions": (HARDWARE, 1),
+    "cycles": (HARDWARE, 0),
+    "cache-references": (HARDWARE, 2),
+    "cache-misses": (HARDWARE, 3),
+    "branches": (HARDWARE, 4),
+    "branch-misses": (HARDWARE, 5),
+    "task-clock": (SOFTWARE, 1),
+    "page-faults": (SOFTWARE, 2),
+    "context-switches": (SOFTWARE, 3),
+    "cpu-migrations": (SOFTWARE, 4),
+    "major-faults": (SOFTWARE, 6),
+}
+"""Events by the names that `perf stat` gives them, with their type and number in `perf_event_open`."""
+
+KINDS: dict[str, Kind] = {**dict.fromkeys(TIMES, "time"), "rss": "memory", "reading": "reading"}
+"""Metrics that need nothing else: what kind of number each is."""
+
+NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+KEY = re.compile(r"[A-Za-z_][\w.-]*")
+
+
+@dataclass(frozen=True)
+class Read:
+    r"""A number that a program prints among others.
+
+    Attributes:
+        name: What it is called.
+        pattern: An expression whose last match has the number, in its first group or as a whole; `None` for a key of
+            the last line of JSON that has it, or what stands behind the name: `name = 3`, `name: 3`.
+
+    Example:
+        >>> reads("p99=latency: (\\d+) ms").value("latency: 12 ms"), reads("a.loss").value('{"a": {"loss": 0.5}}')
+        (12.0, 0.5)
+        >>> reads("loss").value("METRIC loss=0.25")
+        0.25
+    """
+
+    name: str
+    pattern: str | None = None
+
+    def value(self, out: str) -> float:
+        """Return the number; refuse an output without it."""
+        found = _in_json(out, self.name) if self.pattern is None else None
+        if found is None:
+            found = self._matched(out)
+        if found is None or not math.isfinite(found):
+            raise FailedError(f"it must print {self._what}, got {out.strip()[-80:]!r}")
+        return found
+
+    @property
+    def _what(self) -> str:
+        return f"a number called {self.name}" if self.pattern is None else f"what matches {self.pattern!r}"
+
+    def _matched(self, out: str) -> float | None:
+        named = rf"(?<![\w.-]){re.escape(self.name)}[\"']?\s*[=:]?\s*({NUMBER.pattern})"
+        matches = list(re.finditer(self.pattern or named, out, 0 if self.pattern else re.IGNORECASE))
+        if not matches:
+            return None
+        number = NUMBER.search(matches[-1][1] if matches[-1].re.groups else matches[-1][0])
+        return None if number is None else float(number[0])
+
+
+def reads(text: str) -> Read:
+    """Return what is read from an output: NAME=REGEX, or NAME alone, or a REGEX alone for the `reading`."""
+    name, _, pattern = text.partition("=")
+    if KEY.fullmatch(text):
+        return Read(text)
+    found = Read(name, pattern) if KEY.fullmatch(name) and pattern else Read("reading", text)
+    try:
+        re.compile(found.pattern or "")
+    except re.error as error:
+        raise ValueError(f"--read must be NAME, NAME=REGEX or REGEX, got {text!r}: {error}") from None
+    return found
+
+
+def kinds(read: Sequence[Read]) -> Mapping[str, Kind]:
+    """Return everything that may be compared, by name: also what is read."""
+    return {**KINDS, **dict.fromkeys(EVENTS, "reading"), **dict.fromkeys((each.name for each in read), "reading")}
+
+
+def last_number(out: str) -> float:
+    r"""Return the last number a program has printed; of a last line of JSON, its "value".
+
+    Example:
+        >>> last_number("read: 12\nthroughput: 83.5 MB/s\n"), last_number('{"value": 3, "error": 2}')
+        (83.5, 3.0)
+    """
+    try:
+        value = float(reading(out)["value"])
+    except (FailedError, TypeError, ValueError):
+        found = NUMBER.findall(out)
+        if not found:
+            raise FailedError(f"it must print a number, got {out.strip()[-80:]!r}") from None
+        value = float(found[-1])
+    if not math.isfinite(value):
+        raise FailedError(f"the number it prints must be finite, got {value}")
+    return value
+
+
+def _in_json(out: str, key: str) -> float | None:
+    """Return a number of the last line that is a JSON object with a key, or with keys below each other: `a.b`."""
+    for line in reversed(out.splitlines()):
+        if line.lstrip().startswith("{"):
+            try:
+                data: Any = json.loads(line)
+            except (ValueError, RecursionError):
+                continue
+            found = _below(data, key)
+            if isinstance(found, (int, float)):
+                return float(found)
+    return None
+
+
+def _below(data: Any, key: str) -> Any:
+    """Return what a key has, whole or part by part."""
+    if isinstance(data, dict) and key in data:
+        return data[key]
+    for word in key.split("."):
+        data = data.get(word) if isinstance(data, dict) else None
+    return data

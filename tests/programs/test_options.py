@@ -1,0 +1,220 @@
+"""Options that users of hyperfine know, several metrics, numbers that are read, and revisions."""
+
+import re
+import subprocess
+
+import pytest
+from click.testing import CliRunner
+
+from equipoise.cli.main import main
+from equipoise.programs.commands.metrics import EVENTS, Read, reads
+from equipoise.programs.commands.scanning import settings
+from equipoise.runners import FailedError
+from invoking import invoke
+
+READ = ("--metric", "reading", "-N")
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def commands(data):
+    return [result["command"] for result in data["results"]]
+
+
+def lines(path):
+    return path.read_text().split()
+
+
+# --- hyperfine's ---------------------------------------------------------------------------------------------------
+
+
+def test_a_parameter_list_makes_a_command_of_each_value():
+    data = invoke("compare", "-L", "n", "3,5", "-L", "m", "1,2", "echo {m}{n}", *READ, "-r", 2, "--json", "-").data
+    assert commands(data) == ["echo 13", "echo 23", "echo 15", "echo 25"]
+    assert data["equipoise"]["rounds"][0] == {"echo 13": 13.0, "echo 15": 15.0, "echo 23": 23.0, "echo 25": 25.0}
+
+
+def test_a_parameter_scan_makes_a_command_of_each_number():
+    data = invoke("compare", "-P", "n", 1, 2, "-D", 0.5, "echo {n}", *READ, "-r", 2, "--json", "-").data
+    assert commands(data) == ["echo 1", "echo 1.5", "echo 2.0"]
+    both = settings([("mode", "a,b")], [("x", "1", "3"), ("y", "0.5", "1")], ["2", "0.5"])
+    assert len(both) == 8
+    assert both[-1] == {"mode": "b", "x": "3", "y": "1.0"}
+
+
+def test_names_and_hooks_have_the_parameter_too(tmp_path):
+    hooks = ["--prepare", "echo p{n} >> said", "--setup", "echo s{n} >> said"]
+    options = ["-L", "n", "3,5", "-n", "number {n}", *hooks, "--metric", "reading", "-r", 1]
+    data = invoke("compare", *options, "echo {n}", "--json", "-").data
+    assert commands(data) == ["number 3", "number 5"]
+    assert lines(tmp_path / "said")[:2] == ["s3", "s5"]
+    assert sorted(lines(tmp_path / "said")[2:]) == ["p3", "p5"]
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        (["-L", "n", "1,2"], "{n} must stand in a command"),
+        (["-P", "n", "5", "1"], "-P n must go up"),
+        (["-P", "n", "a", "b"], "-P must be NAME MIN MAX with numbers, got n a b"),
+        (["-P", "n", "0.5", "2"], "add -D, such as -D 0.5"),
+        (["-D", "1"], "-D must be given at most once for each -P"),
+        (["-L", "n", "1", "-L", "n", "2"], "must name each parameter once"),
+        (["--build", "make"], "--build goes with --git"),
+        (["--metric", "speed"], "--metric must be one of wall, cpu, user"),
+        (["--read", "a", "--read", "a"], "must name each number once"),
+        (["--read", "a=("], "--read must be NAME, NAME=REGEX or REGEX"),
+    ],
+)
+def test_what_cannot_be_is_refused(options, rule):
+    assert rule in invoke("compare", *options, "echo 1", "echo 2", code=64).stderr
+
+
+def test_runs_are_as_many_as_asked_for():
+    data = invoke("compare", "echo 1", "echo 2", *READ, "--runs", 12, "--json", "-").data
+    assert [len(result["times"]) for result in data["results"]] == [12, 12]  # decided long before
+
+
+def test_the_reference_is_the_first():
+    said = invoke("compare", "echo 5", *READ, "--reference", "echo 3").stdout
+    assert "echo 5 is higher than echo 3 by 2 [2, 2]" in said
+
+
+def test_the_output_is_shown(capfd):
+    invoke("compare", "echo seen; sleep 0.02", "sleep 0.02", "--show-output", "-r", 1)
+    assert "seen\n" in capfd.readouterr().out
+
+
+def test_one_command_alone_is_measured():
+    data = invoke("compare", "echo 3", *READ, "-r", 4, "--json", "-", "--export-markdown", "out.md").data
+    assert len(data["results"][0]["times"]) == 4
+    assert "equipoise" not in data  # there is nothing to claim
+    with open("out.md") as file:
+        assert "| `echo 3` | 3 | 3 | 3 | 4 |\n" in file.read()
+    assert invoke("compare", "echo 3", *READ, "-r", 2).stdout == "echo 3: reading 3 (median of 2 runs, 3 to 3)\n"
+
+
+def test_the_same_command_twice_is_compared_with_itself():
+    said = invoke("compare", "echo 3", "echo 3", *READ, "-r", 9, "--margin", 1).stdout
+    assert "echo 3 (2) is the same as echo 3 within 1: 0 [0, 0]" in said
+
+
+def test_what_concludes_runs_after_each_run(tmp_path):
+    hooks = ["--conclude", "echo c >> said", "--prepare", "echo p >> said"]
+    invoke("compare", "echo r >> said; echo 1", "echo r >> said; echo 2", "--metric", "reading", *hooks, "-r", 3)
+    assert "".join(lines(tmp_path / "said")) == "prc" * 6
+    failing = invoke("compare", "echo 1", "echo 2", *READ, "--conclude", "false", code=4).stderr
+    assert re.search(r"--conclude, after echo [12], failed, exit status 1: false", failing)
+
+
+def test_it_does_not_stop_before_a_time():
+    data = invoke("compare", "echo 1", "echo 2", *READ, "--min-benchmarking-time", "1s", "--json", "-").data
+    assert sum(sum(result["times"]) for result in data["results"]) < 60
+    assert len(data["results"][0]["times"]) >= 10
+
+
+# --- numbers -------------------------------------------------------------------------------------------------------
+
+
+def test_numbers_are_read_by_name_and_by_expression():
+    out = 'epoch 1: loss=0.9\nMETRIC loss=0.25\n{"a": {"p99": 12}, "b": true}\n'
+    assert reads("loss").value(out) == 0.25
+    assert reads("a.p99").value(out) == 12
+    assert reads(r"first=epoch (\d+)").value(out) == 1
+    assert reads(r"epoch \d+").value(out) == 1
+    assert reads(r"epoch \d+").name == "reading"
+    assert Read("p99").value('{"p99": 3}\n{"p99": 4}\n{broken') == 4
+    for text, rule in (("nothing", "a number called nothing"), ("x=nothing", "what matches 'nothing'")):
+        with pytest.raises(FailedError, match=f"it must print {rule}"):
+            reads(text).value(out)
+
+
+def test_several_metrics_of_one_run():
+    options = ["--read", "ms", "--read", r"mb=used (\d+)", "--metric", "ms", "--metric", "mb", "-r", 9]
+    arms = ["-n", "a", "echo ms: 12, used 7", "-n", "b", "echo ms: 13, used 7"]
+    data = invoke("compare", *arms, *options, "--margin", 0.5, "--log", "log.jsonl", "--json", "-").data
+    assert [each["metric"] for each in data["equipoise"]["metrics"]] == ["ms", "mb"]
+    assert [each["findings"][0]["standing"] for each in data["equipoise"]["metrics"]] == ["worse", "same"]
+    assert [each["alpha"] for each in data["equipoise"]["metrics"]] == [0.025, 0.025]  # all claims together: 5 %
+    again = invoke("compare", "--log", "log.jsonl", "--read", "mb", "--metric", "mb").stdout
+    assert "b: mb 7 (median of 9 runs, 7 to 7)" in again
+
+
+def test_the_gate_is_that_of_all_metrics():
+    options = ["--read", "ms", "--read", "mb", "--metric", "ms", "--metric", "mb", "--scale", "difference"]
+    for mb, code in ((7, 0), (9, 1)):
+        arms = ["-n", "a", "echo ms=12 mb=7", "-n", "b", f"echo ms=12 mb={mb}"]
+        invoke("compare", *arms, *options, "--fail-above", 1, code=code)
+
+
+@pytest.mark.parametrize("event", ["instructions", "page-faults", "context-switches"])
+def test_events_are_counted_or_it_is_said_why_not(event):
+    """What a kernel and its machine count differs; what they do not count is an error with a reason."""
+    assert event in EVENTS
+    options = ["--metric", event, "--scale", "difference", "-N", "-r", 2]
+    result = CliRunner().invoke(main, ["compare", *map(str, options), "sleep 0", "sleep 0.001"])
+    if result.exit_code == 4:
+        assert "its events cannot be counted" in result.stderr
+    else:
+        assert f"sleep 0: {event} " in result.stdout
+        assert result.exit_code == 0
+
+
+# --- revisions -----------------------------------------------------------------------------------------------------
+
+
+def git(*words):
+    who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", *who, *words], check=True, capture_output=True)
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """A program whose second version prints more; a third is not committed."""
+    git("init", "-q", "-b", "main")
+    for number in (100, 103, 90):
+        (tmp_path / "bench").write_text(f"#!/bin/sh\ncat built\necho {number}\n")
+        (tmp_path / "bench").chmod(0o755)
+        if number != 90:
+            git("add", "bench")
+            git("commit", "-q", "-m", str(number))
+    return tmp_path
+
+
+def test_two_revisions_are_built_compared_and_gone(repository):
+    options = ["--build", "echo built > built", *READ, "--fail-above", 2]
+    said = invoke("compare", "--git", "main~1..main", *options, "--", "./bench", code=1).stdout
+    assert "main is higher than main~1 by more than 2: +3 [+3, +3]" in said
+    listed = subprocess.run(["git", "worktree", "list"], capture_output=True, text=True, check=True).stdout
+    assert len(listed.splitlines()) == 1
+    assert not (repository / "built").exists()
+
+
+def test_a_revision_alone_is_compared_with_the_working_tree(repository):
+    (repository / "built").write_text("")
+    options = ["--setup", "touch built", *READ]
+    said = invoke("compare", "--git", "main", *options, "--", "./bench").stdout
+    assert "working tree is lower than main by 13 [13, 13]" in said
+
+
+def test_a_log_of_revisions_takes_the_same_commits_only(repository):
+    options = ["--build", "touch built", *READ, "--log", "log.jsonl", "-r", 6]
+    invoke("compare", "--git", "main~1..main", *options, "./bench")
+    assert "over 2 sessions" in invoke("compare", "--git", "main~1..main", *options, "./bench").stdout
+    git("commit", "-q", "--allow-empty", "-m", "another")
+    refused = invoke("compare", "--git", "main~1..main", *options, "./bench", code=64).stderr
+    assert "log.jsonl has main~1 as" in refused
+
+
+def test_a_build_that_fails_is_named(repository):
+    said = invoke("compare", "--git", "main~1..main", "--build", "echo no rule >&2; false", "./bench", code=4).stderr
+    assert "Error: --build, in main~1, failed, exit status 1: echo no rule >&2; false\n  no rule\n" in said
+
+
+def test_revisions_that_are_none(repository):
+    assert "git knows no revision 'nonsense'" in invoke("compare", "--git", "nonsense..main", "./bench", code=64).stderr
+    said = invoke("compare", "--git", "main..HEAD", *READ, "--build", "touch built", "./bench", "-r", 1).stderr
+    assert "Note: the revisions are the same commit" in said
