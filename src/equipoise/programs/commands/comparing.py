@@ -105,7 +105,7 @@ def compare(commands: tuple[str, ...], names: tuple[str, ...], **options: Any) -
     measured, and compared with nothing.
     """
     log: Path | None = options.pop("log")
-    files = {name: options.pop(name) for name in ("json_file", "markdown_file", "csv_file", "junit_file", "picture")}
+    files = {name: options.pop(name) for name in ("json_file", "markdown_file", "csv_file", "picture")}
     if options["show_output"]:
         options["stdout"] = "inherit"
     if options["reference"] is not None:

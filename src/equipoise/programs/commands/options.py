@@ -29,7 +29,6 @@ WHAT = grouped(
         option("--reference", metavar="COMMAND", help="The command that others are compared with, before all."),
         option("--git", "revisions", multiple=True, metavar="REV[..REV]", help="Run the command in each revision."),
         option("--build", metavar="COMMAND", help="With --git: run once in each revision before all."),
-        option("--suite", type=click.Path(path_type=Path), help="A file with many benchmarks, in one budget."),
         option(
             "-L",
             "--parameter-list",
@@ -82,7 +81,6 @@ CLAIM = grouped(
             help="How often a verdict may be wrong.",
         ),
         option("--null", is_flag=True, help="Measure the first command twice a round: the floor of the noise."),
-        option("--duet", is_flag=True, help="Run two commands at once, on two cores that they swap."),
     ]
 )
 BUDGET = grouped(
@@ -117,7 +115,6 @@ EXPORTS = grouped(
         option("--json", "--export-json", "json_file", help="Write results as hyperfine does, with ours; - prints."),
         option("--markdown", "--export-markdown", "markdown_file", help="Write a table; - prints it."),
         option("--csv", "--export-csv", "csv_file", help="Write a table as hyperfine does; - prints it."),
-        option("--junit", "junit_file", help="Write a test case for each command or benchmark, as JUnit XML."),
         option("--plot", "picture", type=click.Path(path_type=Path), help="Draw a picture, such as compare.png."),
     ]
 )
