@@ -18,7 +18,7 @@ from equipoise.programs.commands.exporting import Report, say_all
 from equipoise.programs.commands.live import Live
 from equipoise.programs.commands.measuring import SHORT, Bench, Early, Job, measure
 from equipoise.programs.commands.metrics import EVENTS, kinds
-from equipoise.programs.commands.options import BUDGET, CLAIM, EXPORTS, HOOKS, RUNNING, WHAT
+from equipoise.programs.commands.offered import BUDGET, CLAIM, EXPORTS, HOOKS, RUNNING, WHAT
 from equipoise.programs.commands.processes import Programs
 from equipoise.programs.commands.scanning import scanned, settings
 from equipoise.programs.comparison_log import ComparisonLog
