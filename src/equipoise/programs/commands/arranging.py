@@ -13,7 +13,7 @@ import click
 from equipoise.programs.calling import SAME_TIME
 from equipoise.programs.commands.measuring import Job
 from equipoise.programs.commands.metrics import EVENTS, KINDS, Read, kinds, reads
-from equipoise.programs.commands.processes import LAST, Place, RunOptions, file_for
+from equipoise.programs.commands.processes import LAST, RunOptions, Site, file_for
 from equipoise.programs.question import Question
 from equipoise.runners import Revision
 
@@ -139,7 +139,7 @@ def job(commands: Mapping[str, str], null: str | None, options: Mapping[str, Any
 
 def in_revisions(todo: Job, found: Mapping[str, Revision], null: str | None, build: str | None) -> Job:
     """Return what to run with every arm in the folder of its revision, which is built first."""
-    places = {arm: Place(str(each.folder)) for arm, each in found.items()}
+    places = {arm: Site(str(each.folder)) for arm, each in found.items()}
     if null is not None:
         places[null] = next(iter(places.values()))
     arms = [arm for arm in found if arm != null]

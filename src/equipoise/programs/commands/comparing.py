@@ -14,7 +14,7 @@ import click
 from equipoise.cli.common import INTERRUPTED, FailingError, command, harmless, noted, printable
 from equipoise.cli.interrupting import interruptible
 from equipoise.programs.commands.arranging import in_revisions, job, named, questions, read_options, setup
-from equipoise.programs.commands.exporting import Report, say_all
+from equipoise.programs.commands.exporting import Results, say_all
 from equipoise.programs.commands.live import Live
 from equipoise.programs.commands.measuring import SHORT, Bench, Early, Job, measure
 from equipoise.programs.commands.metrics import EVENTS, kinds
@@ -79,7 +79,7 @@ def _errors_apart() -> Iterator[None]:
 class Outcome:
     """What came of a call: what to tell, what ended it too early, and a note for people."""
 
-    report: Report
+    report: Results
     early: Early | None = None
     note: str = ""
 
@@ -125,7 +125,7 @@ def compare(commands: tuple[str, ...], names: tuple[str, ...], **options: Any) -
 compare.epilog = EXIT_STATUS + (compare.epilog or "")
 
 
-def gate(report: Report) -> int:
+def gate(report: Results) -> int:
     """Return the answer to whether an arm is worse than the first one by more than a limit, by any metric."""
     gates = {verdict.gate for verdict in report.verdicts.values()}
     return next((answer for answer in (FAILED, UNDECIDED) if answer in gates), PASSED)
@@ -193,7 +193,7 @@ def _session(
         raise early
     verdicts = {metric: _over(contest, sessions[metric]) for metric, contest in contests.items()}
     shown = {metric: kinds(read)[metric] for metric in metrics}
-    report = Report(tuple(todo.commands), bench.runs, shown, verdicts)
+    report = Results(tuple(todo.commands), bench.runs, shown, verdicts)
     return Outcome(report, early, _note(report, bench, shell_cost, early))
 
 
@@ -217,10 +217,10 @@ def _read(log: Path, options: Mapping[str, Any]) -> Outcome:
     if len(results.arms) > 1:
         asked = questions(list(results.arms), options, first + AGAIN if first + AGAIN in results.arms else None)
     verdicts = {metric: over(each, [session.values(metric) for session in sessions]) for metric, each in asked.items()}
-    return Outcome(Report(tuple(results.arms), runs, shown, verdicts))
+    return Outcome(Results(tuple(results.arms), runs, shown, verdicts))
 
 
-def _note(report: Report, bench: Bench, shell_cost: float, early: Early | None) -> str:
+def _note(report: Results, bench: Bench, shell_cost: float, early: Early | None) -> str:
     """Return what the reader of the verdict should know."""
     notes = [] if early is None else ["Interrupted: this is the verdict so far."]
     more = [verdict.more for verdict in report.verdicts.values() if verdict.more is not None]

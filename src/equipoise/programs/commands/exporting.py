@@ -35,7 +35,7 @@ def summary(arm: str, runs: Sequence[Execution]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Report:
+class Results:
     """What is told of programs that were measured.
 
     Attributes:
@@ -57,7 +57,7 @@ class Report:
         return {arm: found for arm, found in each.items() if found}
 
 
-def as_data(report: Report) -> dict[str, Any]:
+def as_data(report: Results) -> dict[str, Any]:
     """Return everything for scripts: `results` as hyperfine has them, the rest of ours under `equipoise`."""
     results = [summary(arm, each) for arm, each in report.by_arm.items()]
     each = [verdict_data(verdict, metric) for metric, verdict in report.verdicts.items()]
@@ -77,7 +77,7 @@ def verdict_data(verdict: Verdict, metric: str) -> dict[str, Any]:
     return asked | found
 
 
-def as_csv(report: Report) -> str:
+def as_csv(report: Results) -> str:
     """Return the columns of hyperfine's CSV."""
     file = io.StringIO()
     writer = csv.DictWriter(file, COLUMNS, extrasaction="ignore", lineterminator="\n")
@@ -87,7 +87,7 @@ def as_csv(report: Report) -> str:
     return file.getvalue()
 
 
-def as_markdown(report: Report) -> str:
+def as_markdown(report: Results) -> str:
     """Return a table with a row for each arm, relative to the first, and the verdict below it; for every metric."""
     lines = []
     for metric, kind in report.metrics.items():
@@ -133,7 +133,7 @@ def _limits(interval: Interval) -> dict[str, float | None]:
     return {name: x if math.isfinite(x) else None for name, x in each.items()}
 
 
-def say_all(report: Report, files: Mapping[str, Any]) -> None:
+def say_all(report: Results, files: Mapping[str, Any]) -> None:
     """Print the verdict, and write the files that were asked for."""
     outputs: dict[str, Callable[[], str]] = {
         "json_file": lambda: json_line(as_data(report)) + "\n",
@@ -151,7 +151,7 @@ def say_all(report: Report, files: Mapping[str, Any]) -> None:
         draw(next(iter(report.verdicts.values())), files["picture"])
 
 
-def table(report: Report, metric: str) -> str:
+def table(report: Results, metric: str) -> str:
     """Return a line for each arm: median, range and number of its readings."""
     kind, lines = report.metrics[metric], []
     for arm, each in report.by_arm.items():

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from equipoise.cli.common import FailingError, printable
 from equipoise.programs.commands.live import Live
-from equipoise.programs.commands.processes import HERE, Place, Programs
+from equipoise.programs.commands.processes import HERE, Programs, Site
 from equipoise.programs.comparison_log import ComparisonLog, Execution
 from equipoise.programs.rounds import Contest
 from equipoise.runners import FailedError, LauncherError
@@ -48,7 +48,7 @@ class Job:
     """
 
     commands: Commands
-    places: Mapping[str, Place] = field(default_factory=dict)
+    places: Mapping[str, Site] = field(default_factory=dict)
     prepare: Commands = field(default_factory=dict)
     conclude: Commands = field(default_factory=dict)
     setup: Sequence[tuple[str, str, str]] = ()
@@ -67,7 +67,7 @@ class Job:
         """Return whether there is no need for more than what decides."""
         return rounds >= self.min_rounds and elapsed >= self.min_seconds
 
-    def place(self, arm: str) -> Place:
+    def place(self, arm: str) -> Site:
         """Return where an arm is run."""
         return self.places.get(arm, HERE)
 

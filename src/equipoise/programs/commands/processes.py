@@ -25,7 +25,7 @@ LAST = Read("reading")
 
 
 @dataclass(frozen=True)
-class Place:
+class Site:
     """Where a program runs.
 
     Attributes:
@@ -37,7 +37,7 @@ class Place:
     cores: Sequence[int] = ()
 
 
-HERE = Place()
+HERE = Site()
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Programs:
                 name: statistics.median(getattr(each, name) for each in empty) for name in self.shell_cost
             }
 
-    def run(self, arm: str, command: str, place: Place = HERE) -> Execution:
+    def run(self, arm: str, command: str, place: Site = HERE) -> Execution:
         """Run a command line of an arm and return what it has cost; `FailedError` where that says nothing."""
         ended = self._ran(self.setup.words(command), place, measured=True)
         if ended.exit and not self.setup.ignore_failure:
@@ -121,13 +121,13 @@ class Programs:
         last = last_number(ended.out) if LAST in self.setup.reads else None
         return Execution(arm, **net, rss=memory, exit=ended.exit, reading=last, numbers=numbers)
 
-    def do(self, command: str, place: Place = HERE) -> None:
+    def do(self, command: str, place: Site = HERE) -> None:
         """Run a command line whose cost is of no interest, with a shell where there is one."""
         ended = self._ran(self.setup.words(command), place)
         if ended.exit:
             raise FailedError(status(ended.exit), ended.err)
 
-    def _ran(self, words: list[str], place: Place, measured: bool = False) -> Ended:
+    def _ran(self, words: list[str], place: Site, measured: bool = False) -> Ended:
         """Let a program run to its end; refuse one that cannot be started, or does not come to an end in time."""
         setup = self.setup
         order = Order(
