@@ -274,7 +274,7 @@ def judged(kind: Judged, seed: int) -> tuple[FloatArray, list[Any]]:
         felt = (value(pair.first) - value(pair.second)) / noise + kind.first + rng.normal()
         step = int(np.searchsorted(SCALE[kind.steps], abs(felt))) + (kind.steps == 2)
         word = WORDS[kind.steps][step]
-        opt.judge(pair, word if felt > 0 else word.replace("first", "second"))
+        opt.tell(pair, word if felt > 0 else word.replace("first", "second"))
     ranking = opt.rank()
     return np.array([value(place.x) for place in ranking]), ranking
 

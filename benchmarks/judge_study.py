@@ -115,7 +115,7 @@ def ours(problem: str, steps: int, seed: int, policy: str) -> list[dict[str, Any
         level = judge.level(pair.first, pair.second)
         place = level + len(words) // 2 - (steps == 2 and level > 0)
         begun = time.process_time()
-        opt.judge(pair, words[place])
+        opt.tell(pair, words[place])
         spent += time.process_time() - begun
         if n in CHECKS:
             rows.append(_row("ours " + policy, problem, steps, seed, n, judge.regret(opt.recommend().x), spent / n))

@@ -75,7 +75,7 @@ def judge(opt: eq.Optimizer, judgements: int) -> None:
         side = "first" if better > 0 else "second"
         word = "equal" if abs(better) < 0.4 else side if abs(better) < 1.6 else f"much {side}"
         x, z = ({"q0": float(a), "q1": float(b)} for a, b in (first, second))
-        opt.add_judgement(x, z, word)
+        opt.add(x, word, against=z)
 
 
 def bare(folder: Path, lines: int) -> list[float]:

@@ -64,7 +64,7 @@ def sources(folder: Path) -> list[list[Line]]:
     judged = eq.Optimizer(space, log=folder / "judged.jsonl", rng=0, kernel=eq.RBF(0.3), policy=eq.IDS())
     for k in range(6):  # what was learned of the judge is in the last line
         x = {"q": 0.1 * k, "n": 1, "mode": "a", "lens": "in"}
-        judged.add_judgement(x, x | {"mode": "b"}, "first" if k else 0.5, judge="w")
+        judged.add(x, "first" if k else 0.5, against=x | {"mode": "b"}, judge="w")
     paths = [*folder.glob("*.jsonl"), *FORMER.glob("*.jsonl")]
     kept = {"judged": 13}
     lines = {path: path.read_text().splitlines()[: kept.get(path.stem, LINES)] for path in sorted(paths)}

@@ -83,7 +83,7 @@ def win_rates(seed: int) -> list[float]:
 def tuned(seed: int) -> eq.Optimizer:
     """A study of as many judgements."""
     opt = eq.Optimizer(eq.Space(blur=eq.Float(0.3, 4), sharpen=eq.Float(0, 3)), rng=seed)
-    opt.run_pairs(Judge(seed), len(LIST) * (len(LIST) - 1) // 2, steps=3, judge="judge")
+    opt.run(Judge(seed), judgements=len(LIST) * (len(LIST) - 1) // 2, steps=3, judge="judge")
     return opt
 
 

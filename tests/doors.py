@@ -144,7 +144,7 @@ def judge(path):
     opt, (context, _) = eq.resume(path), at(path)
     for answer in ("first", 0.5):
         pair = refused(lambda: opt.study.next_pair(judge="carl", context=context))
-        opt.judge(pair, answer)
+        opt.tell(pair, answer)
         clean(str(opt.study.judges()))
     seen(opt, context)
     if context is None:

@@ -51,7 +51,7 @@ def judge(opt, judgements, steps=5, judge="anna", check_every=4):
     """Judge some pairs, one after the other; some of them are asked again."""
     for _ in range(judgements):
         pair = opt.study.next_pair(judge=judge, steps=steps, check_every=check_every)
-        opt.judge(pair, verdict(pair))
+        opt.tell(pair, verdict(pair))
     return opt
 
 
@@ -148,8 +148,8 @@ def judged(path):
 
 def judged_names(path):
     opt = judge(eq.Optimizer(DRINKS, log=path, rng=0), 8, steps=3)
-    opt.add_judgement("filter", "latte", "second", judge="ben", steps=2)
-    opt.judge(opt.ask_pair(judge="ben", steps=2), skip="cold")
+    opt.add("filter", "second", against="latte", judge="ben", steps=2)
+    opt.tell(opt.ask_pair(judge="ben", steps=2), failed="cold")
     opt.correct(opt.study.answers()[0][0], "second")
     opt.ask_pair(judge="ben")
     return opt
@@ -159,7 +159,7 @@ def judged_numbers(path):
     opt = eq.Optimizer(eq.Finite(LATTICE), log=path, rng=0)
     for i in range(9):
         pair = opt.ask_pair(judge="anna" if i % 3 else "ben")
-        opt.judge(pair, round(10 * (height(pair.first) - height(pair.second)), 2))
+        opt.tell(pair, round(10 * (height(pair.first) - height(pair.second)), 2))
     return opt
 
 

@@ -30,11 +30,11 @@ LARGE = {
     "AnywherePosterior": 27,
     "GuardedPosterior": 33,
     "JudgedPosterior": 31,
-    "Keeper": 29,
     "LearnedPosterior": 40,
     "Ledger": 26,
-    "Optimizer": 28,
+    "Optimizer": 22,
     "Posterior": 35,
+    "Session": 24,
     "State": 40,
     "Study": 28,
 }

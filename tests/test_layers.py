@@ -17,7 +17,7 @@ SOURCE = Path(equipoise.__file__).parent
 ORDER = [
     *("_typing", "_validation", "_linalg"),
     *("spaces", "kernels", "offsets", "likelihoods", "data", "reductions", "belief", "policies", "answer"),
-    *("log", "study", "optimizer", "runners", "programs", "plots", "equipoise"),
+    *("log", "study", "runners", "optimizer", "programs", "plots", "equipoise"),
     *("lab", "lab.environments", "lab.fleet", "lab.experiments", "testing", "web", "cli", "programs.commands"),
     *("__main__", "integrations"),
 ]
@@ -25,7 +25,7 @@ ONLY = {"lab.environments": {"_typing", "_validation", "kernels"}}
 NESTED = {"lab", "programs"}
 """Packages whose subpackages are layers of their own: nothing of the core imports them."""
 IMPORTED_BY = {
-    "runners": {"web", "cli", "programs.commands"},
+    "runners": {"optimizer", "web", "cli", "programs.commands"},
     "programs": {"plots", "equipoise", "cli", "programs.commands"},
     "lab": set(),
     "lab.environments": {"lab.fleet", "lab.experiments", "testing", "web", "cli"},

@@ -154,7 +154,7 @@ def test_a_study_in_a_thread_computes_under_the_limit(monkeypatch):
     def used():
         for k in range(12):
             opt.tell(opt.ask(), float(k % 3))
-        opt.judge(opt.ask_pair(), "first")
+        opt.tell(opt.ask_pair(), "first")
         opt.recommend()
         opt.compare([0.1, 0.1], [0.2, 0.2])
         opt.ask()

@@ -4,7 +4,7 @@ import copy
 import os
 from collections.abc import Callable, Iterable, Mapping
 from html import escape
-from typing import Any, TypeVar, overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -15,32 +15,25 @@ from equipoise.belief import Confidence, Posterior
 from equipoise.data import Trial
 from equipoise.kernels import Kernel
 from equipoise.likelihoods import DEFAULT_STEPS, Likelihood, Pair
-from equipoise.log import (
-    MAX_PLANNED,
-    Begun,
-    Header,
-    Journal,
-    Log,
-    Planned,
-    Streams,
-)
+from equipoise.log import MAX_PLANNED, Header, Journal, Log, Planned, Streams
 from equipoise.offsets import Offset
 from equipoise.policies import Policy
 from equipoise.reductions import Reduction
 from equipoise.spaces import Constraint, Domain
 from equipoise.study import (
     PARTS,
-    Keeper,
+    Addition,
     Plan,
     Recommender,
     Record,
+    Said,
+    Session,
     Setup,
+    State,
     Study,
     arguments,
     number_of,
 )
-
-T = TypeVar("T")
 
 
 class Optimizer:
@@ -116,7 +109,7 @@ class Optimizer:
         given = locals()  # every part is an argument of the same name
         setup = Setup.of(space, {name: given[name] for name in PARTS})
         self.space = space
-        self._session = Keeper(setup, rng if isinstance(rng, Streams) else Streams(rng))
+        self._session = Session(setup, rng if isinstance(rng, Streams) else Streams(rng))
         if log is not None:
             self._session.write_to(log, setup.settings())
         if block is not None:
@@ -188,7 +181,7 @@ class Optimizer:
                 or open.
             trials: Only these trials or pairs; all by default.
         """
-        return self._session.records(aside=aside, judgements=judgements, trials=trials)
+        return self._session.look(lambda state: state.records(aside, judgements, trials))
 
     @overload
     def ask(self, *, worker: str | None = None, context: Mapping[str, Any] | None = None) -> Trial: ...
@@ -209,38 +202,40 @@ class Optimizer:
         """
         if worker is not None and not isinstance(worker, str):
             raise TypeError(f"`worker` must be a name, got {worker!r}")
-        if n is None:
-            return self._session.changed(lambda s: s.ask(worker, context))
-        times = range(check.count("n", n))
-        return self._session.changed(lambda s: [s.ask(worker, context) for _ in times])
+        trials = self._session.ask(worker, context, 1 if n is None else check.count("n", n))
+        return trials[0] if n is None else trials
 
     def tell(
         self,
-        trial: Trial | int,
+        trial: Trial | Pair | int,
         value: Any = None,
         *,
         x: Any = None,
         time: float | None = None,
-        error: float = 0.0,
+        error: float | None = None,
         block: str | None = None,
         covariates: Mapping[str, float] | None = None,
+        judge: str | None = None,
         failed: str | None = None,
         refit: bool = True,
     ) -> tuple[Warning, ...] | None:
-        """Report the reading of a trial, or that there is none.
+        """Report the reading of a trial, or which setting of a pair is better, or that there is no answer.
 
         Args:
-            trial: The trial, or its id.
-            value: The reading: a number; or what the `likelihood` of the study takes, such as (17, 200).
+            trial: The trial or pair, or its id.
+            value: The reading: a number; or what the `likelihood` of the study takes, such as (17, 200). Of a pair one
+                of `pair.answers`; or a number, how much better the first is, in the judge's own unit.
             x: Where it was really measured, if that is not where it should have been.
             time: When it was measured, in any unit; compared with `max_gap`.
-            error: The reading's own standard error: the larger, the less it counts.
+            error: The reading's own standard error, 0 by default: the larger, the less it counts.
             block: To which block it belongs, if that is not the present one.
             covariates: What was measured beside it, by name: what the offset may depend on. It need not be the same
                 each time.
-            failed: Instead of a value: why there is none. The duel is given up, with a `DuelGivenUp` warning.
-            refit: Whether to fit the model where that is due. If not, it is left to `refit`, which another thread may
-                call: until then the belief learns under the fit before.
+            judge: Who judged the pair, if that is not who was asked.
+            failed: Instead of a value: why there is none. The duel is given up, with a `DuelGivenUp` warning; a pair is
+                skipped.
+            refit: Whether to fit the model where a reading makes that due. If not, it is left to `study.refit`, which
+                another thread may call: until then the belief learns under the fit before.
 
         Returns:
             What you should know of it, such as a `DuelGivenUp`: the warnings that it gives. `None` if there are none.
@@ -248,67 +243,51 @@ class Optimizer:
         if (value is None) == (failed is None):
             raise ValueError(f"exactly one of `value` and `failed` must be given, got {value!r} and {failed!r}")
         i, planned = number_of(trial), trial.x if isinstance(trial, Trial) else None
-        if failed is None:
-            reading = self._session.reading(x, value, block, time, error, covariates)
-            _, notices = self._session.change(lambda s: s.told(s.state.requests.tell(i, reading, planned), refit))
-        else:
-            _, notices = self._session.change(lambda s: s.news(s.state.requests.fail(i, str(failed), planned)))
-        return self._session.deliver(notices) or None
+        if failed is not None:
+            return self._session.request(lambda requests: requests.fail(i, str(failed), planned)) or None
+        said = Said(value, x, time, error, block, covariates, judge)
+        return self._session.request(lambda requests: requests.tell(i, said, planned, refit)) or None
 
     def add(
         self,
         x: Any,
         value: Any,
         *,
-        block: str | None = None,
         time: float | None = None,
-        error: float = 0.0,
+        error: float | None = None,
+        block: str | None = None,
         covariates: Mapping[str, float] | None = None,
+        against: Any = None,
+        judge: str | None = None,
+        steps: int = DEFAULT_STEPS,
     ) -> int:
-        """Take in a reading that nobody asked for, and return its number, by which it can be corrected or retracted.
+        """Take in an answer that nobody asked for, and return its number, by which it can be corrected or retracted.
+
+        A reading of another block than the present one is of an earlier campaign: its offset has nothing to do with
+        that of now, and should its readings contradict those of now, they are forgotten, with a warning. With `against`
+        it is a judgement: a vote, a click. No coin has decided on its order: `coin_test` and `verify` leave it out.
 
         Args:
-            x: Where it was measured.
-            value: The reading.
-            block: To which block it belongs. Any but the present one is an earlier campaign: its offset has nothing to
-                do with that of now, and should its readings contradict those of now, it is forgotten, with a warning.
-            time: When it was measured, in any unit.
-            error: The reading's own standard error.
-            covariates: What was measured beside it, by name.
-
-        Example:
-            >>> import equipoise as eq
-            >>> opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), rng=0)
-            >>> opt.add({"q1": 0.3}, 41.7, block="last year")
-            0
-            >>> opt.readings  # of this campaign
-            0
-        """
-        reading = self._session.reading(x, value, block, time, error, covariates)
-        return self._session.changed(lambda s: s.added([reading]))[0]
-
-    def add_judgement(
-        self, first: Any, second: Any, answer: Any, *, judge: str = "", steps: int = DEFAULT_STEPS
-    ) -> int:
-        """Take in a judgement that nobody asked for: votes, clicks, an earlier study. Return its number.
-
-        No coin has decided on the order, so that `coin_test` and `verify` leave it out.
-
-        Args:
-            first: The setting that stood in the first place.
-            second: The other.
-            answer: One of the answers of the scale; or a number, how much better the first is.
-            judge: Who said so.
-            steps: The scale of the answers.
+            x: Where it was measured; of a judgement the setting that stood in the first place.
+            value: The reading; or the judgement.
+            time: As for `tell`.
+            error: As for `tell`.
+            block: As for `tell`.
+            covariates: As for `tell`.
+            against: The other setting of a judgement.
+            judge: Who judged.
+            steps: The scale of the judgement.
 
         Example:
             >>> import equipoise as eq
             >>> opt = eq.Optimizer(eq.Finite(["espresso", "filter"]), rng=0)
-            >>> opt.add_judgement("filter", "espresso", "first", judge="anna", steps=2)
-            0
+            >>> opt.add("filter", 41.7, block="last year"), opt.readings  # of this campaign
+            (0, 0)
+            >>> opt.add("filter", "first", against="espresso", judge="anna", steps=2)
+            1
         """
-        said = self._session.judgement(first, second, answer, judge, steps)
-        return self._session.changed(lambda s: s.added_judgements([said]))[0]
+        said = Said(value, x, time, error, block, covariates, judge)
+        return self._session.add([Addition(said, against, steps)])[0]
 
     def begin_block(self, name: str) -> None:
         """Let all that is told from now on belong to a block: a day, a batch, a shift.
@@ -319,8 +298,7 @@ class Optimizer:
         Args:
             name: The block. The present one goes on where it is that.
         """
-        check.name("block", name)
-        self._session.changed(lambda s: None if name == s.state.block else s.happen(Begun(name)))
+        self._session.request(lambda requests: requests.begin(name))
 
     def ask_pair(
         self,
@@ -344,62 +322,16 @@ class Optimizer:
             >>> for _ in range(30):
             ...     pair = opt.ask_pair()
             ...     worse = abs(pair.first["blur"] - 2) - abs(pair.second["blur"] - 2)  # who judges likes it at 2
-            ...     opt.judge(pair, "equal" if abs(worse) < 0.1 else "second" if worse > 0 else "first")
+            ...     opt.tell(pair, "equal" if abs(worse) < 0.1 else "second" if worse > 0 else "first")
             >>> abs(opt.recommend().x["blur"] - 2) < 0.5, opt.judgements
             (True, 30)
         """
         i = None if again is None else number_of(again)
-        return self._session.changed(lambda s: s.ask_pair(context, judge, steps, i))
-
-    def judge(self, pair: Pair | int, answer: Any = None, *, judge: str | None = None, skip: str | None = None) -> None:
-        """Report which setting of a pair is better.
-
-        Args:
-            pair: The pair, or its id.
-            answer: One of `pair.answers`; or a number, how much better the first is, in the judge's own unit.
-            judge: Who says so; as said to `ask_pair` by default.
-            skip: Instead of an answer: why there is none.
-        """
-        if (answer is None) == (skip is None):
-            raise ValueError(f"exactly one of `answer` and `skip` must be given, got {answer!r} and {skip!r}")
-        i = number_of(pair)
-        if skip is None:
-            self._session.changed(lambda s: s.news(s.state.requests.judge(i, answer, judge)))
-        else:
-            self._session.changed(lambda s: s.news(s.state.requests.skip(i, str(skip))))
-
-    def run_pairs(
-        self,
-        decide: Callable[[Any, Any], Any],
-        judgements: int,
-        *,
-        judge: str = "",
-        steps: int = DEFAULT_STEPS,
-        check_every: int = 5,
-    ) -> Recommendation:
-        """Let a function judge until the study has a given number of judgements; return the recommendation.
-
-        Ctrl-C, or an error of your function, loses nothing: its pair stays open, and `run_pairs` goes on with it.
-
-        Args:
-            decide: Takes the first and the second setting; returns an answer, or `None` if it cannot tell.
-            judgements: How many judgements the study is to have.
-            judge: The name of the judge.
-            steps: The scale of the answers.
-            check_every: Each time this number of new pairs was judged, the last one is asked again in the other order;
-                0 for never. `judges` says what comes of it.
-        """
-        check.count("judgements", judgements)
-        check.count("check_every", check_every, at_least=0)
-        while self.judgements < judgements:
-            pair = self.study.next_pair(judge=judge, steps=steps, check_every=check_every)
-            answer = decide(pair.first, pair.second)
-            self.judge(pair, answer, skip="can't tell" if answer is None else None)
-        return self.recommend()
+        return self._session.ask_pair(context, judge, steps, i)
 
     def rank(self) -> list[Rank]:
         """Return all settings of a finite space, or those that were measured or judged, from the best to the worst."""
-        return self._session.following(lambda s: s.recommender.rank(s.state))
+        return self._session.rank()
 
     def correct(
         self,
@@ -419,25 +351,19 @@ class Optimizer:
             time: When it was measured; as told before by default.
             error: The reading's own standard error; as told before by default.
         """
-        i = number_of(trial)
-        if i in self._session.state.ledger.pairs:
-            self._session.changed(lambda s: s.happen(s.state.requests.correct(i, value)))
-            return
-        read = self._session.reading(x, value, None, time, 0.0 if error is None else error)
-        known = {"point": x, "time": time, "error": error}
-        given = {name: getattr(read, name) for name, told in known.items() if told is not None}
-        self._session.changed(lambda s: s.happen(s.state.requests.correct(i, read.value, values=read.values, **given)))
+        i, said = number_of(trial), Said(value, x, time, error)
+        self._session.request(lambda requests: requests.correct(i, said))
 
     def retract(self, trial: Trial | Pair | int) -> None:
         """Take back what was told of a trial or pair, as if it had not been: it is open again."""
         i = number_of(trial)
-        self._session.changed(lambda s: s.happen(s.state.requests.retract(i)))
+        self._session.request(lambda requests: requests.retract(i))
 
     def undo(self) -> int:
         """Take back the last step, and nothing else, and return its trial or pair; a further call takes back another.
 
-        - After `tell`, also that a trial failed, and after `judge`, also a skip, the trial or pair is open again.
-        - What `add` or `add_judgement` took in does not count any more.
+        - After `tell`, also that there is no answer, the trial or pair is open again.
+        - What `add` took in does not count any more.
         - After `correct` the former reading or answer stands again.
         - After `retract` what was taken back is told again: a reading that was asked for is the last one now.
 
@@ -456,7 +382,7 @@ class Optimizer:
             >>> opt.undo(), opt.records()[0].value, opt.study.open_trials
             (0, None, (0,))
         """
-        return self._session.changed(lambda s: s.undo())
+        return self._session.undo()
 
     def recommend(self, *, context: Mapping[str, Any] | None = None) -> Recommendation:
         """Return the best setting as far as is known, and what is claimed of it, on which ground.
@@ -465,9 +391,7 @@ class Optimizer:
             context: The value of each `Context` of the space: the setting that is best there, and the claims are about
                 all settings there. By default the context asked for last; `x` names it.
         """
-        best = self._session.following(lambda s: s.recommend(s.latest(context)))
-        self._session.deliver(best.notices)
-        return best
+        return self._session.recommend(context)
 
     def compare(self, first: Any, second: Any, *, context: Mapping[str, Any] | None = None) -> Difference:
         """Return f(first) - f(second) for two settings, free of the offset, with an interval and its ground.
@@ -478,11 +402,7 @@ class Optimizer:
             context: The value of each `Context` of the space, where the settings do not say it themselves.
         """
         space = self.space if context is None else self.space.at(context)
-        points = space.encode(first), space.encode(second)
-        claims = self._session.recommender.at(self.space.through(points[0]))
-        found, notices = self._session.following(lambda s: (claims.compare(s.state, *points), claims.notices(s.state)))
-        self._session.deliver(notices)
-        return found
+        return self._session.compare((space.encode(first), space.encode(second)))
 
     def audit(self, duels: int = 24, *, context: Mapping[str, Any] | None = None) -> Plan:
         """Plan an audit: duels that the leader could lose, which the next asks serve.
@@ -498,9 +418,7 @@ class Optimizer:
         _duels(duels)
         if self._session.state.limited:
             raise RuntimeError("an audit looks everywhere, which `drop` and `max_step` forbid: see `verify`")
-        return self._session.changed(
-            lambda s: s.plan("audit", context, lambda claims, n: claims.auditing(s.state, n, duels))
-        )
+        return self._session.plan("audit", context, lambda claims, state, n: claims.auditing(state, n, duels))
 
     def verify(
         self,
@@ -528,15 +446,15 @@ class Optimizer:
         if given is not None and not given:
             raise ValueError("`against` must name a setting at least, got none")
 
-        def planned(claims: Recommender, number: int) -> Planned:
+        def planned(claims: Recommender, state: State, number: int) -> Planned:
             rivals = None if given is None else np.array([claims.space.encode(x) for x in given])
-            return claims.verifying(self._session.state, number, duels, runners_up, rivals)
+            return claims.verifying(state, number, duels, runners_up, rivals)
 
-        return self._session.changed(lambda s: s.plan("verify", context, planned))
+        return self._session.plan("verify", context, planned)
 
     def cancel(self) -> None:
         """Do not go on with the audit or verification that is under way; what was told for it stays."""
-        self._session.changed(lambda s: s.cancel())
+        self._session.cancel()
 
     def done(self, eps: float, *, audit: bool = True, context: Mapping[str, Any] | None = None) -> bool:
         """Return whether no setting is better than the recommended one by more than `eps`: the certificate.
@@ -550,22 +468,32 @@ class Optimizer:
 
     def run(
         self,
-        measure: Callable[[Any], float],
-        readings: int,
+        measure: Callable[..., Any],
+        readings: int | None = None,
         *,
+        judgements: int | None = None,
         failures: tuple[type[Exception], ...] = (),
         context: Mapping[str, Any] | Callable[[], Mapping[str, Any]] | None = None,
+        judge: str = "",
+        steps: int = DEFAULT_STEPS,
+        check_every: int = 5,
     ) -> Recommendation:
-        """Measure until the study has a given number of readings; return the recommendation.
+        """Measure, or judge, until the study has a given number of answers; return the recommendation.
 
         Ctrl-C, or an error of your function, loses nothing: its trial waits again, and `run` goes on from there.
 
         Args:
-            measure: Takes a setting and returns its reading.
+            measure: Takes a setting and returns its reading. Of `judgements` it takes the first and the second setting
+                of a pair and returns an answer, or `None` if it cannot tell.
             readings: How many readings the study is to have.
-            failures: Exceptions by which `measure` says that there is no reading; others are passed on.
+            judgements: Instead: how many judgements.
+            failures: Exceptions by which `measure` says that there is no answer; others are passed on.
             context: The value of each `Context` of the space; or a function that returns the present one, called before
-                each reading.
+                each question.
+            judge: As for `ask_pair`.
+            steps: As for `ask_pair`.
+            check_every: Each time this number of new pairs was judged, the last one is asked again in the other order;
+                0 for never. `study.judges` says what comes of it.
 
         Example:
             >>> import equipoise as eq
@@ -574,14 +502,16 @@ class Optimizer:
             >>> round(best.x["q1"], 1), best.kind
             (0.7, 'estimate')
         """
-        from tqdm import tqdm
+        from equipoise.runners import Function
 
-        check.count("readings", readings)
-        with tqdm(total=readings, initial=self.readings, unit="reading", disable=None) as bar:
-            while self.readings < readings:
-                now = context() if callable(context) else context
-                self._measured(self.ask(context=now), measure, failures)
-                bar.update(self.readings - bar.n)
+        if (readings is None) == (judgements is None):
+            raise ValueError(f"exactly one of `readings` and `judgements` must be given, got {readings}, {judgements}")
+        pairs = {"judge": judge, "steps": steps, "check_every": check_every}
+        function = Function(self, measure, failures, context, pairs)
+        if readings is not None:
+            function.run("readings", check.count("readings", readings))
+        else:
+            function.run("judgements", check.count("judgements", judgements))
         return self.recommend()
 
     def __repr__(self) -> str:
@@ -592,20 +522,8 @@ class Optimizer:
         return self.__dict__ | {"_session": copy.copy(self._session)}  # one history, one writer: a copy has its own
 
     def _repr_html_(self) -> str:
-        unknown = self._session.look(lambda s: s.state.latest is None) and bool(self.space.contexts)
+        unknown = self._session.look(lambda state: state.latest is None) and bool(self.space.contexts)
         return f"<p>{escape(repr(self))}</p>{'' if unknown else as_html(self.recommend())}"
-
-    def _measured(self, trial: Trial, measure: Callable[[Any], float], failures: tuple[type[Exception], ...]) -> None:
-        """Measure a trial and tell it; where that ends otherwise, let the trial wait again."""
-        try:
-            value = measure(trial.x)
-        except failures as problem:
-            self.tell(trial, failed=str(problem) or type(problem).__name__)
-        except BaseException:
-            self.study.expire(trial)
-            raise
-        else:
-            self.tell(trial, value)
 
 
 def resume(

@@ -16,7 +16,7 @@ def judged(names, answers, deviation, seed, steps=3):
         return "equal" if steps == 3 and abs(felt) < 0.4 else "first" if felt > 0 else "second"
 
     opt = eq.Optimizer(eq.Finite(list(f)), rng=seed)
-    opt.run_pairs(decide, answers, steps=steps)
+    opt.run(decide, judgements=answers, steps=steps)
     return opt, f
 
 
@@ -69,7 +69,7 @@ def test_the_size_of_f_is_open_if_only_judges_teach_it():
     assert sizes == sorted(sizes)
     known = eq.Optimizer(eq.Finite(list("abc")), kernel=eq.RBF(0.3), rng=0)
     for _ in range(6):
-        known.judge(known.ask_pair(), "first")
+        known.tell(known.ask_pair(), "first")
     assert len(known.posterior.scales) == 1
 
 

@@ -163,7 +163,7 @@ def test_judgements_alone_have_the_unit_of_the_judge():
     opt = eq.Optimizer(eq.Space(q=eq.Float(0, 1)), start={"q": 0.0}, rng=0)
     for _ in range(24):
         pair = opt.ask_pair()
-        opt.judge(pair, "first" if abs(pair.first["q"] - 0.7) < abs(pair.second["q"] - 0.7) else "second")
+        opt.tell(pair, "first" if abs(pair.first["q"] - 0.7) < abs(pair.second["q"] - 0.7) else "second")
     said = str(opt.recommend()).splitlines()
     assert re.fullmatch(r"By estimate, nothing is better by more than [\d.]+ noises of the judge\.", said[1])
     assert re.search(r" chosen over the start in \d+ % of cases\.$", said[2])

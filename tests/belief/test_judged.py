@@ -134,7 +134,7 @@ def test_readings_that_dwarf_the_others_leave_a_belief_that_is_a_number(scale, s
     rng, opt = np.random.default_rng(seed), eq.Optimizer(eq.Box([(0, 1)]), rng=seed)
     for _ in range(4):
         pair = opt.ask_pair(steps=2)
-        opt.judge(pair, str(rng.choice(pair.answers)))
+        opt.tell(pair, str(rng.choice(pair.answers)))
     for i in range(26):
         opt.tell(opt.ask(), scale if i in (2, 3) else rng.standard_normal())
         assert np.isfinite(opt.posterior.mean(np.linspace(0, 1, 5)[:, None])).all()

@@ -111,7 +111,7 @@ def test_pairs_come_out_the_same_when_made_anew(study):
     assert (done["different"], done["different_pairs"], done["judgements"]) == ([], [], 7)
     assert "Pairs: none." in invoke("replay", study, "--verify").stdout
     opt = eq.resume(study)
-    opt.add_judgement({"q1": 0, "q2": 0}, {"q1": 1, "q2": 0}, "first")  # nobody has asked for it
+    opt.add({"q1": 0, "q2": 0}, "first", against={"q1": 1, "q2": 0})  # nobody has asked for it
     assert "Pairs: none." in invoke("replay", study, "--verify").stdout
 
 
@@ -119,7 +119,8 @@ def test_a_pair_that_comes_out_differently_is_named(study):
     typing(study, "a\nb\nq\n")
     opt = eq.resume(study)
     points = opt.space.candidates(np.random.default_rng(9))[:2]
-    opt._session.change(lambda s: s.happen(Asked(s.state.trials, PairToJudge(points, 5))))
+    asked = Asked(opt._session.state.trials, PairToJudge(points, 5))
+    opt._session.change(lambda: opt._session.happen(asked))
     assert "Pairs: [3]." in invoke("replay", study, "--verify", code=1).stdout
 
 

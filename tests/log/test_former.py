@@ -157,7 +157,7 @@ def test_judgements_of_former_keys_lead_to_the_same_belief(edited):
 
 def test_a_log_of_former_keys_goes_on_in_those_of_today(edited):
     pair = edited.study.open_pairs[-1]
-    edited.judge(pair, "first")
+    edited.tell(pair, "first")
     edited.correct(pair, "second")
     *_, told, corrected = (json.loads(line) for line in edited.study.log.read_text().splitlines())
     assert (told["tell"], told["answer"], told["by"]) == (pair.id, "first", "dora")

@@ -21,7 +21,7 @@ SPACE = eq.Finite(np.random.default_rng(0).uniform(-1, 1, (6, 2)))
 PACKAGE = Path(eq.__file__).parent
 WRITING = (
     "optimizer.py",
-    "keeper.py",
+    "session.py",
     "_linalg.py",
     "codec.py",
     "fits.py",

@@ -157,9 +157,9 @@ def test_judgements_beside(path):
     opt = eq.Optimizer(SPACE, log=path, rng=0)
     for _ in range(4):
         read(opt, 3)
-        opt.judge(opt.ask_pair(), "first")
+        opt.tell(opt.ask_pair(), "first")
         opt.study.refit()
-        opt.judge(opt.ask_pair(), "second")
+        opt.tell(opt.ask_pair(), "second")
         assert belief(eq.resume(path)) == belief(opt)
 
 

@@ -227,7 +227,7 @@ def test_pairs_to_be_judged_are_within_the_limits():
         pair = opt.ask_pair()
         shown += [pair.first, pair.second]
         assert pair.first != pair.second
-        opt.judge(pair, "first" if pair.first["a"] > pair.second["a"] else "second")
+        opt.tell(pair, "first" if pair.first["a"] > pair.second["a"] else "second")
         if k % 3 == 2:
             trial = opt.ask()
             shown.append(trial.x)
@@ -235,7 +235,7 @@ def test_pairs_to_be_judged_are_within_the_limits():
     assert max(*steps(shown, "a"), *steps(shown, "b")) <= 0.1 + 1e-9
     far = eq.Optimizer(PLANE, start=CORNER, max_step={"a": 0.05}, rng=5)
     pair = far.ask_pair()
-    far.judge(pair, "first")
+    far.tell(pair, "first")
     far.study.note("dialed in", x={"a": 0.9, "b": 0.9})
     with pytest.raises(RuntimeError, match="`again` must be a pair within `drop` and `max_step`"):
         far.ask_pair(again=pair)

@@ -44,7 +44,8 @@ def deaf(monkeypatch):
 def paired(opt):
     """A pair that costs nothing to propose."""
     first, second = np.random.default_rng(opt.judgements).random((2, 2))
-    opt._session.change(lambda s: s.happen(Asked(s.state.trials, PairToJudge(np.array([first, second]), 5))))
+    asked = Asked(opt._session.state.trials, PairToJudge(np.array([first, second]), 5))
+    opt._session.change(lambda: opt._session.happen(asked))
     return opt.study.open_pairs[-1]
 
 
@@ -54,7 +55,7 @@ def judge(opt, n, readings=lambda k: 0):
         rng, pair = np.random.default_rng(k), paired(opt)
         better = abs(pair.second["blur"] - 2) - abs(pair.first["blur"] - 2) + rng.normal()
         word = "equal" if abs(better) < 0.3 else "first" if better > 0 else "second"
-        opt.judge(pair, 10 * better if k % 7 == 5 else word, judge=("anna", "bert")[k % 3 == 2])
+        opt.tell(pair, 10 * better if k % 7 == 5 else word, judge=("anna", "bert")[k % 3 == 2])
         for _ in range(readings(k)):
             trial = opt.ask()
             opt.tell(trial, -abs(trial.x["blur"] - 2) + trial.id / 8)

@@ -26,7 +26,7 @@ def judged(n, **parts):
     rng, opt = np.random.default_rng(0), eq.Optimizer(eq.Space(**SPACE), rng=0, **parts)
     for _ in range(n):
         pair = opt.ask_pair()
-        opt.judge(pair, said(pair, rng))
+        opt.tell(pair, said(pair, rng))
     return opt
 
 
@@ -59,19 +59,19 @@ def test_an_answer_can_be_corrected_retracted_and_undone(tmp_path):
     X = opt.space.candidates(np.random.default_rng(0))[:20]
     before = opt.posterior.mean(X)
     pair = opt.ask_pair()
-    opt.judge(pair, "much first")
-    opt.judge(pair, "much first")  # no news
+    opt.tell(pair, "much first")
+    opt.tell(pair, "much first")  # no news
     with pytest.raises(ValueError, match="must stay 'much first'"):
-        opt.judge(pair, "second")
+        opt.tell(pair, "second")
     opt.correct(pair, "second")
     corrected = opt.posterior.mean(X)
     assert opt.undo() == opt.undo() == pair.id  # the correction, then the answer
     assert opt.posterior.mean(X).tobytes() == before.tobytes()
-    opt.judge(pair.id, "second")
+    opt.tell(pair.id, "second")
     assert opt.posterior.mean(X).tobytes() == corrected.tobytes()
     opt.retract(pair)
     assert opt.study.open_pairs == (pair,)
-    opt.judge(pair, skip="can't tell")
+    opt.tell(pair, failed="can't tell")
     assert not opt.study.open_pairs
     assert opt.posterior.mean(X).tobytes() == before.tobytes()
     again = eq.resume(opt.study.log)
@@ -83,23 +83,25 @@ def test_what_makes_no_sense_is_refused():
     opt = eq.Optimizer(eq.Space(**SPACE), rng=0)
     pair = opt.ask_pair(steps=3)
     assert pair.answers == ("second", "equal", "first")
-    with pytest.raises(ValueError, match="`answer` must be a number or one of"):
-        opt.judge(pair, "much first")
-    with pytest.raises(ValueError, match="`answer` must be finite"):
-        opt.judge(pair, np.nan)
-    with pytest.raises(ValueError, match="exactly one of `answer` and `skip`"):
-        opt.judge(pair)
-    with pytest.raises(ValueError, match="`pair` must be one that was asked for, got 5"):
-        opt.judge(5, "first")
+    with pytest.raises(ValueError, match="`value` must be a number or one of"):
+        opt.tell(pair, "much first")
+    with pytest.raises(ValueError, match="`value` must be finite"):
+        opt.tell(pair, np.nan)
+    with pytest.raises(ValueError, match="exactly one of `value` and `failed`"):
+        opt.tell(pair)
+    with pytest.raises(ValueError, match="`trial` must be one that was asked for and is still open, got 5"):
+        opt.tell(5, "first")
     with pytest.raises(ValueError, match="`steps` must be one of 2, 3, 5, 7, got 4"):
         opt.ask_pair(steps=4)
     with pytest.raises(TypeError, match="`judge` must be a name"):
         opt.ask_pair(judge=3)
-    with pytest.raises(ValueError, match="one that was asked for and is still open"):
-        opt.tell(pair.id, 1.0)
+    with pytest.raises(ValueError, match="`time` is for a reading"):
+        opt.tell(pair, "first", time=3.0)
+    with pytest.raises(ValueError, match="`judge` is for a pair"):
+        opt.tell(opt.ask(), 1.0, judge="anna")
     with pytest.raises(ValueError, match="must propose pairs"):
         eq.Optimizer(eq.Box([(0, 1)]), policy=eq.UCB(), rng=0).ask_pair()
-    opt.judge(pair, "first")
+    opt.tell(pair, "first")
     assert opt.judgements == 1
 
 
@@ -118,7 +120,7 @@ def test_mixed_with_readings():
         for trial in (opt.ask(), opt.ask()):
             opt.tell(trial, 1000 * merit(trial.x) + 100 * rng.normal() + 50 * k)
         pair = opt.ask_pair()
-        opt.judge(pair, said(pair, rng))
+        opt.tell(pair, said(pair, rng))
     best = opt.recommend()
     assert (best.readings, best.judgements) == (24, 12)
     assert merit(best.x) > 5
@@ -138,7 +140,7 @@ def test_a_biased_judge_is_seen_through():
         z = merit(first) - merit(second) + 1.0 + rng.normal()
         return "first" if z > 0 else "second"
 
-    best = opt.run_pairs(decide, 45, judge="model", steps=2, check_every=4)
+    best = opt.run(decide, judgements=45, judge="model", steps=2, check_every=4)
     (report,) = opt.study.judges()
     assert merit(best.x) > 4.5
     assert report.name == "model"
@@ -157,7 +159,7 @@ def test_a_ranking_of_names():
     for _ in range(90):
         pair = opt.ask_pair(steps=3)
         z = strength[pair.first] - strength[pair.second] + rng.normal()
-        opt.judge(pair, "equal" if abs(z) < 0.4 else "first" if z > 0 else "second")
+        opt.tell(pair, "equal" if abs(z) < 0.4 else "first" if z > 0 else "second")
     table = opt.rank()
     assert table[0].x in "ab"
     true = {name: rank for rank, name in enumerate("abcdef", 1)}
@@ -175,7 +177,7 @@ def test_a_ranking_may_be_of_all(tmp_path):
     for _ in range(30):
         pair = opt.ask_pair()
         met.add("".join(sorted(pair.first + pair.second)))
-        opt.judge(pair, "first" if pair.first < pair.second else "second")
+        opt.tell(pair, "first" if pair.first < pair.second else "second")
     assert len(met) == 6
     assert [place.x for place in eq.resume(opt.study.log).rank()] == list("abcd")
 
@@ -187,7 +189,7 @@ def test_a_kernel_that_is_given(tmp_path):
     for _ in range(40):
         pair = opt.ask_pair(steps=2)
         z = -30 * (pair.first[0] - 0.6) ** 2 + 30 * (pair.second[0] - 0.6) ** 2 + rng.normal()
-        opt.judge(pair, "first" if z > 0 else "second")
+        opt.tell(pair, "first" if z > 0 else "second")
     assert opt.recommend().x[0] == pytest.approx(0.6, abs=0.15)
     assert eq.resume(opt.study.log).recommend().x == opt.recommend().x
 
@@ -199,7 +201,7 @@ def test_an_audit_by_judges():
     assert (plan.left, plan.told) == (4, 0)
     for _ in range(4):
         pair = opt.ask_pair()
-        opt.judge(pair, said(pair, rng))
+        opt.tell(pair, said(pair, rng))
     assert opt.study.plan is None
     with pytest.raises(RuntimeError, match="nothing to verify"):
         eq.Optimizer(eq.Space(**SPACE), rng=0).verify()
@@ -211,7 +213,7 @@ def test_numbers_have_the_unit_of_the_judge():
     for k in range(40):
         pair = opt.ask_pair(judge="ab"[k % 2])
         felt = merit(pair.first) - merit(pair.second) + rng.normal()
-        opt.judge(pair, felt * (100 if k % 2 else 1))
+        opt.tell(pair, felt * (100 if k % 2 else 1))
     assert merit(opt.recommend().x) > 5
     units = {judge.name: judge.unit for judge in opt.posterior.judges}
     assert 30 < units["b"] / units["a"] < 300
@@ -234,7 +236,7 @@ def settle(opt, n, merit=merit, seed=1, **asked):
     for _ in range(n):
         pair = opt.ask_pair(**asked)
         z = merit(pair.first) - merit(pair.second) + rng.normal()
-        opt.judge(pair, "equal" if abs(z) < 0.4 else "first" if z > 0 else "second")
+        opt.tell(pair, "equal" if abs(z) < 0.4 else "first" if z > 0 else "second")
 
 
 def test_two_settings_are_settled_by_fresh_judgements(tmp_path):
@@ -262,7 +264,7 @@ def test_answers_that_were_not_fresh_settle_nothing():
     opt = judged(8)
     best = opt.recommend().x
     for _ in range(6):
-        opt.add_judgement(best, {"blur": 4.5, "sharp": 0.1}, "first")
+        opt.add(best, "first", against={"blur": 4.5, "sharp": 0.1})
     opt.verify(duels=2, against=[{"blur": 4.5, "sharp": 0.1}])
     settle(opt, 2)
     assert [share.judgements for _, share in opt.recommend().preferred] in ([], [2])
@@ -272,11 +274,11 @@ def test_the_coins_of_judgements(forty):
     """They explain the answers of one who looks at the places alone, but not those of one who looks at the settings."""
     assert forty.study.coin_test() < 0.01
     by_place = eq.Optimizer(eq.Space(**SPACE), design=20, rng=0)
-    by_place.run_pairs(lambda first, second: "first", 15, check_every=3)
+    by_place.run(lambda first, second: "first", judgements=15, check_every=3)
     assert by_place.study.coin_test() > 0.1
     taken = eq.Optimizer(eq.Space(**SPACE), rng=0)
     for pair, answer in forty.study.answers()[:8]:
-        taken.add_judgement(pair.first, pair.second, answer)
+        taken.add(pair.first, answer, against=pair.second)
     assert taken.study.coin_test() == 1.0  # no coin was thrown
 
 
@@ -293,8 +295,8 @@ def test_judgements_go_into_tables_and_out_of_them():
     pytest.importorskip("pandas")
     opt = judged(6)
     pair = opt.ask_pair(judge="anna", again=2)
-    opt.judge(pair, skip="can't tell")
-    opt.judge(opt.ask_pair(judge="anna"), -0.5)
+    opt.tell(pair, failed="can't tell")
+    opt.tell(opt.ask_pair(judge="anna"), -0.5)
     frame = opt.study.to_frame(judgements=True)
     assert frame["answer"].tolist() == [*(answer for _, answer in opt.study.answers()[:6]), -0.5, None]
     assert frame["skipped"].tolist()[-1] == "can't tell"
@@ -315,7 +317,7 @@ def test_judgements_go_into_tables_and_out_of_them():
 
 def test_what_was_taken_in_and_taken_back_is_asked_of_nobody():
     opt = eq.Optimizer(eq.Finite(["moka", "press"]), rng=0)
-    taken = opt.add_judgement("moka", "press", "first")
+    taken = opt.add("moka", "first", against="press")
     opt.retract(taken)
     assert not opt.study.open_pairs
     assert opt.study.next_pair().id == 1
@@ -326,7 +328,7 @@ def test_a_belief_that_cannot_learn_from_judgements_refuses_the_first(tmp_path):
     posterior = eq.policies.SemiTSPosterior(np.eye(2), eq.Linear())
     opt = eq.Optimizer(eq.Finite(np.eye(2)), posterior=posterior, log=tmp_path / "study.jsonl", rng=0)
     with pytest.raises((TypeError, ValueError)):
-        opt.add_judgement([1, 0], [0, 1], "first")
+        opt.add([1, 0], "first", against=[0, 1])
     assert opt.judgements == eq.resume(opt.study.log, posterior=posterior).judgements == 0
 
 

@@ -81,7 +81,7 @@ def test_several_numbers_of_a_reading_are_kept_by_name(tmp_path):
     opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), log=tmp_path / "study.jsonl", rng=0)
     trial = opt.ask()
     told = eq.log.Told(trial.id, eq.data.Reading(3.1, values={"flux": 3.1, "loss": 0.4}))
-    opt._session.change(lambda s: s.happen(told))
+    opt._session.change(lambda: opt._session.happen(told))
     for known in (opt, eq.resume(opt.study.log)):
         assert [record.values for record in known.records()] == [{"flux": 3.1, "loss": 0.4}]
         assert (columns(known.records())["loss"], columns(known.records())["value"]) == ([0.4], [3.1])
@@ -121,7 +121,7 @@ def test_judgements_in_a_table_are_taken_whole_or_not_at_all(tmp_path):
             opt.study.add_frame(pd.DataFrame([good, good | bad]), judgements=True)
         assert (opt.records(judgements=True), opt.study.log.read_bytes()) == ([], log)
     with pytest.raises(ValueError, match="answer"):
-        opt.add_judgement("filter", "espresso", "perhaps")
+        opt.add("filter", "perhaps", against="espresso")
     assert (opt.records(judgements=True), opt.study.log.read_bytes()) == ([], log)
 
 
@@ -155,7 +155,7 @@ def test_a_parameter_may_be_called_as_a_column_is(tmp_path, name):
     opt = eq.Optimizer(space, log=tmp_path / "from.jsonl", rng=0)
     for value in (1.5, 2.5):
         opt.tell(opt.ask(), value)
-    opt.judge(opt.ask_pair(), "first")
+    opt.tell(opt.ask_pair(), "first")
     for judgements, options in ((False, ()), (True, ("--judgements",))):
         into = eq.Optimizer(space, log=tmp_path / f"into{judgements}.jsonl", rng=0)
         into.study.add_frame(opt.study.to_frame(judgements=judgements), judgements=judgements)

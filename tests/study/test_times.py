@@ -33,7 +33,7 @@ def told(**parts):
     opt.tell(second, 0.2)  # 5
     opt.add({"q1": 0.5}, 0.75)  # 6
     pair = opt.ask_pair()  # 7
-    opt.judge(pair, "first")  # 8
+    opt.tell(pair, "first")  # 8
     opt.study.expire(first)  # 9
     return opt, first
 

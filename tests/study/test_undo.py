@@ -22,7 +22,7 @@ def opt(tmp_path):
 def judged(tmp_path):
     opt = eq.Optimizer(NAMES, log=tmp_path / "study.jsonl", rng=0)
     for answer in ("first", "second", "equal"):
-        opt.judge(opt.ask_pair(judge="anna"), answer)
+        opt.tell(opt.ask_pair(judge="anna"), answer)
     return opt
 
 
@@ -135,10 +135,10 @@ def test_of_judgements(judged):
     assert judged.undo() == first.id
     assert sorted(answer for _, answer in judged.study.answers()) == ["equal", "first", "second"]
     same_when_resumed(judged)
-    judged.judge(judged.ask_pair(judge="anna"), skip="cold")
+    judged.tell(judged.ask_pair(judge="anna"), failed="cold")
     judged.undo()
     assert len(judged.study.open_pairs) == 1
-    number = judged.add_judgement("latte", "filter", "first")
+    number = judged.add("latte", "first", against="filter")
     assert judged.undo() == number
     assert judged.judgements == 3
 

@@ -36,7 +36,7 @@ def said(path):
 def test_a_stale_form_is_refused_and_told_why(path):
     station = Station(path, sitting=Sitting("anna"))
     do(station, do="ask")
-    eq.resume(path).judge(0, "second")
+    eq.resume(path).tell(0, "second")
     with pytest.raises(RefusedError, match=r"pair 0 was judged: B at \d\d:.*, and no pair is open here now"):
         do(station, do="answer", trial=0, answer="first")
     assert do(station, do="answer", trial=0, answer="second") == ["Pair 0 was already judged: B."]
@@ -83,7 +83,7 @@ def test_what_is_known_by_judgements_alone(path):
 def test_a_study_that_was_judged_opens_to_be_judged(path):
     assert Station(path).sitting is None
     opt = eq.resume(path)
-    opt.judge(opt.ask_pair(), "first")
+    opt.tell(opt.ask_pair(), "first")
     assert Station(path).sitting == Sitting()
     assert Station(path, machine=True).sitting is None
     for value in (0.1, 0.2):
@@ -108,7 +108,7 @@ def got(app, path, query=b""):
 
 def test_blind_judges_see_no_setting_anywhere_on_the_page(path):
     opt = eq.resume(path)
-    opt.judge(opt.ask_pair(), "first")
+    opt.tell(opt.ask_pair(), "first")
     opt.tell(opt.ask(), 0.5)
     opt.ask_pair()
     app = application(Studies(path, sitting=Sitting(blind=True, show=f"{path.parent}/{{focus}}.png")))
@@ -124,7 +124,7 @@ def test_no_address_shows_a_setting_to_blind_judges_unless_they_say_so(tmp_path,
     path = tmp_path / "study.jsonl"
     space = eq.Space(gain=eq.Float(100, 200), mode=eq.Choice(["SECRET1", "SECRET2"]))
     opt = eq.Optimizer(space, start={"gain": 123.0, "mode": "SECRET1"}, log=path, rng=0)
-    opt.judge(opt.ask_pair(judge="anna"), "first")
+    opt.tell(opt.ask_pair(judge="anna"), "first")
     opt.tell(opt.ask(), 0.5)
     opt.ask_pair(judge="anna")
     app = application(Studies(path, sitting=Sitting(None, blind=True)))

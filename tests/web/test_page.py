@@ -80,7 +80,7 @@ def test_a_study_with_contexts_has_a_page_before_its_first_reading(tmp_path):
 def test_a_pair_that_was_skipped_has_a_page_where_that_is_taken_back(tmp_path):
     path = tmp_path / "study.jsonl"
     opt = begun(path)
-    opt.judge(opt.ask_pair(), skip="<the sound broke>")
+    opt.tell(opt.ask_pair(), failed="<the sound broke>")
     app = application(Studies(path, sitting=Sitting()))
     status, text = answered(app, f"{home(path)}trial/0")
     assert (status, "Skipped: &lt;the sound broke&gt;" in text) == (200, True)

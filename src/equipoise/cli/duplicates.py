@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from equipoise.optimizer import Optimizer
-from equipoise.study import PLACES, Record
+from equipoise.study import Record
 
 DIGITS = 9
 """Of coordinates, which are stored as they are encoded, that must be equal."""
 
-SETTINGS = ("x", *PLACES)
+SETTINGS = ("x", "against")
 """The arguments of a row that are settings."""
 
 Row = Mapping[str, Any]
@@ -31,7 +31,7 @@ def repeated(opt: Optimizer, rows: Sequence[Row]) -> list[bool]:
         >>> repeated(opt, [{"x": {"q": 0.5}, "value": 3.0}, {"x": {"q": 0.5}, "value": 3.0, "block": "2024"}])
         [True, False]
     """
-    judgements = any("answer" in row for row in rows)
+    judgements = any("against" in row for row in rows)
     known = [_said(opt, record) for record in opt.records(aside=False, judgements=judgements)]
     left: dict[tuple[str, ...], Counter[tuple[Any, ...]]] = {}
     found = []
@@ -47,9 +47,11 @@ def repeated(opt: Optimizer, rows: Sequence[Row]) -> list[bool]:
 
 def _said(opt: Optimizer, record: Record) -> dict[str, Any]:
     """Return what may be compared with the arguments of a row, by their names."""
-    names = ("value", "block", "time", "error", "answer", "steps")
-    where = {place: _point(opt, x) for place, x in record.places.items()}
-    return where | {name: getattr(record, name) for name in names} | {"judge": record.worker or ""}
+    places = [_point(opt, x) for x in record.places.values()]
+    value = record.value if record.of is None else (record.value, record.of)
+    known = {name: getattr(record, name) for name in ("block", "time", "error", "steps")}
+    said = {"value": value if record.steps is None else record.answer, "judge": record.worker or ""}
+    return known | said | dict(zip(SETTINGS, places, strict=False))
 
 
 def _point(opt: Optimizer, x: Any) -> tuple[float, ...]:

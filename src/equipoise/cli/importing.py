@@ -67,9 +67,8 @@ def import_(
     good, refused = _read(Table.of(opt.space, columns, [cells for _, cells in lines], **how), lines)
     if not again:
         good = _unknown(table, opt, good, only_new)
-    add = opt.add_judgement if how["judgements"] else opt.add
     for row in tqdm(good, unit="row", disable=None) if not dry_run else ():
-        add(**row)
+        opt.add(**row)
     data = {"taken": len(good), "refused": refused, "dry_run": dry_run}
     say(as_json, data, _report(table, _taken(len(good), how["judgements"]), len(good), refused, dry_run))
     if refused:

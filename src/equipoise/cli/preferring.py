@@ -118,13 +118,13 @@ def _undone(opt: Optimizer, pair: Pair) -> Pair:
 
 def _tell(opt: Optimizer, pair: int, answer: str, name: str | None) -> None:
     if answer == "skip":
-        opt.judge(pair, skip="can't tell")
+        opt.tell(pair, failed="can't tell")
         return
     try:
         said: Any = float(answer)
     except ValueError:
         said = answer
-    opt.judge(pair, said, judge=name)
+    opt.tell(pair, said, judge=name)
 
 
 def _next(opt: Optimizer, name: str, steps: int, check_every: int) -> Pair:

@@ -77,7 +77,7 @@ def known_scale(steps: Any) -> int:
     return int(steps)
 
 
-def answered(answer: Any, steps: int) -> str | float:
+def answered(answer: Any, steps: int, name: str = "answer") -> str | float:
     """Return an answer of a scale, or a number; refuse everything else.
 
     Example:
@@ -85,13 +85,13 @@ def answered(answer: Any, steps: int) -> str | float:
         ('equal', 2.0)
     """
     if not isinstance(answer, str):
-        number = check.number("answer", answer)
+        number = check.number(name, answer)
         if abs(number) > LARGEST_NUMBER:
-            raise ValueError(f"`answer` must be at most {LARGEST_NUMBER:g} in size, got {answer!r}")
+            raise ValueError(f"`{name}` must be at most {LARGEST_NUMBER:g} in size, got {answer!r}")
         return number
     if answer not in SCALES[steps]:
         words = ", ".join(f'"{word}"' for word in SCALES[steps])
-        raise ValueError(f"`answer` must be a number or one of {words}, got {answer!r}")
+        raise ValueError(f"`{name}` must be a number or one of {words}, got {answer!r}")
     return answer
 
 

@@ -1,5 +1,6 @@
-"""The user's programs: each is run for a trial, its reading is read, and it is ended with all that it started.
+"""The user's programs and functions: each is run for a trial, and its reading is read.
 
+function          the function that `Optimizer.run` is given
 program           the program of a study, and the reading that it prints
 launcher          starts programs through a process that ends them if this one ends
 launcher_process  that process
@@ -7,6 +8,7 @@ revisions         revisions of a repository, each in a folder
 run_lock          one run at a time for each worker of a study
 """
 
+from equipoise.runners.function import Failures, Function
 from equipoise.runners.launcher import Ended, Launcher, LauncherError, Order, StoppedError
 from equipoise.runners.program import FailedError, Program, json_line, reading, status
 from equipoise.runners.revisions import HERE, GitError, Revision, checked_out, ends
@@ -16,6 +18,8 @@ __all__ = [
     "HERE",
     "Ended",
     "FailedError",
+    "Failures",
+    "Function",
     "GitError",
     "Launcher",
     "LauncherError",

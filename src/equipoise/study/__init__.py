@@ -5,12 +5,14 @@ from equipoise.study.defaults import default_explorer as default_explorer
 from equipoise.study.defaults import default_policy as default_policy
 from equipoise.study.defaults import default_posterior as default_posterior
 from equipoise.study.exploring import Explorer as Explorer
-from equipoise.study.keeper import Keeper
-from equipoise.study.keeper import number_of as number_of
 from equipoise.study.plans import Plan
 from equipoise.study.proposing import Proposer
 from equipoise.study.public import Study
 from equipoise.study.recommender import Recommender
+from equipoise.study.requests import Addition as Addition
+from equipoise.study.requests import Said as Said
+from equipoise.study.session import Session
+from equipoise.study.session import number_of as number_of
 from equipoise.study.setup import PARTS as PARTS
 from equipoise.study.setup import Part as Part
 from equipoise.study.setup import Setup
@@ -33,12 +35,12 @@ __all__ = [
     "DuelGivenUp",
     "Estranged",
     "GapUnknown",
-    "Keeper",
     "Note",
     "Plan",
     "Proposer",
     "Recommender",
     "Record",
+    "Session",
     "SetAside",
     "Setting",
     "Setup",

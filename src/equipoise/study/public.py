@@ -8,9 +8,10 @@ from equipoise import _validation as check
 from equipoise.answer import Recommendation, Reproduction
 from equipoise.data import Duel, Trial
 from equipoise.likelihoods import DEFAULT_STEPS, JudgeReport, Pair
-from equipoise.log import FORMER_SETTINGS, Asked, Event, Noted, Set
-from equipoise.study.keeper import Keeper, number_of
+from equipoise.log import FORMER_SETTINGS, Asked, Event, Set
 from equipoise.study.plans import Plan
+from equipoise.study.requests import Addition
+from equipoise.study.session import Session, number_of
 from equipoise.study.setup import Setup
 from equipoise.study.tables import Table, columns
 from equipoise.study.views import Note, Setting
@@ -30,7 +31,7 @@ class Study:
         ((0,), False)
     """
 
-    def __init__(self, session: Keeper) -> None:
+    def __init__(self, session: Session) -> None:
         self._session = session
 
     @property
@@ -55,27 +56,27 @@ class Study:
     @property
     def block(self) -> str | None:
         """The present block; `None` where none was named."""
-        return self._session.look(lambda s: s.state.block) or None
+        return self._session.look(lambda state: state.block) or None
 
     @property
     def open_trials(self) -> tuple[int, ...]:
         """The trials handed out and not yet told."""
-        return self._session.look(lambda s: s.state.open_trials)
+        return self._session.look(lambda state: state.open_trials)
 
     @property
     def open_pairs(self) -> tuple[Pair, ...]:
         """The pairs handed out and not yet judged, oldest first."""
-        return self._session.look(lambda s: tuple(map(s.state.ledger.shown, s.state.ledger.open_pairs)))
+        return self._session.look(lambda state: tuple(map(state.ledger.shown, state.ledger.open_pairs)))
 
     @property
     def plan(self) -> Plan | None:
         """The audit or verification that is under way, and how far it is; `None` where there is none."""
-        return self._session.look(lambda s: s.state.plan)
+        return self._session.look(lambda state: state.plan)
 
     @property
     def last_answered(self) -> int | None:
         """The trial or pair whose last step `undo` would take back; `None` where there is none."""
-        return self._session.look(lambda s: s.state.last_answered)
+        return self._session.look(lambda state: state.last_answered)
 
     def position(self, worker: str | None = None) -> Any:
         """Return the setting where the machine of a worker stands, by its last reading or by a note with `x` since.
@@ -86,13 +87,13 @@ class Study:
         Returns:
             The setting; `None` if it is not known.
         """
-        point = self._session.look(lambda s: s.state.position(worker))
+        point = self._session.look(lambda state: state.position(worker))
         return None if point is None else self._session.space.decode(point)
 
     @property
     def notes(self) -> list[Note]:
         """What was said of the study, in this order."""
-        return self._session.look(lambda s: s.state.notes)
+        return self._session.look(lambda state: state.notes)
 
     def note(self, topic: str, text: str = "", *, x: Any = None) -> None:
         """Write down what somebody should know of the study; nothing is learned from it.
@@ -115,12 +116,12 @@ class Study:
         if topic in FORMER_SETTINGS:
             raise ValueError(f"`topic` must not be that of a setting, see `set`, got {topic!r}")
         point = None if x is None else self._session.space.encode(x)
-        self._session.changed(lambda s: s.happen(Noted(s.state.next_note, topic, text, point)))
+        self._session.note(topic, text, point)
 
     @property
     def settings(self) -> list[Setting]:
         """The settings that were changed by `set`, in this order: the last one of a name holds."""
-        return self._session.look(lambda s: s.state.settings)
+        return self._session.look(lambda state: state.settings)
 
     def set(self, name: str, value: str, why: str = "") -> None:
         """Set the unit of a reading, or who measures a study that is served; nothing is learned from it.
@@ -138,15 +139,15 @@ class Study:
             [Setting(name='unit', value='mW', why='')]
         """
         setting = Set(name, value, why)
-        self._session.changed(lambda s: s.happen(setting))
+        self._session.request(lambda _: setting)
 
     def judges(self) -> list[JudgeReport]:
         """Return what is known of each judge: answers, advantage of the first place, answers alike in both orders."""
-        return self._session.following(lambda s: s.state.ledger.reports(s.state.lessons.judgements.judges))
+        return self._session.follow(lambda state: state.ledger.reports(state.lessons.judgements.judges))
 
     def answers(self) -> list[tuple[Pair, str | float]]:
         """Return the pairs that were judged, in the order of judging, and what was said of each."""
-        return self._session.look(lambda s: s.state.ledger.answers())
+        return self._session.look(lambda state: state.ledger.answers())
 
     def to_frame(self, *, judgements: bool = False) -> Any:
         """Return what became of every trial as a pandas DataFrame; `add_frame` of another study reads it.
@@ -163,7 +164,7 @@ class Study:
             from pandas import DataFrame
         except ImportError as error:
             raise ImportError('to_frame needs pandas: pip install "equipoise[frames]"') from error
-        return DataFrame(columns(self._session.records(judgements=judgements)))
+        return DataFrame(columns(self._session.look(lambda state: state.records(judgements=judgements))))
 
     def add_frame(
         self,
@@ -194,11 +195,7 @@ class Study:
         how = {"value": value, "covariates": tuple(covariates), "block": block, "judgements": judgements}
         table = Table.of(self._session.space, list(map(str, frame.columns)), rows, **how)
         found = [row for row in map(table.read, rows) if row is not None]
-        if judgements:
-            said = [self._session.judgement(**row) for row in found]
-            return self._session.changed(lambda s: s.added_judgements(said))
-        readings = [self._session.reading(**row) for row in found]
-        return self._session.changed(lambda s: s.added(readings))
+        return self._session.add(map(Addition.of, found))
 
     def next_pair(
         self,
@@ -225,12 +222,12 @@ class Study:
         for pair in self.open_pairs:
             if pair.judge == judge:
                 return pair
-        due = self._session.look(lambda s: s.state.ledger.due_again(judge, check_every, lag))
-        return self._session.changed(lambda s: s.ask_pair(context, judge, steps, due))
+        due = self._session.look(lambda state: state.ledger.due_again(judge, check_every, lag))
+        return self._session.ask_pair(context, judge, steps, due)
 
     def follow(self) -> None:
         """Learn what other processes have written to the log since; `ask`, `tell` and `recommend` do so themselves."""
-        self._session.following(lambda s: None)
+        self._session.follow(lambda _: None)
 
     def refit(self) -> bool:
         """Make the fit that `tell(..., refit=False)` has deferred; return whether there was one to make.
@@ -247,17 +244,12 @@ class Study:
             >>> opt.study.refit(), opt.study.refit()
             (True, False)
         """
-        due = self._session.following(lambda s: s.state.lessons.overdue)
-        if due is None:
-            return False
-        fit = due.made()
-        self._session.changed(lambda s: s.refit(due, fit))
-        return True
+        return self._session.refit()
 
     def expire(self, trial: Trial | int) -> None:
         """Take back a trial whose worker is lost: the next `ask` of that worker hands it out again."""
         i, planned = number_of(trial), trial.x if isinstance(trial, Trial) else None
-        self._session.changed(lambda s: s.happen(s.state.requests.expire(i, planned)))
+        self._session.request(lambda requests: requests.expire(i, planned))
 
     def propose(self, *, context: Mapping[str, Any] | None = None) -> Duel:
         """Return the duel that the next `ask` would begin if no trial were waiting; nothing happens.
@@ -265,7 +257,7 @@ class Study:
         Args:
             context: The value of each `Context` of the space.
         """
-        return self._session.look(lambda s: s.proposed(s.present(context)))
+        return self._session.propose(context)
 
     def propose_pair(
         self,
@@ -283,7 +275,7 @@ class Study:
             again: As for `ask_pair`.
             context: As for `ask_pair`.
         """
-        return self._session.look(lambda s: s.proposed_pair(context, judge, steps, again))
+        return self._session.propose_pair(context, judge, steps, again)
 
     def reproduces(self, event: Asked) -> Reproduction:
         """Return whether a duel or a pair of a log is the one that would be handed out now; nothing happens.
@@ -291,11 +283,11 @@ class Study:
         Args:
             event: The event by which it was handed out, where the study stood as this one does.
         """
-        return self._session.look(lambda s: s.reproduced(event))
+        return self._session.reproduces(event)
 
     def replay(self, event: Event) -> None:
         """Let an event happen that is written elsewhere; nothing is written."""
-        self._session.look(lambda s: s.state.apply(event))
+        self._session.look(lambda state: state.apply(event))
 
     def history(self, readings: Iterable[int], *, context: Mapping[str, Any] | None = None) -> list[Recommendation]:
         """Return what `recommend` would have said after fewer readings and judgements; costs as much as a replay.
@@ -304,7 +296,7 @@ class Study:
             readings: Numbers of readings and judgements, ascending.
             context: As for `recommend`.
         """
-        return self._session.look(lambda s: s.history(set(readings), s.latest(context)))
+        return self._session.history(set(readings), context)
 
     def coin_test(self, draws: int = 9999) -> float:
         """Return the p-value of "no two settings differ": an exact test of a study, with no model at all.
@@ -316,4 +308,4 @@ class Study:
             draws: How often the coins are thrown again.
         """
         check.count("draws", draws, at_least=1)
-        return self._session.following(lambda s: s.recommender.coin_test(s.state, draws))
+        return self._session.coin_test(draws)

@@ -1,7 +1,7 @@
 """Requests: what may be told of a question, as an event; everything else is refused before it is written."""
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,11 +9,58 @@ import numpy as np
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.data import Answer, PairToJudge, Preference, Reading
-from equipoise.likelihoods import answered, known_scale
-from equipoise.log import Added, Asked, Corrected, Event, Expired, Failed, Retracted, Step, Told
-from equipoise.spaces import Domain
+from equipoise.data import OF, Answer, PairToJudge, Preference, Reading
+from equipoise.likelihoods import DEFAULT_STEPS, answered, known_scale
+from equipoise.log import Added, Asked, Begun, Corrected, Event, Expired, Failed, Retracted, Step, Told
+from equipoise.offsets import Circumstances
 from equipoise.study.ledger import Ledger
+from equipoise.study.setup import Setup
+
+
+@dataclass(frozen=True, eq=False)
+class Said:
+    """An answer as programs give it, not checked yet.
+
+    Attributes:
+        value: The reading, as the likelihood takes it; of a pair a word or a number.
+        x: Where it was really measured.
+        time: When it was measured.
+        error: The reading's own standard error.
+        block: To which block it belongs.
+        covariates: What was measured beside it.
+        judge: Who judged a pair.
+    """
+
+    value: Any
+    x: Any = None
+    time: float | None = None
+    error: float | None = None
+    block: str | None = None
+    covariates: Mapping[str, float] | None = None
+    judge: str | None = None
+
+    def reading(self, setup: Setup) -> Reading:
+        """Return it as the reading of a trial, or refuse it."""
+        if self.judge is not None:
+            raise ValueError(f"`judge` is for a pair: a reading has none, got {self.judge!r}")
+        first, *rest = setup.likelihood.check("value", self.value)
+        return Reading(
+            first,
+            None if self.x is None else setup.space.encode(self.x),
+            None if self.time is None else check.number("time", self.time),
+            0.0 if self.error is None else check.standard_error("error", self.error),
+            told=Circumstances.of(self.block, None, self.covariates),
+            values={OF: rest[0]} if rest else {},
+        )
+
+    def preference(self, pair: PairToJudge) -> Preference:
+        """Return it as the judgement of a pair, by the judge who was asked unless it names another; or refuse it."""
+        for name in ("x", "time", "error", "block", "covariates"):
+            if getattr(self, name) is not None:
+                raise ValueError(f"`{name}` is for a reading: a judgement has none, got {getattr(self, name)!r}")
+        return Preference(
+            answered(self.value, pair.steps, "value"), pair.judge if self.judge is None else named(self.judge)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,27 +72,38 @@ class Requests:
 
     Attributes:
         ledger: All questions.
-        space: Where points lie.
+        setup: What the study is made of.
         block: The block to which a reading belongs.
     """
 
     ledger: Ledger
-    space: Domain
+    setup: Setup
     block: str = ""
 
-    def tell(self, i: int, reading: Reading, x: Any = None) -> Told | None:
-        """Return the event of a reading that is told now: it belongs to the present block and to its worker."""
+    def begin(self, block: str) -> Begun | None:
+        """Return the event of a block that begins; `None` if it is the present one."""
+        check.name("block", block)
+        return None if block == self.block else Begun(block)
+
+    def tell(self, i: int, said: Said, x: Any = None, refit: bool = True) -> Told | None:
+        """Return the event of an answer that is told now: a reading belongs to the present block and to its worker.
+
+        Args:
+            i: The trial or pair.
+            said: The answer.
+            x: Where the caller believes that the trial should have been measured.
+            refit: Whether a fit that is due is made; else it is deferred.
+        """
+        if i in self.ledger.pairs:
+            return self.telling(i, said.preference(self.ledger.must_be_pair(i)))
+        if i not in self.ledger.of_trial:
+            self.ledger.must_be_open(i)
+        reading = said.reading(self.setup)
         told = self.telling(i, reading, x)
         if told is None or not isinstance(told.answer, Reading):
             return None
         block = labelled(reading.told.block or self.block, self.ledger.of_trial[i].worker)
-        return Told(i, replace(told.answer, told=replace(reading.told, block=block)))
-
-    def judge(self, i: int, answer: Any, judge: Any = None) -> Told | None:
-        """Return the event of a judgement, by the judge who was asked unless another one is named."""
-        asked = self.ledger.must_be_pair(i)
-        said = Preference(answered(answer, asked.steps), asked.judge if judge is None else named(judge))
-        return self.telling(i, said)
+        return Told(i, replace(told.answer, told=replace(reading.told, block=block)), deferred=not refit)
 
     def telling(self, i: int, answer: Answer, x: Any = None) -> Told | None:
         """Return the event of an answer, or refuse it; `None` if it was told before and is no news."""
@@ -65,15 +123,21 @@ class Requests:
         now = replace(told, block=told.block or self.block, campaign=campaign)
         return Added(self.ledger.trials, len(self.ledger.duels), replace(reading, told=now))
 
-    def add_pair(self, first: FloatArray, second: FloatArray, judge: Any, steps: Any) -> Asked:
+    def add_pair(self, points: FloatArray, judge: Any, steps: Any) -> Asked:
         """Return the event of a pair that was judged elsewhere."""
-        pair = PairToJudge(np.array([first, second]), known_scale(steps), named(judge), added=True)
-        return Asked(self.ledger.trials, pair)
+        return Asked(self.ledger.trials, PairToJudge(points, known_scale(steps), named(judge), added=True))
+
+    def tell_last(self, said: Said) -> Told:
+        """Return the event of the answer to the pair that was taken in last."""
+        event = self.tell(self.ledger.trials - 1, said)
+        assert event is not None  # it is open
+        return event
 
     def fail(self, i: int, reason: str, x: Any = None) -> Failed | None:
         """Return the event of a failure, or of a pair that is skipped, or refuse it; `None` if that is no news."""
         if i in self.ledger.pairs:
-            return self.skip(i, reason)
+            self.ledger.must_be_open_pair(i)
+            return Failed(i, reason)
         if i in self.ledger.failed:
             return None
         if i in self.ledger.readings:
@@ -82,23 +146,22 @@ class Requests:
         self._must_be_ours(i, x)
         return Failed(i, reason)
 
-    def skip(self, i: int, reason: str) -> Failed:
-        """Return the event of a pair that is skipped, or refuse it."""
-        self.ledger.must_be_open_pair(i)
-        return Failed(i, reason)
-
     def expire(self, i: int, x: Any = None) -> Expired:
         """Return the event of a trial that is taken back, or refuse it."""
         self.ledger.must_be_open(i)
         self._must_be_ours(i, x)
         return Expired(i)
 
-    def correct(self, i: int, value: Any, **changes: Any) -> Corrected:
-        """Return the event of an answer that is corrected, or refuse it."""
+    def correct(self, i: int, said: Said) -> Corrected:
+        """Return the event of an answer that is corrected, or refuse it: what it does not say stays."""
         before = self.must_be_answered(i)
         if isinstance(before, Preference):
-            return Corrected(i, replace(before, answer=answered(value, self.ledger.pairs[i].pair.steps)))
-        return Corrected(i, replace(before, value=value, **changes))
+            now = replace(said, judge=before.judge if said.judge is None else said.judge)
+            return Corrected(i, now.preference(self.ledger.must_be_pair(i)))
+        read = said.reading(self.setup)
+        given = {"point": said.x, "time": said.time, "error": said.error}
+        changes = {name: getattr(read, name) for name, value in given.items() if value is not None}
+        return Corrected(i, replace(before, value=read.value, values=read.values, **changes))
 
     def retract(self, i: int) -> Retracted:
         """Return the event of an answer that is taken back, or refuse it."""
@@ -123,7 +186,7 @@ class Requests:
         if before is None:
             self.ledger.must_be_open_pair(i)
         elif (before.answer, before.judge) != (now.answer, now.judge):
-            raise ValueError(f"`answer` to pair {i} must stay {before.answer!r}, as told before: see `correct`")
+            raise ValueError(f"`value` of pair {i} must stay {before.answer!r}, as told before: see `correct`")
         return before is not None
 
     def _must_be_as_told(self, i: int, reading: Reading) -> None:
@@ -131,16 +194,47 @@ class Requests:
         told, at = self.ledger.readings[i], self.ledger.of_trial[i].point(i)
         same = {name: (getattr(told, name), getattr(reading, name)) for name in ("value", "of", "time", "error")}
         if reading.point is not None and reading.point.tobytes() != at.tobytes():
-            same["x"] = (self.space.decode(at), self.space.decode(reading.point))
+            same["x"] = (self.setup.space.decode(at), self.setup.space.decode(reading.point))
         for name, (before, now) in same.items():
             if now is not None and (name == "x" or now != before):
                 rule = f"`{name}` of trial {i} must stay {before!r}, as told before"
                 raise ValueError(f"{rule}, got {now!r}: see `correct`")
 
     def _must_be_ours(self, i: int, x: Any) -> None:
-        encode, ours = self.space.encode, self.ledger.handed[i].x
+        encode, ours = self.setup.space.encode, self.ledger.handed[i].x
         if x is not None and x is not ours and encode(x).tobytes() != encode(ours).tobytes():
             raise ValueError(f"`trial` must be one of this optimizer, whose trial {i} is at {ours}, got one at {x}")
+
+
+@dataclass(frozen=True, eq=False)
+class Addition:
+    """An answer that nobody asked for, as programs give it: a reading; or the judgement of a setting against another.
+
+    Attributes:
+        said: The answer, and at which setting.
+        against: The second setting of a judgement.
+        steps: The scale of a judgement.
+    """
+
+    said: Said
+    against: Any = None
+    steps: int = DEFAULT_STEPS
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> "Addition":
+        """Return what the arguments of `Optimizer.add` say."""
+        said = {name: value for name, value in row.items() if name not in ("against", "steps")}
+        return cls(Said(**said), row.get("against"), row.get("steps", DEFAULT_STEPS))
+
+    def events(self, setup: Setup) -> list[Callable[[Requests], Event]]:
+        """Return what makes the events of a reading; or of a pair, and of the answer to it."""
+        said, encode = self.said, setup.space.encode
+        if self.against is None:
+            reading = said.reading(setup)
+            return [lambda requests: requests.add(reading)]
+        judge, answer = "" if said.judge is None else said.judge, replace(said, x=None)
+        points = np.array([encode(said.x), encode(self.against)])
+        return [lambda requests: requests.add_pair(points, judge, self.steps), lambda now: now.tell_last(answer)]
 
 
 def labelled(block: str, worker: str | None) -> str:

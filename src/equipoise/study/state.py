@@ -102,7 +102,7 @@ class State:
     @property
     def requests(self) -> Requests:
         """What turns what is told of a trial or pair into an event, or refuses it."""
-        return Requests(self.ledger, self.setup.space, self.block)
+        return Requests(self.ledger, self.setup, self.block)
 
     @property
     def last_answered(self) -> int | None:

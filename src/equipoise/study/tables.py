@@ -134,7 +134,7 @@ class Table:
         {'x': {'q1': 0.3, 'lens': 'in'}, 'value': 41.7, 'covariates': {'humidity': 0.4}}
         >>> rows = [{"first": "press", "second": "filter", "answer": "equal", "judge": "anna"}]
         >>> Table.of(eq.Finite(["filter", "press"]), list(rows[0]), rows, judgements=True).read(rows[0])
-        {'first': 'press', 'second': 'filter', 'answer': 'equal', 'judge': 'anna', 'steps': 3}
+        {'x': 'press', 'against': 'filter', 'value': 'equal', 'judge': 'anna', 'steps': 3}
     """
 
     space: Domain
@@ -156,26 +156,26 @@ class Table:
         """
         words = {str(cells.get("answer")).strip() for cells in rows}.intersection(SCALES[max(SCALES)])
         table = cls(space, steps=next(steps for steps, scale in SCALES.items() if words <= set(scale)), **how)
-        needed = [each for place in table.places for each in table._columns(place, columns).values()]
+        needed = [each for place in table.places.values() for each in table._columns(place, columns).values()]
         needed += ["answer"] if table.judgements else [table.value, *table.covariates]
         if missing := [name for name in needed if name not in columns]:
             raise ValueError(f"the table must have the columns {', '.join(needed)}; it lacks {', '.join(missing)}")
         return table
 
     @property
-    def places(self) -> tuple[str, ...]:
-        """The arguments that are settings."""
-        return PLACES if self.judgements else ("x",)
+    def places(self) -> dict[str, str]:
+        """How the columns of each argument that is a setting are called."""
+        return dict(zip(("x", "against"), PLACES, strict=True)) if self.judgements else {"x": "x"}
 
     def read(self, cells: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return the arguments of `Optimizer.add` or `add_judgement` that a row gives; `None` if nothing was said.
+        """Return the arguments of `Optimizer.add` that a row gives; `None` if nothing was said.
 
         Raises:
             RowError: It gives none.
         """
         if self.judgements and empty(cells.get("answer")):
             return None
-        where = {place: self._setting(place, cells) for place in self.places}
+        where = {name: self._setting(place, cells) for name, place in self.places.items()}
         return where | (self._judgement(cells) if self.judgements else self._reading(cells))
 
     def _reading(self, cells: Mapping[str, Any]) -> dict[str, Any]:
@@ -192,7 +192,7 @@ class Table:
     def _judgement(self, cells: Mapping[str, Any]) -> dict[str, Any]:
         steps = self.steps if empty(cells.get("steps")) else _scale(cells["steps"])
         judge = "" if empty(cells.get("judge")) else str(cells["judge"])
-        return {"answer": _answer(cells["answer"], steps), "judge": judge, "steps": steps}
+        return {"value": _answer(cells["answer"], steps), "judge": judge, "steps": steps}
 
     def _setting(self, place: str, cells: Mapping[str, Any]) -> Any:
         parameters: Mapping[str, Any] = getattr(self.space, "parameters", {})

@@ -51,13 +51,9 @@ def _told(station: Station, record: Record, given: Fields, **told: Any) -> list[
     """Tell what there is to say of a question, if that is open here, then hand out the next."""
     opt, judge = station.opt, given.get("judge")
     _must_be_open(station, record, judge)
-    if record.steps is not None:
-        opt.judge(record.trial, told.get("value"), skip=told.get("failed"))
-        notices = None
-    else:
-        if opt.study.setup.max_gap is not None and "value" in told:
-            told["time"] = time.time()
-        notices = opt.tell(record.trial, **told, refit=False)
+    if record.steps is None and opt.study.setup.max_gap is not None and "value" in told:
+        told["time"] = time.time()
+    notices = opt.tell(record.trial, **told, refit=False)
     station.go_on(judge)
     station.refit_later()
     return in_sentences(notices or ())

@@ -1,0 +1,86 @@
+"""The user's function: it is called for question after question, until the study has answers enough."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from equipoise.data import Trial
+from equipoise.likelihoods import Pair
+from equipoise.study import Study
+
+Failures = tuple[type[Exception], ...]
+
+
+class Asking(Protocol):
+    """What the loop needs of an `Optimizer`."""
+
+    @property
+    def readings(self) -> int:
+        """How many readings were told."""
+        ...
+
+    @property
+    def judgements(self) -> int:
+        """How many judgements were told."""
+        ...
+
+    @property
+    def study(self) -> Study:
+        """What is changed less often."""
+        ...
+
+    def ask(self, *, context: Mapping[str, Any] | None = None) -> Trial:
+        """Return what to measure next."""
+        ...
+
+    def tell(self, trial: Trial | Pair, value: Any = None, *, failed: str | None = None) -> object:
+        """Report an answer."""
+        ...
+
+
+@dataclass(frozen=True)
+class Function:
+    """Answers the questions of a study.
+
+    Attributes:
+        opt: The study.
+        measure: Takes a setting and returns its reading; or both settings of a pair and returns a judgement, or `None`.
+        failures: Exceptions by which it says that there is no answer; others are passed on.
+        context: The value of each context, or a function that returns the present ones.
+        pairs: How pairs are asked: the arguments of `Study.next_pair`.
+    """
+
+    opt: Asking
+    measure: Callable[..., Any]
+    failures: Failures
+    context: Mapping[str, Any] | Callable[[], Mapping[str, Any]] | None
+    pairs: Mapping[str, Any]
+
+    def run(self, kind: Literal["readings", "judgements"], wanted: int) -> None:
+        """Answer until the study has a number of readings, or of judgements."""
+        from tqdm import tqdm
+
+        with tqdm(total=wanted, initial=getattr(self.opt, kind), unit=kind.removesuffix("s"), disable=None) as bar:
+            while getattr(self.opt, kind) < wanted:
+                context = self.context() if callable(self.context) else self.context
+                if kind == "readings":
+                    trial = self.opt.ask(context=context)
+                    self._answer(trial, trial.x)
+                else:
+                    pair = self.opt.study.next_pair(context=context, **self.pairs)
+                    self._answer(pair, pair.first, pair.second)
+                bar.update(getattr(self.opt, kind) - bar.n)
+
+    def _answer(self, question: Trial | Pair, *settings: Any) -> None:
+        """Answer a question; if that ends otherwise, its trial waits again, and a pair stays open."""
+        try:
+            value = self.measure(*settings)
+        except self.failures as problem:
+            self.opt.tell(question, failed=str(problem) or type(problem).__name__)
+        except BaseException:
+            if isinstance(question, Trial):
+                self.opt.study.expire(question)
+            raise
+        else:
+            unsure = value is None and isinstance(question, Pair)
+            self.opt.tell(question, value, failed="can't tell" if unsure else None)
