@@ -120,7 +120,7 @@ def test_judgements_in_a_table_are_taken_whole_or_not_at_all(tmp_path):
         with pytest.raises(ValueError, match="must"):
             opt.study.add_frame(pd.DataFrame([good, good | bad]), judgements=True)
         assert (opt.records(judgements=True), opt.study.log.read_bytes()) == ([], log)
-    with pytest.raises(ValueError, match="answer"):
+    with pytest.raises(ValueError, match="`value` must be a number or one of"):
         opt.add("filter", "perhaps", against="espresso")
     assert (opt.records(judgements=True), opt.study.log.read_bytes()) == ([], log)
 

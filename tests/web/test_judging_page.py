@@ -48,7 +48,7 @@ def test_a_stale_form_is_refused_and_told_why(path):
         do(station, do="answer", trial=9, answer="first")
     before = path.read_bytes()
     for wrong in ("best", "", "first "):
-        with pytest.raises(RefusedError, match="`answer` must be"):
+        with pytest.raises(RefusedError, match="`value` must be"):
             do(station, do="answer", trial=2, answer=wrong)
     assert path.read_bytes() == before
 
