@@ -1,18 +1,18 @@
 """The user's programs and functions: each is run for a trial, and its reading is read.
 
-function          the function that `Optimizer.run` is given
 program           the program of a study, and the reading that it prints
 launcher          starts programs through a process that ends them if this one ends
 launcher_process  that process
 revisions         revisions of a repository, each in a folder
 run_lock          one run at a time for each worker of a study
+user_function     the function that `Optimizer.run` is given
 """
 
-from equipoise.runners.function import Failures, Function
 from equipoise.runners.launcher import Ended, Launcher, LauncherError, Order, StoppedError
 from equipoise.runners.program import FailedError, Program, json_line, reading, status
 from equipoise.runners.revisions import HERE, GitError, Revision, checked_out, ends
 from equipoise.runners.run_lock import file_name, only_one
+from equipoise.runners.user_function import Failures, Function
 
 __all__ = [
     "HERE",
