@@ -23,10 +23,10 @@ from equipoise.spaces import Constraint, Domain
 from equipoise.study import (
     PARTS,
     Addition,
+    GivenAnswer,
     Plan,
     Recommender,
     Record,
-    Said,
     Session,
     Setup,
     State,
@@ -245,7 +245,7 @@ class Optimizer:
         i, planned = number_of(trial), trial.x if isinstance(trial, Trial) else None
         if failed is not None:
             return self._session.request(lambda requests: requests.fail(i, str(failed), planned)) or None
-        said = Said(value, x, time, error, block, covariates, judge)
+        said = GivenAnswer(value, x, time, error, block, covariates, judge)
         return self._session.request(lambda requests: requests.tell(i, said, planned, refit)) or None
 
     def add(
@@ -286,7 +286,7 @@ class Optimizer:
             >>> opt.add("filter", "first", against="espresso", judge="anna", steps=2)
             1
         """
-        said = Said(value, x, time, error, block, covariates, judge)
+        said = GivenAnswer(value, x, time, error, block, covariates, judge)
         return self._session.add([Addition(said, against, steps)])[0]
 
     def begin_block(self, name: str) -> None:
@@ -351,7 +351,7 @@ class Optimizer:
             time: When it was measured; as told before by default.
             error: The reading's own standard error; as told before by default.
         """
-        i, said = number_of(trial), Said(value, x, time, error)
+        i, said = number_of(trial), GivenAnswer(value, x, time, error)
         self._session.request(lambda requests: requests.correct(i, said))
 
     def retract(self, trial: Trial | Pair | int) -> None:
@@ -502,12 +502,12 @@ class Optimizer:
             >>> round(best.x["q1"], 1), best.kind
             (0.7, 'estimate')
         """
-        from equipoise.runners import Function
+        from equipoise.runners import UserFunction
 
         if (readings is None) == (judgements is None):
             raise ValueError(f"exactly one of `readings` and `judgements` must be given, got {readings}, {judgements}")
         pairs = {"judge": judge, "steps": steps, "check_every": check_every}
-        function = Function(self, measure, failures, context, pairs)
+        function = UserFunction(self, measure, failures, context, pairs)
         if readings is not None:
             function.run("readings", check.count("readings", readings))
         else:

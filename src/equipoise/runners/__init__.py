@@ -12,14 +12,13 @@ from equipoise.runners.launcher import Ended, Launcher, LauncherError, Order, St
 from equipoise.runners.program import FailedError, Program, json_line, reading, status
 from equipoise.runners.revisions import HERE, GitError, Revision, checked_out, ends
 from equipoise.runners.run_lock import file_name, only_one
-from equipoise.runners.user_function import Failures, Function
+from equipoise.runners.user_function import Failures, UserFunction
 
 __all__ = [
     "HERE",
     "Ended",
     "FailedError",
     "Failures",
-    "Function",
     "GitError",
     "Launcher",
     "LauncherError",
@@ -27,6 +26,7 @@ __all__ = [
     "Program",
     "Revision",
     "StoppedError",
+    "UserFunction",
     "checked_out",
     "ends",
     "file_name",

@@ -39,7 +39,7 @@ class Asking(Protocol):
 
 
 @dataclass(frozen=True)
-class Function:
+class UserFunction:
     """Answers the questions of a study.
 
     Attributes:

@@ -10,7 +10,7 @@ from equipoise.study.proposing import Proposer
 from equipoise.study.public import Study
 from equipoise.study.recommender import Recommender
 from equipoise.study.requests import Addition as Addition
-from equipoise.study.requests import Said as Said
+from equipoise.study.requests import GivenAnswer as GivenAnswer
 from equipoise.study.session import Session
 from equipoise.study.session import number_of as number_of
 from equipoise.study.setup import PARTS as PARTS

@@ -18,7 +18,7 @@ from equipoise.study.setup import Setup
 
 
 @dataclass(frozen=True, eq=False)
-class Said:
+class GivenAnswer:
     """An answer as programs give it, not checked yet.
 
     Attributes:
@@ -85,7 +85,7 @@ class Requests:
         check.name("block", block)
         return None if block == self.block else Begun(block)
 
-    def tell(self, i: int, said: Said, x: Any = None, refit: bool = True) -> Told | None:
+    def tell(self, i: int, said: GivenAnswer, x: Any = None, refit: bool = True) -> Told | None:
         """Return the event of an answer that is told now: a reading belongs to the present block and to its worker.
 
         Args:
@@ -127,7 +127,7 @@ class Requests:
         """Return the event of a pair that was judged elsewhere."""
         return Asked(self.ledger.trials, PairToJudge(points, known_scale(steps), named(judge), added=True))
 
-    def tell_last(self, said: Said) -> Told:
+    def tell_last(self, said: GivenAnswer) -> Told:
         """Return the event of the answer to the pair that was taken in last."""
         event = self.tell(self.ledger.trials - 1, said)
         assert event is not None  # it is open
@@ -152,7 +152,7 @@ class Requests:
         self._must_be_ours(i, x)
         return Expired(i)
 
-    def correct(self, i: int, said: Said) -> Corrected:
+    def correct(self, i: int, said: GivenAnswer) -> Corrected:
         """Return the event of an answer that is corrected, or refuse it: what it does not say stays."""
         before = self.must_be_answered(i)
         if isinstance(before, Preference):
@@ -216,7 +216,7 @@ class Addition:
         steps: The scale of a judgement.
     """
 
-    said: Said
+    said: GivenAnswer
     against: Any = None
     steps: int = DEFAULT_STEPS
 
@@ -224,7 +224,7 @@ class Addition:
     def of(cls, row: Mapping[str, Any]) -> "Addition":
         """Return what the arguments of `Optimizer.add` say."""
         said = {name: value for name, value in row.items() if name not in ("against", "steps")}
-        return cls(Said(**said), row.get("against"), row.get("steps", DEFAULT_STEPS))
+        return cls(GivenAnswer(**said), row.get("against"), row.get("steps", DEFAULT_STEPS))
 
     def events(self, setup: Setup) -> list[Callable[[Requests], Event]]:
         """Return what makes the events of a reading; or of a pair, and of the answer to it."""
