@@ -152,6 +152,43 @@ def test_a_biased_judge_is_seen_through():
     assert sum(pairs[k] == pairs[k - 1][::-1] for k in range(1, 45)) >= 9
 
 
+def test_a_run_takes_either_kind():
+    opt = eq.Optimizer(eq.Space(blur=eq.Float(0, 5), warm=eq.Context(0, 40)), rng=0)
+    seen = []
+
+    def decide(first, second):
+        seen.append((first["warm"], second["warm"]))
+        if len(seen) == 2:
+            raise OSError("no picture")
+        return None if len(seen) == 3 else "first"
+
+    opt.run(decide, judgements=2, failures=(OSError,), context=lambda: {"warm": 10.0 * (len(seen) + 1)}, judge="anna")
+    assert seen == [(10.0, 10.0), (20.0, 20.0), (30.0, 30.0), (40.0, 40.0)]
+    said = opt.records(judgements=True)
+    assert [(each.answer, each.failed) for each in said] == [
+        ("first", None),
+        ("first", None),
+        (None, "no picture"),
+        (None, "can't tell"),
+    ]
+    assert {each.worker for each in said} == {"anna"}
+    opt.run(lambda x: x["blur"], readings=2, context={"warm": 10.0})
+    assert (opt.readings, opt.judgements) == (2, 2)
+    for wrong in ({}, {"readings": 3, "judgements": 3}):
+        with pytest.raises(ValueError, match="exactly one of `readings` and `judgements`"):
+            opt.run(decide, **wrong)
+
+
+def test_an_error_of_a_judge_leaves_the_pair_open():
+    opt = eq.Optimizer(eq.Space(blur=eq.Float(0, 5)), rng=0)
+    with pytest.raises(ZeroDivisionError):
+        opt.run(lambda first, second: 1 / 0, judgements=3)
+    (pair,) = opt.study.open_pairs
+    shown = []
+    opt.run(lambda first, second: shown.append((first, second)) or "equal", judgements=1)
+    assert shown == [(pair.first, pair.second)]
+
+
 def test_a_ranking_of_names():
     """No features, so nothing is shared: the table is that of the strengths, and ranks that are sure are right."""
     strength = dict(zip("abcdef", (2.0, 1.2, 0.6, 0.0, -0.8, -1.6), strict=True))
