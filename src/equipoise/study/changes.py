@@ -72,12 +72,12 @@ class Changes:
 
     Attributes:
         state: What happened.
-        screen: Whether a reading is compared with the others, so that those which cannot be are set aside.
+        sets_aside: Whether a reading is compared with the others, so that those which cannot be are set aside.
         later: Whether what an event teaches is learned when the belief is asked for, not now.
     """
 
     state: "State"
-    screen: bool = True
+    sets_aside: bool = True
     later: bool = False
 
     @singledispatchmethod
@@ -128,7 +128,7 @@ class Changes:
             return self._judged(event, self.state.ledger.judgement(event.trial, event.answer))
         if event.answer.point is not None:
             self.state.setup.prior.at(event.answer.point[None])  # refused now, if f is known at listed points only
-        aside = self._screened(event.trial, event.answer)
+        aside = self._implausible(event.trial, event.answer)
         if aside != self.state._aside:
             return self._setting_aside(event, aside)
         return self._read(event, event.answer, self.state.ledger.must_be_open(event.trial))
@@ -156,7 +156,7 @@ class Changes:
             return NOTHING
         _must_be("duel", len(ledger.duels), event.number)
         _must_be("trial", ledger.trials, event.trial)
-        aside = self._screened(event.trial, event.answer)
+        aside = self._implausible(event.trial, event.answer)
         if aside != self.state._aside and not event.withdrawn:
             return self._setting_aside(event, aside)
         return self._adding(event)
@@ -228,7 +228,7 @@ class Changes:
         state, again = self.state, self.state.fresh()
         again._aside = aside
         for event in anew([*state.events, news]):
-            Changes(again, screen=False, later=True).of(event).make(None)
+            Changes(again, sets_aside=False, later=True).of(event).make(None)
         strange = ", ".join(map(str, sorted(aside - state._aside)))
         alert = SetAside(f"the reading of trial {strange} cannot be: nothing is learned from it; see `correct`")
         return replace(self._replaced(news, again), alert=alert if strange else None)
@@ -245,10 +245,10 @@ class Changes:
 
         return Change(made, event=fitted)
 
-    def _screened(self, trial: int, reading: Reading) -> frozenset[int]:
+    def _implausible(self, trial: int, reading: Reading) -> frozenset[int]:
         """Return the trials whose reading cannot be, given one more."""
         known = self.state._aside
-        if not self.screen or (not known and abs(reading.value) <= LARGEST_PLAUSIBLE):
+        if not self.sets_aside or (not known and abs(reading.value) <= LARGEST_PLAUSIBLE):
             return known
         told = [*self.state.ledger.readings.items(), (trial, reading)]
         return frozenset(told[k][0] for k in absurd([each.value for _, each in told]))
