@@ -15,6 +15,7 @@ import resource
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from runs import Job, stored, sweep
 from tqdm import tqdm
 
 import equipoise as eq
-from equipoise.belief import Form, GuardedPosterior, LearnedPosterior
+from equipoise.belief import Form, LearnedModel
 from equipoise.lab import environments as env
 from study import PROBLEMS
 
@@ -55,8 +56,9 @@ def one(belief: str, problem: str, readings: int, seed: int) -> dict[str, Any]:
     world = world_of(problem, seed)
     space, law = eq.Box(np.asarray(world.function.bounds)), eq.Tracked()
     form = Form(space.extent, space.groups, law)
-    learned = LearnedPosterior(form) if belief == "folded" else LearnedPosterior(form, folding=None)
-    opt = eq.Optimizer(space, posterior=GuardedPosterior(learned), rng=seed + 10_000)
+    model = LearnedModel(form, guard=law.guard)
+    model = model if belief == "folded" else replace(model, folding=None)
+    opt = eq.Optimizer(space, posterior=model, rng=seed + 10_000)
     spent, regret = np.array(list(run(opt, world, readings))).T
     figures = {f"regret_{n}": regret[:n].sum().round(3) if n <= readings else np.nan for n in MARKS}
     figures["final_regret"] = round(world.regret(opt.recommend().x), 5)

@@ -69,7 +69,9 @@ def with_history(variant: str, problem: str, bias: str, seed: int) -> dict[str, 
         regret += nature.regret(world.array(trial.x))
         opt.tell(trial, nature.measure(world.array(trial.x)))
     final = nature.regret(world.array(opt.recommend().x))
-    return {"regret": regret, "final": final, "below": int("earlier" in opt.posterior.estranged)}
+    learned = opt.study.belief.learned
+    assert learned is not None
+    return {"regret": regret, "final": final, "below": int("earlier" in learned.strangers)}
 
 
 def standing_at(world: World, seed: int) -> tuple[FloatArray, float]:

@@ -11,7 +11,7 @@ import numpy as np
 from equipoise import _validation as check
 from equipoise._typing import Seed
 from equipoise.answer import Difference, Rank, Recommendation, as_html
-from equipoise.belief import Confidence, Posterior
+from equipoise.belief import Confidence, LearnedModel, Posterior
 from equipoise.data import Trial
 from equipoise.kernels import Kernel
 from equipoise.likelihoods import DEFAULT_STEPS, Likelihood, Pair
@@ -95,7 +95,7 @@ class Optimizer:
         likelihood: Likelihood | None = None,
         confidence: Confidence | None = None,
         regularizer: float | None = None,
-        posterior: Posterior | None = None,
+        posterior: Posterior | LearnedModel | None = None,
         start: Any = None,
         drop: float | None = None,
         max_step: Any = None,
@@ -157,7 +157,7 @@ class Optimizer:
 
     @property
     def posterior(self) -> Posterior:
-        """The belief, given everything told; immutable."""
+        """The posterior of f that answers, given everything told; immutable. See `study.belief` for its model."""
         return self._session.state.posterior
 
     @property

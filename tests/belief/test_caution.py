@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from equipoise.belief.caution import careful
 
 import equipoise as eq
 from equipoise.belief import Form, LearnedPosterior
-from equipoise.belief.caution import careful
 from equipoise.offsets import Circumstances
 
 

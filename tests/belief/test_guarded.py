@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from equipoise.belief.guarded import GuardedPosterior, jackknife
 
 import equipoise as eq
-from equipoise.belief.guarded import GuardedPosterior, jackknife
 from equipoise.belief.learned import LearnedPosterior
 from equipoise.belief.model import Form
 

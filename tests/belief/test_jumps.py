@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from equipoise.belief.guarded import jackknife
 
 import equipoise as eq
-from equipoise.belief.guarded import jackknife
 
 NOISE = 0.1
 

@@ -19,13 +19,13 @@ from hypothesis import strategies as st
 
 optuna = pytest.importorskip("optuna", reason="needs the extra `optuna`")
 
+from equipoise.belief.remembering import remembered  # noqa: E402
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution  # noqa: E402
 from optuna.storages import JournalStorage  # noqa: E402
 from optuna.storages.journal import JournalFileBackend  # noqa: E402
 from optuna.trial import FixedTrial, TrialState, create_trial  # noqa: E402
 
 import equipoise as eq  # noqa: E402
-from equipoise.belief.remembering import remembered  # noqa: E402
 from equipoise.data import Reading, teaches  # noqa: E402
 from equipoise.integrations.optuna import (  # noqa: E402
     DuelSampler,

@@ -4,10 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
+from equipoise.belief.guarded import GuardedPosterior
 
 import equipoise as eq
 from equipoise.belief.confidence import tight_beta
-from equipoise.belief.guarded import GuardedPosterior
 from equipoise.belief.learned import LearnedPosterior
 from equipoise.lab.environments import Environment, NoBias, PeriodicDrift, camelback
 from equipoise.lab.experiments import run

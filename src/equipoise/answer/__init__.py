@@ -1,7 +1,13 @@
 """The answer: what is recommended, and what is claimed of it."""
 
 from equipoise.answer.audit import audit_pair as audit_pair
+from equipoise.answer.caution import cautious as cautious
 from equipoise.answer.claims import Claim, Difference, Kind
+from equipoise.answer.opinions import knows_enough as knows_enough
+from equipoise.answer.opinions import opinions as opinions
+from equipoise.answer.opinions import preference as preference
+from equipoise.answer.opinions import scales as scales
+from equipoise.answer.opinions import shortened as shortened
 from equipoise.answer.rank import Rank
 from equipoise.answer.rank import ranking as ranking
 from equipoise.answer.recommendation import Recommendation, Standing, difference, recommended

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.random import Generator
 
 from equipoise._typing import FloatArray
-from equipoise.belief import Feasibility, Posterior
+from equipoise.answer.opinions import rescaled
+from equipoise.belief import Feasibility, Posterior, StudyBelief
 from equipoise.data import Proposal
 from equipoise.policies import candidates, measured, optimism
 from equipoise.spaces import Domain, Restricted
@@ -23,7 +24,7 @@ BOLD_VARIANCE = 2.0
 
 def audit_pair(
     space: Domain,
-    posterior: Posterior,
+    belief: StudyBelief,
     feasibility: Feasibility,
     spread: FloatArray,
     k: int,
@@ -32,14 +33,14 @@ def audit_pair(
 ) -> Proposal:
     """Return the pair of duel k: the leader, and a rival to be found or one of the points `spread`, shape (n, d)."""
     where = space if feasibility.certain else Restricted(space, feasibility.allows)
-    leader = _leader(where, posterior, rng)
+    leader = _leader(where, belief.posterior, rng)
     if 2 * k < duels and len(spread):
         return Proposal.pair(leader, spread[0])
-    bold = posterior.rescaled(BOLD_LENGTHSCALES[k % len(BOLD_LENGTHSCALES)], BOLD_VARIANCE)
+    bold = rescaled(belief, BOLD_LENGTHSCALES[k % len(BOLD_LENGTHSCALES)], BOLD_VARIANCE)
     found = candidates(where, bold, (optimism,), rng)
     found = found[(found != leader).any(axis=1)]
-    belief = bold.at(np.concatenate((leader[None], found)))
-    return Proposal.pair(leader, belief.points[1 + int(belief.optimism(0)[1:].argmax())])
+    rivals = bold.at(np.concatenate((leader[None], found)))
+    return Proposal.pair(leader, rivals.points[1 + int(rivals.optimism(0)[1:].argmax())])
 
 
 def _leader(space: Domain, posterior: Posterior, rng: Generator) -> FloatArray:

@@ -18,8 +18,9 @@ from numpy.random import Generator
 
 from equipoise import _linalg
 from equipoise._typing import FloatArray
+from equipoise.answer.opinions import scales
 from equipoise.answer.wording import interval
-from equipoise.belief import Posterior
+from equipoise.belief import Posterior, StudyBelief
 from equipoise.spaces import Domain, dials
 
 DRAWS = 2000
@@ -58,7 +59,7 @@ class Rank:
         return f"{self.rank:3d}  {interval(self.value, self.low, self.high)}  {among}  {name}"
 
 
-def ranking(space: Domain, posterior: Posterior, rng: Generator, sign: float = 1.0) -> list[Rank]:
+def ranking(space: Domain, belief: StudyBelief, rng: Generator, sign: float = 1.0) -> list[Rank]:
     """Return all settings that something is known of, from the best to the worst; listed ones that nobody saw too.
 
     The average of them all is the zero: f itself has none. Two settings may differ beyond doubt though their intervals
@@ -66,14 +67,14 @@ def ranking(space: Domain, posterior: Posterior, rng: Generator, sign: float = 1
 
     Args:
         space: Where points lie.
-        posterior: The belief.
+        belief: What is known.
         rng: Draws the functions.
         sign: -1 where values are minimized.
     """
-    points = space.points if space.points is not None else posterior.support
+    points = space.points if space.points is not None else belief.posterior.support
     if not len(points):
         return []
-    value, g = _drawn(posterior, points, rng)
+    value, g = _drawn(belief, points, rng)
     half, (best, worst) = _simultaneous(value, g), _ranks(g)
     order = np.argsort(-value, kind="stable")
     return [
@@ -86,9 +87,9 @@ def _interval(sign: float, value: float, half: float) -> tuple[float, float, flo
     return float(sign * value), float(sign * value - half), float(sign * value + half)
 
 
-def _drawn(posterior: Posterior, points: FloatArray, rng: Generator) -> tuple[FloatArray, FloatArray]:
+def _drawn(belief: StudyBelief, points: FloatArray, rng: Generator) -> tuple[FloatArray, FloatArray]:
     """Return the mean of f, and functions drawn under every size of f as often as it is likely; less their averages."""
-    chances, posteriors = zip(*posterior.scales, strict=True)
+    chances, posteriors = zip(*scales(belief), strict=True)
     share = np.cumsum((0.0, *chances)) / sum(chances)
     counts = np.diff(np.rint(DRAWS * share).astype(int)).tolist()
     found = [_functions(each, points, n, rng) for each, n in zip(posteriors, counts, strict=True)]

@@ -10,11 +10,12 @@ from numpy.random import Generator
 
 from equipoise._typing import FloatArray
 from equipoise.answer.claims import Claim, Difference, Kind
+from equipoise.answer.opinions import knows_enough, opinions, preference
 from equipoise.answer.regret import regret_bound
 from equipoise.answer.share import Share
 from equipoise.answer.verification import Verification
 from equipoise.answer.wording import EVERYTHING, as_html, sentences
-from equipoise.belief import Belief, Feasibility, Posterior, fair_argmax
+from equipoise.belief import Belief, Feasibility, Posterior, StudyBelief, fair_argmax
 from equipoise.policies import candidates, optimism
 from equipoise.spaces import Domain, Readout, Restricted, readouts_of
 
@@ -123,27 +124,28 @@ class Standing:
         return EVERYTHING if self.attainable is None else WITHIN_LIMITS
 
 
-def recommended(space: Domain, posterior: Posterior, standing: Standing, rng: Generator) -> Recommendation:
+def recommended(space: Domain, belief: StudyBelief, standing: Standing, rng: Generator) -> Recommendation:
     """Return the best of the points that a search finds, with all that can be claimed of it.
 
     Args:
         space: Where points lie.
-        posterior: The belief.
+        belief: What is known.
         standing: What else is known of the study.
         rng: The source of randomness.
     """
-    belief, leader = _led(space, posterior, standing, rng)
-    best = belief.points[leader]
+    posterior = belief.posterior
+    here, leader = _led(space, posterior, standing, rng)
+    best = here.points[leader]
     verified = standing.verification if standing.enough else None
     if verified is not None and _holds(posterior, verified, best):
         best = verified.leader
-        belief, leader = posterior.at(np.concatenate((best[None], belief.points))), 0
+        here, leader = posterior.at(np.concatenate((best[None], here.points))), 0
     else:
         verified = None
-    overall = _overall(space, posterior, standing, belief, leader, rng)
+    overall = _overall(space, belief, standing, here, leader, rng)
     read = verified is not None and verified.read
     claims = _best_first(verified.claim, overall) if verified and read else (overall,)
-    start = None if standing.start is None else _against_start(posterior, standing, best, standing.start)
+    start = None if standing.start is None else _against_start(belief, standing, best, standing.start)
     x, first = space.decode(best), claims[0]
     preferred = () if verified is None else _preferred(space, verified)
     return Recommendation(
@@ -158,9 +160,9 @@ def recommended(space: Domain, posterior: Posterior, standing: Standing, rng: Ge
     )
 
 
-def _against_start(posterior: Posterior, standing: Standing, best: FloatArray, start: FloatArray) -> Difference:
+def _against_start(belief: StudyBelief, standing: Standing, best: FloatArray, start: FloatArray) -> Difference:
     """Return how much better the best point is than the start; if people judged, how often it is chosen over it too."""
-    return replace(difference(posterior, standing, best, start), chosen=posterior.preference(best, start))
+    return replace(difference(belief, standing, best, start), chosen=preference(belief, best, start))
 
 
 def _preferred(space: Domain, verified: Verification) -> tuple[tuple[Any, Share], ...]:
@@ -176,11 +178,11 @@ def _best_first(verified: Claim, overall: Claim) -> tuple[Claim, ...]:
     return verified, overall
 
 
-def difference(posterior: Posterior, standing: Standing, first: FloatArray, second: FloatArray) -> Difference:
+def difference(belief: StudyBelief, standing: Standing, first: FloatArray, second: FloatArray) -> Difference:
     """Return how much one point is better than another, on the strongest ground there is, and how often preferred.
 
     Args:
-        posterior: The belief.
+        belief: What is known.
         standing: What else is known of the study.
         first: One point, encoded, shape (d,).
         second: The other.
@@ -189,28 +191,28 @@ def difference(posterior: Posterior, standing: Standing, first: FloatArray, seco
         return Difference(0.0, 0.0, 0.0, "theorem")
     verified = standing.verification
     preferred = None if verified is None else verified.preferred(first, second)
-    return replace(_difference(posterior, standing, first, second), preferred=preferred)
+    return replace(_difference(belief, standing, first, second), preferred=preferred)
 
 
-def _difference(posterior: Posterior, standing: Standing, first: FloatArray, second: FloatArray) -> Difference:
+def _difference(belief: StudyBelief, standing: Standing, first: FloatArray, second: FloatArray) -> Difference:
     """Return how much one point is better than another."""
-    belief = posterior.at(np.array([first, second]))
-    value, psi = float(belief.mean[0] - belief.mean[1]), belief.psi(1)[:1]
+    both = belief.posterior.at(np.array([first, second]))
+    value, psi = float(both.mean[0] - both.mean[1]), both.psi(1)[:1]
     if not standing.enough:
         return Difference(value, -math.inf, math.inf, "estimate")
-    if posterior.proven and standing.theorem:
-        width = float(belief.width(psi)[0])
+    if belief.proven and standing.theorem:
+        width = float(both.width(psi)[0])
         return Difference(value, value - width, value + width, "theorem")
-    estimated = _estimated(posterior, first, second, value)
+    estimated = _estimated(belief, first, second, value)
     verified = None if standing.verification is None else standing.verification.between(first, second)
     return estimated if verified is None else verified.beside(estimated)
 
 
-def _estimated(posterior: Posterior, first: FloatArray, second: FloatArray, value: float) -> Difference:
+def _estimated(belief: StudyBelief, first: FloatArray, second: FloatArray, value: float) -> Difference:
     """Return how much one point is better than another by all opinions, as far as is known."""
-    if not posterior.knows_enough:
+    if not knows_enough(belief):
         return Difference(value, -math.inf, math.inf, "estimate")
-    limits = [_credible(opinion, first, second) for opinion in posterior.opinions]
+    limits = [_credible(opinion, first, second) for opinion in opinions(belief)]
     return Difference(value, min(low for low, _ in limits), max(high for _, high in limits), "estimate")
 
 
@@ -258,19 +260,18 @@ def _holds(posterior: Posterior, verified: Verification, best: FloatArray) -> bo
 
 
 def _overall(
-    space: Domain, posterior: Posterior, standing: Standing, belief: Belief, leader: int, rng: Generator
+    space: Domain, belief: StudyBelief, standing: Standing, here: Belief, leader: int, rng: Generator
 ) -> Claim:
     """Return what is claimed about all settings, or about all within the limits."""
-    listed = posterior.points is not None
-    if not (posterior.knows_enough and standing.enough):
+    listed = belief.posterior.points is not None
+    if not (knows_enough(belief) and standing.enough):
         return Claim("estimate", math.inf, standing.scope)
-    if posterior.proven and standing.theorem and listed:
-        return Claim("theorem", belief.gap_bound(leader), standing.scope)
+    if belief.proven and standing.theorem and listed:
+        return Claim("theorem", here.gap_bound(leader), standing.scope)
     kind: Kind = "audited" if standing.audited else "estimate"
-    rivals = belief.points[np.argsort(-belief.optimism(leader))[:RIVALS]]
+    rivals = here.points[np.argsort(-here.optimism(leader))[:RIVALS]]
     if not listed and space.points is None:
         everywhere = _measurable(space, standing).candidates(rng)
         rivals = np.concatenate((rivals, everywhere[rng.permutation(len(everywhere))[:SPREAD_RIVALS]]))
-    best = belief.points[leader]
-    bound = regret_bound(posterior.opinions, best, rivals, rng)
+    bound = regret_bound(opinions(belief), here.points[leader], rivals, rng)
     return Claim(kind, bound * (AUDIT_FACTOR if standing.audited else 1.0), standing.scope)

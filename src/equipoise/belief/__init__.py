@@ -24,14 +24,20 @@ from equipoise.belief.covariance import Indices as Indices
 from equipoise.belief.descent import descend as descend
 from equipoise.belief.feasibility import Feasibility
 from equipoise.belief.folding import Folding
-from equipoise.belief.guarded import GuardedPosterior
-from equipoise.belief.judgements import JudgedPosterior
-from equipoise.belief.learned import LearnedPosterior
+from equipoise.belief.judgements import ANSWERED_VARIANCE as ANSWERED_VARIANCE
+from equipoise.belief.judgements import Judged as Judged
+from equipoise.belief.judgements import JudgedKernel as JudgedKernel
+from equipoise.belief.judgements import JudgeFit as JudgeFit
+from equipoise.belief.judgements import Pairing as Pairing
+from equipoise.belief.learned import FOLDING as FOLDING
+from equipoise.belief.learned import LearnedBelief, LearnedModel
+from equipoise.belief.learned import of_now as of_now
 from equipoise.belief.listed import FinitePosterior
 from equipoise.belief.listed import conditioned as conditioned
 from equipoise.belief.model import LARGEST as LARGEST
 from equipoise.belief.model import Form, Hyperparameters, Learned, Model, Schedule
 from equipoise.belief.model import Milestone as Milestone
+from equipoise.belief.observations import Observations as Observations
 from equipoise.belief.posterior import Belief, Posterior
 from equipoise.belief.posterior import difference_variance as difference_variance
 from equipoise.belief.posterior import direction as direction
@@ -39,12 +45,9 @@ from equipoise.belief.posterior import fair_argmax as fair_argmax
 from equipoise.belief.posterior import gap_bound as gap_bound
 from equipoise.belief.posterior import half_width as half_width
 from equipoise.belief.posterior import tied as tied
-from equipoise.belief.remembering import Fit as Fit
-from equipoise.belief.remembering import Learner as Learner
-from equipoise.belief.remembering import Lessons as Lessons
-from equipoise.belief.remembering import keep_up as keep_up
-from equipoise.belief.remembering import learn as learn
-from equipoise.belief.remembering import remembered as remembered
+from equipoise.belief.study import StudyBelief, infer
+from equipoise.belief.study import pair_variance as pair_variance
+from equipoise.belief.study import trusted as trusted
 
 __all__ = [
     "AnywherePosterior",
@@ -56,14 +59,15 @@ __all__ = [
     "FixedConfidence",
     "Folding",
     "Form",
-    "GuardedPosterior",
     "Hyperparameters",
-    "JudgedPosterior",
     "Learned",
-    "LearnedPosterior",
+    "LearnedBelief",
+    "LearnedModel",
     "Model",
     "PaperConfidence",
     "Posterior",
     "Schedule",
+    "StudyBelief",
     "TightConfidence",
+    "infer",
 ]

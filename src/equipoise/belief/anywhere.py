@@ -19,7 +19,7 @@ from equipoise import _linalg
 from equipoise._typing import FloatArray
 from equipoise.belief.confidence import Confidence
 from equipoise.belief.digest import Data, Digest, prior_covariance
-from equipoise.belief.folding import Folding, fold, folded_offsets
+from equipoise.belief.folding import Folding, fold, folded_offsets, lasting
 from equipoise.belief.landscape import Landscape
 from equipoise.belief.model import Model
 from equipoise.belief.observations import Observations
@@ -118,75 +118,56 @@ class AnywherePosterior(Posterior):
             return None
         moments, r = self.observations.moments, self._folded
         F = np.broadcast_to(self.cross(leader[None])[:, r:], (len(moments), len(moments)))
-        recent = self.lasting(moments, moments, F) @ self.coefficients()[r:]
+        recent = lasting(self.offset)(moments, moments, F) @ self.coefficients()[r:]
         found = np.concatenate((folded_offsets(self), recent)) + float(self.mean(leader[None])[0])
         when = moments if self.digest is None else self.digest.source.moments.add(moments)
         own = when.campaign == ""  # earlier campaigns had offsets of their own
         return when.time[own], found[own]
 
     @property
-    def lasting(self) -> OffsetModel:
-        """The offset of the instrument: without what spoils single readings."""
-        assert self.offset is not None
-        return replace(self.offset, blips=())
-
-    @property
     def model(self) -> Model:
         """What explains the data."""
         return Model(self.kernel, self.regularizer, self.offset)
 
-    def under(self, model: Model) -> Self:
-        """Return the posterior of the same data under another model."""
-        new, data = self._copy(), self.observations
+    def under(self, model: Model, data: tuple[Digest | None, Observations | None] | None = None) -> Self:
+        """Return the posterior under another model, of the same data or of others.
+
+        Args:
+            model: What explains the data.
+            data: What is folded, and the rest; the same by default.
+        """
+        new = self._copy()
         new.kernel, new.regularizer, new.offset = model.kernel, model.noise, model.offset
-        if data is None:
+        new.digest, new.observations = (self.digest, self.observations) if data is None else data
+        if new.observations is None:
+            new._L, new.whitened, new.log_det = np.empty((0, 0)), np.empty(0), 0.0
             return new
+        return new._factorized()
+
+    def _factorized(self) -> Self:
+        """Return it with the factor of its data, in a copy that nobody has seen yet."""
+        data, offset = self.observations, self.offset
+        assert data is not None
         r = self._folded
-        K = prior_covariance(model.kernel, self._parts)
-        if model.offset is not None:
-            K[r:, r:] += model.offset(data.moments, data.moments, K[r:, r:])
-        noise = np.concatenate(([] if self.digest is None else self.digest.variances, new.noises(data.variances)))
+        K = prior_covariance(self.kernel, self._parts)
+        if offset is not None:
+            K[r:, r:] += offset(data.moments, data.moments, K[r:, r:])
+        noise = np.concatenate(([] if self.digest is None else self.digest.variances, self.noises(data.variances)))
         K.flat[:: len(K) + 1] += np.maximum(noise, RESOLUTION * K.diagonal())
-        new._L = _linalg.safe_cholesky(K)
-        new.whitened = new.solve(np.concatenate([part.outcomes for part in self._parts]))
-        new.log_det = 2.0 * float(np.log(new._L.diagonal()).sum()) - float(np.log(noise).sum())
-        return new
+        self._L = _linalg.safe_cholesky(K)
+        self.whitened = self.solve(np.concatenate([part.outcomes for part in self._parts]))
+        self.log_det = 2.0 * float(np.log(self._L.diagonal()).sum()) - float(np.log(noise).sum())
+        return self
 
     def given(self, data: Observations | None, comparisons: int, model: Model) -> Self:
         """Return the posterior of other data, learned at once, under a model; of very many the old ones are folded."""
         digest = None if data is None else fold(self, data, model)
         kept = data if data is None or digest is None else data.since(len(digest.source))
-        new = self.holding(digest, kept)
+        new = self.under(model, (digest, kept))
         new.comparisons, new.misfit = comparisons, 0.0
-        return new.under(model)
-
-    def present(self, model: Model) -> Self:
-        """Return the posterior of the readings of now under a model: those of earlier campaigns are left out."""
-        data = self.source
-        own = np.empty(0, dtype=np.intp) if data is None else np.flatnonzero(data.moments.campaign == "")
-        if data is None or len(own) == len(data):
-            return self.under(model)
-        new = self.given(data.take(own) if len(own) else None, len(own), model)
-        if not len(own):
-            new._L, new.whitened, new.log_det = np.empty((0, 0)), np.empty(0), 0.0
         return new
 
-    def cautious(self, unit: float) -> Self:
-        """Return what to rely on where it must not be wrong: the readings of now, since its model was given."""
-        return self.present(self.model)
-
-    def folded(self) -> Self:
-        """Return the posterior of the same data, the old ones folded where they are many."""
-        few = self.folding is None or not self.folding.folded(self.size)
-        return self if few else self.given(self.source, self.comparisons, self.model)
-
-    def holding(self, digest: Digest | None, data: Observations | None) -> Self:
-        """Return the same with other data; nothing is learned from them before a model explains them."""
-        new = self._copy()
-        new.digest, new.observations = digest, data
-        return new
-
-    def beside(self, outcomes: Observations) -> Self:
+    def with_outcomes(self, outcomes: Observations) -> Self:
         """Return the posterior with outcomes of differences in which there is no offset, of given variances."""
         rows = self.solve(outcomes.combine(self.cross(outcomes.points).T))
         K = outcomes.combine(outcomes.combine(self.kernel(outcomes.points, outcomes.points)).T)
@@ -195,11 +176,6 @@ class AnywherePosterior(Posterior):
     def noises(self, errors: FloatArray) -> FloatArray:
         """Return the variance of the noise of each outcome, shape (n,)."""
         return np.array([self.noise(error) for error in errors.tolist()]) if errors.any() else self.regularizer + errors
-
-    def residuals(self) -> FloatArray:
-        """Return the outcomes less what the posterior mean says they should have been, shape (n,)."""
-        data = self.source
-        return np.empty(0) if data is None else data.outcomes - data.combine(self.mean(data.points))
 
     @property
     def support(self) -> FloatArray:
@@ -226,18 +202,6 @@ class AnywherePosterior(Posterior):
     def inverse(self, b: FloatArray) -> FloatArray:
         """Return (K + lambda I)^-1 b."""
         return self.solve(self.solve(b), transposed=True)
-
-    def surprise(self, directions: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return a = h'P h and b = h'P y for each direction h among the data, P = (K + lambda I)^-1, shapes (j,).
-
-        Adding v h h' to the covariance of the data raises the likelihood most at v = (b^2/a - 1)/a; b^2/a is
-        chi-squared of one degree of freedom where there is no such effect.
-
-        Args:
-            directions: One h a column, over the data that are not folded, shape (n, j).
-        """
-        solved = self.solve(np.concatenate((np.zeros((self._folded, directions.shape[1])), directions)))
-        return np.einsum("nj,nj->j", solved, solved), self.whitened @ solved
 
     def _extended(self, comparison: Comparison, outcome: float | None) -> Self:
         if self.offset is not None and comparison.second is not None:  # its readings have said it all

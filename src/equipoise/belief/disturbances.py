@@ -118,7 +118,7 @@ def answers(exact: AnywherePosterior, threshold: float) -> bool:
     if data is None or exact.offset is None or len(data) < MIN_READINGS:
         return False
     before = Covariate.of(LAST_READING, data.moments).standardized(data.moments)
-    a, b = exact.surprise(before[:, None])
+    a, b = _surprise(exact, before[:, None])
     return bool(b[0] ** 2 > threshold**2 * a[0])
 
 
@@ -191,9 +191,16 @@ def _candidates(exact: AnywherePosterior, recent_readings: int, step: float) -> 
     return tuple((float(z2[i]), int(recent[i % k]), float(variance[i])) for i in (jump, blip))  # type: ignore[return-value]
 
 
+def _surprise(exact: AnywherePosterior, directions: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return a and b of each direction h among the data that are not folded, one a column, shapes (j,)."""
+    folded = 0 if exact.digest is None else len(exact.digest)
+    solved = exact.solve(np.concatenate((np.zeros((folded, directions.shape[1])), directions)))
+    return np.einsum("nj,nj->j", solved, solved), exact.whitened @ solved
+
+
 def _explained(exact: AnywherePosterior, directions: FloatArray, step: float) -> tuple[FloatArray, FloatArray]:
     """Return b^2/a and the likeliest variance of disturbances, one a column; zero where they are too small to count."""
-    a, b = exact.surprise(directions)
+    a, b = _surprise(exact, directions)
     z2 = b**2 / a
     variance: FloatArray = np.maximum(z2 - 1.0, 0.0) / a
     z2[variance < (MIN_STEPS * step) ** 2] = 0.0
@@ -210,7 +217,7 @@ def _discovered(exact: AnywherePosterior, index: int) -> bool:
     others = np.flatnonzero(alike)
     if not len(others):
         return False
-    a, b = exact.surprise(np.eye(len(data))[:, np.append(others, index)])
+    a, b = _surprise(exact, np.eye(len(data))[:, np.append(others, index)])
     surprise = b / a
     return _mostly_agree(surprise[:-1], float(surprise[-1]))
 

@@ -4,7 +4,7 @@ The data are folded a chunk at a time, always the same chunks: what a digest sta
 model alone, not on when it was made.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +14,7 @@ from equipoise._typing import FloatArray
 from equipoise.belief.digest import Digest, digest
 from equipoise.belief.model import Model
 from equipoise.belief.observations import Observations
+from equipoise.offsets import OffsetModel
 
 if TYPE_CHECKING:
     from equipoise.belief.anywhere import AnywherePosterior
@@ -75,9 +76,14 @@ def fold(posterior: "AnywherePosterior", data: Observations, model: Model) -> Di
     end = folding.folded(len(data))
     known = known if known is not None and known.stands_for(data.since(0, end), model) else None
     for first in range(0 if known is None else len(known.source), end, folding.chunk):
-        some = posterior.holding(known, data.since(first, first + folding.chunk)).under(model)
+        some = posterior.under(model, (known, data.since(first, first + folding.chunk)))
         known = digest(some, data.since(0, first + folding.chunk))
     return known
+
+
+def lasting(offset: OffsetModel) -> OffsetModel:
+    """Return the offset of the instrument: without what spoils single readings."""
+    return replace(offset, blips=())
 
 
 def folded_offsets(posterior: "AnywherePosterior") -> FloatArray:
@@ -90,5 +96,5 @@ def folded_offsets(posterior: "AnywherePosterior") -> FloatArray:
         some = slice(first, first + posterior.folding.chunk)
         moments, noise = data.moments.take(some), posterior.noises(data.variances[some])
         K = posterior.offset(moments, moments)
-        found.append(posterior.lasting(moments, moments) @ np.linalg.solve(K + np.diag(noise), rest[some]))
+        found.append(lasting(posterior.offset)(moments, moments) @ np.linalg.solve(K + np.diag(noise), rest[some]))
     return np.concatenate(found)

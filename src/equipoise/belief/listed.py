@@ -53,7 +53,6 @@ class FinitePosterior(Posterior):
     """
 
     points: FloatArray
-    _derived = ("_belief",)
 
     def __init__(
         self,
@@ -91,7 +90,7 @@ class FinitePosterior(Posterior):
         new._covariance = self._covariance.downdate(row)
         return new
 
-    def beside(self, outcomes: Observations) -> Self:
+    def with_outcomes(self, outcomes: Observations) -> Self:
         """Return the posterior with outcomes of differences in which there is no offset, of given variances."""
         new, where = self._copy(), self.indices(outcomes.points)
         ends = np.append(outcomes.starts[1:], len(where))

@@ -19,6 +19,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -28,14 +29,13 @@ from numpy.typing import ArrayLike, NDArray
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.belief.arrays import namespace
-from equipoise.belief.confidence import Confidence, FixedConfidence, error_scale, is_theory
+from equipoise.belief.confidence import Confidence, FixedConfidence, error_scale
 from equipoise.data import Comparison, Proposal, Side
 from equipoise.kernels import Kernel
 from equipoise.offsets import Arbitrary, Offset
 
 if TYPE_CHECKING:
     from equipoise.belief.landscape import Landscape
-    from equipoise.belief.model import Form, Hyperparameters, Learned
     from equipoise.belief.observations import Observations
 
 ONE = np.array([1.0])
@@ -150,7 +150,22 @@ class Belief:
         return float(gap_bound(self.gaps(j), self.width(self.psi(j)))[0])
 
 
-class Posterior(ABC):
+class Lazy:
+    """What computes attributes when they are first asked for: copies leave these out."""
+
+    _computed: frozenset[str] = frozenset()
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        own = {name for name, value in vars(cls).items() if isinstance(value, cached_property)}
+        cls._computed = cls._computed | own
+
+    def __getstate__(self) -> dict[str, object]:
+        state = dict(self.__dict__)  # in one step: another thread may be computing one
+        return {name: value for name, value in state.items() if name not in self._computed}
+
+
+class Posterior(Lazy, ABC):
     """Contract of every posterior, and the code they share; inherit it for one of your own.
 
     Args:
@@ -166,12 +181,6 @@ class Posterior(ABC):
 
     points: FloatArray | None = None
     """All points f will ever be asked about, where they are finitely many and listed, shape (m, d)."""
-
-    form: "Form | None" = None
-    """The form of its model where it learns that; else `None`."""
-
-    _derived: tuple[str, ...] = ()
-    """Attributes computed from the others when first asked for; a copy leaves them out."""
 
     def __init__(self, kernel: Kernel, regularizer: float, confidence: Confidence | None) -> None:
         self.kernel = kernel
@@ -210,123 +219,17 @@ class Posterior(ABC):
         """Points worth reconsidering: those of the data, or all where they are finitely many, shape (p, d)."""
 
     @property
-    def fitted(self) -> "Learned | None":
-        """What was fitted to the data; `None` where it learns nothing but f."""
-        return None
-
-    @property
-    def due(self) -> int | None:
-        """How many data there will be when it fits next; `None` where it fits nothing."""
-        return None
-
-    @property
-    def overdue(self) -> bool:
-        """Whether a fit is due that `condition_only` has left out."""
-        return False
-
-    def condition_only(self, comparison: Comparison) -> Self:
-        """Return the posterior that has also learned from `comparison`, and has fitted nothing."""
-        return self.condition(comparison)
-
-    def caught_up(self) -> Self:
-        """Return it with the fit that is overdue, if one is."""
-        return self
-
-    def told(self, comparisons: Sequence[Comparison], learned: "Learned") -> Self:
-        """Return what learning from all of these comes to, under what was fitted before.
-
-        Args:
-            comparisons: All it is to know.
-            learned: What was fitted.
-        """
-        raise ValueError(f"{type(self).__name__} fits nothing, so that nothing can have been fitted before")
-
-    def must_understand(self, learned: "Learned") -> None:
-        """Refuse what cannot have been fitted by it."""
-        raise ValueError(f"there must be no fit: {type(self).__name__} fits nothing")
-
-    @property
     def law(self) -> Offset:
         """What it assumes of the offset, and hence what it is taught: nothing, unless it says otherwise."""
         return Arbitrary()
 
-    @property
-    def active(self) -> "Posterior":
-        """The posterior that answers: itself, unless it chooses between several."""
-        return self
-
-    @property
-    def knows_unit(self) -> bool:
-        """Whether it knows how large f is: not while that is to be learned and the data are too few."""
-        return True
-
-    @property
-    def knows_enough(self) -> bool:
-        """Whether it knows enough for an estimate of what is left to gain: not while the model rests on few data."""
-        return self.knows_unit
-
-    @property
-    def proven(self) -> bool:
-        """Whether its intervals are a theorem: its coefficient is one, and nothing about the model was learned."""
-        return is_theory(self.confidence)
-
-    @property
-    def opinions(self) -> "tuple[Posterior, ...]":
-        """All that must agree before something is claimed: itself, unless it holds several posteriors."""
-        return (self.active,)
-
-    @property
-    def scales(self) -> "tuple[tuple[float, Posterior], ...]":
-        """What is believed under each size of f that the data leave open, with its probability; itself, if known."""
-        return ((1.0, self.active),)
-
-    def rescaled(self, lengthscales: float, variance: float) -> "Posterior":
-        """Return it under lengthscales and a variance of f multiplied by these, where it learns them; or itself."""
-        return self
-
-    @property
-    def typical_step(self) -> float:
-        """The size of a typical difference of readings, where the unit of f is learned; else 1."""
-        return 1.0
-
-    def supposing(self, hyperparameters: "Hyperparameters") -> "Posterior":
-        """Return it under given hyperparameters, where it learns them; or itself."""
-        return self
-
-    def beside(self, outcomes: "Observations") -> "Posterior":
+    def with_outcomes(self, outcomes: "Observations") -> "Posterior":
         """Return the posterior with outcomes of differences in which there is no offset, of given variances.
 
         Args:
             outcomes: What answers of judges come to; they do not count as comparisons.
         """
         raise TypeError(f"`posterior` must be one that can learn from judgements too, got {self!r}")
-
-    @property
-    def pair_variance(self) -> float:
-        """The variance of the difference of two readings of one pair at one point: what duels cannot see through."""
-        return self.regularizer
-
-    def shortened(self, share: float) -> "Posterior":
-        """Return it under lengthscales of at most this share of the prior's median, where it learns them; or itself."""
-        return self
-
-    def cautious(self, unit: float) -> "Posterior":
-        """Return what to rely on where it must not be wrong: itself, unless its model was learned.
-
-        Args:
-            unit: By how much f varies at least.
-        """
-        return self.active
-
-    @property
-    def estranged(self) -> frozenset[str]:
-        """The earlier campaigns whose readings contradict those of now: it does not learn from them."""
-        return frozenset()
-
-    @property
-    def spoiled(self) -> tuple[float, ...]:
-        """The times of readings that it holds for spoiled: it hardly learns from them."""
-        return ()
 
     def mean(self, points: FloatArray) -> FloatArray:
         """Return the posterior mean of f alone, shape (m,)."""
@@ -355,10 +258,6 @@ class Posterior(ABC):
         belief = self.at(np.concatenate((X, z[None])))
         return belief.mean[:-1] - belief.mean[-1], belief.psi(len(X))[:-1]
 
-    def preference(self, first: FloatArray, second: FloatArray) -> float | None:
-        """Return how often a judge would choose one point, shape (d,), over another; `None` where nobody judged."""
-        return None
-
     @property
     def beta(self) -> float:
         """The confidence coefficient at this moment."""
@@ -366,10 +265,6 @@ class Posterior(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.kernel!r}, regularizer={self.regularizer:.4g}, {self.comparisons} told)"
-
-    def __getstate__(self) -> dict[str, object]:
-        state = dict(self.__dict__)  # in one step: another thread may be filling a cache
-        return {name: value for name, value in state.items() if name not in self._derived}
 
     def _copy(self) -> Self:
         """Return a copy that shares everything; what is derived from the state is left out."""

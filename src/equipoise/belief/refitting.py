@@ -7,19 +7,20 @@ Whatever is more than hyperparameters must earn what it explains: the density of
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equipoise._typing import FloatArray
 from equipoise.belief.disturbances import answers, outliers, overlooked
-from equipoise.belief.evidence import MAX_FITTED_DATA, Evidence, fit
+from equipoise.belief.evidence import MAX_FITTED_DATA, Evidence, fit, typical_step
 from equipoise.belief.model import Hyperparameters
 from equipoise.belief.observations import Observations
 from equipoise.offsets import Disturbance, blip_covariance, jump_covariance
 
 if TYPE_CHECKING:
-    from equipoise.belief.learned import LearnedPosterior
+    from equipoise.belief.learned import LearnedBelief
 
 MIN_DOUBT = 5.0
 """Logarithm of the odds at which an earlier campaign is of another f. Measured up to 100 new readings on camel2 and
@@ -31,102 +32,145 @@ MIN_TO_CONTRADICT = 8
 LEAST_DEVIATION = 0.35
 """Least standard deviation of f, in units of the range of values it was seen to take."""
 
-Fitted = tuple["LearnedPosterior", float]
-"""A posterior, and the logarithm of the density of its data."""
+B = TypeVar("B", bound="LearnedBelief")
 
 
-def refit(posterior: "LearnedPosterior") -> "LearnedPosterior":
-    """Fit the hyperparameters; with the jumps that were overlooked, where these explain the readings better."""
-    now = posterior.accounting(posterior.form.feedback)
-    fitted = _fitted(now, now.hyperparameters, now.glance())
-    found = overlooked(fitted[0].exact, now.form, fitted[0].hyperparameters, posterior.jump)
+def having(
+    belief: B, hyperparameters: Hyperparameters, jumps: tuple[Disturbance, ...], blips: tuple[Disturbance, ...]
+) -> B:
+    """Return what the same data teach under other hyperparameters and disturbances."""
+    exact = belief.exact.under(belief.form.model(hyperparameters, jumps, blips))
+    return replace(belief, hyperparameters=hyperparameters, exact=exact)
+
+
+def accounting(belief: B, feedback: bool) -> B:
+    """Return it in a form that accounts for what is known of the readings."""
+    form = belief.form.accounting(belief.data.moments, feedback)
+    if form is belief.form:
+        return belief
+    carried = form.carried(belief.hyperparameters, belief.form)
+    return having(replace(belief, form=form), carried, belief.jumps, belief.blips)
+
+
+def rescaled(belief: B) -> B:
+    """Take the unit of the outcomes from the few there are; too few to fit more."""
+    now = accounting(belief, belief.form.feedback)
+    return having(now, now.form.guess(_step(now)), belief.jumps, belief.blips)
+
+
+def refit(belief: B) -> B:
+    """Fit the hyperparameters; with the jumps that were overlooked, if these explain the readings better."""
+    now, jump = accounting(belief, belief.form.feedback), belief.model.jump
+    best = _fitted(now, now.hyperparameters, _glance(now))
+    found = overlooked(best[0].exact, now.form, best[0].hyperparameters, jump)
     if found is not None:
-        fitted = _better(now, fitted, found.jumps, found.blips)
-    blips = outliers(posterior.data, posterior.form.extent) if posterior.law.jumps else ()
-    if {time for time, _ in blips} - set(fitted[0].spoiled):
-        fitted = _better(now, fitted, fitted[0].jumps, blips)
-    if not now.form.feedback and answers(fitted[0].exact, posterior.jump):
-        fitted = _better(now.accounting(feedback=True), fitted, (), ())
-    return _lively(_reconciled(*fitted))
+        best = _better(now, best, found.jumps, found.blips)
+    blips = outliers(belief.data, belief.form.extent) if belief.law.jumps else ()
+    if {time for time, _ in blips} - {time for time, _ in best[0].blips}:
+        best = _better(now, best, best[0].jumps, blips)
+    if not now.form.feedback and answers(best[0].exact, jump):
+        best = _better(accounting(now, feedback=True), best, (), ())
+    return _lively(_reconciled(*best))
 
 
-def _fitted(posterior: "LearnedPosterior", *starts: Hyperparameters) -> Fitted:
+def _unspoiled(belief: "LearnedBelief") -> Observations:
+    """Return the readings that are not spoiled, nor copies; all of them if all are spoiled."""
+    data = belief.data.without_copies()
+    kept = np.flatnonzero(~_spoiled(belief, data) | (data.moments.campaign != ""))
+    return data.take(kept) if 0 < len(kept) < len(data) else data
+
+
+def _spoiled(belief: "LearnedBelief", data: Observations) -> NDArray[np.bool_]:
+    """Return which data were taken when a reading was spoiled, shape (n,)."""
+    return np.isin(data.moments.time, [time for time, _ in belief.blips])
+
+
+def _step(belief: "LearnedBelief") -> float:
+    """Return the typical step of the readings that are not spoiled, at a glance."""
+    return typical_step(_unspoiled(belief), belief.form.law)
+
+
+def _glance(belief: "LearnedBelief") -> Hyperparameters:
+    """Return what the readings suggest at a glance, as a start of the fit."""
+    data = _unspoiled(belief).in_units_of(_step(belief))
+    return replace(belief.form.guess(), offset=belief.form.law.estimate(data.moments, data.outcomes))
+
+
+def _fitted(belief: B, *starts: Hyperparameters) -> tuple[B, float]:
     """Fit the hyperparameters from the given starts; return the logarithm of the data's density too."""
-    step, some = posterior.step, posterior.data.without_copies().thinned(MAX_FITTED_DATA)
+    step, some = _step(belief), belief.data.without_copies().thinned(MAX_FITTED_DATA)
     known: FloatArray | float = 0.0
-    if posterior.jumps or posterior.blips:
+    if belief.jumps or belief.blips:
         t = some.moments
-        known = (jump_covariance(posterior.jumps, t, t) + blip_covariance(posterior.blips, t, t)) / step**2
-    nulls = posterior._nulls[posterior._nulls != 0.0]  # a copy does not show that there is no noise
-    evidence = Evidence(some.in_units_of(step), posterior.form, known, nulls / step)
-    fitted, density = fit(evidence, starts, step)
-    return posterior.having(fitted, posterior.jumps, posterior.blips), density - len(some) * math.log(step)
+        known = (jump_covariance(belief.jumps, t, t) + blip_covariance(belief.blips, t, t)) / step**2
+    nulls = belief.nulls[belief.nulls != 0.0]  # a copy does not show that there is no noise
+    evidence = Evidence(some.in_units_of(step), belief.form, known, nulls / step)
+    found, density = fit(evidence, starts, step)
+    return having(belief, found, belief.jumps, belief.blips), density - len(some) * math.log(step)
 
 
 def _better(
-    posterior: "LearnedPosterior", fitted: Fitted, jumps: tuple[Disturbance, ...], blips: tuple[Disturbance, ...]
-) -> Fitted:
-    """Return a fit, or the one with other disturbances where each of these earns what it must explain."""
-    best, density = fitted
-    rival = _recentered(posterior.having(posterior.form.guess(), jumps, blips))
-    rival, rival_density = _fitted(rival, rival.glance())
-    more = len(jumps) - len(best.jumps) + len(blips) - len(best.blips)
-    more = max(more, int(posterior.form.feedback and not best.form.feedback))
-    return (rival, rival_density) if rival_density - density > more * posterior.jump**2 / 2 else fitted
+    belief: B, best: tuple[B, float], jumps: tuple[Disturbance, ...], blips: tuple[Disturbance, ...]
+) -> tuple[B, float]:
+    """Return a fit, or the one with other disturbances if each of these earns what it must explain."""
+    rival = _recentered(having(belief, belief.form.guess(), jumps, blips))
+    rival, density = _fitted(rival, _glance(rival))
+    more = len(jumps) - len(best[0].jumps) + len(blips) - len(best[0].blips)
+    more = max(more, int(belief.form.feedback and not best[0].form.feedback))
+    return (rival, density) if density - best[1] > more * belief.model.jump**2 / 2 else best
 
 
-def _recentered(posterior: "LearnedPosterior") -> "LearnedPosterior":
+def _recentered(belief: B) -> B:
     """Return the same with a first reading that is not spoiled as the origin, if that of now is."""
-    data = posterior.data
-    own, good = data.moments.campaign == "", ~np.isin(data.moments.time, posterior.spoiled)
+    data = belief.data
+    own, good = data.moments.campaign == "", ~_spoiled(belief, data)
     if not (own & good).any() or good[own.argmax()]:
-        return posterior
+        return belief
     shift = float(data.outcomes[(own & good).argmax()])
-    new = _on(posterior, replace(data, outcomes=data.outcomes - shift * own))
-    new._origins = posterior._origins | {"": posterior._origins[""] + shift}
-    return new
+    new = _on(belief, replace(data, outcomes=data.outcomes - shift * own))
+    return replace(new, origins={**belief.origins, "": belief.origins[""] + shift})
 
 
-def _reconciled(posterior: "LearnedPosterior", density: float) -> "LearnedPosterior":
+def _reconciled(belief: B, density: float) -> B:
     """Return it without the campaigns that are of another f, and with those that no longer seem to be.
 
-    A campaign is of another f where its readings and the others are likelier by themselves than together. It comes
-    back where they are likelier together.
+    A campaign is of another f if its readings and the others are likelier by themselves than together. It comes back
+    if they are likelier together.
 
     Args:
-        posterior: The posterior.
+        belief: The belief.
         density: Logarithm of the density of its data.
     """
-    new, names = posterior, set(posterior.data.moments.campaign.tolist()) - {""}
-    for name in sorted(names | posterior.estranged):
-        known = new._forgotten.get(name)
+    new, names = belief, set(belief.data.moments.campaign.tolist()) - {""}
+    for name in sorted(names | belief.strangers.keys()):
+        known = new.strangers.get(name)
         together = new.data if known is None else new.data.joined(known)
         belongs = together.moments.campaign == name
         if len(together) > MAX_FITTED_DATA or (~belongs).sum() < MIN_TO_CONTRADICT:
             continue
         rest, old = (together.take(np.flatnonzero(kept)) for kept in (~belongs, belongs))
         alone = _on(new, old)
-        apart, by_itself = _fitted(_on(new, rest), new.hyperparameters), _fitted(alone, alone.glance())[1]
+        apart, by_itself = _fitted(_on(new, rest), new.hyperparameters), _fitted(alone, _glance(alone))[1]
         joint = _fitted(_on(new, together), new.hyperparameters) if known is not None else (new, density)
         doubt = apart[1] + by_itself - joint[1]
-        estranged = doubt > (0.0 if known is not None else MIN_DOUBT)
-        new, density = apart if estranged else joint
-        new._forgotten = {each: data for each, data in new._forgotten.items() if each != name}
-        new._forgotten |= {name: old} if estranged else {}
+        strange = doubt > (0.0 if known is not None else MIN_DOUBT)
+        new, density = apart if strange else joint
+        others = {each: data for each, data in new.strangers.items() if each != name}
+        new = replace(new, strangers=others | ({name: old} if strange else {}))
     return new
 
 
-def _on(posterior: "LearnedPosterior", data: Observations) -> "LearnedPosterior":
+def _on(belief: B, data: Observations) -> B:
     """Return it with other data under the same hyperparameters."""
-    model = posterior.form.model(posterior.hyperparameters, posterior.jumps, posterior.blips)
-    return posterior._copy()._answering(posterior.exact.given(data, posterior.comparisons, model))
+    model = belief.form.model(belief.hyperparameters, belief.jumps, belief.blips)
+    return replace(belief, exact=belief.exact.given(data, belief.exact.comparisons, model))
 
 
-def _lively(posterior: "LearnedPosterior") -> "LearnedPosterior":
+def _lively(belief: B) -> B:
     """Let f vary at least as much as it was seen to: after a climb most data lie on top and say otherwise."""
-    learned = posterior.hyperparameters
-    seen = float(np.ptp(posterior.exact.mean(posterior.data.points)))
+    learned = belief.hyperparameters
+    seen = float(np.ptp(belief.exact.mean(belief.data.points)))
     least = (LEAST_DEVIATION * seen / learned.step) ** 2
     if learned.variance >= least:
-        return posterior
-    return posterior.having(replace(learned, variance=least), posterior.jumps, posterior.blips)
+        return belief
+    return having(belief, replace(learned, variance=least), belief.jumps, belief.blips)

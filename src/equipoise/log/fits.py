@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from equipoise import _validation as check
-from equipoise.belief import LARGEST, Hyperparameters, Learned, Milestone
-from equipoise.belief.judgements import Fitted, Heard
+from equipoise.belief import LARGEST, Hyperparameters, JudgedKernel, JudgeFit, Learned, Milestone
 from equipoise.likelihoods import Judge, Sites, known_scale
 from equipoise.log.parts import described, restored
 from equipoise.offsets import Accounts, Disturbance
@@ -27,10 +26,10 @@ class KeptFit:
     """
 
     model: Milestone | None = None
-    judged: Heard | None = None
+    judged: JudgeFit | None = None
 
     @classmethod
-    def of(cls, model: Milestone | None = None, judged: Heard | None = None) -> "KeptFit | None":
+    def of(cls, model: Milestone | None = None, judged: JudgeFit | None = None) -> "KeptFit | None":
         """Return a fit of these parts; `None` if there is neither."""
         return None if model is None and judged is None else cls(model, judged)
 
@@ -39,7 +38,7 @@ class KeptFit:
 
         Example:
             >>> model = Milestone(6, Learned(Hyperparameters((0.2, 1.5), offset=(0.1,)), origin=3.0))
-            >>> judged = Heard(7, 6, (Judge("anna", 1.0, 0.2, {3: (0.4,)}),))
+            >>> judged = JudgeFit(7, 6, (Judge("anna", 1.0, 0.2, {3: (0.4,)}),))
             >>> fit = KeptFit(model, judged).to_json()
             >>> fit["lengthscales"], fit["judged"]["judges"]
             ([0.2, 1.5], [{'name': 'anna', 'noise': 1.0, 'advantage': 0.2, 'thresholds': [[3, 0.4]]}])
@@ -81,7 +80,7 @@ def _to_model(content: Mapping[str, Any]) -> Milestone:
     return Milestone(check.count("lessons", content["lessons"]), learned)
 
 
-def _judged(fit: Heard) -> dict[str, Any]:
+def _judged(fit: JudgeFit) -> dict[str, Any]:
     said: dict[str, Any] = {"answers": fit.answers, "fitted": fit.fitted, "judges": list(map(_judge, fit.judges))}
     if fit.kernel is not None:
         said |= {"lengthscales": list(fit.kernel.lengthscales), "variance": fit.kernel.variance}
@@ -89,17 +88,17 @@ def _judged(fit: Heard) -> dict[str, Any]:
     return said | (sites if len(fit.sites.precision) else {})
 
 
-def _to_judged(content: Any) -> Heard:
+def _to_judged(content: Any) -> JudgeFit:
     if not isinstance(content, Mapping):
         raise TypeError(f"`judged` must be what was learned from answers, got {content!r}")
     kernel = None
     if "lengthscales" in content:
         lengthscales = _numbers("lengthscales", content["lengthscales"])
-        kernel = Fitted(lengthscales, check.positive("variance", content["variance"]))
+        kernel = JudgedKernel(lengthscales, check.positive("variance", content["variance"]))
     precisions, shifts = (content.get(name, []) for name in ("precisions", "shifts"))
     judges = tuple(map(_to_judge, _listed("judges", content["judges"])))
     answers, fitted = (check.count(name, content[name], at_least=0) for name in ("answers", "fitted"))
-    return Heard(answers, fitted, judges, kernel, _sites(precisions, shifts))
+    return JudgeFit(answers, fitted, judges, kernel, _sites(precisions, shifts))
 
 
 def _judge(judge: Judge) -> dict[str, Any]:

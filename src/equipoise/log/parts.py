@@ -6,13 +6,25 @@ its representation, and must be given again to take the study up.
 
 import inspect
 from collections.abc import Mapping
+from dataclasses import replace
 from types import GenericAlias, NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
 import numpy as np
 
 from equipoise import belief, kernels, likelihoods, offsets, policies, reductions
-from equipoise.belief import AnywherePosterior, FinitePosterior, Posterior
+from equipoise.belief import (
+    FOLDING,
+    AnywherePosterior,
+    Confidence,
+    CredibleConfidence,
+    FinitePosterior,
+    Folding,
+    Form,
+    LearnedModel,
+    Posterior,
+    Schedule,
+)
 from equipoise.offsets import OffsetModel, Tracked
 
 PACKAGES = (kernels, policies, reductions, belief, offsets, likelihoods)
@@ -25,9 +37,34 @@ def _former_offset_kernel(
     return Tracked().known(walk=walk, wave=wave, duration=duration).jumping(*jumps)
 
 
+def _former_learned(
+    form: Form,
+    confidence: Confidence | None = None,
+    schedule: Schedule | None = None,
+    jump: float = 4.5,
+    folding: Folding | None = FOLDING,
+) -> LearnedModel:
+    """Return what was called a LearnedPosterior, before it knew anything."""
+    confidence = CredibleConfidence() if confidence is None else confidence
+    return LearnedModel(form, confidence, Schedule() if schedule is None else schedule, jump, folding)
+
+
+def _former_guarded(modeled: LearnedModel, guard: float = 3.0) -> LearnedModel:
+    """Return what was called a GuardedPosterior, before it knew anything."""
+    return replace(modeled, guard=guard)
+
+
+def _former_judged(base: Posterior | LearnedModel) -> Posterior | LearnedModel:
+    """Return what was called a JudgedPosterior, before it knew anything: any belief learns from judgements."""
+    return base
+
+
 FORMER: dict[str, Any] = {
     "CovariancePosterior": FinitePosterior,
     "DualPosterior": AnywherePosterior,
+    "GuardedPosterior": _former_guarded,
+    "JudgedPosterior": _former_judged,
+    "LearnedPosterior": _former_learned,
     "OffsetKernel": _former_offset_kernel,
 }
 """What parts were called by earlier versions, whose logs stay readable."""

@@ -35,7 +35,7 @@ def offsets(opt: Optimizer, best: Recommendation | None = None, context: Mapping
     readings = told(opt)
     sign = -1.0 if opt.study.setup.minimize else 1.0
     leader = opt.space.encode((best or opt.recommend(context=context)).x)
-    modeled = opt.posterior.offsets(leader)
+    modeled = opt.study.belief.offsets(leader)
     likelihood = opt.study.setup.likelihood
     if modeled is not None:
         when, values = modeled

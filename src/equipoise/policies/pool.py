@@ -16,14 +16,13 @@ def candidates(space: Domain, posterior: Posterior, scores: Sequence[Score] | No
 
     Scores are what the policy maximizes besides the posterior mean; `None` if it wants no search.
     """
-    answering = posterior.active
-    if answering.points is not None:
-        part = space.points is not None and len(space.points) < len(answering.points)
-        return space.points if part and space.points is not None else answering.points
+    if posterior.points is not None:
+        part = space.points is not None and len(space.points) < len(posterior.points)
+        return space.points if part and space.points is not None else posterior.points
     everywhere = space.candidates(rng)
     if everywhere is space.points:
         return everywhere
     if scores is not None:
-        return search(space, answering, scores, everywhere, rng)
-    known = measured(space, answering)
+        return search(space, posterior, scores, everywhere, rng)
+    known = measured(space, posterior)
     return np.concatenate((known, everywhere)) if len(known) else everywhere

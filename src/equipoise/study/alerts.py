@@ -12,7 +12,7 @@ from itertools import chain, takewhile
 import numpy as np
 
 from equipoise._typing import FloatArray
-from equipoise.belief import Posterior, error_scale
+from equipoise.belief import StudyBelief, error_scale
 from equipoise.study.ledger import Entry, Ledger
 from equipoise.study.limits import Limits
 
@@ -129,7 +129,7 @@ def gap_alert(entry: Entry, late: bool, max_gap: float | None) -> Warning | None
     return GapUnknown(f"`max_gap` was not checked for duel {entry.number}: tell the `time` of every reading")
 
 
-def drop_alert(limits: Limits, entry: Entry, now: Posterior, before: Posterior) -> DropExceeded | None:
+def drop_alert(limits: Limits, entry: Entry, now: StudyBelief, before: StudyBelief) -> DropExceeded | None:
     """Return what is to be said if a setting turns out to be worse than the start by more than the limit."""
     told = [entry.point(i) for i, said in entry.readings.items() if said.point is None or i in entry.moved]
     news = limits.unsafe(now, told)
@@ -141,19 +141,27 @@ def drop_alert(limits: Limits, entry: Entry, now: Posterior, before: Posterior) 
     )
 
 
-def estranged_alert(now: Posterior, before: Posterior) -> Estranged | None:
+def estranged_alert(now: StudyBelief, before: StudyBelief) -> Estranged | None:
     """Return what is to be said if readings of an earlier campaign are no longer believed."""
-    if not (news := sorted(now.estranged - before.estranged)):
+    if not (news := sorted(strangers(now) - strangers(before))):
         return None
     names = ", ".join(map(repr, news))
     return Estranged(f"earlier readings of {names} contradict those of now: nothing is learned from them")
 
 
-def wrong_unit(posterior: Posterior) -> WrongUnit | None:
+def strangers(belief: StudyBelief) -> frozenset[str]:
+    """Return the earlier campaigns whose readings contradict those of now: nothing is learned from them."""
+    return frozenset() if belief.learned is None else frozenset(belief.learned.strangers)
+
+
+def wrong_unit(belief: StudyBelief) -> WrongUnit | None:
     """Return what is to be said if the outcomes are far larger than a kernel that was given allows."""
+    if belief.learned is not None:
+        return None
+    posterior, comparisons = belief.posterior, belief.comparisons
     allowed = max(1.0, 1.0 / error_scale(posterior.confidence, posterior.regularizer))
-    times = posterior.misfit / max(posterior.comparisons, 1) / allowed
-    if posterior.comparisons < FEWEST_OUTCOMES or times <= LARGEST_MISFIT:
+    times = posterior.misfit / max(comparisons, 1) / allowed
+    if comparisons < FEWEST_OUTCOMES or times <= LARGEST_MISFIT:
         return None
     return WrongUnit(
         f"the differences read are {math.sqrt(times):.2g} times as large as `kernel` and `regularizer` say, so no "

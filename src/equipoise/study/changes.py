@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from functools import singledispatchmethod
 from typing import TYPE_CHECKING
 
-from equipoise.belief import Milestone, Posterior
+from equipoise._typing import FloatArray
+from equipoise.belief import Milestone, StudyBelief
 from equipoise.data import Answer, Comparison, Duel, Preference, Proposal, Reading, teaches
 from equipoise.likelihoods import Judgement
 from equipoise.log import (
@@ -41,7 +42,7 @@ from equipoise.study.alerts import (
     gap_alert,
 )
 from equipoise.study.ledger import Entry
-from equipoise.study.lessons import calmly
+from equipoise.study.lessons import calmly, overdue
 from equipoise.study.views import Setting, last_set
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ class Changes:
         if isinstance(event.answer, Preference):
             return self._judged(event, self.state.ledger.judgement(event.trial, event.answer))
         if event.answer.point is not None:
-            self.state.setup.prior.at(event.answer.point[None])  # refused now, if f is known at listed points only
+            self._must_be_known(event.answer.point)
         aside = self._implausible(event.trial, event.answer)
         if aside != self.state._aside:
             return self._setting_aside(event, aside)
@@ -274,7 +275,7 @@ class Changes:
         known = len(before) - before.count(None)  # its outcome is not among them: a reading was missing
         lessons = self._taught(now, comparable=not (entry.void or late or state.forecasts_nothing))[known:]
         belief, fit = state.lessons.comparisons.after(lessons, _model(event), self.later, event.deferred)
-        deferred = event.deferred and (belief is None or belief.overdue)
+        deferred = event.deferred and (belief is None or overdue(belief))
         baseline = state.baseline
         if baseline is not None and not strange:
             with calmly(setup.prior):
@@ -298,7 +299,7 @@ class Changes:
             law = setup.offset
             raise ValueError(f"a reading that nobody asked for is no duel, and {law!r} learns from duels alone")
         assert told.point is not None
-        setup.prior.at(told.point[None])  # refused now, if f is known at listed points only
+        self._must_be_known(told.point)
         single, reading = Proposal.single(told.point), self._placed(told)
         duel = Duel(single, single.points, (1.0,), single.points[0], None)
         strange = not event.withdrawn and i in self.state._aside
@@ -314,7 +315,7 @@ class Changes:
         alert = None if belief is None else estranged_alert(belief, comparisons.belief)
         return self._change(replace(event, fit=KeptFit.of(fit)), learn, alert)
 
-    def _alert(self, entry: Entry, late: bool, belief: Posterior | None) -> Warning | None:
+    def _alert(self, entry: Entry, late: bool, belief: StudyBelief | None) -> Warning | None:
         """Return what the user should know of a duel once a reading is learned; later that is known no more."""
         setup = self.state.setup
         found: Warning | None = None
@@ -340,6 +341,10 @@ class Changes:
         setup, number = self.state.setup, float(entry.number)
         found = entry.usable()
         return teaches(entry.duel, found, setup.offset, number=number, sign=self.state.sign, comparable=comparable)
+
+    def _must_be_known(self, point: FloatArray) -> None:
+        """Refuse a point of which nothing can be known, since f is known at listed points only."""
+        self.state.setup.prior.posterior.at(point[None])
 
     def _must_be_planned(self, plan: int | None) -> None:
         if plan is not None and plan >= len(self.state._plans):

@@ -17,10 +17,10 @@ posterior    by the space            FinitePosterior on listed points, AnywhereP
 from equipoise.belief import (
     AnywherePosterior,
     Confidence,
+    CredibleConfidence,
     FinitePosterior,
     Form,
-    GuardedPosterior,
-    LearnedPosterior,
+    LearnedModel,
     Posterior,
 )
 from equipoise.kernels import Kernel
@@ -52,7 +52,7 @@ def default_explorer(space: Domain, reduction: Reduction, size: int | None, stre
     return Explorer(space, size, streams)
 
 
-def default_offset(reduction: Reduction, kernel: Kernel | None, posterior: Posterior | None) -> Offset:
+def default_offset(reduction: Reduction, kernel: Kernel | None, posterior: Posterior | LearnedModel | None) -> Offset:
     """Return what is assumed of the offset if the user does not say it: if a belief is given, what that assumes."""
     law = reduction.offset
     if posterior is not None:
@@ -66,13 +66,13 @@ def default_posterior(
     offset: Offset,
     confidence: Confidence | None,
     regularizer: float | None,
-) -> Posterior:
-    """Return the posterior for a space: learned where no kernel is given, else of fixed hyperparameters."""
+) -> Posterior | LearnedModel:
+    """Return what a study begins with: a model to be learned, or the posterior under a kernel that is given."""
     if kernel is None:
         if regularizer is not None:
             raise ValueError(f"`regularizer` must come with a `kernel`, else both are learned, got {regularizer!r}")
-        learned = LearnedPosterior(Form(space.extent, space.groups, offset), confidence)
-        return learned if offset.guard is None else GuardedPosterior(learned, offset.guard)
+        confidence = CredibleConfidence() if confidence is None else confidence
+        return LearnedModel(Form(space.extent, space.groups, offset), confidence, guard=offset.guard)
     if offset.learns_readings and not offset.believed:
         raise ValueError(
             f"`offset` must be Arbitrary() where a `kernel` is given, got {offset!r}: give "

@@ -22,7 +22,8 @@ from numpy.random import Generator
 
 from equipoise import _linalg
 from equipoise._typing import FloatArray
-from equipoise.belief import Posterior
+from equipoise.answer import shortened
+from equipoise.belief import Posterior, StudyBelief, pair_variance
 from equipoise.data import Proposal
 from equipoise.log import DESIGN, Streams
 from equipoise.policies import measured
@@ -104,7 +105,7 @@ class Explorer:
 
     def __call__(
         self,
-        posterior: Posterior,
+        belief: StudyBelief,
         duels: int,
         allowed: Domain,
         asked: FloatArray,
@@ -114,7 +115,7 @@ class Explorer:
         """Return a pair of the start design or with a scout; `None` where it is the policy's turn.
 
         Args:
-            posterior: The belief.
+            belief: What is known.
             duels: How many duels there were.
             allowed: The part of the space that may be asked for.
             asked: The points that were asked for, shape (n, d).
@@ -126,23 +127,23 @@ class Explorer:
         left = unasked(self.points, self.space.snap(asked) if starting and len(asked) else asked)
         left = left[allowed.valid(left)]
         if starting:
-            best = _leader(allowed, posterior) if informed else None
+            best = _leader(allowed, belief.posterior) if informed else None
             if best is not None and len(left):
                 return Proposal.pair(best, left[0])
             return Proposal.pair(*left[:2]) if len(left) > 1 else None
-        return self._scout(posterior, duels - self.size // 2 + 1, left, _leader(allowed, posterior), rng)
+        return self._scout(belief, duels - self.size // 2 + 1, left, _leader(allowed, belief.posterior), rng)
 
     def _scout(
-        self, posterior: Posterior, j: int, left: FloatArray, leader: FloatArray | None, rng: Generator
+        self, belief: StudyBelief, j: int, left: FloatArray, leader: FloatArray | None, rng: Generator
     ) -> Proposal | None:
         coin = rng.random()
         if coin >= LARGEST_CHANCE or leader is None or not len(left):
             return None
-        mean = posterior.mean(np.concatenate((leader[None], self.points[: self.size])))
-        gap, sigma2 = float(mean[0] - mean[1:].mean()), 0.5 * posterior.pair_variance
+        mean = belief.posterior.mean(np.concatenate((leader[None], self.points[: self.size])))
+        gap, sigma2 = float(mean[0] - mean[1:].mean()), 0.5 * pair_variance(belief)
         if coin * gap**2 >= gap**2 / j + sigma2:
             return None
-        holes = _holes(posterior, leader, left)
+        holes = _holes(belief, leader, left)
         if len(holes) > 1 and gap**2 < CLEAR_GAP**2 * sigma2:
             return Proposal.pair(*holes[:2])
         return Proposal.pair(leader, holes[0]) if len(holes) else None
@@ -154,12 +155,12 @@ def _leader(allowed: Domain, posterior: Posterior) -> FloatArray | None:
     return known[int(posterior.mean(known).argmax())] if len(known) else None
 
 
-def _holes(posterior: Posterior, leader: FloatArray, points: FloatArray) -> FloatArray:
+def _holes(belief: StudyBelief, leader: FloatArray, points: FloatArray) -> FloatArray:
     """Return the points that are holes and may be the top, in their order, shape (k, d)."""
-    short = posterior.shortened(SHORT_LENGTHSCALE)
-    belief = short.at(np.concatenate((leader[None], points)))
-    unknown = belief.variance >= HOLE_VARIANCE * short.kernel.diagonal(belief.points)
-    unknown &= belief.mean + OPTIMISTIC_DEVIATIONS * np.sqrt(belief.psi(0)) >= belief.mean[0]
+    short = shortened(belief, SHORT_LENGTHSCALE)
+    here = short.at(np.concatenate((leader[None], points)))
+    unknown = here.variance >= HOLE_VARIANCE * short.kernel.diagonal(here.points)
+    unknown &= here.mean + OPTIMISTIC_DEVIATIONS * np.sqrt(here.psi(0)) >= here.mean[0]
     holes: FloatArray = points[unknown[1:]]
     return holes
 

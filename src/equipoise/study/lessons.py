@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from typing import Generic, Self, TypeVar
 
 from equipoise._linalg import one_thread
-from equipoise.belief import JudgedPosterior, Milestone, Posterior
-from equipoise.belief.judgements import Heard
+from equipoise.belief import JudgeFit, Milestone, StudyBelief
 from equipoise.data import Comparison
 from equipoise.likelihoods import Judge, Judgement
 from equipoise.log import KeptFit
@@ -29,23 +28,27 @@ FEW_POINTS = 64
 
 Lesson = TypeVar("Lesson")
 Kept = TypeVar("Kept")
-Made = TypeVar("Made")
 
 
-def calmly(prior: Posterior) -> AbstractContextManager[None]:
+def overdue(belief: StudyBelief) -> bool:
+    """Return whether a fit of the model is due that was deferred."""
+    return belief.learned is not None and belief.learned.overdue
+
+
+def calmly(prior: StudyBelief) -> AbstractContextManager[None]:
     """Return what keeps BLAS to one thread, if there is enough to compute for more."""
-    points = prior.points
+    points = prior.posterior.points
     return nullcontext() if points is not None and len(points) <= FEW_POINTS else one_thread()
 
 
-class _Course(Generic[Lesson, Kept, Made]):
+class _Course(Generic[Lesson, Kept]):
     """Lessons of one kind in their order, the fits by how many lessons led to each, and the belief so far."""
 
-    def __init__(self, prior: Posterior, start: Made) -> None:
+    def __init__(self, prior: StudyBelief) -> None:
         self._prior = prior
         self._lessons: list[Lesson] = []
         self._fits: dict[int, Kept] = {}
-        self._made = start, 0  # the belief after a number of lessons; one attribute, since other threads may look
+        self._made = prior, 0  # the belief after a number of lessons; one attribute, since other threads may look
 
     def __len__(self) -> int:
         return len(self._lessons)
@@ -55,7 +58,7 @@ class _Course(Generic[Lesson, Kept, Made]):
         """The last fit that is known."""
         return self._fits[max(self._fits)] if self._fits else None
 
-    def _extend(self, lessons: Sequence[Lesson], belief: Made | None) -> None:
+    def _extend(self, lessons: Sequence[Lesson], belief: StudyBelief | None) -> None:
         self._lessons.extend(lessons)
         if belief is not None:
             self._made = belief, len(self._lessons)
@@ -71,7 +74,7 @@ class _Course(Generic[Lesson, Kept, Made]):
         return new
 
 
-class Comparisons(_Course[Comparison, Milestone, Posterior]):
+class Comparisons(_Course[Comparison, Milestone]):
     """What readings and duels teach, and the belief that this leads to.
 
     Args:
@@ -79,18 +82,18 @@ class Comparisons(_Course[Comparison, Milestone, Posterior]):
 
     Example:
         >>> import equipoise as eq
-        >>> lessons = Comparisons(eq.belief.AnywherePosterior(eq.RBF(0.5), regularizer=0.1))
+        >>> lessons = Comparisons(eq.belief.infer((), eq.belief.AnywherePosterior(eq.RBF(0.5), regularizer=0.1)))
         >>> lessons.add([eq.Comparison([1.0], [0.0], 0.7)])
         >>> lessons.belief.comparisons
         1
     """
 
-    def __init__(self, prior: Posterior) -> None:
-        super().__init__(prior, prior)
+    def __init__(self, prior: StudyBelief) -> None:
+        super().__init__(prior)
         self._deferred: set[int] = set()  # after which lessons no fit was made, though one was due
 
     @property
-    def belief(self) -> Posterior:
+    def belief(self) -> StudyBelief:
         """The belief after all lessons."""
         belief, known = self._made
         count = len(self._lessons)
@@ -104,7 +107,7 @@ class Comparisons(_Course[Comparison, Milestone, Posterior]):
             self._made = belief, count
         return belief
 
-    def through(self, counts: Iterable[int]) -> Iterator[Posterior]:
+    def through(self, counts: Iterable[int]) -> Iterator[StudyBelief]:
         """Yield the belief after each of some numbers of lessons, ascending; one object while they are the same."""
         belief, known = self._prior, 0
         for count in counts:
@@ -121,17 +124,17 @@ class Comparisons(_Course[Comparison, Milestone, Posterior]):
         """Whether no later fit is known than one after this number of lessons would be."""
         return lessons <= len(self._lessons) and max(self._fits, default=0) < lessons
 
-    def caught_up(self, belief: Posterior, lessons: int) -> Milestone:
+    def caught_up(self, belief: StudyBelief, lessons: int) -> Milestone:
         """Return the fit that is due in a belief after a number of lessons."""
         with calmly(self._prior):
-            fitted = belief.caught_up().fitted
-        if not belief.overdue or fitted is None:
+            learned = belief.caught_up().learned
+        if not overdue(belief) or learned is None:
             raise ValueError(f"a fit must be due after lesson {lessons}, and none is")
-        return Milestone(lessons, fitted)
+        return Milestone(lessons, learned.fitted)
 
     def after(
         self, lessons: Sequence[Comparison], fit: Milestone | None = None, later: bool = False, deferred: bool = False
-    ) -> tuple[Posterior | None, Milestone | None]:
+    ) -> tuple[StudyBelief | None, Milestone | None]:
         """Return the belief once more lessons are learned, and the last fit made on the way; nothing changes.
 
         Args:
@@ -141,7 +144,7 @@ class Comparisons(_Course[Comparison, Milestone, Posterior]):
             deferred: Whether nothing is fitted with them, though it may be due.
         """
         for lesson in lessons:
-            self._prior.noise(lesson.variance)  # refused now, where a theorem allows for no error
+            self._prior.posterior.noise(lesson.variance)  # refused now, where a theorem allows for no error
         count = len(self._lessons)
         if fit is not None:
             self.must_have_led_to(fit, count + 1, count + len(lessons))
@@ -156,7 +159,7 @@ class Comparisons(_Course[Comparison, Milestone, Posterior]):
         self,
         lessons: Sequence[Comparison],
         fit: Milestone | None = None,
-        belief: Posterior | None = None,
+        belief: StudyBelief | None = None,
         deferred: bool = False,
     ) -> None:
         """Take up lessons, with what `after` has returned of them."""
@@ -177,7 +180,9 @@ class Comparisons(_Course[Comparison, Milestone, Posterior]):
     def must_have_led_to(self, fit: Milestone, least: int = 1, most: int | None = None) -> None:
         """Refuse a fit that cannot have been made with one of the lessons, all of them by default."""
         self.must_have_had(fit.lessons, least, most)
-        self._prior.must_understand(fit.learned)
+        if self._prior.learned is None:
+            raise ValueError("there must be no fit: the model was given")
+        self._prior.learned.form.must_have(fit.learned)
 
     def must_have_had(self, lessons: int, least: int = 1, most: int | None = None) -> None:
         """Refuse a fit after other lessons than there were."""
@@ -192,27 +197,27 @@ class Comparisons(_Course[Comparison, Milestone, Posterior]):
         return new
 
     def _learned(
-        self, belief: Posterior, known: int, lessons: Sequence[Comparison], deferred: Collection[int] = ()
-    ) -> tuple[Posterior, list[Milestone]]:
+        self, belief: StudyBelief, known: int, lessons: Sequence[Comparison], deferred: Collection[int] = ()
+    ) -> tuple[StudyBelief, list[Milestone]]:
         """Return the belief after more lessons than it knows of, learned one by one, and all fits made on the way."""
         fits = []
         for k, lesson in enumerate(lessons, 1):
             if known + k in self._deferred or known + k in deferred:
-                belief = belief.condition_only(lesson)
+                belief = belief.condition(lesson, fit=False)
                 continue
-            due, belief = belief.due, belief.condition(lesson)
-            if belief.due != due:
-                assert belief.fitted is not None
-                fits.append(Milestone(known + k, belief.fitted))
+            before, belief = belief.learned, belief.condition(lesson)
+            learned = belief.learned
+            if before is not None and learned is not None and learned.due != before.due:
+                fits.append(Milestone(known + k, learned.fitted))
                 belief = self._at(fits[-1], lessons[:k], belief)
         return belief, fits
 
-    def _at(self, fit: Milestone, more: Sequence[Comparison], belief: Posterior) -> Posterior:
+    def _at(self, fit: Milestone, more: Sequence[Comparison], belief: StudyBelief) -> StudyBelief:
         """Return the belief when a fit was just made; one from about that time has done some of the work."""
-        return belief.told([*self._lessons, *more][: fit.lessons], fit.learned)
+        return belief.relearned([*self._lessons, *more][: fit.lessons], fit.learned)
 
 
-class Judgements(_Course[Judgement, Heard, JudgedPosterior | None]):
+class Judgements(_Course[Judgement, JudgeFit]):
     """What judges teach, and the belief that this, beside the comparisons, leads to.
 
     Args:
@@ -221,23 +226,29 @@ class Judgements(_Course[Judgement, Heard, JudgedPosterior | None]):
 
     Example:
         >>> import numpy as np, equipoise as eq
-        >>> prior = eq.belief.AnywherePosterior(eq.RBF(0.5))
+        >>> prior = eq.belief.infer((), eq.belief.AnywherePosterior(eq.RBF(0.5)))
         >>> lessons = Judgements(Comparisons(prior), prior)
         >>> lessons.add(Judgement(np.array([1.0]), np.array([0.0]), "first"))
         >>> lessons.belief.comparisons
         1
     """
 
-    def __init__(self, comparisons: Comparisons, prior: Posterior) -> None:
-        super().__init__(prior, None)
+    def __init__(self, comparisons: Comparisons, prior: StudyBelief) -> None:
+        super().__init__(prior)
         self._comparisons = comparisons
+        self._rested = prior, prior, prior  # the last belief beside comparisons: of what, on what, and what it came to
         self._beside: list[int] = []  # how many comparisons there were when each judgement was given
 
     @property
-    def belief(self) -> Posterior:
+    def belief(self) -> StudyBelief:
         """The belief after all lessons of either kind."""
         judged, base = self._judged, self._comparisons.belief
-        return base if judged is None else judged.resting_on(base)
+        if not self._lessons:
+            return base
+        known = self._rested
+        if known[0] is not judged or known[1] is not base:
+            known = self._rested = judged, base, judged.on(base.source)
+        return known[2]
 
     @property
     def judges(self) -> tuple[Judge, ...]:
@@ -245,18 +256,17 @@ class Judgements(_Course[Judgement, Heard, JudgedPosterior | None]):
         last = self.last_known
         if last is not None and last.due > len(self) and self._beside[last.answers - 1] == len(self._comparisons):
             return last.judges
-        belief = self.belief
-        return belief.judges if isinstance(belief, JudgedPosterior) else ()
+        return self.belief.fit.judges
 
-    def news(self) -> Heard | None:
+    def news(self) -> JudgeFit | None:
         """Return the last fit of the belief, if it had to be made now."""
         before = self.last_known
         _ = self._judged
         return None if self.last_known is before else self.last_known
 
     def after(
-        self, said: Judgement, fit: Heard | None = None, later: bool = False
-    ) -> tuple[JudgedPosterior | None, Heard | None]:
+        self, said: Judgement, fit: JudgeFit | None = None, later: bool = False
+    ) -> tuple[StudyBelief | None, JudgeFit | None]:
         """Return the belief once a judgement is learned, and the fit made by it; nothing changes.
 
         Args:
@@ -271,25 +281,25 @@ class Judgements(_Course[Judgement, Heard, JudgedPosterior | None]):
         with calmly(self._prior):
             belief, fit = self._next(self._judged, said, self._comparisons.belief)
             if not self._lessons:
-                _ = belief.exact  # refused now, if the prior cannot learn from judgements
+                _ = belief.posterior  # refused now, if the prior cannot learn from judgements
         return belief, fit
 
-    def add(self, said: Judgement, fit: Heard | None = None, belief: JudgedPosterior | None = None) -> None:
+    def add(self, said: Judgement, fit: JudgeFit | None = None, belief: StudyBelief | None = None) -> None:
         """Take up a judgement, with what `after` has returned of it."""
         self._beside.append(len(self._comparisons))
         self._extend([said], belief)
         self.recall(fit)
 
-    def recall(self, fit: Heard | None) -> None:
+    def recall(self, fit: JudgeFit | None) -> None:
         """Take up a fit that was made before."""
         if fit is not None:
             self._fits[fit.answers] = fit
 
     def restart(self) -> None:
         """Make the belief anew: a fit of the readings was taken up that it did not rest on."""
-        self._made = None, 0
+        self._made = self._prior, 0
 
-    def must_have_led_to(self, fit: Heard) -> None:
+    def must_have_led_to(self, fit: JudgeFit) -> None:
         """Refuse a fit that cannot have been made with one of the judgements."""
         if not 1 <= fit.answers <= len(self):
             raise ValueError(f"its fit must be after answer 1 to {len(self)}, got {fit.answers}")
@@ -302,7 +312,7 @@ class Judgements(_Course[Judgement, Heard, JudgedPosterior | None]):
         return new
 
     @property
-    def _judged(self) -> JudgedPosterior | None:
+    def _judged(self) -> StudyBelief:
         """The belief after all judgements, beside the readings that were known at the last of them."""
         judged, known = self._made
         count = len(self._lessons)
@@ -320,25 +330,23 @@ class Judgements(_Course[Judgement, Heard, JudgedPosterior | None]):
             self._made = judged, count
         return judged
 
-    def _next(
-        self, judged: JudgedPosterior | None, said: Judgement, base: Posterior
-    ) -> tuple[JudgedPosterior, Heard | None]:
+    def _next(self, judged: StudyBelief, said: Judgement, base: StudyBelief) -> tuple[StudyBelief, JudgeFit | None]:
         """Return the belief after one more judgement, and what is kept of it if it was fitted."""
-        before = JudgedPosterior.over(base) if judged is None else judged.resting_on(base)
-        after = before.judge(said)
-        if not after.heard.marks(Heard() if judged is None else judged.heard):
+        after = judged.on(base.source).judge(said)
+        if not after.fit.marks(judged.fit):
             return after, None
-        fit = after.heard.kept()
+        fit = after.fit.kept()
         return self._at(fit, after.judgements, base), fit
 
-    def _at(self, fit: Heard, said: Sequence[Judgement], base: Posterior) -> JudgedPosterior:
+    def _at(self, fit: JudgeFit, said: Sequence[Judgement], base: StudyBelief) -> StudyBelief:
         """Return the belief when a fit was just made."""
-        return JudgedPosterior.over(base).recalled(said, fit)
+        return base.with_judgements(said, fit)
 
-    def _must_be_of(self, fit: Heard, said: list[Judgement]) -> None:
+    def _must_be_of(self, fit: JudgeFit, said: list[Judgement]) -> None:
         if fit.answers != len(said):
             raise ValueError(f"its fit must be after answer {len(said)}, as the lines before say, got {fit.answers}")
-        fit.must_be_of(said, self._prior.form)
+        learned = self._prior.learned
+        fit.must_be_of(said, None if learned is None else learned.form)
 
 
 @dataclass(frozen=True, eq=False)
@@ -352,7 +360,7 @@ class Overdue:
     """
 
     comparisons: Comparisons
-    belief: Posterior
+    belief: StudyBelief
     lessons: int
 
     def made(self) -> KeptFit:
@@ -367,12 +375,12 @@ class Lessons:
         prior: The belief before any lesson.
     """
 
-    def __init__(self, prior: Posterior) -> None:
+    def __init__(self, prior: StudyBelief) -> None:
         self.comparisons = Comparisons(prior)
         self.judgements = Judgements(self.comparisons, prior)
 
     @property
-    def belief(self) -> Posterior:
+    def belief(self) -> StudyBelief:
         """The belief after all lessons."""
         return self.judgements.belief
 
@@ -380,7 +388,7 @@ class Lessons:
     def overdue(self) -> Overdue | None:
         """The fit that was deferred and is still to be made; `None` if there is none."""
         belief = self.comparisons.belief
-        return Overdue(self.comparisons, belief, len(self.comparisons)) if belief.overdue else None
+        return Overdue(self.comparisons, belief, len(self.comparisons)) if overdue(belief) else None
 
     def awaits(self, due: Overdue) -> bool:
         """Whether a fit can still be taken up: nothing that it was made from has changed, and no later one is known."""

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from equipoise import _linalg
 from equipoise._typing import FloatArray
-from equipoise.belief import Feasibility, Posterior
+from equipoise.answer import cautious
+from equipoise.belief import Feasibility, Posterior, StudyBelief
 from equipoise.data import Duel, Reading
 from equipoise.log import Added, Asked, Event, Failed, Handed, Noted, Told
 from equipoise.policies import measured
@@ -161,13 +162,13 @@ class Limits:
         return self.drop is None and self.max_step is None
 
     def within(
-        self, space: Domain, posterior: Posterior, feasible: Feasibility, reach: Reach | None, tried: FloatArray
+        self, space: Domain, belief: StudyBelief, feasible: Feasibility, reach: Reach | None, tried: FloatArray
     ) -> Domain:
         """Return the part of a space that may be proposed now."""
         if self.none:
             return space if feasible.certain else Restricted(space, feasible.allows)
         here = replace(self, start=_moved(space, self.start))
-        safe = here._safety(space, posterior, tried)
+        safe = here._safety(space, belief, tried)
 
         def keep(points: FloatArray) -> NDArray[np.bool_]:
             kept = feasible.allows(points)
@@ -176,14 +177,14 @@ class Limits:
             kept[kept] = safe(points[kept]) if kept.any() else False
             return kept
 
-        return Restricted(space, keep, here._anchors(space, posterior, keep, reach))
+        return Restricted(space, keep, here._anchors(space, belief.posterior, keep, reach))
 
-    def attainable(self, space: Domain, posterior: Posterior, feasible: Feasibility, tried: FloatArray) -> Domain:
+    def attainable(self, space: Domain, belief: StudyBelief, feasible: Feasibility, tried: FloatArray) -> Domain:
         """Return the part of a space of which something may be claimed: it is safe, and a step from what was tried."""
         assert self.start is not None
         visited = space.snap(np.concatenate((self.start[None], tried)))
         here = replace(self, start=visited[0])
-        safe, step = here._safety(space, posterior, tried), self.max_step
+        safe, step = here._safety(space, belief, tried), self.max_step
         places = visited[_linalg.firsts(visited)]
 
         def keep(points: FloatArray) -> NDArray[np.bool_]:
@@ -193,39 +194,39 @@ class Limits:
             kept[kept] = safe(points[kept]) if kept.any() else False
             return kept
 
-        return Restricted(space, keep, here._anchors(space, posterior, keep, None))
+        return Restricted(space, keep, here._anchors(space, belief.posterior, keep, None))
 
-    def unsafe(self, posterior: Posterior, points: Sequence[FloatArray]) -> list[FloatArray]:
+    def unsafe(self, belief: StudyBelief, points: Sequence[FloatArray]) -> list[FloatArray]:
         """Return those of some settings, shape (d,) each, that are worse than the start by more than the drop."""
         if self.drop is None or not points:
             return []
-        return self._below(posterior.cautious(UNIT_DROPS * self.drop), self.drop, np.array(points))
+        return self._below(cautious(belief, UNIT_DROPS * self.drop), self.drop, np.array(points))
 
-    def _safety(self, space: Domain, posterior: Posterior, tried: FloatArray) -> Keep:
+    def _safety(self, space: Domain, belief: StudyBelief, tried: FloatArray) -> Keep:
         """Return what says which points are hardly worse than the start by more than the drop."""
         drop = self.drop
         if drop is None:
             return lambda points: np.ones(len(points), dtype=np.bool_)
-        cautious = posterior.cautious(UNIT_DROPS * drop)
+        posterior = cautious(belief, UNIT_DROPS * drop)
         here = space.snap(tried) if len(tried) else tried
-        k = SAFE_DEVIATIONS + len(self._below(cautious, drop, here[_linalg.firsts(here)]))
+        k = SAFE_DEVIATIONS + len(self._below(posterior, drop, here[_linalg.firsts(here)]))
 
         def safe(points: FloatArray) -> NDArray[np.bool_]:
-            mean, sd = self._above_start(cautious, points)
+            mean, sd = self._above_start(posterior, points)
             kept: NDArray[np.bool_] = mean - k * sd >= -drop  # METHOD section 14
             return kept
 
         return safe
 
-    def _below(self, cautious: Posterior, drop: float, points: FloatArray) -> list[FloatArray]:
+    def _below(self, posterior: Posterior, drop: float, points: FloatArray) -> list[FloatArray]:
         """Return the points, shape (m, d), that turned out to be worse than the start by more than the drop."""
-        mean, sd = self._above_start(cautious, points)
+        mean, sd = self._above_start(posterior, points)
         return list(points[mean + UNSAFE_DEVIATIONS * sd < -drop])
 
-    def _above_start(self, cautious: Posterior, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _above_start(self, posterior: Posterior, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return mean and standard deviation of how much better points are than the start, shapes (m,)."""
         assert self.start is not None
-        belief = cautious.at(np.concatenate((self.start[None], points)))
+        belief = posterior.at(np.concatenate((self.start[None], points)))
         return (belief.mean - belief.mean[0])[1:], np.sqrt(belief.psi(0))[1:]
 
     def _anchors(self, space: Domain, posterior: Posterior, keep: Keep, reach: Reach | None) -> FloatArray:

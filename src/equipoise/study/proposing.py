@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from equipoise._typing import FloatArray
 from equipoise.answer import audit_pair
-from equipoise.belief import Posterior
+from equipoise.belief import Posterior, StudyBelief
 from equipoise.data import Duel, Proposal
 from equipoise.likelihoods import known_scale
 from equipoise.log import AUDIT, PAIRS, Asked, Streams
@@ -72,11 +72,11 @@ class Proposer:
         plan = state.serves(self.space)
         if plan is not None:
             return TwoPoint()(gate.admit(self._planned(state, plan, rng), rng), rng)
-        posterior, proposal = state.anticipated(), None
+        belief, proposal = state.anticipated(), None
         if self.explorer is not None:
-            proposal = self.explorer(posterior, state.proposed, gate.allowed, state.asked, rng, state.informed)
+            proposal = self.explorer(belief, state.proposed, gate.allowed, state.asked, rng, state.informed)
         if proposal is None:
-            proposal = self._chosen(posterior, gate.allowed, state.suspect(), rng)
+            proposal = self._chosen(belief.posterior, gate.allowed, state.suspect(), rng)
         if state.setup.start is not None and not state.proposed:
             return self._started(state.setup.start, proposal, gate, rng)
         proposal = gate.admit(proposal, rng)
@@ -85,16 +85,16 @@ class Proposer:
     def pair(self, gate: Checkpoint, rng: Generator) -> FloatArray:
         """Propose two points to be judged, in the order of a coin, shape (2, d); of a plan if one is under way."""
         state = gate.state
-        serves, posterior = state.serves(self.space), state.awaiting()
+        serves, belief = state.serves(self.space), state.awaiting()
         if serves is not None:
             proposal = self._planned(state, serves, rng)
         else:
-            proposal = self._compared(state, posterior, gate.allowed, rng)
+            proposal = self._compared(state, belief, gate.allowed, rng)
         if len(proposal.points) != 2:
             raise ValueError(f"`policy` must propose pairs to be judged, got {self.policy!r}")
         points = gate.admit(proposal, rng).points
         if (points[0] == points[1]).all():
-            points = np.array([points[0], _rival(posterior, gate, points[0], rng)])
+            points = np.array([points[0], _rival(belief.posterior, gate, points[0], rng)])
         return points[rng.permutation(2)]
 
     def pairing(self, state: State, part: Domain, judge: Any, steps: Any, again: int | None) -> Asked:
@@ -108,13 +108,13 @@ class Proposer:
         points = self.at(part).pair(gate, self.streams.at(len(state.ledger.pairs), PAIRS))
         return gate.paired(points, chosen, name)
 
-    def _compared(self, state: State, posterior: Posterior, space: Domain, rng: Generator) -> Proposal:
+    def _compared(self, state: State, belief: StudyBelief, space: Domain, rng: Generator) -> Proposal:
         """Return what the explorer or the policy for judges wants compared; the start first, where there is one."""
         begun, start, proposal = state.proposed + len(state.ledger.pairs), state.setup.start, None
         if self.explorer is not None:
-            proposal = self.explorer(posterior, begun, space, state.asked, rng, state.informed)
+            proposal = self.explorer(belief, begun, space, state.asked, rng, state.informed)
         if proposal is None:
-            policy = self.policy if self.judging is None else self.judging
+            policy, posterior = self.policy if self.judging is None else self.judging, belief.posterior
             proposal = policy(posterior.at(candidates(space, posterior, policy.scores, rng)), rng)
         return proposal if start is None or begun else Proposal.pair(start, _other(proposal.points, start))
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from equipoise import _validation as check
 from equipoise.answer import Recommendation, Reproduction
+from equipoise.belief import StudyBelief
 from equipoise.data import Duel, Trial
 from equipoise.likelihoods import DEFAULT_STEPS, JudgeReport, Pair
 from equipoise.log import FORMER_SETTINGS, Asked, Event, Set
@@ -77,6 +78,11 @@ class Study:
     def last_answered(self) -> int | None:
         """The trial or pair whose last step `undo` would take back; `None` where there is none."""
         return self._session.look(lambda state: state.last_answered)
+
+    @property
+    def belief(self) -> StudyBelief:
+        """What all answers teach under the model, and what was learned of that; immutable."""
+        return self._session.look(lambda s: s.state.belief)
 
     def position(self, worker: str | None = None) -> Any:
         """Return the setting where the machine of a worker stands, by its last reading or by a note with `x` since.

@@ -14,6 +14,7 @@ from equipoise.answer import (
     coin_test,
     difference,
     finalists,
+    preference,
     ranking,
     recommended,
 )
@@ -48,7 +49,7 @@ class Recommender:
     def recommend(self, state: State, readings: int) -> Recommendation:
         """Return the best setting as far as is known after so many readings, and what is claimed of it."""
         standing = _standing(state, self.space)
-        best = recommended(self.space, state.posterior, standing, self.streams.at(readings, RECOMMEND))
+        best = recommended(self.space, state.belief, standing, self.streams.at(readings, RECOMMEND))
         judgements = len(state.ledger.judgements)
         scale = state.setup.likelihood.scale
         unit = f"in {scale}" if scale else unit_of(state.settings)
@@ -57,18 +58,18 @@ class Recommender:
 
     def notices(self, state: State) -> tuple[Warning, ...]:
         """Return what the user should know of all claims."""
-        notice = wrong_unit(state.posterior)
+        notice = wrong_unit(state.belief)
         return () if notice is None else (notice,)
 
     def compare(self, state: State, first: FloatArray, second: FloatArray) -> Difference:
         """Return f(first) - f(second) for two encoded points, in the user's sign."""
-        found = difference(state.posterior, _standing(state, self.space), first, second)
+        found = difference(state.belief, _standing(state, self.space), first, second)
         found = -found if state.setup.minimize else found
-        return replace(found, chosen=state.posterior.preference(first, second))
+        return replace(found, chosen=preference(state.belief, first, second))
 
     def rank(self, state: State) -> list[Rank]:
         """Return all settings that something is known of, from the best to the worst."""
-        return ranking(self.space, state.posterior, self.streams.at(0, RANKS), state.setup.sign)
+        return ranking(self.space, state.belief, self.streams.at(0, RANKS), state.setup.sign)
 
     def auditing(self, state: State, number: int, duels: int) -> Planned:
         """Return the event of an audit; in a part of the space it says by the leader which part that is."""
@@ -116,7 +117,7 @@ class Recommender:
 def _standing(state: State, space: Domain) -> Standing:
     """Return what is known besides the belief; there is not enough for a bound where the unit is contradicted."""
     standing = state.standing(space)
-    return standing if wrong_unit(state.posterior) is None else replace(standing, enough=False)
+    return standing if wrong_unit(state.belief) is None else replace(standing, enough=False)
 
 
 def _expected(state: State) -> tuple[list[float], list[float]]:

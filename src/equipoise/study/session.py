@@ -271,11 +271,11 @@ class Session:
         if isinstance(question, Duel):
             again = self._proposed(self.space.through(question.points[0]))
             with self._calmly():
-                return reproduction(question, again, state.anticipated())
+                return reproduction(question, again, state.anticipated().posterior)
         part = self.space if question.again is not None else self.space.through(question.points[0])
         with self._calmly():
             pair = self._proposer.pairing(state, part, question.judge, question.steps, question.again)
-            return reproduction_of_points(question.points, pair.question.points, state.awaiting())
+            return reproduction_of_points(question.points, pair.question.points, state.awaiting().posterior)
 
     def _ask_pair(self, context: Mapping[str, Any] | None, judge: str, steps: int, again: int | None) -> Pair:
         event = self._pairing(context, judge, steps, again)

@@ -14,7 +14,7 @@ import numpy as np
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.belief import Confidence, Posterior
+from equipoise.belief import Confidence, LearnedModel, Posterior, StudyBelief, infer
 from equipoise.data import Encoded, Reading
 from equipoise.kernels import Kernel
 from equipoise.likelihoods import Gaussian, Likelihood, ReadAnswers
@@ -166,7 +166,7 @@ class Setup:
     """
 
     space: Domain
-    prior: Posterior
+    prior: StudyBelief
     limits: Limits
     policy: Annotated[
         Policy,
@@ -248,8 +248,8 @@ class Setup:
         ),
     ]
     posterior: Annotated[
-        Posterior | None,
-        _object("condition", "AnywherePosterior(RBF(0.2))", "The belief before any data, instead of its own parts."),
+        Posterior | LearnedModel | None,
+        _object("law", "AnywherePosterior(RBF(0.2))", "The belief before any data, instead of its own parts."),
     ]
     kernel: Annotated[
         Kernel | None,
@@ -299,16 +299,17 @@ class Setup:
         parts = {name: part.checked(name, given.get(name), space) for name, part in PARTS.items()}
         for name, part in PARTS.items():
             parts[name] = part.default(parts) if parts[name] is None else parts[name]
-        prior, max_step = parts["posterior"], parts["max_step"]
-        if prior is None:
-            prior = default_posterior(
+        model, max_step = parts["posterior"], parts["max_step"]
+        if model is None:
+            model = default_posterior(
                 space, parts["kernel"], parts["offset"], parts["confidence"], parts["regularizer"]
             )
-            parts["confidence"] = prior.confidence
-            parts["regularizer"] = None if parts["kernel"] is None else prior.regularizer
+            parts["confidence"] = model.confidence
+            parts["regularizer"] = model.regularizer if isinstance(model, Posterior) else None
+        prior = infer((), model)
         if not parts["likelihood"].exact and prior.proven:
             known = parts["likelihood"]
-            raise ValueError(f"`likelihood` must be Gaussian() for the theorem of {prior.confidence!r}, got {known!r}")
+            raise ValueError(f"`likelihood` must be Gaussian() for the theorem of {model.confidence!r}, got {known!r}")
         limits = Limits(parts["start"], parts["drop"], None if max_step is None else space.steps(max_step))
         return cls(space, prior, limits, **parts)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from equipoise._typing import FloatArray
 from equipoise.answer import Standing
-from equipoise.belief import Feasibility, JudgedPosterior, Posterior
+from equipoise.belief import Feasibility, Posterior, StudyBelief
 from equipoise.data import Comparison, will_teach
 from equipoise.log import Asked, Event, Handed, Noted, Planned, Set, Stamped, Told
 from equipoise.offsets import Circumstances
@@ -65,9 +65,14 @@ class State:
         self._aside: frozenset[int] = frozenset()  # the trials whose reading cannot be
 
     @property
-    def posterior(self) -> Posterior:
+    def belief(self) -> StudyBelief:
         """The belief, given everything told and judged; made when it is asked for."""
         return self.lessons.belief
+
+    @property
+    def posterior(self) -> Posterior:
+        """The posterior of f that answers, given everything told and judged."""
+        return self.belief.posterior
 
     @property
     def readings(self) -> int:
@@ -171,15 +176,15 @@ class State:
         found = standing(self.ledger, self._plans, self.plans, self.setup, feasible, space)
         if not self.limited:
             return found
-        attainable = self.setup.limits.attainable(space, self.posterior, feasible, self._tried)
+        attainable = self.setup.limits.attainable(space, self.belief, feasible, self._tried)
         return replace(found, attainable=attainable)
 
-    def anticipated(self) -> Posterior:
+    def anticipated(self) -> StudyBelief:
         """Return the belief as if what is open came out as expected: surer, so that the next proposal differs."""
         place = self.readings + 1
         newest = self.ledger.open_duels[-MOST_ANTICIPATED:]
         lessons = [lesson for entry in newest for lesson in self._awaited(entry, place)]
-        return self.posterior.anticipate_all(lessons) if lessons else self.posterior
+        return self.belief.anticipate_all(lessons) if lessons else self.belief
 
     def _awaited(self, entry: Entry, place: int) -> tuple[Comparison, ...]:
         """Return what a duel still open will teach."""
@@ -188,10 +193,10 @@ class State:
         found = entry.usable()
         return will_teach(entry.duel, found, offset, number=number, place=place, expected=expected, error=error)
 
-    def awaiting(self) -> Posterior:
+    def awaiting(self) -> StudyBelief:
         """Return the belief as if what is open came out as expected, the pairs that wait for a judge too."""
-        posterior, waiting = self.anticipated(), self.ledger.waiting_pairs[-MOST_ANTICIPATED:]
-        return JudgedPosterior.over(posterior).expecting(waiting) if len(waiting) else posterior
+        belief, waiting = self.anticipated(), self.ledger.waiting_pairs[-MOST_ANTICIPATED:]
+        return belief.expecting(waiting) if len(waiting) else belief
 
     @property
     def forecasts_nothing(self) -> bool:
@@ -219,7 +224,7 @@ class State:
         """Return the part of a space that may be asked for, by what was told: what is open makes nothing safe."""
         if self.unrestricted:
             return space
-        return self.setup.limits.within(space, self.posterior, self.feasibility, reach, self._tried)
+        return self.setup.limits.within(space, self.belief, self.feasibility, reach, self._tried)
 
     def waiting(self, worker: str | None) -> Iterator[tuple[int, FloatArray]]:
         """Yield the trials that wait for a worker, and where they are to be measured, in this order."""
@@ -251,7 +256,7 @@ class State:
 
     def suspect(self) -> FloatArray | None:
         """Return a point whose only reading seems to be spoiled though it was a good one, to be confirmed."""
-        return suspect(self.ledger, self.posterior.spoiled, self.sign)
+        return suspect(self.ledger, self.belief, self.sign)
 
     def records(
         self, aside: bool = True, judgements: bool = False, trials: Iterable[int] | None = None
@@ -263,7 +268,7 @@ class State:
             judgements: Whether to return the pairs instead.
             trials: Only these; all by default.
         """
-        belief = self.posterior if aside and not judgements else None
+        belief = self.belief if aside and not judgements else None
         return records(self.ledger, self.past, self.setup.space.decode, belief, judgements, trials)
 
     def position(self, worker: str | None) -> FloatArray | None:

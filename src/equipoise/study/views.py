@@ -10,7 +10,7 @@ import numpy as np
 
 from equipoise._typing import FloatArray
 from equipoise.answer import Standing
-from equipoise.belief import Feasibility, Posterior
+from equipoise.belief import Feasibility, StudyBelief
 from equipoise.data import OF, PairToJudge, Reading
 from equipoise.likelihoods import written
 from equipoise.log import Added, Asked, Failed, Handed, Planned, Retracted, Stamped, Told
@@ -162,13 +162,18 @@ def feasibility(ledger: Ledger, aside: frozenset[int], extent: FloatArray) -> Fe
     return Feasibility.of(extent, points, np.array([i in ledger.readings and i not in aside for i in trials]))
 
 
-def suspect(ledger: Ledger, spoiled: tuple[float, ...], sign: float) -> FloatArray | None:
+def spoiled(belief: StudyBelief) -> tuple[float, ...]:
+    """Return the times of the readings found to be spoiled: hardly anything is learned from them."""
+    return () if belief.learned is None else tuple(time for time, _ in belief.learned.blips)
+
+
+def suspect(ledger: Ledger, belief: StudyBelief, sign: float) -> FloatArray | None:
     """Return a point whose only reading is held for spoiled though it was a good one, so that it can be confirmed.
 
     A discovery looks like that too: whoever never measured there again would never know.
     """
-    recent = islice(reversed(ledger.readings.items()), RECENT_READINGS)
-    doubtful = [i for i, reading in recent if reading.place in spoiled and not reading.told.campaign]
+    recent, times = islice(reversed(ledger.readings.items()), RECENT_READINGS), spoiled(belief)
+    doubtful = [i for i, reading in recent if reading.place in times and not reading.told.campaign]
     if not doubtful:
         return None
     points = {i: ledger.of_trial[i].point(i) for i in ledger.readings}
@@ -213,7 +218,7 @@ def records(
     ledger: Ledger,
     past: Iterable[Stamped],
     decode: Callable[[FloatArray], Any],
-    posterior: Posterior | None = None,
+    belief: StudyBelief | None = None,
     judgements: bool = False,
     trials: Iterable[int] | None = None,
 ) -> list[Record]:
@@ -223,7 +228,7 @@ def records(
     wanted = None if trials is None else set(trials)
     asked, ended = _times(past)
     return [
-        replace(_record(ledger, i, decode, posterior), asked=asked.get(i), ended=ended.get(i))
+        replace(_record(ledger, i, decode, belief), asked=asked.get(i), ended=ended.get(i))
         for i in dict.fromkeys((*known, *others))
         if wanted is None or i in wanted
     ]
@@ -246,7 +251,7 @@ def _times(past: Iterable[Stamped]) -> tuple[dict[int, str | None], dict[int, st
     return asked, ended
 
 
-def _record(ledger: Ledger, i: int, decode: Callable[[FloatArray], Any], posterior: Posterior | None) -> Record:
+def _record(ledger: Ledger, i: int, decode: Callable[[FloatArray], Any], belief: StudyBelief | None) -> Record:
     entry, reading = ledger.of_trial[i], ledger.readings.get(i)
     record = Record(i, entry.number, entry.worker, None, failed=ledger.failed.get(i, ledger.skipped.get(i)))
     if isinstance(entry.question, PairToJudge):
@@ -262,7 +267,7 @@ def _record(ledger: Ledger, i: int, decode: Callable[[FloatArray], Any], posteri
         values=reading.values,
         time=reading.time,
         error=reading.error,
-        aside=_aside(reading, i in entry.aside, posterior),
+        aside=_aside(reading, i in entry.aside, belief),
         block=known["block"],
         earlier=known["campaign"] is not None,
         covariates=known["covariates"] or {},
@@ -283,12 +288,12 @@ def _pair_record(entry: Entry, record: Record, decode: Callable[[FloatArray], An
     )
 
 
-def _aside(reading: Reading, strange: bool, posterior: Posterior | None) -> str | None:
+def _aside(reading: Reading, strange: bool, belief: StudyBelief | None) -> str | None:
     """Return why nothing is learned from a reading, if that is so."""
     if strange:
         return "it cannot be"
-    if posterior is None:
+    if belief is None or belief.learned is None:
         return None
     if reading.told.campaign:
-        return "it contradicts the readings of now" if reading.told.campaign in posterior.estranged else None
-    return "it is spoiled" if reading.place in posterior.spoiled else None
+        return "it contradicts the readings of now" if reading.told.campaign in belief.learned.strangers else None
+    return "it is spoiled" if reading.place in spoiled(belief) else None

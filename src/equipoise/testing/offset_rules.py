@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Collection, Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,12 +117,14 @@ def estimates_numbers(law: Offset) -> None:
 def is_fitted(law: Offset) -> None:
     """It is fitted to the readings of a study, hyperparameters within their bounds, and its offset is estimated."""
     opt = rehearse(Optimizer(box(), offset=law, rng=0))
-    require(opt.study.setup.offset == law and opt.posterior.law == law, f"the belief assumes {opt.posterior.law!r}")
-    modeled: Any = getattr(opt.posterior, "modeled", opt.posterior)  # what the guard watches, or the belief itself
-    _must_lie_within(law, modeled.hyperparameters.offset)
-    offsets = modeled.offsets(opt.space.encode(opt.recommend().x))
+    learned = opt.study.belief.learned
+    assert learned is not None
+    require(opt.study.setup.offset == law and learned.law == law, f"the belief assumes {learned.law!r}")
+    _must_lie_within(law, learned.hyperparameters.offset)
+    offsets = learned.exact.offsets(opt.space.encode(opt.recommend().x))
     if law.learns_readings and not law.believed:
-        require(offsets is not None and offsets[1].shape == (READINGS,), "no offset is estimated for each reading")
+        assert offsets is not None
+        require(offsets[1].shape == (READINGS,), "no offset is estimated for each reading")
         require(np.isfinite(offsets).all(), f"an estimated offset is not finite: {offsets}")
 
 

@@ -35,7 +35,7 @@ MAX_FIT_STEPS = 20
 FIT_SWEEPS = 30
 """Most sweeps of expectation propagation at one step; each begins where the last one ended."""
 
-VARIANCE = Hyperparameter("variance", 3.0, 1.1, 1.2, 1e-3, 1e4, "f varies by a few noises of the judge")
+ANSWERED_VARIANCE = Hyperparameter("variance", 3.0, 1.1, 1.2, 1e-3, 1e4, "f varies by a few noises of the judge")
 
 Value = tuple[float, FloatArray]
 """A function and its gradient."""
@@ -66,7 +66,7 @@ def fit_judges(panel: Panel, prior: Differences, start: FloatArray) -> FloatArra
 
 
 @dataclass(frozen=True)
-class Fitted:
+class JudgedKernel:
     """The kernel of f that was learned from answers: lengthscales in units of the extent, variance in squared units."""
 
     lengthscales: tuple[float, ...]
@@ -95,9 +95,9 @@ class KernelFit:
             self._D[g] += (z[:, :, j] ** 2).ravel()
         self._form, self._panel, self._unit2 = form, panel, unit**2
         self._sites: Sites | None = None
-        self._table = (*[form.table[0]] * form.parameters, VARIANCE)
+        self._table = (*[form.table[0]] * form.parameters, ANSWERED_VARIANCE)
 
-    def best(self, start: Fitted | None, theta: FloatArray) -> tuple[Fitted, FloatArray]:
+    def best(self, start: JudgedKernel | None, theta: FloatArray) -> tuple[JudgedKernel, FloatArray]:
         """Return what is most plausible of the kernel, and of the judges, from a start or the guesses."""
         G = self._form.parameters
         if start is None:
@@ -106,7 +106,7 @@ class KernelFit:
             kernel = np.log([*start.lengthscales, start.variance])
         limits = [(float(np.log(each.low)), float(np.log(each.high))) for each in self._table]
         best = _largest(self, np.append(kernel, theta), [*limits, *self._panel.bounds])
-        return Fitted(tuple(np.exp(best[:G]).tolist()), float(np.exp(best[G]))), best[G + 1 :]
+        return JudgedKernel(tuple(np.exp(best[:G]).tolist()), float(np.exp(best[G]))), best[G + 1 :]
 
     def __call__(self, values: FloatArray) -> Value:
         """Return the log evidence times the priors, and its gradient in the logarithms and in theta."""

@@ -1,7 +1,7 @@
 """What a process knows of a study: its duels, read from the storage, and the belief they lead to.
 
 A process that fits hyperparameters, the expensive part, keeps the result with the trial it proposes, and the next
-process begins there (`belief/remembering.py`).
+process begins there (`remembering.py`).
 """
 
 from collections.abc import Mapping
@@ -13,19 +13,10 @@ from optuna.distributions import BaseDistribution
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from equipoise.belief import (
-    Fit,
-    GuardedPosterior,
-    LearnedPosterior,
-    Learner,
-    Lessons,
-    Schedule,
-    keep_up,
-    learn,
-    remembered,
-)
+from equipoise.belief import LearnedBelief, LearnedModel, Schedule, StudyBelief
 from equipoise.data import Proposal, Reading, teaches, will_teach
 from equipoise.integrations.optuna.records import FIT, TrialPair, fit_from_json, read
+from equipoise.integrations.optuna.remembering import Fit, Lessons, keep_up, learn, remembered
 from equipoise.integrations.optuna.translation import Translation
 from equipoise.log import Streams
 from equipoise.offsets import Offset
@@ -116,30 +107,33 @@ class StudyModel:
         """Return how many readings these were."""
         return sum(len(self._told[number][1]) for number in self.taught(translation))
 
-    def belief(self, translation: Translation, memory: int, trial: int | None = None) -> tuple[Learner, Fit | None]:
+    def belief(self, translation: Translation, memory: int, trial: int | None = None) -> tuple[StudyBelief, Fit | None]:
         """Return the belief for proposing a trial, or for a recommendation, and the fit, if it was fitted again."""
         taught = [*self.taught(translation).values()]
-        prior = default_posterior(translation.space, None, self.law, None, None)
-        assert isinstance(prior, (LearnedPosterior, GuardedPosterior))
+        model = default_posterior(translation.space, None, self.law, None, None)
+        assert isinstance(model, LearnedModel)
+        prior = LearnedBelief.prior(model)
         name = f"{translation.signature} {self.law!r} {len(prior.fitted.hyperparameters.theta)}"
         known = sorted((f.duels, n) for n, f in self._fits.items() if f.model == name and f.duels <= len(taught))
         fit = self._fits[known[-1][1]] if known else None
         if fit is None or len(taught) <= memory:
-            return learn(prior, remembered(taught, memory), name, fit)
+            belief, fit = learn(prior, remembered(taught, memory), name, fit)
+            return StudyBelief(belief), fit
         kept = remembered(taught, max(memory, THOROUGH_DUELS) if trial is None else memory)
         growth = Schedule().growth + (0.0 if trial is not None and trial % TURN_TRIALS == 0 else PATIENCE)
-        return keep_up(prior, kept, fit, len(taught), len(taught) >= Schedule(growth=growth).after(fit.duels))
+        due = len(taught) >= Schedule(growth=growth).after(fit.duels)
+        belief, fit = keep_up(prior, kept, fit, len(taught), due)
+        return StudyBelief(belief), fit
 
-    def anticipating(self, belief: Learner, translation: Translation) -> Learner:
+    def anticipating(self, belief: StudyBelief, translation: Translation) -> StudyBelief:
         """Return the belief as if what is being measured now came out as expected, so that the next pair differs."""
         open_duels = ((number, pair.duel(translation.encode)) for number, pair in self._pending)
         for number, duel in ((number, duel) for number, duel in open_duels if duel is not None):
             nothing, place = [None] * len(duel.points), 2 * number + 1
-            for lesson in will_teach(duel, nothing, self.law, number=float(number), place=place):
-                belief = belief.anticipate(lesson)
+            belief = belief.anticipate_all(will_teach(duel, nothing, self.law, number=float(number), place=place))
         return belief
 
-    def proposed(self, belief: Learner, translation: Translation, policy: Policy, rng: Generator) -> Proposal:
+    def proposed(self, belief: StudyBelief, translation: Translation, policy: Policy, rng: Generator) -> Proposal:
         """Return what to compare, to look around or as the policy says: the challenger, then the best setting known."""
         expecting, space = self.anticipating(belief, translation), translation.space
         begun = [*(pair for _, pair in self._pending), *(self._told[n][0] for n in self.taught(translation))]
@@ -147,7 +141,8 @@ class StudyModel:
         asked = np.array(points).reshape(-1, space.dimension)
         found = self._explorer(expecting, len(begun), space, asked, rng) if self._explorer else None
         if found is None:
-            found = policy(expecting.at(candidates(space, expecting, policy.scores, rng)), rng)
+            posterior = expecting.posterior
+            found = policy(posterior.at(candidates(space, posterior, policy.scores, rng)), rng)
         return Proposal(found.points[::-1], found.weights)
 
     def forecast(self, baseline: Baseline) -> Baseline | None:

@@ -18,8 +18,8 @@ from optuna.trial import FrozenTrial, TrialState
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.belief import Fit
 from equipoise.data import Duel, Proposal, Reading
+from equipoise.integrations.optuna.remembering import Fit
 from equipoise.integrations.optuna.translation import internal
 from equipoise.log import described, restored
 from equipoise.offsets import Circumstances

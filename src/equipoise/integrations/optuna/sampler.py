@@ -167,7 +167,7 @@ class DuelSampler(BaseSampler):
             translation, rng = model.translation(search_space), self._streams.at(trial.number, PROPOSE)
             belief, fit = model.belief(translation, self.memory, trial.number)
             proposal = model.proposed(belief, translation, self.policy, rng)
-            means, baseline = belief.at(proposal.points).mean, self.reduction.baseline
+            means, baseline = belief.posterior.at(proposal.points).mean, self.reduction.baseline
             forecast = None if baseline is None else model.forecast(baseline)
             c = None if forecast is None else forecast.predict(float(means.mean()))
             signs = self.reduction(proposal, rng, c or 0.0).signs

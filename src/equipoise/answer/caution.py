@@ -12,16 +12,11 @@ is never taken for a spoiled one.
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from equipoise._typing import FloatArray
-from equipoise.belief.anywhere import AnywherePosterior
-from equipoise.belief.observations import Observations
-
-if TYPE_CHECKING:
-    from equipoise.belief.learned import LearnedPosterior
+from equipoise.belief import AnywherePosterior, LearnedBelief, Observations, Posterior, StudyBelief, of_now
 
 SHARE_OF_LEARNED = 0.7
 """Lengthscales, in units of those that were learned, which are too long at times."""
@@ -38,25 +33,34 @@ SAME_PLACE = 0.1
 """Readings at most so many lengthscales apart are of one place."""
 
 
-def careful(posterior: "LearnedPosterior", unit: float) -> AnywherePosterior:
-    """Return the readings of a posterior under the cautious model.
+def cautious(belief: StudyBelief, unit: float) -> Posterior:
+    """Return what to rely on where it must not be wrong: the readings of now, under a cautious model if it was learned.
 
     Args:
-        posterior: What was learned.
+        belief: What is known.
         unit: The least standard deviation of f.
     """
-    learned, longest = posterior.hyperparameters, LONGEST * math.exp(posterior.form.table[0].mean)
+    source = belief.compared
+    if isinstance(source, LearnedBelief):
+        return belief.with_answers(_careful(source.present, unit))
+    return belief.with_answers(of_now(source, source.model) if isinstance(source, AnywherePosterior) else source)
+
+
+def _careful(belief: LearnedBelief, unit: float) -> AnywherePosterior:
+    """Return the readings of a belief under the cautious model."""
+    form, learned = belief.form, belief.hyperparameters
+    longest = LONGEST * math.exp(form.table[0].mean)
     lengthscales = tuple(min(SHARE_OF_LEARNED * each, longest) for each in learned.lengthscales)
     variance = max(learned.variance, (unit / learned.step) ** 2)
-    noise = max(learned.noise, min(1.0, UNSURE_READINGS / max(posterior.exact.size, 1)))
+    noise = max(learned.noise, min(1.0, UNSURE_READINGS / max(belief.exact.size, 1)))
     other = replace(learned, lengthscales=lengthscales, variance=variance, noise=noise)
-    scales = np.asarray(lengthscales)[posterior.form.groups] * posterior.form.extent
-    jumps, blips = posterior.jumps, posterior.blips
+    scales = np.asarray(lengthscales)[form.groups] * form.extent
+    jumps, blips = belief.jumps, belief.blips
     if jumps or blips:
-        data = _own(posterior.data)
+        data = _own(belief.data)
         jumps = tuple(each for each in jumps if _rises(data, each[0]) or _seen_on_both_sides(data, each[0], scales))
         blips = tuple(each for each in blips if _stands_out(data, each[0]))
-    return posterior.exact.under(posterior.form.model(other, jumps, blips))
+    return belief.exact.under(form.model(other, jumps, blips))
 
 
 def _own(data: Observations) -> Observations:

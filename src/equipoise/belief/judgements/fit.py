@@ -1,4 +1,4 @@
-"""What was learned from answers, but for the answers themselves: what a log keeps of a fit.
+"""What was fitted to the answers of judges, without the answers: what a log keeps.
 
 The sites of few answers follow from what was fitted; those of many are kept. Rounded to six digits they move a mean by
 3e-6 standard deviations, and are inconsistent by 1e-5 anyway (600 answers in two dimensions).
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from equipoise._typing import FloatArray
-from equipoise.belief.judgements.fitting import VARIANCE, Fitted
+from equipoise.belief.judgements.fitting import ANSWERED_VARIANCE, JudgedKernel
 from equipoise.belief.model import Form, Schedule
 from equipoise.likelihoods import Judge, Judgement, Sites, must_be_fitted
 
@@ -28,8 +28,8 @@ ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Heard:
-    """What was learned from answers, but for the answers.
+class JudgeFit:
+    """What was fitted to the answers of judges, without the answers.
 
     Attributes:
         answers: How many there were when all sites were last made consistent.
@@ -39,14 +39,14 @@ class Heard:
         sites: The answers as Gaussian pseudo-outcomes, those since too.
 
     Example:
-        >>> Heard().marks(Heard()), Heard(answers=6, fitted=6).marks(Heard(answers=5))
+        >>> JudgeFit().marks(JudgeFit()), JudgeFit(answers=6, fitted=6).marks(JudgeFit(answers=5))
         (False, True)
     """
 
     answers: int = 0
     fitted: int = 0
     judges: tuple[Judge, ...] = ()
-    kernel: Fitted | None = None
+    kernel: JudgedKernel | None = None
     sites: Sites = field(default_factory=Sites.none)
 
     @property
@@ -54,12 +54,12 @@ class Heard:
         """How many answers there will be when the next fit is made."""
         return REFITS.after(self.fitted)
 
-    def marks(self, before: "Heard") -> bool:
+    def marks(self, before: "JudgeFit") -> bool:
         """Return whether so much was learned since that it is worth keeping."""
         swept = self.answers > FEW and self.answers != before.answers
         return swept or self.fitted != before.fitted
 
-    def kept(self) -> "Heard":
+    def kept(self) -> "JudgeFit":
         """Return what is kept of it in a log: sites of few answers are not, those of many are rounded."""
         n = len(self.sites.precision)
         sites = Sites(_rounded(self.sites.precision), _rounded(self.sites.shift)) if n > FEW else Sites.none()
@@ -85,11 +85,11 @@ class Heard:
             raise ValueError(f"its fit must have {n} sites where there are more than {FEW} answers, else none")
 
 
-def _must_be_possible(kernel: Fitted, form: Form | None) -> None:
+def _must_be_possible(kernel: JudgedKernel, form: Form | None) -> None:
     """Refuse a kernel that cannot have been fitted."""
     if form is None:
         raise ValueError("its fit must have no kernel: that was given")
-    table = (*[form.table[0]] * form.parameters, VARIANCE)
+    table = (*[form.table[0]] * form.parameters, ANSWERED_VARIANCE)
     values = (*kernel.lengthscales, kernel.variance)
     if len(values) != len(table):
         raise ValueError(f"its fit must have {form.parameters} lengthscales, got {len(kernel.lengthscales)}")

@@ -8,13 +8,11 @@ those in the middle are forgotten, and the rest is learned at once.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from equipoise.belief.guarded import GuardedPosterior
-from equipoise.belief.learned import LearnedPosterior
-from equipoise.belief.model import Learned
+from equipoise.belief import Learned, LearnedBelief
 from equipoise.data import Comparison
 
-Learner = LearnedPosterior | GuardedPosterior
-"""A posterior that learns its hyperparameters."""
+Learning = tuple[LearnedBelief, "Fit | None"]
+"""A belief, and the last fit that was made on the way to it, if any."""
 
 Lessons = tuple[Comparison, ...]
 """What a duel teaches."""
@@ -36,13 +34,13 @@ def remembered(duels: Sequence[Lessons], memory: int) -> Sequence[Lessons]:
     return duels if len(duels) <= memory else [*duels[:first], *duels[first - memory :]]
 
 
-def learn(prior: Learner, taught: Sequence[Lessons], model: str, fit: Fit | None) -> tuple[Learner, Fit | None]:
+def learn(prior: LearnedBelief, taught: Sequence[Lessons], model: str, fit: Fit | None) -> Learning:
     """Learn one by one what duels teach, from a fit on; return the belief and the last fit made on the way, if any."""
     belief, made, begun, seen = prior, None, 0, 0
     if fit is not None:
         begun, seen = fit.duels, fit.lessons
         known = [*taught[:begun], *(duel[:seen] for duel in taught[begun : begun + 1])]
-        belief = prior.told([lesson for duel in known for lesson in duel], fit.learned)
+        belief = prior.relearned([lesson for duel in known for lesson in duel], fit.learned)
     for i, duel in enumerate(taught[begun:], begun):
         for k, lesson in enumerate(duel[seen:], seen + 1):
             before, belief = belief.fitted, belief.condition(lesson)
@@ -52,9 +50,9 @@ def learn(prior: Learner, taught: Sequence[Lessons], model: str, fit: Fit | None
     return belief, made
 
 
-def keep_up(prior: Learner, taught: Sequence[Lessons], fit: Fit, duels: int, due: bool) -> tuple[Learner, Fit | None]:
+def keep_up(prior: LearnedBelief, taught: Sequence[Lessons], fit: Fit, duels: int, due: bool) -> Learning:
     """Learn at once, under a fit, what some of so many duels teach; where that is due, fit again."""
-    belief = prior.told([lesson for duel in taught for lesson in duel], fit.learned)
+    belief = prior.relearned([lesson for duel in taught for lesson in duel], fit.learned)
     belief = belief.refitted() if due else belief.watching()
     made = Fit(fit.model, duels, 0, belief.fitted) if due else replace(fit, learned=belief.fitted)
     return belief, None if made == fit else made

@@ -1,0 +1,125 @@
+"""Other models of the same data: what a claim must hold under, too.
+
+What was learned of a model may be wrong itself. So before something is claimed, the same data are looked at under
+shorter lengthscales and another variance of f, and without the readings whose offset had to be modeled.
+"""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from equipoise._typing import FloatArray
+from equipoise.belief import ANSWERED_VARIANCE, Judged, JudgedKernel, LearnedBelief, Pairing, Posterior, StudyBelief
+from equipoise.likelihoods import choice_probability, propagate
+
+BOLD_LENGTHSCALES = 0.7
+"""The lengthscales of a second opinion, in units of those that were learned, which are too long at times."""
+
+READINGS_PER_PARAMETER = 15
+"""How many readings an estimate of what is left to gain needs: with fewer it holds far too seldom (docs/claims.md)."""
+
+ANSWERS_PER_PARAMETER = 15
+"""How many answers an estimate of what is left to gain needs, as many as readings."""
+
+SCALES = tuple(2.0**k for k in range(-4, 8))
+"""Variances of f that are tried where answers alone teach it, in units of the most plausible one."""
+
+SCALE_DEVIATION = 1.6
+"""Standard deviation of the prior of their logarithm: that of the fit would hold a judge who hardly errs impossible."""
+
+LEAST_CHANCE = 0.002
+"""Less likely ones are left out."""
+
+SCALE_SWEEPS = 40
+"""Most sweeps of expectation propagation under each."""
+
+
+def knows_enough(belief: StudyBelief) -> bool:
+    """Return whether it knows enough for an estimate of what is left to gain: the model must not rest on few data."""
+    learned = belief.learned
+    if learned is None:
+        return True
+    parameters = learned.form.parameters
+    if belief.judged is not None and belief.comparisons >= ANSWERS_PER_PARAMETER * parameters:
+        return belief.knows_unit
+    readings = learned.exact.comparisons * (1 if learned.law.learns_readings else 2)
+    return belief.knows_unit and readings >= READINGS_PER_PARAMETER * parameters
+
+
+def opinions(belief: StudyBelief) -> tuple[Posterior, ...]:
+    """Return all that must agree before something is claimed; the pure duels, which jumps do not fool, among them."""
+    source = belief.compared
+    if not isinstance(source, LearnedBelief):
+        return (belief.with_answers(source),)
+    found = [source.exact, _rescaled(source, BOLD_LENGTHSCALES, 1.0)]
+    return tuple(belief.with_answers(each) for each in (*found, *(() if source.duels is None else (source.duels,))))
+
+
+def rescaled(belief: StudyBelief, lengthscales: float, variance: float) -> Posterior:
+    """Return the same data under lengthscales and a variance of f multiplied by these, if they are learned."""
+    source = belief.compared
+    if not isinstance(source, LearnedBelief):
+        return belief.with_answers(source)
+    return belief.with_answers(_rescaled(source, lengthscales, variance))
+
+
+def shortened(belief: StudyBelief, share: float) -> Posterior:
+    """Return the same data under lengthscales of at most this share of the prior's median, if they are learned."""
+    source = belief.compared
+    if not isinstance(source, LearnedBelief):
+        return belief.with_answers(source)
+    longest = share * math.exp(source.form.table[0].mean)
+    lengthscales = tuple(min(each, longest) for each in source.hyperparameters.lengthscales)
+    return belief.with_answers(_under(source, lengthscales, source.hyperparameters.variance))
+
+
+def scales(belief: StudyBelief) -> tuple[tuple[float, Posterior], ...]:
+    """Return what is believed under each size of f that answers leave open, with its probability given all of them.
+
+    Answers say who is better, and hardly by how many noises of the judge: the largest evidence alone is too sure. If
+    the size of f is known, it is what is believed.
+    """
+    kernel, learned, judged = belief.fit.kernel, belief.learned, belief.judged
+    if kernel is None or learned is None or judged is None or belief.compared is learned:
+        return ((1.0, belief.posterior),)
+    found = [_scaled(judged, learned, replace(kernel, variance=factor * kernel.variance)) for factor in SCALES]
+    logs = np.array([evidence for evidence, _ in found])
+    chances = np.exp(logs - logs.max())
+    chances /= chances.sum()
+    return tuple((float(p), each) for p, (_, each) in zip(chances, found, strict=True) if p >= LEAST_CHANCE)
+
+
+def preference(belief: StudyBelief, first: FloatArray, second: FloatArray) -> float | None:
+    """Return how often the first point would be chosen over the second, neither having the better place.
+
+    The judge is the one who gave most answers; `None` if nobody judged.
+    """
+    if belief.judged is None:
+        return None
+    (mean,), (variance,) = belief.posterior.difference(first[None], second)
+    return choice_probability(float(mean), float(variance) + belief.judge_variance)
+
+
+def _rescaled(source: LearnedBelief, lengthscales: float, variance: float) -> Posterior:
+    learned = source.hyperparameters
+    return _under(source, tuple(lengthscales * each for each in learned.lengthscales), variance * learned.variance)
+
+
+def _under(source: LearnedBelief, lengthscales: tuple[float, ...], variance: float) -> Posterior:
+    """Return the posterior of the readings under other hyperparameters of f."""
+    other = replace(source.hyperparameters, lengthscales=lengthscales, variance=variance)
+    return source.exact.under(source.form.model(other, source.jumps, source.blips))
+
+
+def _scaled(judged: Judged, learned: LearnedBelief, kernel: JudgedKernel) -> tuple[float, Posterior]:
+    """Return how likely a kernel is given the answers, by a logarithm, and what is believed under it."""
+    reference = learned.hyperparameters.step
+    source = learned.under(kernel.hyperparameters(learned.form, reference)).trusted
+    panel = judged.panel(judged.judgements, learned.form, reference)
+    pairing, answers = Pairing.of(judged.judgements), panel.answers(panel.theta(judged.fit.judges))
+    found = propagate(pairing.prior(source), answers, judged.fit.sites, SCALE_SWEEPS)
+    outcomes = pairing.outcomes(found.sites)
+    z = (np.log(kernel.variance) - ANSWERED_VARIANCE.mean) / SCALE_DEVIATION
+    believed = source if outcomes is None else source.with_outcomes(outcomes)
+    return found.log_evidence - 0.5 * float(z * z), believed
