@@ -50,7 +50,7 @@ def state(opt):
     at, best, twin = opt.posterior.at(points), opt.recommend(), copy.deepcopy(opt)
     asked = [(trial.id, repr(trial.x)) for worker in (None, "laser-1", "new") for trial in (twin.ask(worker=worker),)]
     records = [repr(record) for record in opt.records()]
-    seen = at.mean.tobytes(), at.variance.tobytes(), opt.posterior.comparisons, opt.study.open_trials
+    seen = at.mean.tobytes(), at.variance.tobytes(), opt.study.belief.comparisons, opt.study.open_trials
     return seen, records, repr(best), asked
 
 

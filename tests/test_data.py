@@ -213,7 +213,7 @@ def test_a_sandwich_finds_the_right_end_of_an_interval_under_a_steady_drift(slop
     for t in range(45):
         trial = opt.ask()
         opt.tell(trial, slope * float(trial.x[0]) + 20.0 + drift * t)
-    outcomes = opt.posterior.active.observations.outcomes
+    outcomes = opt.posterior.observations.outcomes
     assert np.abs(outcomes).max() <= 1.0 + 1e-9  # no drift is left in them
     best = opt.recommend()
     assert best.x[0] == pytest.approx(max(slope, 0.0), abs=0.02)

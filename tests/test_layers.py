@@ -252,7 +252,7 @@ def test_comparisons_are_made_in_one_module():
     assert made == {"data.py"}
 
 
-TO_INHERIT = {"Law", "Kernel", "Posterior", "Stationary"}
+TO_INHERIT = {"Law", "Kernel", "Lazy", "Posterior", "Stationary"}
 """What users inherit to add a part of their own: contracts with code that is shared."""
 
 

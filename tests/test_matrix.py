@@ -15,7 +15,7 @@ import pytest
 
 import equipoise as eq
 from doors import DOORS, RefusedError
-from equipoise.belief import Folding, LearnedPosterior
+from equipoise.belief import Folding, LearnedModel
 from equipoise.study import defaults
 from former import former
 from kinds import KINDS
@@ -78,7 +78,7 @@ def cells():
 
 def fold_early(patch):
     """Fold the readings of studies that are not long."""
-    patch.setattr(defaults, "LearnedPosterior", partial(LearnedPosterior, folding=Folding(20, 6, 12)))
+    patch.setattr(defaults, "LearnedModel", partial(LearnedModel, folding=Folding(20, 6, 12)))
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 import equipoise as eq
+from equipoise.answer import knows_enough
 from equipoise.study.defaults import default_policy
 from suites import COMBINATIONS, SPACES
 
@@ -56,7 +57,7 @@ def belief(opt):
     """Mean and variance at fixed points, to the last bit."""
     points = opt.space.candidates(np.random.default_rng(0))
     at = opt.posterior.at(points)
-    return at.mean.tobytes(), at.variance.tobytes(), opt.posterior.comparisons
+    return at.mean.tobytes(), at.variance.tobytes(), opt.study.belief.comparisons
 
 
 def state(opt):
@@ -84,7 +85,7 @@ def test_contract(policy, reduction, space, setting):
     best = opt.recommend()
     space.encode(best.x)
     assert best.gap_bound >= 0
-    assert math.isfinite(best.gap_bound) == opt.posterior.knows_enough
+    assert math.isfinite(best.gap_bound) == knows_enough(opt.study.belief)
     assert best.readings == readings
     assert opt.recommend().x.tolist() == best.x.tolist()
 
@@ -120,7 +121,7 @@ def test_trials_may_be_open_together_and_told_in_any_order(policy, reduction, sp
     assert opt.readings == 12
     points = space.candidates(np.random.default_rng(0))
     np.testing.assert_allclose(opt.posterior.at(points).mean, in_order.posterior.at(points).mean, atol=1e-9)
-    assert opt.posterior.comparisons == in_order.posterior.comparisons
+    assert opt.study.belief.comparisons == in_order.study.belief.comparisons
     advance(opt, 2)
 
 
@@ -129,7 +130,7 @@ def test_open_duels_are_spread_out():
     opt = make()
     pairs = [frozenset((opt.ask().x.tobytes(), opt.ask().x.tobytes())) for _ in range(5)]
     assert len(set(pairs)) == 5
-    assert opt.posterior.comparisons == 0
+    assert opt.study.belief.comparisons == 0
 
 
 @over_spaces
@@ -272,7 +273,7 @@ def test_readings_that_cannot_be_teach_nothing_until_they_are_corrected(opened):
     assert belief(opened) == learned
     assert opened.readings == 6
     opened.correct(6, 0.5)
-    assert opened.posterior.comparisons == 3
+    assert opened.study.belief.comparisons == 3
 
 
 def test_a_failed_half_gives_the_duel_up_and_says_so():
@@ -381,7 +382,7 @@ def test_a_pair_measured_too_far_apart_is_given_up():
             with pytest.warns(eq.DuelGivenUp, match="its halves were more than 10.0 apart") as caught:
                 opt.tell(first, 0.0, time=100.0)
             assert [warning.filename for warning in caught] == [__file__]
-    assert opt.posterior.comparisons == 1
+    assert opt.study.belief.comparisons == 1
     assert opt.readings == 4
 
 
@@ -535,7 +536,7 @@ def test_a_gap_that_cannot_be_checked_is_said():
         ) as caught:
             opt.tell(trials[1], 0.0, time=times[1])
         assert [warning.filename for warning in caught] == [__file__]
-    assert opt.posterior.comparisons == 3
+    assert opt.study.belief.comparisons == 3
     first, second = opt.ask(), opt.ask()
     opt.tell(first, 1.0, time=3.0)
     opt.tell(second, 0.0, time=4.0)  # nothing to say
@@ -569,8 +570,8 @@ FORM = eq.belief.Form(LINE.extent, LINE.groups, eq.Blocks(4))
         ({"posterior": eq.belief.AnywherePosterior(KERNEL)}, eq.Arbitrary()),
         ({"posterior": eq.belief.AnywherePosterior(KERNEL), "policy": eq.UCB()}, eq.Constant()),
         ({"posterior": eq.belief.AnywherePosterior(KERNEL, offset=eq.Tracked().known())}, eq.Tracked()),
-        ({"posterior": eq.belief.LearnedPosterior(FORM)}, eq.Blocks(4)),
-        ({"posterior": eq.belief.GuardedPosterior(eq.belief.LearnedPosterior(FORM))}, eq.Blocks(4)),
+        ({"posterior": eq.belief.LearnedModel(FORM)}, eq.Blocks(4)),
+        ({"posterior": eq.belief.LearnedModel(FORM, guard=3.0)}, eq.Blocks(4)),
     ],
     ids=repr,
 )
@@ -580,7 +581,7 @@ def test_it_says_what_it_assumes_of_the_offset(parts, law):
     for _ in range(4):
         opt.tell(opt.ask(), 1.0)
     readings_teach = law.learns_readings
-    assert opt.posterior.comparisons == (4 if readings_teach else 2)
+    assert opt.study.belief.comparisons == (4 if readings_teach else 2)
 
 
 @pytest.mark.parametrize("law", [eq.Tracked().known(walk=0.01, wave=0.01), eq.Blocks(1).known(level=0.5)], ids=repr)
@@ -643,7 +644,7 @@ class Parabola(eq.belief.Posterior):
 def test_a_posterior_of_ones_own_is_enough_on_a_box(policy):
     opt = hilly(eq.Optimizer(LINE, posterior=Parabola(), policy=policy, rng=0))
     assert opt.study.setup.offset == eq.Arbitrary()
-    assert opt.posterior.comparisons == 30
+    assert opt.study.belief.comparisons == 30
     best = opt.recommend()
     assert best.x[0] == pytest.approx(0.7, abs=0.05)
     assert 0 <= best.gap_bound < 1
@@ -663,11 +664,10 @@ def test_a_posterior_of_ones_own_can_be_drawn():
 
 
 def test_a_logged_guarded_posterior_is_taken_up(tmp_path):
-    prior = eq.belief.GuardedPosterior(eq.belief.LearnedPosterior(FORM), guard=2.5)
+    prior = eq.belief.LearnedModel(FORM, guard=2.5)
     opt = hilly(eq.Optimizer(LINE, posterior=prior, log=tmp_path / "study.jsonl", rng=0), 15)
     again = eq.resume(tmp_path / "study.jsonl")
-    assert isinstance(again.posterior, eq.belief.GuardedPosterior)
-    assert (again.posterior.guard, again.study.setup.offset) == (2.5, eq.Blocks(4))
+    assert (again.study.belief.learned.model.guard, again.study.setup.offset) == (2.5, eq.Blocks(4))
     assert state(again) == state(opt)
 
 
@@ -704,7 +704,7 @@ def test_ten_threads_lose_nothing_and_double_nothing(space):
     assert sorted(asked) == list(range(10 * each))
     assert opt.readings == 10 * each
     assert opt.study.open_trials == ()
-    assert opt.posterior.comparisons == 10 * each // 2
+    assert opt.study.belief.comparisons == 10 * each // 2
 
 
 @pytest.mark.usefixtures("eager_threads")
@@ -717,10 +717,10 @@ def test_a_copy_taken_while_others_tell_is_whole():
         while not all(worker.done() for worker in workers):
             snapshots.append(pickle.dumps(opt))
     for twin in map(pickle.loads, [*snapshots, pickle.dumps(opt)]):
-        assert 0 <= twin.readings - 2 * twin.posterior.comparisons <= 3  # at most a half-told duel for each worker
+        assert 0 <= twin.readings - 2 * twin.study.belief.comparisons <= 3  # at most a half-told duel for each worker
         for i in twin.study.open_trials:
             twin.tell(i, 0.0)
-        assert twin.readings - 2 * twin.posterior.comparisons in (0, 1)
+        assert twin.readings - 2 * twin.study.belief.comparisons in (0, 1)
     assert twin.readings == 600
 
 
@@ -814,7 +814,7 @@ class Ledger(RuleBasedStateMachine):
             return
         assert self.opt.study.open_trials == tuple(self.open())
         assert self.opt.readings == len(self.told)
-        assert self.opt.posterior.comparisons == self.reference.comparisons
+        assert self.opt.study.belief.comparisons == self.reference.comparisons
         ours, theirs = (posterior.at(FINITE.points) for posterior in (self.opt.posterior, self.reference))
         np.testing.assert_allclose(ours.mean, theirs.mean, atol=1e-9)
         np.testing.assert_allclose(ours.variance, theirs.variance, atol=1e-12)

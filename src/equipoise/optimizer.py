@@ -158,7 +158,7 @@ class Optimizer:
     @property
     def posterior(self) -> Posterior:
         """The posterior of f that answers, given everything told; immutable. See `study.belief` for its model."""
-        return self._session.state.posterior
+        return self._session.state.belief.posterior
 
     @property
     def readings(self) -> int:

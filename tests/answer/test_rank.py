@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import equipoise as eq
+from equipoise.answer import scales
 
 
 def judged(names, answers, deviation, seed, steps=3):
@@ -62,15 +63,15 @@ def test_it_is_the_same_whenever_one_looks():
 
 def test_the_size_of_f_is_open_if_only_judges_teach_it():
     opt, _ = judged(12, 30, 2.0, 2)
-    scales = opt.posterior.scales
-    assert len(scales) > 3
-    assert sum(chance for chance, _ in scales) == pytest.approx(1.0, abs=0.01)
-    sizes = [each.at(opt.space.points).covariance().trace() for _, each in scales]
+    found = scales(opt.study.belief)
+    assert len(found) > 3
+    assert sum(chance for chance, _ in found) == pytest.approx(1.0, abs=0.01)
+    sizes = [each.at(opt.space.points).covariance().trace() for _, each in found]
     assert sizes == sorted(sizes)
     known = eq.Optimizer(eq.Finite(list("abc")), kernel=eq.RBF(0.3), rng=0)
     for _ in range(6):
         known.tell(known.ask_pair(), "first")
-    assert len(known.posterior.scales) == 1
+    assert len(scales(known.study.belief)) == 1
 
 
 def test_settings_that_were_read_have_a_ranking_too():

@@ -106,4 +106,4 @@ def test_the_good_half_of_a_failed_pair_still_teaches():
     with pytest.warns(eq.DuelGivenUp):
         opt.tell(opt.ask(), failed="shutter")
     assert opt.posterior.comparisons == 1
-    assert opt.posterior.duels.comparisons == 0
+    assert opt.study.belief.learned.duels.comparisons == 0

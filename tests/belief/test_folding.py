@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.belief import AnywherePosterior, GuardedPosterior, LearnedPosterior
-from equipoise.belief.digest import MAX_INDUCING
-from equipoise.belief.folding import Folding
+from equipoise.belief import AnywherePosterior, LearnedBelief, LearnedModel
+from equipoise.belief.folding import MAX_INDUCING, Folding
 from equipoise.belief.model import Form, Model
 from equipoise.belief.observations import Observations
 from equipoise.kernels import Matern52, Scaled
@@ -96,9 +95,9 @@ def test_it_must_keep_the_window_and_fold_something(numbers):
 
 def test_it_is_logged_with_the_posterior(tmp_path):
     form = Form(np.ones(1), np.arange(1), eq.Tracked())
-    prior = LearnedPosterior(form, folding=Folding(8, 2, 4))
+    prior = LearnedModel(form, folding=Folding(8, 2, 4))
     eq.Optimizer(eq.Box([(0, 1)]), posterior=prior, log=tmp_path / "study.jsonl", rng=0)
-    assert eq.resume(tmp_path / "study.jsonl").posterior.folding == Folding(8, 2, 4)
+    assert eq.resume(tmp_path / "study.jsonl").study.belief.learned.model.folding == Folding(8, 2, 4)
 
 
 # --- what they come to --------------------------------------------------------------------------------------------
@@ -225,8 +224,9 @@ def test_a_digest_of_other_data_or_of_another_model_is_not_used():
 # --- where everything is learned ----------------------------------------------------------------------------------
 
 
-def fresh(folding=SHORT):
-    return LearnedPosterior(Form(np.ones(2), np.arange(2), eq.Tracked()), folding=folding)
+def fresh(folding=SHORT, guard=None):
+    form = Form(np.ones(2), np.arange(2), eq.Tracked())
+    return LearnedBelief.prior(LearnedModel(form, folding=folding, guard=guard))
 
 
 def test_it_folds_by_itself_and_fits_all_data(monkeypatch):
@@ -247,15 +247,17 @@ def test_it_folds_by_itself_and_fits_all_data(monkeypatch):
             assert len(exact.observations) < SHORT.window + SHORT.chunk
             assert exact.size == len(exact.digest.source) + len(exact.observations)
     assert fitted[-1] > 100  # not the window alone
-    assert posterior.comparisons == 150
-    np.testing.assert_allclose(posterior.told(told, posterior.fitted).mean(X), posterior.mean(X), atol=1e-6)
+    assert posterior.exact.comparisons == 150
+    np.testing.assert_allclose(
+        posterior.relearned(told, posterior.fitted).exact.mean(X), posterior.exact.mean(X), atol=1e-6
+    )
 
 
 def test_told_does_not_depend_on_what_it_knew():
     told = readings(150)
     known = after(fresh(), told)
-    same(known.told(told[:130], known.fitted), fresh().told(told[:130], known.fitted))
-    same(known.told(told, known.fitted), fresh().told(told, known.fitted))
+    for some in (told[:130], told):
+        same(known.relearned(some, known.fitted).exact, fresh().relearned(some, known.fitted).exact)
 
 
 def test_duels_are_folded_too_and_contradict_as_before():
@@ -266,20 +268,20 @@ def test_duels_are_folded_too_and_contradict_as_before():
             y = (1.0, 0.0)[i] + 0.1 * rng.normal()
             told.append(eq.Comparison(X[i], None, y, time=2 * k + half + 1, pair=k))
         told.append(eq.Comparison(X[1], X[0], 1.0 + 0.1 * rng.normal()))
-    guarded = [GuardedPosterior(fresh(folding)) for folding in (SHORT, None)]
-    folded, exact = (each.told(told, each.fitted) for each in guarded)
+    guarded = [fresh(folding, 3.0) for folding in (SHORT, None)]
+    folded, exact = (each.relearned(told, each.fitted) for each in guarded)
     assert len(folded.duels.digest.source) == 80
     assert folded.duels.size == 100
     assert folded.contradicted
     assert exact.contradicted
-    assert not GuardedPosterior(fresh()).told(told[:150:3] + told[1:150:3], guarded[0].fitted).contradicted
+    assert not fresh(guard=3.0).relearned(told[:150:3] + told[1:150:3], guarded[0].fitted).contradicted
 
 
 @pytest.mark.parametrize(
     "parts", [{}, {"offset": eq.Arbitrary()}, {"policy": eq.UCB()}], ids=["default", "duels", "ucb"]
 )
 def test_a_long_study_taken_up_is_the_one_that_was_left(tmp_path, monkeypatch, parts):
-    monkeypatch.setattr(defaults, "LearnedPosterior", partial(LearnedPosterior, folding=Folding(20, 6, 12)))
+    monkeypatch.setattr(defaults, "LearnedModel", partial(LearnedModel, folding=Folding(20, 6, 12)))
     opt = eq.Optimizer(eq.Box([(0, 1)] * 2), log=tmp_path / "study.jsonl", rng=0, **parts)
     rng = np.random.default_rng(0)
     for t in range(1, 61):
@@ -287,7 +289,7 @@ def test_a_long_study_taken_up_is_the_one_that_was_left(tmp_path, monkeypatch, p
         opt.tell(trial, float(hill(np.asarray(trial.x)) + drift(t) + 0.1 * rng.normal()))
     log = shutil.copy(tmp_path / "study.jsonl", tmp_path / "again.jsonl")
     again = eq.resume(log)
-    assert again.posterior.active.digest is not None
+    assert again.posterior.digest is not None
     same(opt.posterior, again.posterior)
     np.testing.assert_array_equal(opt.ask().x, again.ask().x)
 
@@ -295,6 +297,6 @@ def test_a_long_study_taken_up_is_the_one_that_was_left(tmp_path, monkeypatch, p
 def test_the_noise_is_learned_from_very_many_readings():
     """Of readings that are far apart all would be offset."""
     told = readings(2000, spread=0.3)
-    posterior = fresh(Folding()).told(told, fresh().fitted).refitted()
+    posterior = fresh(Folding()).relearned(told, fresh().fitted).refitted()
     learned = posterior.hyperparameters
     assert learned.noise * learned.step**2 == pytest.approx(NOISE, rel=0.3)

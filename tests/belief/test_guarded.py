@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from equipoise.belief.guarded import GuardedPosterior, jackknife
 
 import equipoise as eq
-from equipoise.belief.learned import LearnedPosterior
+from equipoise.belief import LearnedBelief, LearnedModel
 from equipoise.belief.model import Form
+from equipoise.belief.trust import jackknife
 
 POINTS = np.linspace(0, 1, 21)[:, None]
 LEFT, RIGHT = [0.2], [0.8]
@@ -20,7 +20,7 @@ FORM = Form(np.ones(1), np.arange(1), TRACKED)
 
 
 def fresh(guard=3.0):
-    return GuardedPosterior(LearnedPosterior(FORM), guard)
+    return LearnedBelief.prior(LearnedModel(FORM, guard=guard))
 
 
 def reading(x, y, time):
@@ -51,33 +51,34 @@ def same(belief, expected):
 
 def test_what_agrees_is_tracked():
     posterior = after(fresh(), pairs(12, lie=False))
-    tracked = after(LearnedPosterior(FORM), pairs(12, lie=False))
+    tracked = after(fresh(None), pairs(12, lie=False))
     assert not posterior.contradicted
-    assert posterior.active is posterior.modeled.exact
-    same(posterior.at(POINTS), tracked.at(POINTS))
-    assert (posterior.beta, posterior.regularizer) == (tracked.beta, tracked.regularizer)
-    assert posterior.comparisons == 24
-    assert posterior.at(np.array([LEFT, RIGHT])).mean.argmax() == 0
+    assert posterior.trusted is posterior.exact
+    same(posterior.trusted.at(POINTS), tracked.exact.at(POINTS))
+    assert (posterior.trusted.beta, posterior.trusted.regularizer) == (tracked.exact.beta, tracked.exact.regularizer)
+    assert posterior.exact.comparisons == 24
+    assert posterior.trusted.at(np.array([LEFT, RIGHT])).mean.argmax() == 0
 
 
 def test_what_the_duels_contradict_is_not_believed():
     comparisons = pairs(12, lie=True)
     posterior = after(fresh(), comparisons)
     assert posterior.contradicted
-    assert posterior.modeled.at(np.array([LEFT, RIGHT])).mean.argmax() == 0  # what it would have believed
-    assert posterior.at(np.array([LEFT, RIGHT])).mean.argmax() == 1
-    duels = eq.belief.AnywherePosterior(posterior.active.kernel, posterior.active.regularizer, eq.CredibleConfidence())
+    assert posterior.exact.at(np.array([LEFT, RIGHT])).mean.argmax() == 0  # what it would have believed
+    assert posterior.trusted.at(np.array([LEFT, RIGHT])).mean.argmax() == 1
+    duels = eq.belief.AnywherePosterior(
+        posterior.trusted.kernel, posterior.trusted.regularizer, eq.CredibleConfidence()
+    )
     duels = after(duels, [c for c in comparisons if c.second is not None])
-    same(posterior.at(POINTS), duels.at(POINTS))
-    assert posterior.beta == duels.beta
-    assert posterior.active.kernel == posterior.modeled.kernel  # the duels borrow what the readings taught of f
-    np.testing.assert_array_equal(posterior.support, posterior.modeled.support)
+    same(posterior.trusted.at(POINTS), duels.at(POINTS))
+    assert posterior.trusted.beta == duels.beta
+    assert posterior.trusted.kernel == posterior.exact.kernel  # the duels borrow what the readings taught of f
 
 
 def test_the_guard_says_how_much_it_takes():
     comparisons = pairs(12, lie=True)
     posterior = after(fresh(), comparisons)
-    mean, variance = jackknife(posterior.active, np.array(RIGHT), np.array(LEFT))
+    mean, variance = jackknife(posterior.trusted, np.array(RIGHT), np.array(LEFT))
     deviations = float((mean / np.sqrt(variance)).min())
     assert after(fresh(0.99 * deviations), comparisons).contradicted
     assert not after(fresh(1.01 * deviations), comparisons).contradicted
@@ -110,7 +111,7 @@ def test_noise_that_only_the_duels_show_is_theirs():
         comparisons.append(eq.Comparison(c.first, c.second, outcome, c.time))
     posterior = after(fresh(), comparisons)
     duels = posterior.duels
-    assert duels.regularizer > 10 * posterior.regularizer
+    assert duels.regularizer > 10 * posterior.exact.regularizer
     assert not posterior.contradicted
 
 
@@ -123,9 +124,9 @@ def test_nothing_is_contradicted_before_there_are_duels():
 def test_anticipating_makes_surer_and_changes_no_mean():
     for lie in (False, True):
         posterior = after(fresh(), pairs(12, lie=lie))
-        ahead = posterior.anticipate(reading([0.5], 0.0, 30.0)).anticipate(eq.Comparison([0.5], LEFT, 0.0))
+        ahead = posterior.anticipate_all([reading([0.5], 0.0, 30.0), eq.Comparison([0.5], LEFT, 0.0)])
         assert ahead.contradicted == posterior.contradicted
-        before, then = posterior.at(POINTS), ahead.at(POINTS)
+        before, then = posterior.trusted.at(POINTS), ahead.trusted.at(POINTS)
         np.testing.assert_allclose(then.mean - then.mean[0], before.mean - before.mean[0], atol=1e-8)
         assert (then.variance <= before.variance + 1e-9).all()
         assert then.variance[10] < before.variance[10]
@@ -135,12 +136,12 @@ def test_conditioning_leaves_what_was_there_as_it_was_and_copies_learn_the_same(
     comparisons = pairs(12, lie=True)
     chain = [posterior := fresh()]
     chain += [posterior := posterior.condition(c) for c in comparisons]
-    seen = [(p.contradicted, p.at(POINTS).mean.tobytes()) for p in chain]
+    seen = [(p.contradicted, p.trusted.at(POINTS).mean.tobytes()) for p in chain]
     assert len({contradicted for contradicted, _ in seen}) == 2
     for twin in (copy.deepcopy(chain[20]), pickle.loads(pickle.dumps(chain[20]))):
         again = after(twin, comparisons[20:])
-        assert (again.contradicted, again.at(POINTS).mean.tobytes()) == seen[-1]
-    assert [(p.contradicted, p.at(POINTS).mean.tobytes()) for p in chain] == seen
+        assert (again.contradicted, again.trusted.at(POINTS).mean.tobytes()) == seen[-1]
+    assert [(p.contradicted, p.trusted.at(POINTS).mean.tobytes()) for p in chain] == seen
 
 
 # --- in a study ---------------------------------------------------------------------------------------------------
@@ -173,13 +174,13 @@ DRIFTS = {
 def test_an_offset_that_wanders_is_tracked(drift):
     for seed in range(2):
         opt = study(TRACKED, DRIFTS[drift], seed)
-        assert not opt.posterior.contradicted
+        assert not opt.study.belief.learned.contradicted
         assert abs(opt.recommend().x[0] - 0.7) < 0.15
 
 
 @pytest.mark.parametrize("guard", [3.0, None])
 @pytest.mark.parametrize("law", [eq.Tracked(), eq.Blocks(6)], ids=repr)
 def test_without_a_guard_there_is_none(law, guard):
-    posterior = eq.Optimizer(eq.Finite(POINTS), offset=replace(law, guard=guard), rng=0).posterior
+    posterior = eq.Optimizer(eq.Finite(POINTS), offset=replace(law, guard=guard), rng=0).study.belief.learned
     assert posterior.law == replace(law, guard=guard)
-    assert isinstance(posterior, LearnedPosterior if guard is None else GuardedPosterior)
+    assert (posterior.duels is None) == (guard is None)

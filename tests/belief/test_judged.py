@@ -8,9 +8,9 @@ from equipoise.belief import (
     AnywherePosterior,
     FinitePosterior,
     Form,
-    GuardedPosterior,
-    JudgedPosterior,
-    LearnedPosterior,
+    LearnedModel,
+    infer,
+    trusted,
 )
 from equipoise.belief.judgements.fitting import KernelFit
 from equipoise.belief.judgements.pairing import Pairing
@@ -31,11 +31,14 @@ def said(n, seed=0, advantage=0.0, judge="", points=POINTS):
         )
 
 
-def learned(posterior, judgements):
-    posterior = JudgedPosterior.over(posterior)
+def learned(model, judgements):
+    return judged(infer((), model), judgements)
+
+
+def judged(belief, judgements):
     for each in judgements:
-        posterior = posterior.judge(each)
-    return posterior
+        belief = belief.judge(each)
+    return belief
 
 
 def form(law=None):
@@ -47,39 +50,39 @@ def test_listed_points_and_points_anywhere_agree(n):
     kernel, judgements = 4.0 * eq.RBF(0.4), list(said(n))
     one = learned(FinitePosterior(POINTS, kernel), judgements)
     other = learned(AnywherePosterior(kernel), judgements)
-    a, b = one.at(POINTS), other.at(POINTS)
+    a, b = one.posterior.at(POINTS), other.posterior.at(POINTS)
     assert a.mean - a.mean[0] == pytest.approx(b.mean - b.mean[0], abs=1e-6)
     assert a.psi(0) == pytest.approx(b.psi(0), abs=1e-6)
-    assert one.judges[0].advantage == pytest.approx(other.judges[0].advantage, abs=1e-6) if n > 5 else not one.judges
+    assert len(one.fit.judges) == len(other.fit.judges) == int(n > 5)
+    for ours, theirs in zip(one.fit.judges, other.fit.judges, strict=True):
+        assert ours.advantage == pytest.approx(theirs.advantage, abs=1e-6)
 
 
 def test_readings_first_or_judgements_first():
     """What is learned does not depend on who came first, where nothing but f is to be learned."""
     kernel, few = 4.0 * eq.RBF(0.4), list(said(5))
     read = [eq.Comparison(POINTS[k], POINTS[k + 1], 0.3 * k) for k in range(4)]
-    first, then = JudgedPosterior(AnywherePosterior(kernel)), JudgedPosterior(AnywherePosterior(kernel))
-    for each in read:
-        first = first.condition(each)
-    first = learned(first, few)
-    then = learned(then, few)
+    first = infer(read, AnywherePosterior(kernel))
+    first = judged(first, few)
+    then = learned(AnywherePosterior(kernel), few)
     for each in read:
         then = then.condition(each)
-    assert first.mean(POINTS) == pytest.approx(then.mean(POINTS), abs=1e-4)
+    assert first.posterior.mean(POINTS) == pytest.approx(then.posterior.mean(POINTS), abs=1e-4)
     assert first.comparisons == then.comparisons == 9
 
 
 def test_many_answers_are_nearly_as_consistent_as_few():
     """Beyond 64 answers a new one gets the site of its own cavity until the next sweep: hardly another belief."""
     spread = np.random.default_rng(3).random((60, 2))
-    posterior = learned(GuardedPosterior(LearnedPosterior(form())), said(100, advantage=0.7, points=spread))
+    posterior = learned(LearnedModel(form(), guard=3.0), said(100, advantage=0.7, points=spread))
     panel = Panel(posterior.judgements, 1.0, "")
-    prior = Pairing.of(posterior.judgements).prior(posterior._supposed.active)
-    exact = propagate(prior, panel.answers(panel.theta(posterior.judges)))
+    prior = Pairing.of(posterior.judgements).prior(trusted(posterior.compared))
+    exact = propagate(prior, panel.answers(panel.theta(posterior.fit.judges)))
     assert exact.converged
     firsts, seconds = (np.array([getattr(each, side) for each in posterior.judgements]) for side in ("first", "second"))
-    ours = posterior.mean(firsts) - posterior.mean(seconds)
+    ours = posterior.posterior.mean(firsts) - posterior.posterior.mean(seconds)
     assert np.abs(ours - exact.marginals.mean).max() < 0.1 * np.sqrt(exact.marginals.variance).max()
-    (judge,) = posterior.judges
+    (judge,) = posterior.fit.judges
     assert judge.advantage == pytest.approx(0.7, abs=0.4)
     assert judge.thresholds[5] == pytest.approx((0.4, 1.6), rel=0.6)
 
@@ -90,11 +93,11 @@ def test_the_better_judge_counts_more():
     good = list(said(60, judge="good"))
     noise = [Judgement(e.first, e.second, str(rng.choice(SCALES[5])), 5, "coin") for e in said(60, seed=1)]
     mixed = [each for both in zip(good, noise, strict=True) for each in both]
-    posterior = learned(LearnedPosterior(form(eq.Arbitrary())), mixed)
-    judges = {judge.name: judge for judge in posterior.judges}
+    posterior = learned(LearnedModel(form(eq.Arbitrary())), mixed)
+    judges = {judge.name: judge for judge in posterior.fit.judges}
     assert judges["coin"].noise > 2 * judges["good"].noise
-    alone = learned(LearnedPosterior(form(eq.Arbitrary())), good)
-    assert np.corrcoef(posterior.mean(POINTS), alone.mean(POINTS))[0, 1] > 0.9
+    alone = learned(LearnedModel(form(eq.Arbitrary())), good)
+    assert np.corrcoef(posterior.posterior.mean(POINTS), alone.posterior.mean(POINTS))[0, 1] > 0.9
 
 
 def test_the_evidence_of_the_kernel_is_differentiated_rightly():
@@ -114,17 +117,17 @@ def test_the_evidence_of_the_kernel_is_differentiated_rightly():
 
 def test_a_point_against_itself_teaches_only_about_the_judge():
     same = [Judgement(POINTS[0], POINTS[0], "first", 5)] * 12
-    posterior = learned(LearnedPosterior(form(eq.Arbitrary())), same)
-    assert posterior.mean(POINTS) == pytest.approx(np.zeros(12))
-    assert posterior.judges[0].advantage > 0.5
+    posterior = learned(LearnedModel(form(eq.Arbitrary())), same)
+    assert posterior.posterior.mean(POINTS) == pytest.approx(np.zeros(12))
+    assert posterior.fit.judges[0].advantage > 0.5
 
 
 def test_a_posterior_that_cannot_learn_from_judgements_says_so():
     from equipoise.policies import SemiTSPosterior
 
-    posterior = JudgedPosterior(SemiTSPosterior(POINTS, eq.Linear()))
+    belief = infer((), SemiTSPosterior(POINTS, eq.Linear()))
     with pytest.raises((TypeError, ValueError)):
-        posterior.judge(Judgement(POINTS[0], POINTS[1], "first")).at(POINTS)
+        belief.judge(Judgement(POINTS[0], POINTS[1], "first")).posterior.at(POINTS)
 
 
 @pytest.mark.filterwarnings("ignore::equipoise.study.SetAside")

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from equipoise.belief.guarded import jackknife
 
 import equipoise as eq
+from equipoise.belief.trust import jackknife
 
 NOISE = 0.1
 
@@ -15,8 +15,9 @@ def condition(posterior, points, readings):
     return posterior
 
 
-def learned():
-    return eq.belief.LearnedPosterior(eq.belief.Form(np.ones(2), np.arange(2), eq.Tracked()))
+def learned(guard=None):
+    form = eq.belief.Form(np.ones(2), np.arange(2), eq.Tracked())
+    return eq.belief.LearnedBelief.prior(eq.belief.LearnedModel(form, guard=guard))
 
 
 def found(posterior):
@@ -44,7 +45,7 @@ def test_jumps_overlooked_at_first_are_found_at_a_refit(seed):
     X, y = world(seed, 60, [(4, 5.0), (9, -8.0)])
     posterior = condition(learned(), X, y)
     assert {4.0, 9.0} <= set(found(posterior))
-    mean, variance = posterior.difference(np.array([[0.3, 0.3]]), np.array([1.0, 1.0]))
+    mean, variance = posterior.exact.difference(np.array([[0.3, 0.3]]), np.array([1.0, 1.0]))
     assert abs(mean[0] - 0.98) < 4 * variance[0] ** 0.5 + 0.1
     assert posterior.hyperparameters.noise**0.5 * posterior.hyperparameters.step < 2 * NOISE
 
@@ -61,7 +62,7 @@ def test_a_calm_or_waving_offset_has_no_jumps(seed):
 def test_a_jump_inside_a_pair_does_not_turn_the_guard(seed):
     """One difference is off by the jump, the readings around it say why: the tracked belief is kept."""
     rng = np.random.default_rng(seed)
-    posterior = eq.belief.GuardedPosterior(learned())
+    posterior = learned(guard=3.0)
     for t in range(1, 61, 2):
         a, b = pair = rng.permutation([[0.3, 0.3], rng.random(2)])
         f, offset = np.exp(-4 * ((pair - 0.3) ** 2).sum(axis=1)), 3.0 * (np.array([t, t + 1]) >= 48)

@@ -1,4 +1,4 @@
-"""The posterior that learns its own hyperparameters: when it fits, how well, what it takes for a jump, in any unit."""
+"""The belief that learns its own hyperparameters: when it fits, how well, what it takes for a jump, in any unit."""
 
 import copy
 import itertools
@@ -11,7 +11,7 @@ import pytest
 from scipy.optimize import minimize
 
 import equipoise as eq
-from equipoise.belief import LearnedPosterior, Schedule, refitting
+from equipoise.belief import LearnedBelief, LearnedModel, Schedule, refitting
 from equipoise.belief.evidence import Evidence, typical_step
 from equipoise.belief.model import Form, Priors
 
@@ -25,7 +25,8 @@ def hill(x):
 
 
 def fresh(law=TRACKED, d=1, **options):
-    return LearnedPosterior(Form(np.ones(d), np.arange(d), law), **options)
+    options = {name: value for name, value in options.items() if value is not None}
+    return LearnedBelief.prior(LearnedModel(Form(np.ones(d), np.arange(d), law), **options))
 
 
 def jumps(posterior):
@@ -60,13 +61,13 @@ def told(law, n=40, seed=0):
 
 
 def belief(posterior):
-    at = posterior.at(POINTS)
-    return at.mean.tobytes(), at.variance.tobytes(), posterior.hyperparameters, posterior.comparisons
+    at = posterior.exact.at(POINTS)
+    return at.mean.tobytes(), at.variance.tobytes(), posterior.hyperparameters, posterior.exact.comparisons
 
 
 def shape_error(posterior):
     """Largest error of the differences to the point 0, over the points."""
-    mean, _ = posterior.difference(POINTS, POINTS[0])
+    mean, _ = posterior.exact.difference(POINTS, POINTS[0])
     return float(np.abs(mean - (hill(POINTS[:, 0]) - hill(0.0))).max())
 
 
@@ -97,16 +98,16 @@ def test_it_is_fitted_when_the_schedule_says_so_and_at_no_other_time(monkeypatch
 
     monkeypatch.setattr(refitting, "fit", counting)
     posterior = after(fresh(law, schedule=schedule), told(law))
-    schedule = posterior.schedule
+    schedule = posterior.model.schedule
     expected = [schedule.first]
     while (then := schedule.after(expected[-1])) <= 40:
         expected.append(then)
     assert sorted(set(fitted)) == expected
     before = len(fitted)
     for comparison in told(law, seed=1):
-        posterior = posterior.anticipate(comparison)
+        posterior = posterior.anticipate_all([comparison])
     assert len(fitted) == before
-    assert posterior.comparisons == 80
+    assert posterior.exact.comparisons == 80
 
 
 @over_laws
@@ -114,15 +115,17 @@ def test_between_fits_it_is_the_posterior_of_its_kernel_noise_and_offset(law):
     comparisons = told(law, 37)
     posterior = after(fresh(law), comparisons)
     offset = posterior.exact.offset
-    plain = eq.belief.AnywherePosterior(posterior.kernel, posterior.regularizer, posterior.confidence, offset)
+    plain = eq.belief.AnywherePosterior(
+        posterior.exact.kernel, posterior.exact.regularizer, posterior.exact.confidence, offset
+    )
     origin = 0.0 if law == ARBITRARY else comparisons[0].outcome  # any constant: the first reading keeps numbers small
     for c in comparisons:
         plain = plain.condition(eq.Comparison(c.first, c.second, c.outcome - origin, c.time))
     for found, expected in zip(
-        posterior.difference(POINTS, POINTS[7]), plain.difference(POINTS, POINTS[7]), strict=True
+        posterior.exact.difference(POINTS, POINTS[7]), plain.difference(POINTS, POINTS[7]), strict=True
     ):
         np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-9)
-    assert posterior.beta == pytest.approx(4 * posterior.regularizer)  # two standard deviations
+    assert posterior.exact.beta == pytest.approx(4 * posterior.exact.regularizer)  # two standard deviations
 
 
 @over_laws
@@ -164,7 +167,7 @@ def test_f_is_let_vary_as_much_as_it_was_seen_to(monkeypatch):
     def liveliness():
         posterior = after(fresh(CONSTANT), comparisons)
         deviation = math.sqrt(posterior.hyperparameters.variance) * posterior.hyperparameters.step
-        return deviation / np.ptp(posterior.mean(posterior.support))
+        return deviation / np.ptp(posterior.exact.mean(posterior.exact.support))
 
     assert liveliness() == pytest.approx(refitting.LEAST_DEVIATION, rel=0.05)  # the range is that before f was let vary
     monkeypatch.setattr(refitting, "LEAST_DEVIATION", 0.0)
@@ -182,7 +185,10 @@ def test_the_shape_is_learned(law):
 def test_readings_teach_only_where_readings_are_learned_and_duels_only_where_duels_are():
     for law, foreign in ((ARBITRARY, readings(3)), (TRACKED, duels(3)), (CONSTANT, duels(3)), (BLOCKS, duels(3))):
         posterior = after(fresh(law), told(law, 8))
-        assert all(posterior.condition(c) is posterior and posterior.anticipate(c) is posterior for c in foreign)
+        assert all(
+            posterior.condition(c).exact is posterior.exact and posterior.anticipate_all([c]) is posterior
+            for c in foreign
+        )
 
 
 def test_a_jump_is_found_where_it_was_and_costs_little():
@@ -220,10 +226,10 @@ def test_the_noise_is_learned_from_points_dueled_with_themselves(size):
     rng = np.random.default_rng(0)
     nulls = [eq.Comparison([0.3], [0.3], float(size * z)) for z in rng.normal(size=200)]
     with_nulls = after(fresh(ARBITRARY), [*nulls, *duels(8, noise=size / math.sqrt(2))])
-    assert with_nulls.regularizer == pytest.approx(size**2, rel=0.3)
-    assert with_nulls.comparisons == 208
+    assert with_nulls.exact.regularizer == pytest.approx(size**2, rel=0.3)
+    assert with_nulls.exact.comparisons == 208
     fewer = after(fresh(ARBITRARY), duels(8, noise=size / math.sqrt(2)))
-    np.testing.assert_array_equal(with_nulls.support, fewer.support)  # they are no data about f
+    np.testing.assert_array_equal(with_nulls.exact.support, fewer.exact.support)  # they are no data about f
 
 
 def test_a_number_looked_up_twice_does_not_show_that_there_is_no_noise():
@@ -234,7 +240,7 @@ def test_a_number_looked_up_twice_does_not_show_that_there_is_no_noise():
     learned, once = posterior.hyperparameters, after(fresh(TRACKED), several).hyperparameters
     assert learned.step == pytest.approx(once.step, rel=0.05)
     assert 1 / 3 < learned.noise / once.noise < 3
-    assert posterior.comparisons == 60  # they are readings like others
+    assert posterior.exact.comparisons == 60  # they are readings like others
 
 
 def test_duels_of_a_point_with_itself_that_end_equal_are_no_noise_either():
@@ -254,7 +260,7 @@ def test_another_unit_and_another_zero_of_the_readings_change_nothing(law):
     moved = [eq.Comparison(c.first, c.second, 1000.0 * c.outcome + shift, c.time) for c in comparisons]
     ours, theirs = after(fresh(law), comparisons), after(fresh(law), moved)
     assert theirs.hyperparameters.step == pytest.approx(1000 * ours.hyperparameters.step, rel=1e-9)
-    (mean, variance), (far_mean, far_variance) = (p.difference(POINTS, POINTS[3]) for p in (ours, theirs))
+    (mean, variance), (far_mean, far_variance) = (p.exact.difference(POINTS, POINTS[3]) for p in (ours, theirs))
     np.testing.assert_allclose(far_mean, 1000 * mean, rtol=1e-3, atol=1.0)
     np.testing.assert_allclose(far_variance, 1e6 * variance, rtol=1e-2, atol=1e2)
 
@@ -285,7 +291,7 @@ def test_conditioning_leaves_what_was_there_as_it_was(law):
     seen = [belief(p) for p in chain]
     for p in chain:
         after(p, told(law, 6, seed=5))
-        p.anticipate(comparisons[0])
+        p.anticipate_all(comparisons[:1])
     assert [belief(p) for p in chain] == seen
 
 
@@ -318,8 +324,8 @@ def test_the_top_of_a_hill_is_recommended_whatever_the_drift(drift):
 def test_where_readings_are_believed_the_level_is_part_of_f():
     """Else all values would share its uncertainty, and an upper confidence bound would be greedy."""
     posterior = after(fresh(CONSTANT), readings(30, lambda t: 1000.0))
-    known, belief = posterior.support, posterior.at(posterior.support)
-    assert belief.variance.max() < 0.05 * posterior.kernel.diagonal(known).min()
+    known, belief = posterior.exact.support, posterior.exact.at(posterior.exact.support)
+    assert belief.variance.max() < 0.05 * posterior.exact.kernel.diagonal(known).min()
 
 
 @pytest.mark.parametrize("scale", [1e9, 1e15, 1e19])

@@ -31,7 +31,7 @@ def test_asks_until_told_to_stop(study):
     assert "The answer to pair 2 is taken back." in output
     assert "Please type one of: mb b = a ma k u q, or a number" in output
     opt = eq.resume(study)
-    said = [(each.answer, each.judge) for each in opt.posterior.judgements]
+    said = [(each.answer, each.judge) for each in opt.study.belief.judgements]
     assert said == [("first", ""), ("much second", ""), ("second", ""), (0.5, "")]
     assert opt.study.judges()[0].skipped == 1
     assert len(opt.study.open_pairs) == 1

@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 
 optuna = pytest.importorskip("optuna", reason="needs the extra `optuna`")
 
-from equipoise.belief.remembering import remembered  # noqa: E402
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution  # noqa: E402
 from optuna.storages import JournalStorage  # noqa: E402
 from optuna.storages.journal import JournalFileBackend  # noqa: E402
@@ -37,6 +36,7 @@ from equipoise.integrations.optuna import (  # noqa: E402
 )
 from equipoise.integrations.optuna.knowledge import STALE_TRIALS, StudyModel  # noqa: E402
 from equipoise.integrations.optuna.records import FIT, PAIR, TrialPair, fit_from_json, fit_to_json  # noqa: E402
+from equipoise.integrations.optuna.remembering import remembered  # noqa: E402
 from equipoise.integrations.optuna.translation import Translation, internal  # noqa: E402
 from equipoise.log.events import Asked, Handed, Told  # noqa: E402
 from equipoise.offsets import Law  # noqa: E402
@@ -550,9 +550,9 @@ def test_the_same_duels_lead_an_optimizer_and_a_sampler_to_the_same_belief(law, 
     for number in history:
         model, translation = model_of(part_of(study, number + 1), law)
         belief, _ = model.belief(translation, 96)
-        same_belief(belief, optimizer.posterior, grid)
-        assert getattr(belief, "contradicted", None) == getattr(optimizer.posterior, "contradicted", None)
-        ours, theirs = belief.fitted, optimizer.posterior.fitted
+        same_belief(belief.posterior, optimizer.posterior, grid)
+        assert belief.learned.contradicted == optimizer.study.belief.learned.contradicted
+        ours, theirs = belief.learned.fitted, optimizer.study.belief.learned.fitted
         if number >= 3:  # after a fit an optimizer learns all at once, a sampler one by one: the same but for rounding
             assert ours.hyperparameters.theta == pytest.approx(theirs.hyperparameters.theta, rel=1e-6, abs=1e-6)
             assert (len(ours.jumps), len(ours.blips)) == (len(theirs.jumps), len(theirs.blips))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import equipoise as eq
-from equipoise.belief import AnywherePosterior, Form, GuardedPosterior, Hyperparameters, LearnedPosterior, Schedule
+from equipoise.belief import AnywherePosterior, Form, Hyperparameters, LearnedModel, Schedule
 from equipoise.log.header import FORMAT
 from equipoise.log.parts import KNOWN, PACKAGES, described, restored
 from studies import BOX, FINITE, KERNEL, act, events, state, value_at
@@ -34,8 +34,8 @@ OTHERS = {
     "constant": (BOX, {"policy": eq.UCB()}),
     "runs": (BOX, {"offset": eq.Blocks(5)}),
     "known law": (BOX, {"posterior": AnywherePosterior(KERNEL, 0.2, offset=eq.Tracked().known(0.5, walk=0.1))}),
-    "learned posterior": (BOX, {"posterior": LearnedPosterior(RUNS, schedule=Schedule(first=7), jump=6.0)}),
-    "guarded posterior": (BOX, {"posterior": GuardedPosterior(LearnedPosterior(TRACKED), guard=2.5)}),
+    "learned posterior": (BOX, {"posterior": LearnedModel(RUNS, schedule=Schedule(first=7), jump=6.0)}),
+    "guarded posterior": (BOX, {"posterior": LearnedModel(TRACKED, guard=2.5)}),
     "BOSE": (FINITE, {"kernel": KERNEL, "policy": eq.BOSE(), "regularizer": 0.3}),
     "SemiTS": (
         FINITE,
@@ -184,9 +184,8 @@ def every_part():
         AnywherePosterior(eq.RBF(0.3), 0.2, eq.FixedConfidence(2.0), eq.Blocks(3).known(level=0.5)),
         eq.belief.FinitePosterior(FINITE.points, eq.RBF(0.3)),
         eq.policies.SemiTSPosterior(FINITE.points, eq.Linear()),
-        LearnedPosterior(TRACKED, eq.CredibleConfidence(3.0), Schedule(8, 1.5), 5.0),
-        GuardedPosterior(LearnedPosterior(RUNS), 2.5),
-        eq.belief.JudgedPosterior(AnywherePosterior(eq.RBF(0.3), 0.2)),
+        LearnedModel(TRACKED, eq.CredibleConfidence(3.0), Schedule(8, 1.5), 5.0),
+        LearnedModel(RUNS, guard=2.5),
     ]
     kinds = {type(part).__name__ for part in made} | CONTRACTS | INSIDE
     return made + [kind() for name, kind in KNOWN.items() if name not in kinds]

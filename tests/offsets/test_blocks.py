@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.belief import Form, GuardedPosterior, LearnedPosterior
+from equipoise.belief import Form, LearnedBelief, LearnedModel
 from equipoise.data import Reading, teaches
 
 SOURCE = Path(eq.__file__).parent
@@ -54,14 +54,14 @@ def test_nothing_but_its_own_file_and_the_exports_knows_of_it():
 def test_the_variance_of_the_levels_is_learned(scale):
     """20 levels: the deviation of a log variance is sqrt(2 / 19) = 0.32, and a factor of 3 is 3.4 of these."""
     truth, rng = levels(scale, 20 * LENGTH), np.random.default_rng(1)
-    posterior = LearnedPosterior(Form(np.ones(1), np.arange(1), eq.Blocks(LENGTH)))
+    posterior = LearnedBelief.prior(LearnedModel(Form(np.ones(1), np.arange(1), eq.Blocks(LENGTH))))
     for t, offset in enumerate(truth):
         x = rng.random(1)
         posterior = posterior.condition(eq.Comparison(x, None, f(x[0]) + offset + 0.02 * rng.normal(), time=t + 1))
     learned = posterior.hyperparameters
     (level,) = learned.offset
     assert 1 / 3 < level * learned.step**2 / np.var(truth[::LENGTH]) < 3
-    mean, variance = posterior.difference(LINE, [0.7])
+    mean, variance = posterior.exact.difference(LINE, [0.7])
     np.testing.assert_allclose(mean, f(LINE[:, 0]), atol=0.2)
     assert (np.abs(mean - f(LINE[:, 0])) < 4 * np.sqrt(variance) + 0.02).all()
 
@@ -90,9 +90,8 @@ def test_it_finds_the_best_where_levels_hide_it():
 
 def test_the_guard_watches_it():
     """Every reading says that 0.2 is better, every duel that 0.8 is: the duels are believed."""
-    posterior = eq.Optimizer(BOX, offset=eq.Blocks(LENGTH, guard=2.5), rng=0).posterior
-    assert isinstance(posterior, GuardedPosterior)
-    assert posterior.guard == 2.5
+    posterior = eq.Optimizer(BOX, offset=eq.Blocks(LENGTH, guard=2.5), rng=0).study.belief.learned
+    assert posterior.model.guard == 2.5
     ends, rng = np.array([[0.2], [0.8]]), np.random.default_rng(0)
     for duel in range(12):
         for half, i in enumerate(rng.permutation(2)):
@@ -100,13 +99,13 @@ def test_the_guard_watches_it():
             posterior = posterior.condition(eq.Comparison(ends[i], None, 1.0 - i + 0.1 * rng.normal(), time=time))
         posterior = posterior.condition(eq.Comparison(ends[1], ends[0], 1.0 + 0.1 * rng.normal()))
     assert posterior.contradicted
-    assert posterior.modeled.at(ends).mean.argmax() == 0
-    assert posterior.at(ends).mean.argmax() == 1
+    assert posterior.exact.at(ends).mean.argmax() == 0
+    assert posterior.trusted.at(ends).mean.argmax() == 1
 
 
 def test_without_a_guard_nothing_watches_it():
     opt = eq.Optimizer(BOX, offset=eq.Blocks(LENGTH, guard=None), rng=0)
-    assert isinstance(opt.posterior, LearnedPosterior)
+    assert opt.study.belief.learned.duels is None
     duel = eq.TwoPoint()(eq.Proposal.pair([0.0], [1.0]), np.random.default_rng(0))
     told = [Reading(7.0, place=1), Reading(5.0, place=2)]
     assert [len(teaches(duel, told, eq.Blocks(3, guard=guard))) for guard in (3.0, None)] == [3, 2]
@@ -120,7 +119,7 @@ def test_a_log_resumes_to_the_same_belief(tmp_path):
     before, after = (each.posterior.at(LINE) for each in (opt, again))
     assert before.mean.tobytes() == after.mean.tobytes()
     assert before.covariance().tobytes() == after.covariance().tobytes()
-    assert opt.posterior.modeled.hyperparameters == again.posterior.modeled.hyperparameters
+    assert opt.study.belief.learned.fitted == again.study.belief.learned.fitted
     assert again.study.propose().points.tobytes() == opt.study.propose().points.tobytes()
     with pytest.raises(ValueError, match="`offset` must stay what the log says"):
         eq.resume(path, offset=eq.Blocks(LENGTH + 1))

@@ -37,12 +37,12 @@ def test_an_offset_constant_inside_a_pair_costs_little(change, without):
 
 def test_the_variance_of_the_pairs_is_found():
     rng = np.random.default_rng(0)
-    posterior = eq.belief.LearnedPosterior(eq.belief.Form(np.ones(2), np.arange(2), eq.Tracked()))
+    posterior = eq.belief.infer((), eq.belief.LearnedModel(eq.belief.Form(np.ones(2), np.arange(2), eq.Tracked())))
     for i in range(40):
         x, level = rng.random(2), 50.0 * np.random.default_rng(i // 2).standard_normal()
         y = float(np.sin(5 * x[0]) + x[1]) + level + 0.05 * rng.standard_normal()
         posterior = posterior.condition(eq.Comparison(x, None, y, time=i + 1.0, pair=i // 2))
-    h = posterior.hyperparameters
+    h = posterior.learned.hyperparameters
     assert 20.0 < h.offset[-1] ** 0.5 * h.step < 120.0
     assert h.step < 2.0
 

@@ -27,7 +27,7 @@ def study(told=value, log=None, **parts):
 
 def belief(opt):
     at = opt.posterior.at(np.linspace(0, 1, 21)[:, None])
-    return at.mean.tobytes(), at.variance.tobytes(), opt.posterior.comparisons, opt.study.open_trials, opt.readings
+    return at.mean.tobytes(), at.variance.tobytes(), opt.study.belief.comparisons, opt.study.open_trials, opt.readings
 
 
 def replayed(events, **parts):

@@ -4,11 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
-from equipoise.belief.guarded import GuardedPosterior
 
 import equipoise as eq
 from equipoise.belief.confidence import tight_beta
-from equipoise.belief.learned import LearnedPosterior
 from equipoise.lab.environments import Environment, NoBias, PeriodicDrift, camelback
 from equipoise.lab.experiments import run
 
@@ -25,9 +23,9 @@ def test_with_a_space_alone_everything_is_learned_and_guarded(space):
     assert isinstance(opt.study.setup.policy, eq.Challenger)
     assert isinstance(opt.study.setup.reduction, eq.TwoPoint)
     assert opt.study.setup.offset == eq.Tracked()
-    assert isinstance(opt.posterior, GuardedPosterior)
+    assert opt.study.belief.learned.duels is not None
     assert opt.posterior.confidence == eq.CredibleConfidence(2.0)
-    modeled = opt.posterior.modeled
+    modeled = opt.study.belief.learned
     np.testing.assert_array_equal(modeled.form.extent, space.extent)
     np.testing.assert_array_equal(modeled.form.groups, space.groups)
     assert modeled.law == opt.posterior.law == eq.Tracked()
@@ -50,8 +48,8 @@ def test_with_a_space_alone_everything_is_learned_and_guarded(space):
 def test_what_is_assumed_of_the_offset_follows_from_how_is_measured(space, setting, law):
     opt = eq.Optimizer(space, rng=0, **setting)
     assert opt.study.setup.offset == law
-    assert isinstance(opt.posterior, LearnedPosterior)
-    assert opt.posterior.law == law
+    assert opt.study.belief.learned.duels is None
+    assert opt.study.belief.learned.law == law
     assert opt.posterior.law.learns_readings == (law != eq.Arbitrary())
 
 

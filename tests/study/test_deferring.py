@@ -40,7 +40,7 @@ def path(tmp_path):
 def belief(opt):
     """What is believed, to the last bit."""
     at = opt.posterior.at(np.random.default_rng(0).uniform(size=(20, 2)))
-    return at.mean.tobytes(), at.variance.tobytes(), repr(opt.posterior.fitted)
+    return at.mean.tobytes(), at.variance.tobytes(), repr(opt.study.belief.learned.fitted)
 
 
 def kinds(path):
@@ -83,7 +83,7 @@ def test_the_fit_is_that_of_its_lessons(path):
     eager, patient = eq.Optimizer(SPACE, rng=0), eq.Optimizer(SPACE, rng=0)
     read(eager, 6, refit=True)
     read(patient, 6)
-    assert patient.posterior.fitted != eager.posterior.fitted
+    assert patient.study.belief.learned.fitted != eager.study.belief.learned.fitted
     assert patient.study.refit()
     assert state(patient) == state(eager)
     assert not patient.study.refit()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.belief import Feasibility, Form, LearnedPosterior
+from equipoise.belief import Feasibility, Form, LearnedModel, infer
 from equipoise.log import Streams
 from equipoise.spaces.restricted import Restricted
 from equipoise.study.exploring import Explorer, default_size, sequence
@@ -22,7 +22,7 @@ NOTHING = frozenset()
 def belief_of(values, times=1, noise=0.01):
     """A learned belief that has read `values(x)` at the explorer's first twelve points, in pairs."""
     explorer, rng = Explorer(BOX, 12, Streams(0)), np.random.default_rng(0)
-    posterior = LearnedPosterior(Form(BOX.extent, BOX.groups, eq.Tracked()))
+    posterior = infer((), LearnedModel(Form(BOX.extent, BOX.groups, eq.Tracked())))
     for i, x in enumerate(np.tile(explorer.points[:12], (times, 1))):
         y = values(x) + noise * rng.standard_normal()
         posterior = posterior.condition(eq.Comparison(x, None, y, time=i + 1.0, pair=i // 2))
@@ -97,21 +97,21 @@ def test_with_a_clear_leader_scouts_are_rare_and_duel_it():
     belief, explorer, asked = belief_of(lambda x: 5 * float(np.exp(-((x - 0.4) ** 2).sum() / 0.1)))
     found = proposals(belief, explorer, asked, duels=56, count=300)
     assert len(found) <= 60  # of 300, where half would be the most
-    known = belief.support
-    leader = known[int(belief.mean(known).argmax())].tolist()
+    known = belief.posterior.support
+    leader = known[int(belief.posterior.mean(known).argmax())].tolist()
     assert all(pair[0].tolist() == leader for pair in found)
 
 
 def test_scouts_go_where_nothing_was_measured():
     belief, explorer, asked = belief_of(lambda x: 0.0, times=3)
     for pair in proposals(belief, explorer, asked, duels=16, count=20):
-        distance = np.linalg.norm(pair[:, None] - belief.support, axis=-1).min(axis=1)
+        distance = np.linalg.norm(pair[:, None] - belief.posterior.support, axis=-1).min(axis=1)
         assert distance.min() > 0.08
 
 
 def test_a_small_set_has_no_hole_left():
     space = eq.Finite(np.linspace(0, 1, 5)[:, None])
-    belief = LearnedPosterior(Form(space.extent, space.groups, eq.Tracked()))
+    belief = infer((), LearnedModel(Form(space.extent, space.groups, eq.Tracked())))
     for i in range(20):
         datum = eq.Comparison(space.points[i % 5], None, float(i % 5), time=i + 1.0, pair=i // 2)
         belief = belief.condition(datum)
@@ -121,7 +121,7 @@ def test_a_small_set_has_no_hole_left():
 
 def test_the_start_leaves_out_what_fails():
     known = Feasibility.of(BOX.extent, np.array([[0.8, 0.5]] * 4), np.zeros(4, dtype=bool))
-    belief = LearnedPosterior(Form(BOX.extent, BOX.groups, eq.Tracked()))
+    belief = infer((), LearnedModel(Form(BOX.extent, BOX.groups, eq.Tracked())))
     explorer = Explorer(BOX, 10, Streams(0))
     pair = explorer(belief, 0, Restricted(BOX, known.allows), NOTHING, np.random.default_rng(0))
     assert known.allows(pair.points).all()

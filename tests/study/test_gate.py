@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import equipoise as eq
+from equipoise.answer import cautious
 from equipoise.study import DropExceeded, Estranged
 
 SOURCES = Path(eq.__file__).parent
@@ -52,13 +53,13 @@ class Machine:
 
     def ask(self, n=1):
         """Ask for trials, which the machine then dials in one after the other, and watch."""
-        allows, cautious = self.opt._session.state.feasibility.allows, self.opt.posterior.cautious(3 * DROP)
+        allows, careful = self.opt._session.state.feasibility.allows, cautious(self.opt.study.belief, 3 * DROP)
         trials = self.opt.ask(n=n, context=self.context())
         for trial in trials:
-            self.watch(trial.x, allows, cautious)
+            self.watch(trial.x, allows, careful)
         return trials
 
-    def watch(self, x, allows, cautious):
+    def watch(self, x, allows, careful):
         self.must_be_near(self.at, x)
         point = self.space.encode(x)
         assert self.space.valid(point[None]).all()
@@ -67,7 +68,7 @@ class Machine:
         stayed = all(x[key] == pytest.approx(self.at[key]) for key in STEP)
         assert stayed or allows(point[None])[0]
         if self.safe and not stayed:
-            belief = cautious.at(np.array([origin, point]))
+            belief = careful.at(np.array([origin, point]))
             low = belief.mean[1] - belief.mean[0] - 3 * np.sqrt(belief.psi(0)[1])
             assert low >= -DROP - 1e-6 or self.retreats(x)
         self.at = x
@@ -202,7 +203,7 @@ def test_open_trials_make_nothing_safe():
     """What was asked for and not read yet says nothing of how good it is."""
     opt = eq.Optimizer(PLANE, start={"a": 0.5, "b": 0.5}, drop=0.3, rng=2)
     trials = opt.ask(n=16)
-    known = opt.posterior.cautious(0.9).at(np.array([[0.5, 0.5], *([t.x["a"], t.x["b"]] for t in trials)]))
+    known = cautious(opt.study.belief, 0.9).at(np.array([[0.5, 0.5], *([t.x["a"], t.x["b"]] for t in trials)]))
     assert (known.mean - known.mean[0] - 3 * np.sqrt(known.psi(0)) >= -0.3 - 1e-9).all()
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.belief import JudgedPosterior
-from equipoise.belief.judgements import heard, judged
+from equipoise.belief import StudyBelief, inference
+from equipoise.belief.judgements import fit, learning
 from equipoise.data import PairToJudge
 from equipoise.log.events import Asked, unfitted
 from invoking import invoke
@@ -22,7 +22,7 @@ X = SPACE.candidates(np.random.default_rng(0))[:20]
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
     """Twelve answers are many."""
-    for module in (heard, judged):
+    for module in (fit, learning, inference):
         monkeypatch.setattr(module, "FEW", 12)
 
 
@@ -38,7 +38,7 @@ def deaf(monkeypatch):
     def fail(*arguments):
         raise AssertionError("computed again")
 
-    return lambda *names: [monkeypatch.setattr(JudgedPosterior, name, fail) for name in names or ("_fit",)]
+    return lambda *names: [monkeypatch.setattr(StudyBelief, name, fail) for name in names or ("_fitted",)]
 
 
 def paired(opt):
@@ -111,7 +111,7 @@ def test_it_goes_on_as_if_it_had_not_been_left(path):
 def test_looking_computes_nothing(path, deaf):
     opt = judge(eq.Optimizer(SPACE, log=path, rng=0), 15)
     judges = repr(opt.study.judges())
-    deaf("judge", "recalled", "_on")
+    deaf("judge", "with_judgements", "on")
     again = eq.resume(path)
     assert repr(again.study.judges()) == judges
     assert len(again.study.answers()) == again.judgements == 15
@@ -212,7 +212,7 @@ def twenty(tmp_path_factory):
     """The log of twenty judgements, with a fit at the last of them."""
     path = tmp_path_factory.mktemp("twenty") / "study.jsonl"
     with pytest.MonkeyPatch.context() as patched:
-        for module in (heard, judged):
+        for module in (fit, learning, inference):
             patched.setattr(module, "FEW", 12)
         judge(eq.Optimizer(SPACE, log=path, rng=0), 20)
     return path.read_bytes()

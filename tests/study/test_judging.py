@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.belief import JudgedPosterior
+from equipoise.belief import StudyBelief
 from equipoise.likelihoods import Judgement, mirrored
 
 SPACE = {"blur": eq.Float(0, 5), "sharp": eq.Float(0, 1)}
@@ -252,20 +252,21 @@ def test_numbers_have_the_unit_of_the_judge():
         felt = merit(pair.first) - merit(pair.second) + rng.normal()
         opt.tell(pair, felt * (100 if k % 2 else 1))
     assert merit(opt.recommend().x) > 5
-    units = {judge.name: judge.unit for judge in opt.posterior.judges}
+    units = {judge.name: judge.unit for judge in opt.study.belief.fit.judges}
     assert 30 < units["b"] / units["a"] < 300
 
 
 def test_mirrored_answers_teach_the_mirror_image():
     """The same pairs shown in the other order, with the other answers: the same belief, but for the first place."""
     opt = judged(12)
-    belief = opt.posterior
-    swapped = JudgedPosterior(belief.base)
+    belief = opt.study.belief
+    swapped = StudyBelief(belief.source)
     for each in belief.judgements:
         swapped = swapped.judge(Judgement(each.second, each.first, mirrored(each.answer), each.steps, each.judge))
     X = opt.space.candidates(np.random.default_rng(0))[:20]
-    assert swapped.mean(X) - swapped.mean(X)[0] == pytest.approx(belief.mean(X) - belief.mean(X)[0], abs=1e-3)
-    assert swapped.judges[0].advantage == pytest.approx(-belief.judges[0].advantage, abs=1e-3)
+    ours, theirs = (each.posterior.mean(X) for each in (swapped, belief))
+    assert ours - ours[0] == pytest.approx(theirs - theirs[0], abs=1e-3)
+    assert swapped.fit.judges[0].advantage == pytest.approx(-belief.fit.judges[0].advantage, abs=1e-3)
 
 
 def settle(opt, n, merit=merit, seed=1, **asked):

@@ -26,7 +26,7 @@ def run(opt, n, measure):
 
 
 def modeled(opt):
-    return opt.posterior.modeled
+    return opt.study.belief.learned
 
 
 def law(opt):
@@ -43,7 +43,7 @@ def test_a_level_for_each_block_is_learned_at_once():
     assert opt.study.block == "e"
     assert {"block", "effect"} <= law(opt)
     assert f(opt.recommend().x) > -0.05
-    _, offsets = opt.posterior.offsets(SPACE.encode(opt.recommend().x))
+    _, offsets = opt.study.belief.offsets(SPACE.encode(opt.recommend().x))
     expected = np.repeat([levels[name] for name in "abcde"], 8)
     assert np.abs(offsets - offsets.mean() - expected + expected.mean()).max() < 0.5
 
@@ -136,7 +136,7 @@ def test_an_earlier_campaign_teaches_f_and_not_the_offset():
     assert opt.tell(trial, f(trial.x) - 200.0) is None
     run(opt, 5, lambda x, t: {"value": f(x) - 200.0})
     assert (opt.readings, opt.recommend().readings) == (6, 6)
-    assert opt.posterior.estranged == frozenset()
+    assert not opt.study.belief.learned.strangers
     assert f(opt.recommend().x) > -0.05
 
 
@@ -146,7 +146,7 @@ def test_a_campaign_of_another_function_is_noticed_and_forgotten():
     rng = np.random.default_rng(7)
     with pytest.warns(Estranged, match="'2025' contradict"):
         run(opt, 40, lambda x, t: {"value": f(x) + 0.02 * rng.normal()})
-    assert opt.posterior.estranged == {"2025"}
+    assert set(opt.study.belief.learned.strangers) == {"2025"}
     assert f(opt.recommend().x) > -0.05
     assert {r.aside for r in opt.records() if r.block == "2025"} == {"it contradicts the readings of now"}
 

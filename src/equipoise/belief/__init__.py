@@ -24,13 +24,18 @@ from equipoise.belief.covariance import Indices as Indices
 from equipoise.belief.descent import descend as descend
 from equipoise.belief.feasibility import Feasibility
 from equipoise.belief.folding import Folding
+from equipoise.belief.inference import StudyBelief as StudyBelief
+from equipoise.belief.inference import infer
+from equipoise.belief.inference import pair_variance as pair_variance
+from equipoise.belief.inference import trusted as trusted
 from equipoise.belief.judgements import ANSWERED_VARIANCE as ANSWERED_VARIANCE
 from equipoise.belief.judgements import Judged as Judged
 from equipoise.belief.judgements import JudgedKernel as JudgedKernel
 from equipoise.belief.judgements import JudgeFit as JudgeFit
 from equipoise.belief.judgements import Pairing as Pairing
 from equipoise.belief.learned import FOLDING as FOLDING
-from equipoise.belief.learned import LearnedBelief, LearnedModel
+from equipoise.belief.learned import LearnedBelief as LearnedBelief
+from equipoise.belief.learned import LearnedModel
 from equipoise.belief.learned import of_now as of_now
 from equipoise.belief.listed import FinitePosterior
 from equipoise.belief.listed import conditioned as conditioned
@@ -45,9 +50,6 @@ from equipoise.belief.posterior import fair_argmax as fair_argmax
 from equipoise.belief.posterior import gap_bound as gap_bound
 from equipoise.belief.posterior import half_width as half_width
 from equipoise.belief.posterior import tied as tied
-from equipoise.belief.study import StudyBelief, infer
-from equipoise.belief.study import pair_variance as pair_variance
-from equipoise.belief.study import trusted as trusted
 
 __all__ = [
     "AnywherePosterior",
@@ -61,13 +63,11 @@ __all__ = [
     "Form",
     "Hyperparameters",
     "Learned",
-    "LearnedBelief",
     "LearnedModel",
     "Model",
     "PaperConfidence",
     "Posterior",
     "Schedule",
-    "StudyBelief",
     "TightConfidence",
     "infer",
 ]

@@ -18,8 +18,7 @@ import numpy as np
 from equipoise import _linalg
 from equipoise._typing import FloatArray
 from equipoise.belief.confidence import Confidence
-from equipoise.belief.digest import Data, Digest, prior_covariance
-from equipoise.belief.folding import Folding, fold, folded_offsets, lasting
+from equipoise.belief.folding import Data, Digest, Folding, fold, folded_offsets, lasting, prior_covariance
 from equipoise.belief.landscape import Landscape
 from equipoise.belief.model import Model
 from equipoise.belief.observations import Observations

@@ -30,7 +30,7 @@ FOLDING = Folding()
 """Which of very many readings are kept as they are."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LearnedModel:
     """A model to be learned: its form, and how it is fitted.
 

@@ -279,7 +279,7 @@ class Changes:
         baseline = state.baseline
         if baseline is not None and not strange:
             with calmly(setup.prior):
-                predicted = float(state.posterior.at(now.point(i)[None]).mean[0])
+                predicted = float(state.belief.posterior.at(now.point(i)[None]).mean[0])
             baseline = baseline.update(state.sign * reading.outcome, predicted)
 
         def learn() -> None:

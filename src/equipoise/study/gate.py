@@ -145,7 +145,7 @@ class Checkpoint:
     @cached_property
     def _known(self) -> FloatArray:
         """The settings that pass and are known, shape (k, d): those the search begins at, then the best measured."""
-        posterior = self.state.posterior
+        posterior = self.state.belief.posterior
         known = measured(self.allowed, posterior).reshape(-1, self.space.dimension)
         best = known[np.argsort(-posterior.mean(known))] if len(known) else known
         best = best[:NEAREST]

@@ -166,4 +166,4 @@ def _forecast(state: State, proposal: Proposal) -> float:
     """Return the baseline for a pair: a number fixed before the coin."""
     if state.baseline is None:
         return 0.0
-    return state.baseline.predict(float(state.posterior.at(proposal.points).mean.mean()))
+    return state.baseline.predict(float(state.belief.posterior.at(proposal.points).mean.mean()))

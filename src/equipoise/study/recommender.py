@@ -93,7 +93,7 @@ class Recommender:
         best = self.space.encode(self.recommend(state, state.readings).x)
         if against is None:
             start = state.standing(self.space).start
-            points = finalists(Checkpoint.of(state, self.space).allowed, state.posterior, best, start, runners_up)
+            points = finalists(Checkpoint.of(state, self.space).allowed, state.belief.posterior, best, start, runners_up)
         else:
             points = against[_linalg.firsts(against)]
             points = np.concatenate((best[None], points[(points != best).any(axis=1)]))
@@ -140,5 +140,5 @@ def _expected(state: State) -> tuple[list[float], list[float]]:
 
 def _expects(state: State, points: FloatArray) -> float:
     """Return 1 where the first of two points is expected to win, else -1."""
-    mean = state.posterior.mean(points)
+    mean = state.belief.posterior.mean(points)
     return 1.0 if mean[0] >= mean[1] else -1.0

@@ -12,7 +12,7 @@ import numpy as np
 
 from equipoise._typing import FloatArray
 from equipoise.answer import Standing
-from equipoise.belief import Feasibility, Posterior, StudyBelief
+from equipoise.belief import Feasibility, StudyBelief
 from equipoise.data import Comparison, will_teach
 from equipoise.log import Asked, Event, Handed, Noted, Planned, Set, Stamped, Told
 from equipoise.offsets import Circumstances
@@ -68,11 +68,6 @@ class State:
     def belief(self) -> StudyBelief:
         """The belief, given everything told and judged; made when it is asked for."""
         return self.lessons.belief
-
-    @property
-    def posterior(self) -> Posterior:
-        """The posterior of f that answers, given everything told and judged."""
-        return self.belief.posterior
 
     @property
     def readings(self) -> int:

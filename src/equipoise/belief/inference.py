@@ -207,10 +207,10 @@ class StudyBelief(Lazy):
     @cached_property
     def compared(self) -> Source:
         """What comparisons teach under the kernel that judgements have taught, if readings have not."""
-        form, kernel, learned = self._taught_form, self.fit.kernel, self.learned
-        if form is None or kernel is None or learned is None:
+        form, learned = self._taught_form, self.learned
+        if form is None or learned is None or self.judged is None or self.judged.fit.kernel is None:
             return self.source
-        return learned.under(kernel.hyperparameters(form, self._reference))
+        return learned.under(self.judged.fit.kernel.hyperparameters(form, self._reference))
 
     @property
     def _read_unit(self) -> bool:
