@@ -197,7 +197,7 @@ def test_every_part_of_the_library_survives_json(part):
     again = restored("part", description)
     assert type(again) is type(part)
     assert described(again) == description
-    if not isinstance(part, (eq.belief.Posterior, Form, eq.belief.Feasibility)):
+    if not isinstance(part, (eq.belief.Posterior, Form, LearnedModel, eq.belief.Feasibility)):
         assert again == part
 
 

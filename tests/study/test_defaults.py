@@ -50,7 +50,7 @@ def test_what_is_assumed_of_the_offset_follows_from_how_is_measured(space, setti
     assert opt.study.setup.offset == law
     assert opt.study.belief.learned.duels is None
     assert opt.study.belief.learned.law == law
-    assert opt.posterior.law.learns_readings == (law != eq.Arbitrary())
+    assert opt.study.belief.source.law.learns_readings == (law != eq.Arbitrary())
 
 
 def test_with_a_kernel_only_f_is_learned():
