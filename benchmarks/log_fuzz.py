@@ -37,7 +37,7 @@ LINES = 10
 
 JUNK: list[Any] = [None, True, -1, 0, 2, 7, 0.5, -0.5, 1e-300, 1e308, 2**63, 10**30, 10**9, "", "x", "\x1b[2J"]
 JUNK += ["\ud800", [], {}, [[]], [0], [0.5, 0.5], ["a"], {"type": "RBF"}, {"type": "Optimizer"}, {"repr": "x"}]
-JUNK += [[1e308] * 3, "RBF", "TwoPoint", "OnePoint", "IDS", "LearnedPosterior", "FinitePosterior", "box", "finite"]
+JUNK += [[1e308] * 3, "RBF", "TwoPoint", "OnePoint", "IDS", "LearnedModel", "FinitePosterior", "box", "finite"]
 KEYS = ["log", "rng", "space", "kernel", "points", "candidates", "type", "worker", "weights", "baseline", "x", "value"]
 
 Line = dict[str, Any]

@@ -82,7 +82,7 @@ class Study:
     @property
     def belief(self) -> StudyBelief:
         """What all answers teach under the model, and what was learned of that; immutable."""
-        return self._session.look(lambda s: s.state.belief)
+        return self._session.look(lambda s: s.belief)
 
     def position(self, worker: str | None = None) -> Any:
         """Return the setting where the machine of a worker stands, by its last reading or by a note with `x` since.

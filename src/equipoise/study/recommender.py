@@ -93,7 +93,8 @@ class Recommender:
         best = self.space.encode(self.recommend(state, state.readings).x)
         if against is None:
             start = state.standing(self.space).start
-            points = finalists(Checkpoint.of(state, self.space).allowed, state.belief.posterior, best, start, runners_up)
+            allowed, posterior = Checkpoint.of(state, self.space).allowed, state.belief.posterior
+            points = finalists(allowed, posterior, best, start, runners_up)
         else:
             points = against[_linalg.firsts(against)]
             points = np.concatenate((best[None], points[(points != best).any(axis=1)]))
