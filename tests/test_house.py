@@ -109,8 +109,8 @@ def the_papers_path():
 def test_the_papers_path_runs_through_few_files():
     table = the_papers_path()
     assert {"optimizer.py", "policies/ids.py", "reductions/two_point.py"} <= set(table)
-    assert len(table) <= 34
-    assert sum(table.values()) <= 7200
+    assert len(table) <= 36
+    assert sum(table.values()) <= 7500
 
 
 # --- what an import loads -----------------------------------------------------------------------------------------
