@@ -9,23 +9,34 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from equipoise.answer.sequential import Interval, bounded_mean, log_wealth, paired, typical, wealth
-from equipoise.answer.sequential.betting import BETS, WEIGHTS
+from equipoise.answer.sequential import Interval, bounded_mean, evidence, log_wealth, paired, typical, wealth
+from equipoise.answer.sequential.betting import ALL_WEIGHTS, BETS, SHIFTS, WIDTHS
 
 NUMBERS = st.lists(st.integers(-50, 50).map(lambda i: i / 8), min_size=1, max_size=25)
 
 
+def product_of(bets, side):
+    return math.prod(1.0 + math.tanh(side * bet) for bet in bets)
+
+
 def test_wealth_is_what_the_formula_says():
     d, theta = np.random.default_rng(0).normal(0.3, 1, 9), 0.1
-    total = 0.0
-    for (bet, weight), side in itertools.product(zip(np.minimum(BETS, 300.0), WEIGHTS, strict=True), (-1, 1)):
-        product = 1.0
-        for i, x in enumerate(d):
-            sizes = np.abs(d[: i + 1] - theta)
-            rank = (np.sum(sizes < sizes[i]) + (np.sum(sizes == sizes[i]) + 1) / 2) / (i + 1)
-            product *= math.exp(bet * side * np.sign(x - theta) * rank) / math.cosh(bet * rank)
-        total += weight * product / 2
-    assert wealth(d, theta)[-1] == pytest.approx(total)
+    signs, ranks, sizes = np.sign(d - theta), [], []
+    for i in range(len(d)):
+        so_far = np.abs(d[: i + 1] - theta)
+        ranks.append((np.sum(so_far < so_far[i]) + (np.sum(so_far == so_far[i]) + 1) / 2) / (i + 1))
+        sizes.append(so_far[i] / np.sort(so_far)[i // 2])
+    bets = [[bet * rank for rank in ranks] for bet in BETS]
+    for shift, width in zip(SHIFTS, WIDTHS, strict=True):
+        likelier = [(width**2 + (z + shift) ** 2) / (width**2 + (z - shift) ** 2) for z in sizes]  # of two Cauchy laws
+        bets.append([0.5 * math.log(ratio) for ratio in likelier])
+    totals = [
+        sum(weight * product_of(signs * bet, side) for weight, bet in zip(ALL_WEIGHTS, bets, strict=True))
+        for side in (1, -1)
+    ]
+    assert sum(ALL_WEIGHTS) == pytest.approx(1.0)
+    assert wealth(d, theta)[-1] == pytest.approx(sum(totals) / 2)
+    assert evidence(d, theta)[-1] == pytest.approx(totals[0])
 
 
 @pytest.mark.parametrize("sizes", [[0.3, 1.0, 2.0, 0.1, 5.0, 1e6, 0.2], [1, 1, 1, 1, 1, 1], [0.0, 1.0, 0.0, 2.0, 2.0]])
@@ -63,14 +74,14 @@ def test_six_or_seven_equal_signs_decide_and_five_do_not():
 def test_zero_is_excluded_if_and_only_if_the_bets_about_it_have_won(d, shift):
     """Ties and all: the outer end of the range in which a limit lies never claims more than the bets do."""
     moved = np.array(d) + shift / 8
-    won = wealth(moved)[-1] >= 20
+    won = max(evidence(side * moved)[-1] for side in (1, -1)) >= 40
     for claim in (typical, paired):
         found = claim(moved)
         assert won or found.low <= 0 <= found.high, claim.__name__
     if not won:
         return
     found = typical(moved)
-    assert found.low >= -1e-3 or found.high <= 1e-3
+    assert found.low > 0 or found.high < 0 or found.value == 0
 
 
 @settings(max_examples=30, deadline=None)

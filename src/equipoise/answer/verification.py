@@ -41,7 +41,7 @@ class Verification:
     Example:
         >>> found = Verification(np.array([0.7]), np.array([[0.2]]), (np.array([1.1, 0.9, 1.0, 1.2] * 5),))
         >>> print(found.against(0))
-        1.05 [0.95, 1.15], verified by 20 fresh duels
+        1.05 [0.92, 1.15], verified by 20 fresh duels
     """
 
     leader: FloatArray

@@ -1,0 +1,184 @@
+"""How soon a difference is found, and how often one is claimed that is none: looked at after every round.
+
+    python benchmarks/power.py alarms [RUNS]         one program against itself, ten laws, simulated
+    python benchmarks/power.py noise [RUNS]          rounds until 2, 5 and 10 % are found, eight noises, simulated
+    python benchmarks/power.py busy [RUNS]           10 % in wall and 3 % in user time beside two busy loops, real
+    python benchmarks/power.py same [RUNS]           one program against itself beside two busy loops, real
+
+Seeds are 0, 1, ...; a figure comes with its standard error. `busy` and `same` take about half a second a round and a
+comparison; busy loops end by themselves.
+"""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import math
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from compare import EFFECTS, NOISES, first, paired
+from coverage import percent
+from numpy.random import Generator
+
+from equipoise._typing import FloatArray
+from equipoise.answer.sequential import evidence
+from equipoise.programs import Contest, Question
+from equipoise.programs.commands.processes import Programs, RunOptions
+
+ALPHA, ROUNDS, MOST = 0.05, 120, 600
+
+# --- simulated ----------------------------------------------------------------------------------------------------
+
+Reads = Callable[[Generator, int], FloatArray]
+
+
+def autocorrelated(rng: Generator, n: int) -> FloatArray:
+    x = np.empty(n)
+    state = 0.0
+    for i in range(n):
+        state = 0.9 * state + rng.normal()
+        x[i] = state
+    return x
+
+
+LAWS: dict[str, Reads] = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "steady drift": lambda rng, n: np.arange(n, dtype=float),
+    "steady drift, noise 0.1": lambda rng, n: np.arange(n) + 0.1 * rng.normal(size=n),
+    "coarse clock": lambda rng, n: np.arange(n, dtype=float) // 2 * 2,
+    "coarse clock, noise": lambda rng, n: np.rint(0.6 * rng.normal(size=n)),
+    "passes in half": lambda rng, n: (rng.random(n) < 0.5).astype(float),
+    "passes in 95 %": lambda rng, n: (rng.random(n) < 0.95).astype(float),
+    "heavy tails": lambda rng, n: rng.standard_cauchy(n),
+    "autocorrelated, 0.9": autocorrelated,
+    "throttling": lambda rng, n: NOISES["throttling"](rng, n // 2).ravel(),
+    "bursts of a neighbour": lambda rng, n: NOISES["bursts"](rng, n // 2).ravel(),
+    "what runs second is slower": lambda rng, n: NOISES["position"](rng, n // 2).ravel(),
+}
+
+
+def found_at(d: FloatArray, limit: float = 2 / ALPHA) -> float:
+    """Return after which round the bets on either side have won; infinite if they never do."""
+    return min(first(evidence(d) >= limit), first(evidence(-d) >= limit))
+
+
+def alarms(runs: int) -> None:
+    """Print how often one program is called different from itself at any round."""
+    print(
+        f"called different from itself at any of {ROUNDS} rounds, per cent of {runs}\n\n| readings | called different |"
+    )
+    for name, reads in LAWS.items():
+        wrong = []
+        for seed in range(runs):
+            rng = np.random.default_rng(seed)
+            pairs, coins = reads(rng, 2 * ROUNDS).reshape(ROUNDS, 2), rng.choice([-1.0, 1.0], ROUNDS)
+            wrong.append(found_at(coins * (pairs[:, 1] - pairs[:, 0])) < math.inf)
+        print(f"| {name} | {percent(wrong)} |", flush=True)
+
+
+def noise(runs: int) -> None:
+    """Print how soon a difference is found."""
+    print(f"rounds until it is found, median of {runs}, at most {MOST}\n")
+    print("| noise | " + " | ".join(f"{100 * effect:g} %" for effect in EFFECTS) + " |\n|---|" + "---:|" * len(EFFECTS))
+    for name, drawn in NOISES.items():
+        cells = []
+        for effect in EFFECTS:
+            rngs = [np.random.default_rng(10_000 + seed) for seed in range(runs)]
+            at = [found_at(paired(drawn, rng, MOST, math.log1p(effect))) for rng in rngs]
+            cells.append(f"{np.median(at):g}")
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+
+
+# --- real processes -----------------------------------------------------------------------------------------------
+
+LOOP = "import sys, time\nend = time.monotonic() + float(sys.argv[1])\nwhile time.monotonic() < end: pass"
+MEGABYTES, LONGEST = 6.0, 120.0
+
+
+@contextmanager
+def busy(loops: int = 2) -> Iterator[None]:
+    """Busy loops beside, which end by themselves."""
+    running = [subprocess.Popen([sys.executable, "-S", "-c", LOOP, str(LONGEST)]) for _ in range(loops)]
+    try:
+        yield
+    finally:
+        for loop in running:
+            loop.kill()
+            loop.wait()
+
+
+def commands(folder: Path, effect: float) -> dict[str, str]:
+    """Two commands, the second of which has more to do."""
+    lines = {}
+    for arm, size in (("a", 1.0), ("b", 1.0 + effect)):
+        path = folder / f"{arm}-{effect}.bin"
+        if not path.exists():
+            path.write_bytes(os.urandom(int(1e6 * MEGABYTES * size)))
+        lines[arm] = f"sha256sum {path}"
+    return lines
+
+
+def compared(programs: Programs, lines: dict[str, str], metrics: Sequence[str], most: int, seed: int) -> list[float]:
+    """Return, for each metric, after which round it is decided that two commands differ."""
+    contests = [Contest(Question(("a", "b")), rng=seed) for _ in metrics]
+    found, begin = [math.inf] * len(metrics), time.monotonic()
+    for n in range(1, most + 1):
+        turns = contests[0].ask_round()
+        runs = [programs.run(turn.arm, lines[turn.arm]) for turn in turns]
+        for turn, run in zip(turns, runs, strict=True):
+            contests[0].tell(turn, run.value(metrics[0]))
+        for contest, metric in zip(contests[1:], metrics[1:], strict=True):
+            contest.take({run.arm: max(run.value(metric), 1e-6) for run in runs})
+        for i, contest in enumerate(contests):
+            if found[i] == math.inf and contest.look().findings[0].standing in ("better", "worse"):
+                found[i] = n
+        if max(found) < math.inf or time.monotonic() - begin > 0.9 * LONGEST:
+            break
+    return found
+
+
+def real(effects: dict[str, tuple[float, str, int]], runs: int) -> None:
+    """Print how soon differences are found beside two busy loops."""
+    print("| difference | found within | rounds, median | 80 % within |\n|---|---:|---:|---:|")
+    with tempfile.TemporaryDirectory() as folder, Programs(RunOptions(shell=())) as programs:
+        for name, (effect, metric, most) in effects.items():
+            at = []
+            for seed in range(runs):
+                with busy():
+                    at += compared(programs, commands(Path(folder), effect), [metric], most, seed)
+            share = percent([x < math.inf for x in at])
+            limit = float(np.quantile(at, 0.8, method="inverted_cdf"))
+            print(f"| {name} | {share} within {most} | {np.median(at):g} | {limit:g} |", flush=True)
+
+
+def busy_hosts(runs: int) -> None:
+    """Print how soon 10 % in wall time, and 3 % in user time, are found."""
+    real({"10 %, wall": (0.10, "wall", 120), "3 %, user": (0.03, "user", 300), "3 %, cpu": (0.03, "cpu", 300)}, runs)
+
+
+def same(runs: int) -> None:
+    """Print how often one program is called different from itself."""
+    metrics = ("wall", "cpu", "user")
+    wrong = []
+    with tempfile.TemporaryDirectory() as folder, Programs(RunOptions(shell=())) as programs:
+        lines = commands(Path(folder), 0.0)
+        for seed in range(runs):
+            with busy():
+                wrong.append([at < math.inf for at in compared(programs, lines, metrics, 30, seed)])
+    for metric, each in zip(metrics, zip(*wrong, strict=True), strict=True):
+        print(f"{metric}: called different in {percent(list(each))} % of {runs} comparisons of 30 rounds", flush=True)
+
+
+PARTS = {"alarms": (alarms, 400), "noise": (noise, 100), "busy": (busy_hosts, 20), "same": (same, 200)}
+
+if __name__ == "__main__":
+    part, usual = PARTS[sys.argv[1]] if sys.argv[1:] else PARTS["alarms"]
+    part(int(sys.argv[2]) if len(sys.argv) > 2 else usual)
