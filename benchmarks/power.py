@@ -134,7 +134,7 @@ def compared(programs: Programs, lines: dict[str, str], metrics: Sequence[str], 
         turns = contests[0].ask_round()
         runs = [programs.run(turn.arm, lines[turn.arm]) for turn in turns]
         for turn, run in zip(turns, runs, strict=True):
-            contests[0].tell(turn, run.value(metrics[0]))
+            contests[0].tell(turn, max(run.value(metrics[0]), 1e-6))
         for contest, metric in zip(contests[1:], metrics[1:], strict=True):
             contest.take({run.arm: max(run.value(metric), 1e-6) for run in runs})
         for i, contest in enumerate(contests):
