@@ -515,11 +515,11 @@ def told_the_same(study, law):
 
 
 def same_belief(ours, theirs, grid):
-    a, b = ours.at(grid), theirs.at(grid)
+    a, b = ours.posterior.at(grid), theirs.posterior.at(grid)
     np.testing.assert_allclose(a.mean - a.mean[0], b.mean - b.mean[0], rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose(a.psi(0), b.psi(0), rtol=1e-6, atol=1e-6)
     assert (ours.comparisons, ours.knows_unit) == (theirs.comparisons, theirs.knows_unit)
-    assert ours.beta == pytest.approx(theirs.beta)
+    assert ours.posterior.beta == pytest.approx(theirs.posterior.beta)
 
 
 def part_of(study, trials):
@@ -550,7 +550,7 @@ def test_the_same_duels_lead_an_optimizer_and_a_sampler_to_the_same_belief(law, 
     for number in history:
         model, translation = model_of(part_of(study, number + 1), law)
         belief, _ = model.belief(translation, 96)
-        same_belief(belief.posterior, optimizer.posterior, grid)
+        same_belief(belief, optimizer.study.belief, grid)
         assert belief.learned.contradicted == optimizer.study.belief.learned.contradicted
         ours, theirs = belief.learned.fitted, optimizer.study.belief.learned.fitted
         if number >= 3:  # after a fit an optimizer learns all at once, a sampler one by one: the same but for rounding
@@ -567,7 +567,7 @@ def test_the_same_one_point_duels_lead_to_the_same_belief(baseline):
     assert len(steps) == 30
     model, translation = model_of(study, eq.Arbitrary())
     assert [*model.taught(translation)] == steps[0 if baseline == eq.reductions.Zero() else 1 :]
-    same_belief(model.belief(translation, 96)[0], optimizer.posterior, grid)
+    same_belief(model.belief(translation, 96)[0], optimizer.study.belief, grid)
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: type(law).__name__ + str(law.guard))
@@ -601,28 +601,28 @@ def test_learning_at_once_comes_to_the_same_as_one_by_one(law):
     null = eq.TwoPoint()(eq.Proposal.pair(point, point), np.random.default_rng(0))
     told += teaches(null, [Reading(1.1, place=25), Reading(1.15, place=26)], law, number=12.0)
     belief, _ = model.belief(translation, 96)
-    learned = belief.fitted
-    together = belief.told(told, learned)
+    learned = belief.learned.fitted
+    together = belief.learned.relearned(told, learned)
     reference = eq.belief.AnywherePosterior(
-        together.kernel, together.regularizer, together.active.confidence, together.active.offset
+        together.exact.kernel, together.exact.regularizer, together.exact.confidence, together.exact.offset
     )
     for comparison in told:
         if (comparison.second is None) == law.learns_readings:
             reference = reference.condition(replace(comparison, outcome=comparison.outcome - learned.origin))
-    assert together.comparisons == reference.comparisons
-    assert together.log_det == pytest.approx(reference.log_det)
-    np.testing.assert_allclose(together.at(grid).mean, reference.at(grid).mean, atol=1e-7)
-    np.testing.assert_allclose(together.at(grid).variance, reference.at(grid).variance, atol=1e-7)
+    assert together.exact.comparisons == reference.comparisons
+    assert together.exact.log_det == pytest.approx(reference.log_det)
+    np.testing.assert_allclose(together.exact.at(grid).mean, reference.at(grid).mean, atol=1e-7)
+    np.testing.assert_allclose(together.exact.at(grid).variance, reference.at(grid).variance, atol=1e-7)
     assert together.watching().fitted == together.fitted
     assert together.refitted().fitted != together.fitted
     if law.guard is not None:
-        modeled, duels = together.modeled, together.duels
+        exact, duels = together.exact, together.duels
         assert len(duels.observations) == 12  # the point that met itself says nothing of f
         assert duels.comparisons == 13
-        assert (duels.kernel, modeled.fitted) == (modeled.kernel, learned)
-        assert duels.regularizer >= 2 * modeled.regularizer
+        assert (duels.kernel, together.fitted) == (exact.kernel, learned)
+        assert duels.regularizer >= 2 * exact.regularizer
         again = together.refitted()
-        assert again.duels.kernel == again.modeled.kernel != duels.kernel
+        assert again.duels.kernel == again.exact.kernel != duels.kernel
 
 
 def test_it_stays_an_adapter():
@@ -851,7 +851,7 @@ def test_learning_what_is_new_comes_to_the_same_as_learning_everything_again(law
         ours, _ = seasoned.belief(seasoned.translation(seasoned.search_space()), memory)
         theirs, _ = fresh.belief(translation, memory)
         assert ours.comparisons == theirs.comparisons
-        a, b = ours.at(grid), theirs.at(grid)
+        a, b = ours.posterior.at(grid), theirs.posterior.at(grid)
         np.testing.assert_allclose(a.mean, b.mean, atol=1e-9)
         np.testing.assert_allclose(a.psi(0), b.psi(0), atol=1e-9)
 
