@@ -59,11 +59,6 @@ class LearnedModel:
     folding: Folding | None = FOLDING
     guard: float | None = None
 
-    @property
-    def law(self) -> Offset:
-        """What is assumed of the offset."""
-        return self.form.law
-
 
 @dataclass(frozen=True, eq=False)
 class LearnedBelief(Lazy):

@@ -56,7 +56,8 @@ def default_offset(reduction: Reduction, kernel: Kernel | None, posterior: Poste
     """Return what is assumed of the offset if the user does not say it: if a belief is given, what that assumes."""
     law = reduction.offset
     if posterior is not None:
-        return Constant() if law.believed and not posterior.law.learns_readings else posterior.law
+        known = posterior.form.law if isinstance(posterior, LearnedModel) else posterior.law
+        return Constant() if law.believed and not known.learns_readings else known
     return law if kernel is None or law.believed else Arbitrary()
 
 

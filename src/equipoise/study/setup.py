@@ -249,7 +249,7 @@ class Setup:
     ]
     posterior: Annotated[
         Posterior | LearnedModel | None,
-        _object("law", "AnywherePosterior(RBF(0.2))", "The belief before any data, instead of its own parts."),
+        _object("confidence", "AnywherePosterior(RBF(0.2))", "The belief before any data, instead of its own parts."),
     ]
     kernel: Annotated[
         Kernel | None,
