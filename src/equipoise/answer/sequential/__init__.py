@@ -10,7 +10,7 @@ futility   how likely it is worth going on
 from equipoise.answer.sequential.betting import coin_wealth, evidence, median, paired, signed_ranks, typical, wealth
 from equipoise.answer.sequential.bounded import bounded_mean, log_wealth
 from equipoise.answer.sequential.families import Budget, e_bh
-from equipoise.answer.sequential.futility import chance, posterior, prior
+from equipoise.answer.sequential.futility import chance, posterior, prior, shrunk
 from equipoise.answer.sequential.sequence import Interval, anytime, coin_test, needed, reach
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "posterior",
     "prior",
     "reach",
+    "shrunk",
     "signed_ranks",
     "typical",
     "wealth",

@@ -1,0 +1,13 @@
+"""A gate for loops of experiments: champion and candidate on the same seeds, until an idea is kept or given up.
+
+whitening  what readings of many versions on many seeds say of one candidate
+stream     which look is next, and when an idea is decided
+night      what was decided, in words and as data
+trying     the gate itself: it measures, and keeps a log
+"""
+
+from equipoise.programs.gating.night import Night, Trialed
+from equipoise.programs.gating.stream import Assessment, Look, Rules, Stream
+from equipoise.programs.gating.trying import CandidateError, Gate
+
+__all__ = ["Assessment", "CandidateError", "Gate", "Look", "Night", "Rules", "Stream", "Trialed"]

@@ -1,0 +1,113 @@
+"""A night of ideas in words: what was kept, what it brought, and what the best reading would make one believe."""
+
+from dataclasses import dataclass
+
+from equipoise.answer import Interval
+from equipoise.programs.gating.stream import Assessment
+
+WORDS = {"keep": "Keep", "discard": "Discard", "open": "Not decided"}
+
+
+@dataclass(frozen=True)
+class Trialed:
+    """An idea that was tried.
+
+    Attributes:
+        name: Its name.
+        found: What is known of it, and what follows.
+
+    Example:
+        >>> known = Assessment(Interval(0.3, 0.1, 0.5), 60.0, 50.0, 0.99, 8, "keep")
+        >>> print(Trialed("wider", known))
+        Keep wider: better by 0.3 [0.1, 0.5], after 8 looks; evidence 60 of the 50 that are needed.
+    """
+
+    name: str
+    found: Assessment
+
+    @property
+    def decision(self) -> str:
+        """What follows: keep, discard or open."""
+        return self.found.decision
+
+    def __str__(self) -> str:
+        found = self.found
+        if found.why:
+            return f"{WORDS[found.decision]} {self.name}: {found.why}."
+        looks = f"after {found.looks} look{'s' * (found.looks != 1)}"
+        said = f"{WORDS[found.decision]} {self.name}: better by {sized(found.effect)}, {looks}; "
+        if found.decision == "discard":
+            return f"{said}that it is better has a chance of {100 * found.chance:.0f} %."
+        return f"{said}evidence {found.evidence:.3g} of the {found.needed:.3g} that are needed."
+
+    def data(self) -> dict[str, object]:
+        """Return it for scripts."""
+        found = self.found
+        said = {"name": self.name, "decision": found.decision, "effect": limits(found.effect), "why": found.why or None}
+        numbers = {"evidence": found.evidence, "needed": found.needed, "chance": found.chance, "looks": found.looks}
+        return {**said, **numbers}
+
+
+@dataclass(frozen=True)
+class Night:
+    """What came of all ideas so far.
+
+    Attributes:
+        champion: Its name.
+        ideas: All that were tried, in their order.
+        gain: By how much the champion is better than the first one.
+        record: By how much the best reading of a kept or discarded idea is better than the first champion's mean: what
+            the rule "keep what beats the record" believes.
+        readings: How many there are.
+        alpha: The share of kept ideas that are no better, at most, in the mean.
+        trying: The idea that is being tried; empty if none is.
+
+    Example:
+        >>> print(Night("start", (), Interval(0.0, 0.0, 0.0), 0.0, 4, 0.1))
+        No idea was tried yet: the champion is start, with 4 readings.
+    """
+
+    champion: str
+    ideas: tuple[Trialed, ...]
+    gain: Interval
+    record: float
+    readings: int
+    alpha: float
+    trying: str = ""
+
+    def count(self, decision: str) -> int:
+        """Return how many ideas ended so."""
+        return sum(idea.decision == decision for idea in self.ideas)
+
+    def __str__(self) -> str:
+        open_ = [f"{self.trying} is being tried: the same command continues."] if self.trying else []
+        if not self.ideas:
+            first = f"No idea was tried yet: the champion is {self.champion}, with {self.readings} readings."
+            return "\n".join([first, *open_])
+        kept, discarded, undecided = map(self.count, ("keep", "discard", "open"))
+        failed = sum(bool(idea.found.why) for idea in self.ideas)
+        ends = f"{kept} kept, {discarded} discarded" + (f" ({failed} of them failed)" if failed else "")
+        lines = [
+            f"{len(self.ideas)} ideas, {self.readings} readings: {ends}, {undecided} not decided.",
+            *(str(idea) for idea in self.ideas if idea.decision == "keep"),
+            f"The champion is {self.champion}, better than the first one by {sized(self.gain)}.",
+            f"The best single reading is better by {self.record:.3g}: that is what a record believes.",
+            f"At most {100 * self.alpha:g} % of what is kept is no better, in the mean.",
+        ]
+        return "\n".join([*lines, *open_])
+
+    def data(self) -> dict[str, object]:
+        """Return it for scripts."""
+        counts = {word: self.count(word) for word in WORDS}
+        said = {"champion": self.champion, "counts": counts, "gain": limits(self.gain), "record": self.record}
+        return {**said, "readings": self.readings, "trying": self.trying, "ideas": [idea.data() for idea in self.ideas]}
+
+
+def sized(interval: Interval) -> str:
+    """Return an interval in words."""
+    return f"{interval.value:.3g} [{interval.low:.3g}, {interval.high:.3g}]"
+
+
+def limits(interval: Interval) -> list[float | None]:
+    """Return value and limits for scripts; `None` for what is not known."""
+    return [x if abs(x) < float("inf") else None for x in (interval.value, interval.low, interval.high)]

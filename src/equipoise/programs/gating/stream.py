@@ -1,0 +1,286 @@
+"""A stream of ideas: which look is next, what is known of the candidate, and when it is kept or given up.
+
+symbol   meaning                                                              shape
+a        effects that are thought possible, in units of the residual deviation  (k,)
+p        how likely each is for a new idea: learned                            (k,)
+e        evidence that the candidate is better by more than the margin        ()
+"""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from equipoise import _validation as check
+from equipoise._typing import FloatArray
+from equipoise.answer.sequential import Budget, Interval, chance, coin_wealth, prior, shrunk
+from equipoise.programs.gating.whitening import Readings, Variances, Version, fitted, whitened, worth
+
+Decision = Literal["keep", "discard", "open"]
+
+SIZES = np.array([0.2, 0.4, 0.8, 1.4, 2.2, 4.0, 8.0])
+EFFECTS = np.concatenate([-SIZES[::-1], [0.0], SIZES])
+"""Effects that are thought possible, in units of the residual deviation."""
+
+SPREAD = 0.35
+"""Deviation of an effect about each of these, as a part of it: half the way to the next."""
+
+SHAPE = np.array([0.3, 0.27, 0.2, 0.11, 0.07, 0.03, 0.02])
+GUESS = np.concatenate([SHAPE[::-1] / 3, [0.5], SHAPE / 6])
+"""How likely each is before any idea was tried: half do nothing, a third harm."""
+
+GUESS_WORTH = 16.0
+"""Ideas that the guess is worth."""
+
+FUTILE, FUTILE_FACTOR, MOST_FUTILE = 0.1, 1.5, 0.3
+"""An idea is given up if it is better with less than this chance; or than so many times that of a new idea, since the
+next look is then better spent on a new one; but not above the last."""
+
+CHAMPION_PRICE = 0.6
+"""Of a reading of the champion in a pair: later ideas use it again."""
+
+WINDOW = 160
+"""The last readings are used: older ones say little, and cost time."""
+
+FIRST_LOOKS = 4
+"""Readings of the first idea before it is given up: how much seeds share is not known yet."""
+
+REFIT = 1.2
+"""Variances are fitted when there are so many times the readings of the last fit."""
+
+
+EFFECT = ("estimate", "deviation")
+
+
+@dataclass(frozen=True)
+class Look:
+    """What to measure.
+
+    Attributes:
+        version: Which version.
+        seed: On which seed, by its number.
+    """
+
+    version: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """What is known of a candidate.
+
+    Attributes:
+        effect: By how much it is better than the champion, with an interval of 95 %, in the unit of the readings.
+        evidence: That it is better by more than the margin.
+        needed: The evidence at which it is kept.
+        chance: How likely it is better by more than the margin, under what earlier ideas were like.
+        looks: How often it was read.
+        decision: What follows: keep, discard or open.
+        why: Why it was discarded, if it failed.
+    """
+
+    effect: Interval
+    evidence: float
+    needed: float
+    chance: float
+    looks: int
+    decision: Decision
+    why: str = ""
+
+    @property
+    def estimate(self) -> float:
+        """By how much the candidate seems to be better."""
+        return self.effect.value
+
+    @property
+    def deviation(self) -> float:
+        """The standard error of that; infinite before the first reading."""
+        return (self.effect.high - self.effect.low) / (2 * 1.96)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How a stream is judged.
+
+    Attributes:
+        margin: A candidate is kept if it is better by more, in the unit of the readings.
+        alpha: The share of kept ideas that are no better.
+        most: Readings of a candidate at most; then it stays undecided.
+        seeds: How many seeds there are; `None` for as many as are wanted.
+    """
+
+    margin: float = 0.0
+    alpha: float = 0.1
+    most: int = 40
+    seeds: int | None = None
+
+    def __post_init__(self) -> None:
+        check.nonnegative("margin", self.margin)
+        check.probability("alpha", self.alpha)
+        check.count("most", self.most)
+        if self.seeds is not None:
+            check.count("seeds", self.seeds)
+
+
+class Stream:
+    """The champion, the ideas that were tried on it, and the candidate.
+
+    Args:
+        rules: How ideas are judged.
+
+    Example:
+        >>> stream, rng = Stream(Rules()), np.random.default_rng(0)
+        >>> for seed in range(4):
+        ...     stream.read(Look(stream.champion, seed), 10.0 + 0.1 * seed)
+        >>> candidate = stream.begin()
+        >>> while stream.standing().decision == "open":
+        ...     for look in stream.next_looks(rng):
+        ...         stream.read(look, 10.0 + 0.1 * look.seed + 3.0 * (look.version == candidate))
+        >>> stream.settle()
+        'keep'
+    """
+
+    def __init__(self, rules: Rules | None = None) -> None:
+        self.rules = Rules() if rules is None else rules
+        self.readings = Readings((Version(0),))
+        self.champion = 0
+        self.candidate: int | None = None
+        self.budget = Budget(self.rules.alpha)
+        self.variances = Variances()
+        self.weights: FloatArray = GUESS / GUESS.sum()
+        self.tried: list[Assessment] = []
+        self._fitted_to = 0
+
+    def begin(self) -> int:
+        """Begin to try an idea; return the number of its version."""
+        if self.candidate is not None:
+            raise RuntimeError("a candidate is being tried: settle it first")
+        self._refit()
+        self.candidate = self._version(Version(self.champion))
+        return self.candidate
+
+    def read(self, look: Look, value: float) -> None:
+        """Take a reading; higher is better."""
+        self.readings = self.readings.adding(look.version, look.seed, check.number("value", value))
+        if not self.tried:
+            self._refit()
+
+    def next_looks(self, rng: Generator) -> list[Look]:
+        """Return what to measure next: the candidate on a seed, or champion and candidate there in random order."""
+        candidate = self._trying()
+        seeds = self._open_seeds(candidate)
+        alone, pair = worth(self._window, candidate, self.variances, seeds)
+        best = max(alone.max(), pair.max() / (1.0 + CHAMPION_PRICE))
+        if alone.max() >= best * (1 - 1e-9):
+            return [Look(candidate, _chosen(seeds, alone, rng))]
+        seed = _chosen(seeds, pair, rng)
+        order = [Look(self.champion, seed), Look(candidate, seed)]
+        return order if rng.random() < 0.5 else order[::-1]
+
+    def standing(self) -> Assessment:
+        """Return what is known of the candidate, and what follows."""
+        candidate, unit, margin = self._trying(), self.variances.unit, self.rules.margin
+        looks = int((self.readings.versions == candidate).sum())
+        if not looks:
+            return Assessment(Interval(0.0), 1.0, self.budget.needed, self.hope, 0, "open")
+        known = whitened(self._window, candidate, self.variances, margin)
+        better = EFFECTS > 0
+        bets = self.weights[better] / self.weights[better].sum()
+        e = float(coin_wealth(known.g * known.z, EFFECTS[better], bets)[-1])
+        deviation = known.information**-0.5
+        found = float(chance(EFFECTS, self.weights, known.estimate + margin / unit, deviation, margin / unit, SPREAD))
+        value, half = known.estimate * unit + margin, 1.96 * deviation * unit
+        standing = Assessment(Interval(value, value - half, value + half), e, self.budget.needed, found, looks, "open")
+        return replace(standing, decision=self._decision(standing))
+
+    def settle(self, known: Assessment | None = None) -> Decision:
+        """End the trial of the candidate; return what follows: if it is kept, it is the champion.
+
+        Args:
+            known: What was decided, as a log has it; what is known now by default.
+        """
+        candidate = self._trying()
+        known = self.standing() if known is None else known
+        kept = known.decision == "keep"
+        self.budget = self.budget.settled(known.evidence, kept=kept)
+        self.tried.append(known)
+        self.candidate = None
+        if kept:  # the readings that it was chosen by are too good: they are the new champion's only in part
+            bias = (known.deviation / self.variances.unit) ** 2
+            self._become(candidate, Version(self.champion, 0.0, float(EFFECTS[-1] ** 2)))
+            self.champion = self._version(Version(candidate, 0.0, bias))
+        else:
+            mean = float(self.weights @ EFFECTS)
+            self._become(candidate, Version(self.champion, mean, float(self.weights @ EFFECTS**2) - mean**2))
+        self._learn()
+        return known.decision
+
+    @property
+    def hope(self) -> float:
+        """How likely a new idea is better by more than the margin."""
+        return float(self.weights @ (self.rules.margin / self.variances.unit < EFFECTS))
+
+    def gain(self) -> Interval:
+        """Return by how much the champion is better than the first one, if ideas are like those that were tried.
+
+        The estimate of each idea that was kept is drawn towards what ideas are like: there is no winner's curse.
+        """
+        kept = [each for each in self.tried if each.decision == "keep"]
+        unit = self.variances.unit
+        estimates, deviations = (np.array([getattr(each, name) for each in kept]) / unit for name in EFFECT)
+        means, variances = shrunk(EFFECTS, self.weights, estimates, deviations, SPREAD)
+        total, half = unit * float(means.sum()), 1.96 * unit * float(variances.sum()) ** 0.5
+        return Interval(total, total - half, total + half)
+
+    @property
+    def _window(self) -> Readings:
+        return self.readings.last(WINDOW)
+
+    def _trying(self) -> int:
+        if self.candidate is None:
+            raise RuntimeError("no candidate is being tried: begin one first")
+        return self.candidate
+
+    def _decision(self, standing: Assessment) -> Decision:
+        if standing.evidence >= standing.needed:
+            return "keep"
+        futile = max(FUTILE, min(FUTILE_FACTOR * self.hope, MOST_FUTILE))
+        enough = bool(self.tried) or standing.looks >= FIRST_LOOKS
+        return "discard" if enough and standing.chance < futile else "open"
+
+    def _open_seeds(self, candidate: int) -> NDArray[np.intp]:
+        """Return the seeds on which the candidate was not read yet, a new one among them; if there is none, all."""
+        known = np.unique(self.readings.seeds)
+        new = int(known.max(initial=-1)) + 1
+        if self.rules.seeds is None or new < self.rules.seeds:
+            known = np.append(known, new)
+        read = self.readings.seeds[self.readings.versions == candidate]
+        left = np.setdiff1d(known, read)
+        return left if len(left) else known
+
+    def _version(self, version: Version) -> int:
+        self.readings = replace(self.readings, tree=(*self.readings.tree, version))
+        return len(self.readings.tree) - 1
+
+    def _become(self, number: int, version: Version) -> None:
+        tree = list(self.readings.tree)
+        tree[number] = version
+        self.readings = replace(self.readings, tree=tuple(tree))
+
+    def _refit(self) -> None:
+        n = len(self.readings.values)
+        if n >= REFIT * self._fitted_to:
+            self.variances, self._fitted_to = fitted(self._window, self.variances), n
+
+    def _learn(self) -> None:
+        """Learn what ideas are like from all that were tried."""
+        unit = self.variances.unit
+        estimates, deviations = (np.array([getattr(each, name) for each in self.tried]) / unit for name in EFFECT)
+        self.weights = prior(EFFECTS, estimates, deviations, GUESS, GUESS_WORTH, SPREAD)
+
+
+def _chosen(seeds: NDArray[np.intp], gains: FloatArray, rng: Generator) -> int:
+    """Return a seed of the largest gain; by lot among equal ones."""
+    return int(rng.choice(seeds[gains >= gains.max() * (1 - 1e-9)]))
