@@ -121,7 +121,8 @@ class Readings:
     def centered(self, unit: float) -> FloatArray:
         """Return y less what the effects of the versions are expected to add."""
         added = self._descent @ np.array([version.mean for version in self.tree])
-        return (self.values - self.values.mean()) / unit - added[self.versions]
+        y: FloatArray = (self.values - self.values.mean()) / unit - added[self.versions]
+        return y
 
     @cached_property
     def shared(self) -> FloatArray:

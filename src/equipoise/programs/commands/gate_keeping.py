@@ -1,0 +1,264 @@
+"""`equipoise gate`: keep, discard or not decided, for every idea of a loop of experiments."""
+
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from equipoise.cli.common import AS_JSON, INTERRUPTED, FailingError, command, noted, printable, say
+from equipoise.cli.interrupting import interruptible
+from equipoise.programs.commands.arranging import duration
+from equipoise.programs.commands.checkouts import Checkouts, has_git
+from equipoise.programs.commands.comparing import Apart
+from equipoise.programs.commands.measuring import blame
+from equipoise.programs.commands.processes import NUMBER, last_number
+from equipoise.programs.gating import CandidateError, Gate, Trialed
+from equipoise.runners import FailedError, Launcher, LauncherError, Order, status
+
+EXIT = {"keep": 0, "discard": 1, "open": 2}
+"""Exit code of `gate try`, by what follows."""
+
+PATIENCE_FACTOR, PATIENCE_SECONDS = 20.0, 10.0
+"""A run of a candidate has failed after so many times what the champion takes, and so many seconds."""
+
+LONGEST_REASON = 400
+"""Characters of the reason why a candidate failed that are kept."""
+
+EXAMPLES = """equipoise gate init --metric reading --lower -- uv run train.py --seed {seed}
+equipoise gate try && git commit -am "wider"                  the files as they are now, committed if kept
+equipoise gate try --rev idea-7                               a branch, a tag, a commit
+equipoise gate status                                         what the night has brought
+equipoise gate init --metric accuracy -- ./measure.sh {seed}  a line `METRIC accuracy=0.93`"""
+
+EXIT_STATUS = """\b
+How a loop uses it:
+  change something, then `equipoise gate try`
+    0    keep: the candidate is the champion from now on
+    1    discard: go back to the champion
+    2    not decided within --most readings
+    4    the champion could not be measured: nothing is lost
+    64   wrong usage, or a file that cannot be used
+    130  interrupted: the same command continues
+
+"""
+
+LOG = click.option(
+    "--log", type=click.Path(path_type=Path), default=Path("gate.jsonl"), show_default=True, help="Keeps everything."
+)
+
+
+@click.group("gate", short_help="Keep this change, or discard it? For loops of experiments.")
+def gate() -> None:
+    """Decide on every idea of a loop of experiments: keep, discard or not decided.
+
+    A loop that keeps what beats the record believes in luck. The gate measures champion and candidate on the same
+    seeds in random order, uses again what it knows of the champion, stops early, and looks whenever it likes: at most
+    10 % of what it keeps is no better, over the whole stream of ideas.
+    """
+
+
+gate.epilog = EXIT_STATUS + "\b\nExamples:\n" + "\n".join(f"  {line}" for line in EXAMPLES.splitlines())
+
+
+@command("init", "equipoise gate init --metric loss --lower -- uv run train.py --seed {seed}", cls=Apart)
+@click.argument("words", nargs=-1, required=True, metavar="-- COMMAND...")
+@LOG
+@click.option("--metric", default="reading", show_default=True, help="The last number printed, or `METRIC name=number`.")
+@click.option("--lower", is_flag=True, help="Lower is better.")
+@click.option("--margin", type=click.FloatRange(min=0), default=0.0, help="Keep only what is better by more.")
+@click.option("--alpha", type=click.FloatRange(0, 1, True, True), default=0.1, help="Share of false keeps.")
+@click.option("--most", type=click.IntRange(min=1), default=40, help="Readings of a candidate before it stays undecided.")
+@click.option("--seeds", type=click.IntRange(min=1), help="How many seeds, splits or instances there are: 0 to N - 1.")
+@click.option("--rev", help="The champion: a revision.  [default: the files as they are now]")
+@click.option("--dir", "folder", type=click.Path(exists=True, file_okay=False, path_type=Path), help="The champion: a folder.")
+@click.option("--build", help="Run once in every version before it is measured, such as make.")
+@click.option("--link", "links", multiple=True, help="A path that git ignores and the program needs, such as data.")
+@click.option("--timeout", callback=duration, help="A run that takes longer has failed.  [default: 20 times the champion's]")
+@click.option("--seed", "rng", type=click.IntRange(min=0), help="Of the random orders.")
+def init(words: tuple[str, ...], log: Path, rev: str | None, folder: Path | None, **options: Any) -> None:
+    """Write the file of a gate and measure the champion.
+
+    COMMAND measures once: {seed} in it becomes the number of a seed. Give every seed that there is to the program
+    (split, order, start): what two versions share cancels.
+    """
+    if log.exists():
+        raise click.UsageError(f"{log} must be a new file: `equipoise gate try` goes on with it")
+    seeded = any("{seed}" in word for word in words)
+    command = {"words": list(words), "metric": options["metric"], "build": options["build"], "links": options["links"]}
+    about = {**command, "timeout": options["timeout"]}
+    home = _Home(log, about)
+    name, version = home.version(rev, folder)
+    rules = {name: options[name] for name in ("margin", "alpha", "most")}
+    rules["seeds"] = options["seeds"] if seeded else 1
+    with _measuring(home) as measure:
+        made = Gate(
+            measure(version, PATIENCE_SECONDS * 1e6),
+            lower=options["lower"],
+            log=log,
+            name=name,
+            about={**about, "version": version},
+            rng=options["rng"],
+            notify=noted,
+            **rules,
+        )
+        made.begin()
+    note = "" if seeded else "\nNote: no {seed} in the command, so nothing is paired by seeds."
+    click.echo(printable(f"The champion is {name}. Now change something, and call: equipoise gate try{note}"))
+
+
+@command("try", "equipoise gate try --rev idea-7", cls=Apart)
+@LOG
+@click.option("--rev", help="The candidate: a revision.  [default: the files as they are now]")
+@click.option("--dir", "folder", type=click.Path(exists=True, file_okay=False, path_type=Path), help="The candidate: a folder.")
+@click.option("--name", help="What the idea is called.  [default: the revision or folder]")
+@AS_JSON
+def try_(log: Path, rev: str | None, folder: Path | None, name: str | None, as_json: bool) -> None:
+    """Measure a candidate beside the champion until it is decided: exit status 0 keep, 1 discard, 2 not decided.
+
+    A trial that was interrupted goes on with the same candidate. What fails, hangs or prints no number is discarded.
+    """
+    found = _opened(log)
+    home = _Home(log, found.first["about"])
+    known, version = home.version(rev, folder)
+    name = name or known
+    before = found.about["version"]
+    if version == before:
+        raise click.UsageError(f"the candidate must differ from the champion, got {known} for both")
+    with _measuring(home) as measure:
+        found = _opened(log, measure(before, PATIENCE_SECONDS * 1e6))
+        said = found.test(measure(version, _patience(found, home)), name, {"version": version})
+    home.forget(before if said.decision == "keep" else version)
+    say(as_json, {**said.data(), "exit": EXIT[said.decision]}, str(said))
+    sys.exit(EXIT[said.decision])
+
+
+@command("status", "equipoise gate status --json", cls=Apart)
+@LOG
+@AS_JSON
+def status_(log: Path, as_json: bool) -> None:
+    """Show the night: ideas, what was kept, the true gain, and what a record would believe."""
+    night = _opened(log).status()
+    say(as_json, night.data(), str(night))
+
+
+gate.add_command(init)
+gate.add_command(try_)
+gate.add_command(status_)
+
+
+class _Home:
+    """What is measured, and where: versions as commits of a repository, or as folders.
+
+    Args:
+        log: The log, which belongs to no version.
+        about: The command, and how it is run.
+    """
+
+    def __init__(self, log: Path, about: Mapping[str, Any]) -> None:
+        self.about = about
+        here = Path.cwd()
+        self._checkouts = Checkouts(here, about["links"], [log]) if has_git(here) else None
+
+    def version(self, rev: str | None, folder: Path | None) -> tuple[str, dict[str, str]]:
+        """Return the name of a version, and where it is."""
+        if rev is not None and folder is not None:
+            raise click.UsageError("--rev or --dir must be given, and not both")
+        if self._checkouts is None or folder is not None:
+            if rev is not None:
+                raise click.UsageError("--rev must be a revision of a git repository: this folder is in none")
+            where = (folder or Path.cwd()).resolve()
+            return str(folder or where.name), {"dir": str(where)}
+        commit = self._checkouts.snapshot() if rev is None else self._checkouts.commit(rev)
+        self._checkouts.keep(commit)
+        return rev or commit[:12], {"commit": commit}
+
+    def folder(self, version: Mapping[str, str]) -> tuple[Path, bool]:
+        """Return the folder to run in, and whether it was made just now."""
+        if "dir" in version or self._checkouts is None:
+            return Path(version.get("dir", ".")), False
+        return self._checkouts.place(version["commit"])
+
+    def forget(self, version: Mapping[str, str]) -> None:
+        """Remove what was made for a version."""
+        if self._checkouts is not None and "commit" in version:
+            self._checkouts.remove(version["commit"])
+
+
+Make = Callable[[Mapping[str, str], float], Callable[[int], float]]
+
+
+@contextmanager
+def _measuring(home: _Home) -> Iterator[Make]:
+    """Give what makes the measure of a version, with a time limit in seconds; end what runs at the end."""
+    launcher = Launcher(noted)
+
+    def make(version: Mapping[str, str], limit: float) -> Callable[[int], float]:
+        def measure(seed: int) -> float:
+            folder, fresh = home.folder(version)
+            if fresh and home.about["build"]:
+                _run(launcher, ["sh", "-c", home.about["build"]], folder, 0.0)
+            words = [word.replace("{seed}", str(seed)) for word in home.about["words"]]
+            return metric(_run(launcher, words, folder, home.about["timeout"] or limit), home.about["metric"])
+
+        return measure
+
+    try:
+        with interruptible():
+            yield make
+    except FailedError as error:
+        raise FailingError(blame("the champion", " ".join(home.about["words"]), error)) from error
+    except LauncherError as error:
+        raise FailingError(str(error)) from error
+    except KeyboardInterrupt:
+        click.echo("\nInterrupted: the same command continues.", err=True)
+        sys.exit(INTERRUPTED)
+    finally:
+        launcher.stop()
+
+
+def _run(launcher: Launcher, words: list[str], folder: Path, limit: float) -> str:
+    """Run a program in a folder and return what it printed."""
+    try:
+        ended = launcher.run(Order(words, capture=True, complaints=True, timeout=limit, folder=str(folder)))
+    except OSError as error:
+        raise FailedError(f"{error.filename} could not be started: {error.strerror}") from error
+    if ended.late:
+        raise FailedError(f"no end after {limit:.3g} s", ended.err)
+    if ended.exit:
+        raise FailedError(status(ended.exit), ended.err)
+    return ended.out
+
+
+def metric(out: str, name: str) -> float:
+    r"""Return the number that a program printed under a name: a line `METRIC name=number`, the last one.
+
+    Example:
+        >>> metric("epoch 3\nMETRIC loss=0.31\nMETRIC seconds=12\n", "loss"), metric("loss 0.31\n", "reading")
+        (0.31, 0.31)
+    """
+    if name == "reading":
+        return last_number(out)
+    found = re.findall(rf"^\s*METRIC\s+{re.escape(name)}\s*=\s*({NUMBER.pattern})\s*$", out, re.MULTILINE | re.IGNORECASE)
+    if not found:
+        raise FailedError(f"it must print a line METRIC {name}=number, got {out.strip()[-80:]!r}")
+    return float(found[-1])
+
+
+def _opened(log: Path, measure: Callable[[int], float] | None = None) -> Gate:
+    """Return the gate of a log."""
+    if not log.exists():
+        raise click.UsageError(f"{log} does not exist: `equipoise gate init -- COMMAND` makes it")
+    return Gate(measure or _unmeasured, log=log, notify=noted)
+
+
+def _unmeasured(seed: int) -> float:
+    raise RuntimeError("a gate that was opened to be read measures nothing")
+
+
+def _patience(found: Gate, home: _Home) -> float:
+    """Return how many seconds a candidate may take."""
+    return PATIENCE_FACTOR * found.seconds + PATIENCE_SECONDS
