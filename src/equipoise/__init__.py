@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from equipoise.optimizer import Optimizer, resume
     from equipoise.policies import BOSE, IDS, UCB, Challenger, DoubleThompson, SemiTS
     from equipoise.programs import compare
+    from equipoise.programs.gating import Gate
     from equipoise.reductions import BestForecaster, Centered, Direct, OnePoint, TwoPoint
     from equipoise.spaces import Box, Choice, Context, Finite, Float, Int, Space
     from equipoise.study import DuelGivenUp
@@ -33,6 +34,7 @@ NAMES = {
     "optimizer": "Optimizer resume",
     "policies": "BOSE IDS UCB Challenger DoubleThompson SemiTS",
     "programs": "compare",
+    "programs.gating": "Gate",
     "reductions": "BestForecaster Centered Direct OnePoint TwoPoint",
     "spaces": "Box Choice Context Finite Float Int Space",
     "study": "DuelGivenUp",
@@ -67,6 +69,7 @@ __all__ = [
     "Finite",
     "FixedConfidence",
     "Float",
+    "Gate",
     "Int",
     "Linear",
     "LogError",

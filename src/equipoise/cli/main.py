@@ -29,6 +29,7 @@ By hand, or from a script of your own:
 Programs:
   equipoise compare './old' './new'                             which is faster, on a host that drifts
   equipoise tune './prog --threads {threads=1..64:log}'         its fastest settings, verified
+  equipoise gate try                                            keep this change, or discard it?
 
 """
 
@@ -50,7 +51,11 @@ SECTIONS = {
         "run": "cli.running",
         "serve": "cli.serving",
     },
-    "Programs": {"compare": "programs.commands.comparing", "tune": "programs.commands.tuning"},
+    "Programs": {
+        "compare": "programs.commands.comparing",
+        "tune": "programs.commands.tuning",
+        "gate": "programs.commands.gate_keeping",
+    },
     "Experiments": {"demo": "cli.simulating", "paper": "cli.simulating", "bench": "cli.benching"},
 }
 """Every command in the order of use, and the module that has it: imported when it is called, or for the help."""

@@ -9,6 +9,7 @@ Example:
 from equipoise.programs.calling import compare
 from equipoise.programs.findings import FAILED, PASSED, UNDECIDED, Finding
 from equipoise.programs.question import Question
+from equipoise.programs.record_file import Records as Records
 from equipoise.programs.rounds import Contest, Turn
 from equipoise.programs.sessions import over, verdict_of
 from equipoise.programs.verdict import Verdict

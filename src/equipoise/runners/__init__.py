@@ -11,6 +11,9 @@ user_function     the function that `Optimizer.run` is given
 from equipoise.runners.launcher import Ended, Launcher, LauncherError, Order, StoppedError
 from equipoise.runners.program import FailedError, Program, json_line, reading, status
 from equipoise.runners.revisions import HERE, GitError, Revision, checked_out, ends
+from equipoise.runners.revisions import commit_of as commit_of
+from equipoise.runners.revisions import has_commit as has_commit
+from equipoise.runners.revisions import snapshot as snapshot
 from equipoise.runners.run_lock import file_name, only_one
 from equipoise.runners.user_function import Failures, UserFunction
 

@@ -3,13 +3,17 @@
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 HERE = ""
 """Stands for the working tree as it is, with what is not committed yet."""
+
+
+AUTHOR = {f"GIT_{who}_{what}": "equipoise" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+"""Who makes the commit of a snapshot: it is no commit of the user's."""
 
 
 class GitError(RuntimeError):
@@ -87,13 +91,43 @@ def _removed(tree: Path, top: Path) -> None:
         git("worktree", "remove", "--force", "--force", str(tree), where=top)
 
 
-def git(*words: str, where: Path) -> str:
-    """Run git and return what it prints."""
+def has_commit(where: Path) -> bool:
+    """Return whether a folder lies in a repository that has a commit."""
+    try:
+        return bool(git("rev-parse", "--verify", "--quiet", "HEAD", where=where))
+    except GitError:
+        return False
+
+
+def snapshot(where: Path, left_out: Sequence[Path] = ()) -> str:
+    """Return a commit of the files as they are now, new ones too; neither branch nor index is touched.
+
+    Args:
+        where: A folder of the repository.
+        left_out: Files that do not belong to it, with all whose names begin so.
+    """
+    top = Path(git("rev-parse", "--show-toplevel", where=where)).resolve()
+    inside = [path.resolve() for path in left_out if path.resolve().is_relative_to(top)]
+    apart = [f":(exclude,top){path.relative_to(top).as_posix()}*" for path in inside]
+    with tempfile.TemporaryDirectory() as scratch:
+        index = {**AUTHOR, "GIT_INDEX_FILE": str(Path(scratch) / "index")}
+        git("read-tree", "HEAD", where=top, variables=index)
+        git("add", "-A", "--", ".", *apart, where=top, variables=index)
+        tree = git("write-tree", where=top, variables=index)
+        if tree == git("rev-parse", "HEAD^{tree}", where=top):
+            return commit_of("HEAD", top)
+        commit = git("commit-tree", "-p", "HEAD", "-m", "equipoise", tree, where=top, variables=index)
+    git("update-ref", f"refs/equipoise/{commit}", commit, where=top)  # or git would forget it
+    return commit
+
+
+def git(*words: str, where: Path, variables: Mapping[str, str] | None = None) -> str:
+    """Run git, with some variables of the environment, and return what it prints."""
     clean = {
         name: value for name, value in os.environ.items() if name not in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
     }
     try:
-        run = subprocess.run(["git", "-C", str(where), *words], capture_output=True, text=True, env=clean)
+        run = subprocess.run(["git", "-C", str(where), *words], capture_output=True, text=True, env={**clean, **(variables or {})})
     except FileNotFoundError:
         raise GitError("git must be installed to compare revisions") from None
     if run.returncode:

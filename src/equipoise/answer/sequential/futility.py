@@ -36,7 +36,7 @@ def posterior(
         array([0.  , 0.25, 0.75])
     """
     a, d, s = np.asarray(effects), np.asarray(estimate)[..., None], np.asarray(deviation)[..., None]
-    s = np.minimum(np.hypot(s, spread * a), 1e100)
+    s = np.clip(np.hypot(s, spread * a), 1e-100, 1e100)
     logs = np.log(np.maximum(weights, 1e-300)) - 0.5 * ((d - a) / s) ** 2 - np.log(s)
     P = np.exp(logs - logs.max(axis=-1, keepdims=True))
     normed: FloatArray = P / P.sum(axis=-1, keepdims=True)

@@ -1,9 +1,8 @@
 """`equipoise gate`: keep, discard or not decided, for every idea of a loop of experiments."""
 
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +11,28 @@ import click
 from equipoise.cli.common import AS_JSON, INTERRUPTED, FailingError, command, noted, printable, say
 from equipoise.cli.interrupting import interruptible
 from equipoise.programs.commands.arranging import duration
-from equipoise.programs.commands.checkouts import Checkouts, has_git
-from equipoise.programs.commands.comparing import Apart
+from equipoise.programs.commands.comparing import _Apart
 from equipoise.programs.commands.measuring import blame
-from equipoise.programs.commands.processes import NUMBER, last_number
-from equipoise.programs.gating import CandidateError, Gate, Trialed
-from equipoise.runners import FailedError, Launcher, LauncherError, Order, status
+from equipoise.programs.commands.metrics import last_number, reads
+from equipoise.programs.gating import Gate
+from equipoise.runners import (
+    FailedError,
+    Launcher,
+    LauncherError,
+    Order,
+    StoppedError,
+    checked_out,
+    commit_of,
+    has_commit,
+    snapshot,
+    status,
+)
 
 EXIT = {"keep": 0, "discard": 1, "open": 2}
 """Exit code of `gate try`, by what follows."""
+
+FATAL = (LauncherError, StoppedError)
+"""Errors that say nothing of a candidate."""
 
 PATIENCE_FACTOR, PATIENCE_SECONDS = 20.0, 10.0
 """A run of a candidate has failed after so many times what the champion takes, and so many seconds."""
@@ -46,6 +58,7 @@ How a loop uses it:
 
 """
 
+FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 LOG = click.option(
     "--log", type=click.Path(path_type=Path), default=Path("gate.jsonl"), show_default=True, help="Keeps everything."
 )
@@ -64,20 +77,26 @@ def gate() -> None:
 gate.epilog = EXIT_STATUS + "\b\nExamples:\n" + "\n".join(f"  {line}" for line in EXAMPLES.splitlines())
 
 
-@command("init", "equipoise gate init --metric loss --lower -- uv run train.py --seed {seed}", cls=Apart)
+@command("init", "equipoise gate init --metric loss --lower -- uv run train.py --seed {seed}", cls=_Apart)
 @click.argument("words", nargs=-1, required=True, metavar="-- COMMAND...")
 @LOG
-@click.option("--metric", default="reading", show_default=True, help="The last number printed, or `METRIC name=number`.")
+@click.option("--metric", default="reading", show_default=True, help="The last number printed, or METRIC name=number.")
 @click.option("--lower", is_flag=True, help="Lower is better.")
 @click.option("--margin", type=click.FloatRange(min=0), default=0.0, help="Keep only what is better by more.")
 @click.option("--alpha", type=click.FloatRange(0, 1, True, True), default=0.1, help="Share of false keeps.")
-@click.option("--most", type=click.IntRange(min=1), default=40, help="Readings of a candidate before it stays undecided.")
+@click.option(
+    "--most", type=click.IntRange(min=1), default=40, help="Readings of a candidate before it stays undecided."
+)
 @click.option("--seeds", type=click.IntRange(min=1), help="How many seeds, splits or instances there are: 0 to N - 1.")
 @click.option("--rev", help="The champion: a revision.  [default: the files as they are now]")
-@click.option("--dir", "folder", type=click.Path(exists=True, file_okay=False, path_type=Path), help="The champion: a folder.")
+@click.option("--dir", "folder", type=FOLDER, help="The champion: a folder.")
 @click.option("--build", help="Run once in every version before it is measured, such as make.")
 @click.option("--link", "links", multiple=True, help="A path that git ignores and the program needs, such as data.")
-@click.option("--timeout", callback=duration, help="A run that takes longer has failed.  [default: 20 times the champion's]")
+@click.option(
+    "--timeout",
+    callback=duration,
+    help="Of a run.  [default: 20 times the champion's, and 10 s]",
+)
 @click.option("--seed", "rng", type=click.IntRange(min=0), help="Of the random orders.")
 def init(words: tuple[str, ...], log: Path, rev: str | None, folder: Path | None, **options: Any) -> None:
     """Write the file of a gate and measure the champion.
@@ -94,15 +113,16 @@ def init(words: tuple[str, ...], log: Path, rev: str | None, folder: Path | None
     name, version = home.version(rev, folder)
     rules = {name: options[name] for name in ("margin", "alpha", "most")}
     rules["seeds"] = options["seeds"] if seeded else 1
-    with _measuring(home) as measure:
+    with _measuring(home, version) as measure:
         made = Gate(
-            measure(version, PATIENCE_SECONDS * 1e6),
+            measure(version, 0.0),
             lower=options["lower"],
             log=log,
             name=name,
             about={**about, "version": version},
             rng=options["rng"],
             notify=noted,
+            fatal=FATAL,
             **rules,
         )
         made.begin()
@@ -110,10 +130,10 @@ def init(words: tuple[str, ...], log: Path, rev: str | None, folder: Path | None
     click.echo(printable(f"The champion is {name}. Now change something, and call: equipoise gate try{note}"))
 
 
-@command("try", "equipoise gate try --rev idea-7", cls=Apart)
+@command("try", "equipoise gate try --rev idea-7", cls=_Apart)
 @LOG
 @click.option("--rev", help="The candidate: a revision.  [default: the files as they are now]")
-@click.option("--dir", "folder", type=click.Path(exists=True, file_okay=False, path_type=Path), help="The candidate: a folder.")
+@click.option("--dir", "folder", type=FOLDER, help="The candidate: a folder.")
 @click.option("--name", help="What the idea is called.  [default: the revision or folder]")
 @AS_JSON
 def try_(log: Path, rev: str | None, folder: Path | None, name: str | None, as_json: bool) -> None:
@@ -128,15 +148,14 @@ def try_(log: Path, rev: str | None, folder: Path | None, name: str | None, as_j
     before = found.about["version"]
     if version == before:
         raise click.UsageError(f"the candidate must differ from the champion, got {known} for both")
-    with _measuring(home) as measure:
-        found = _opened(log, measure(before, PATIENCE_SECONDS * 1e6))
-        said = found.test(measure(version, _patience(found, home)), name, {"version": version})
-    home.forget(before if said.decision == "keep" else version)
+    with _measuring(home, before, version) as measure:
+        found = _opened(log, measure(before, 0.0))
+        said = found.test(measure(version, _patience(found)), name, {"version": version})
     say(as_json, {**said.data(), "exit": EXIT[said.decision]}, str(said))
     sys.exit(EXIT[said.decision])
 
 
-@command("status", "equipoise gate status --json", cls=Apart)
+@command("status", "equipoise gate status --json", cls=_Apart)
 @LOG
 @AS_JSON
 def status_(log: Path, as_json: bool) -> None:
@@ -159,56 +178,70 @@ class _Home:
     """
 
     def __init__(self, log: Path, about: Mapping[str, Any]) -> None:
-        self.about = about
-        here = Path.cwd()
-        self._checkouts = Checkouts(here, about["links"], [log]) if has_git(here) else None
+        self.about, self._log = about, log
+        self._here = Path.cwd()
+        self._in_git = has_commit(self._here)
+        self._built: set[str] = set()
 
     def version(self, rev: str | None, folder: Path | None) -> tuple[str, dict[str, str]]:
         """Return the name of a version, and where it is."""
         if rev is not None and folder is not None:
             raise click.UsageError("--rev or --dir must be given, and not both")
-        if self._checkouts is None or folder is not None:
+        if folder is not None or not self._in_git:
             if rev is not None:
                 raise click.UsageError("--rev must be a revision of a git repository: this folder is in none")
-            where = (folder or Path.cwd()).resolve()
+            where = (folder or self._here).resolve()
             return str(folder or where.name), {"dir": str(where)}
-        commit = self._checkouts.snapshot() if rev is None else self._checkouts.commit(rev)
-        self._checkouts.keep(commit)
+        commit = snapshot(self._here, [self._log]) if rev is None else commit_of(rev, self._here)
         return rev or commit[:12], {"commit": commit}
 
-    def folder(self, version: Mapping[str, str]) -> tuple[Path, bool]:
-        """Return the folder to run in, and whether it was made just now."""
-        if "dir" in version or self._checkouts is None:
-            return Path(version.get("dir", ".")), False
-        return self._checkouts.place(version["commit"])
+    @contextmanager
+    def folders(self, *versions: Mapping[str, str]) -> Iterator[dict[str, Path]]:
+        """Give the folder of each version: commits are checked out, with what is linked, and taken away in the end."""
+        commits = [version["commit"] for version in versions if "commit" in version]
+        with checked_out(commits, self._here) if commits else nullcontext({}) as found:
+            for revision in found.values():
+                for name in self.about["links"]:
+                    (revision.folder / name).parent.mkdir(parents=True, exist_ok=True)
+                    (revision.folder / name).symlink_to(self._here / name)
+            yield {key(v): found[v["commit"]].folder if "commit" in v else Path(v["dir"]) for v in versions}
 
-    def forget(self, version: Mapping[str, str]) -> None:
-        """Remove what was made for a version."""
-        if self._checkouts is not None and "commit" in version:
-            self._checkouts.remove(version["commit"])
+    def first_time(self, version: Mapping[str, str]) -> bool:
+        """Return whether a version was not asked for here before."""
+        before = len(self._built)
+        self._built.add(key(version))
+        return len(self._built) > before
+
+
+def key(version: Mapping[str, str]) -> str:
+    """Return what tells a version from all others."""
+    return version.get("commit") or version["dir"]
 
 
 Make = Callable[[Mapping[str, str], float], Callable[[int], float]]
 
 
 @contextmanager
-def _measuring(home: _Home) -> Iterator[Make]:
+def _measuring(home: _Home, *versions: Mapping[str, str]) -> Iterator[Make]:
     """Give what makes the measure of a version, with a time limit in seconds; end what runs at the end."""
     launcher = Launcher(noted)
 
-    def make(version: Mapping[str, str], limit: float) -> Callable[[int], float]:
-        def measure(seed: int) -> float:
-            folder, fresh = home.folder(version)
-            if fresh and home.about["build"]:
-                _run(launcher, ["sh", "-c", home.about["build"]], folder, 0.0)
-            words = [word.replace("{seed}", str(seed)) for word in home.about["words"]]
-            return metric(_run(launcher, words, folder, home.about["timeout"] or limit), home.about["metric"])
+    def made(folders: Mapping[str, Path]) -> Make:
+        def make(version: Mapping[str, str], limit: float) -> Callable[[int], float]:
+            def measure(seed: int) -> float:
+                if home.about["build"] and home.first_time(version):
+                    _run(launcher, ["sh", "-c", home.about["build"]], folders[key(version)], 0.0)
+                words = [word.replace("{seed}", str(seed)) for word in home.about["words"]]
+                out = _run(launcher, words, folders[key(version)], home.about["timeout"] or limit)
+                return last_number(out) if home.about["metric"] == "reading" else reads(home.about["metric"]).value(out)
 
-        return measure
+            return measure
+
+        return make
 
     try:
-        with interruptible():
-            yield make
+        with interruptible(), home.folders(*versions) as folders:
+            yield made(folders)
     except FailedError as error:
         raise FailingError(blame("the champion", " ".join(home.about["words"]), error)) from error
     except LauncherError as error:
@@ -233,32 +266,17 @@ def _run(launcher: Launcher, words: list[str], folder: Path, limit: float) -> st
     return ended.out
 
 
-def metric(out: str, name: str) -> float:
-    r"""Return the number that a program printed under a name: a line `METRIC name=number`, the last one.
-
-    Example:
-        >>> metric("epoch 3\nMETRIC loss=0.31\nMETRIC seconds=12\n", "loss"), metric("loss 0.31\n", "reading")
-        (0.31, 0.31)
-    """
-    if name == "reading":
-        return last_number(out)
-    found = re.findall(rf"^\s*METRIC\s+{re.escape(name)}\s*=\s*({NUMBER.pattern})\s*$", out, re.MULTILINE | re.IGNORECASE)
-    if not found:
-        raise FailedError(f"it must print a line METRIC {name}=number, got {out.strip()[-80:]!r}")
-    return float(found[-1])
-
-
 def _opened(log: Path, measure: Callable[[int], float] | None = None) -> Gate:
     """Return the gate of a log."""
     if not log.exists():
         raise click.UsageError(f"{log} does not exist: `equipoise gate init -- COMMAND` makes it")
-    return Gate(measure or _unmeasured, log=log, notify=noted)
+    return Gate(measure or _unmeasured, log=log, notify=noted, fatal=FATAL)
 
 
 def _unmeasured(seed: int) -> float:
     raise RuntimeError("a gate that was opened to be read measures nothing")
 
 
-def _patience(found: Gate, home: _Home) -> float:
+def _patience(found: Gate) -> float:
     """Return how many seconds a candidate may take."""
     return PATIENCE_FACTOR * found.seconds + PATIENCE_SECONDS

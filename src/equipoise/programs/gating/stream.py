@@ -34,7 +34,7 @@ GUESS = np.concatenate([SHAPE[::-1] / 3, [0.5], SHAPE / 6])
 GUESS_WORTH = 16.0
 """Ideas that the guess is worth."""
 
-FUTILE, FUTILE_FACTOR, MOST_FUTILE = 0.1, 1.5, 0.3
+FUTILE, FUTILE_FACTOR, MOST_FUTILE = 0.1, 2.0, 0.4
 """An idea is given up if it is better with less than this chance; or than so many times that of a new idea, since the
 next look is then better spent on a new one; but not above the last."""
 

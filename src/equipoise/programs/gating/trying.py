@@ -3,6 +3,7 @@
 import math
 import os
 import secrets
+import statistics
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -14,9 +15,9 @@ import numpy as np
 from equipoise import _validation as check
 from equipoise.answer import Interval
 from equipoise.log import LogError, now
+from equipoise.programs import Records
 from equipoise.programs.gating.night import Night, Trialed, limits
 from equipoise.programs.gating.stream import Assessment, Look, Rules, Stream
-from equipoise.programs.record_file import Records
 
 Measure = Callable[[int], float]
 """Measures a version on a seed, given by its number."""
@@ -42,6 +43,7 @@ class Gate:
         about: What else the log says of it, for the shell.
         rng: Seed of the random orders, an integer.
         notify: Called with what the user should know.
+        fatal: Errors of a measurement that say nothing of a candidate, and end its trial to be continued.
         **rules: Those of `Rules`: `margin`, `alpha`, `most` readings of a candidate, `seeds` if there are only so many.
 
     Example:
@@ -67,6 +69,7 @@ class Gate:
         about: Mapping[str, Any] | None = None,
         rng: int | None = None,
         notify: Callable[[Warning], object] = warnings.warn,
+        fatal: tuple[type[Exception], ...] = (),
         **rules: Any,
     ) -> None:
         if not callable(champion):
@@ -80,6 +83,7 @@ class Gate:
         self.first: Mapping[str, Any] = first if self._records is None else self._records.first
         self._begin()
         self._measures: dict[int, Measure] = {0: champion}
+        self._fatal = fatal
         if self._records is not None:
             self._records.read()
             self._measures = {self._stream.champion: champion}
@@ -93,6 +97,11 @@ class Gate:
     def about(self) -> Mapping[str, Any]:
         """What the log says of the champion."""
         return self._about[self._stream.champion]
+
+    @property
+    def seconds(self) -> float:
+        """How long a reading of a champion takes, in the median; 0 before the first."""
+        return statistics.median(self._took) if self._took else 0.0
 
     @property
     def trying(self) -> str:
@@ -176,6 +185,8 @@ class Gate:
             return check.number("the value of the champion", self._measures[look.version](look.seed))
         try:
             return check.number("the value of the candidate", self._measures[look.version](look.seed))
+        except self._fatal:
+            raise
         except Exception as error:  # whatever a candidate does is a finding about it
             raise CandidateError(f"it failed on seed {look.seed}: {str(error) or type(error).__name__}") from error
 
@@ -203,6 +214,7 @@ class Gate:
         except (KeyError, TypeError, ValueError) as error:
             raise LogError(f"the first line of the log makes no sense: {error!r}") from None
         self._ideas: list[Trialed] = []
+        self._took: list[float] = []
 
     def _enter(self, event: Mapping[str, Any]) -> None:
         """Let an event happen."""
@@ -212,6 +224,7 @@ class Gate:
             self._names[number], self._about[number] = str(event["try"]), dict(event["about"])
         elif "read" in event:
             stream.read(Look(int(event["read"]), int(event["seed"])), self._sign * float(event["value"]))
+            self._took += [float(event["seconds"])] if event["read"] == stream.champion else []
         elif "settled" in event:
             number = stream.candidate if stream.candidate is not None else -1
             low, high = (math.inf if x is None else float(x) for x in event["effect"][1:])

@@ -39,6 +39,9 @@ STEP_VARIANCES = (0.0, 0.003, 0.02, 0.1, 0.5)
 DRIFT_COST = 1.0
 """Nats by which a drift must be more plausible than none."""
 
+ROUNDING, SMALLEST = 1e-6, 1e-100
+"""Of the range of the readings is the least residual deviation, and the least of all."""
+
 FEWEST = 3
 """Readings before variances are fitted."""
 
@@ -125,6 +128,11 @@ class Readings:
         return y
 
     @cached_property
+    def rounding(self) -> float:
+        """The least that the residual deviation is taken to be: readings may have no noise."""
+        return max(ROUNDING * float(np.ptp(self.values)), ROUNDING**2 * float(np.abs(self.values).max()), SMALLEST)
+
+    @cached_property
     def shared(self) -> FloatArray:
         """The covariance of all versions: the variances of the effects that they share."""
         found: FloatArray = (self._descent * np.array([version.variance for version in self.tree])) @ self._descent.T
@@ -208,6 +216,6 @@ def fitted(readings: Readings, before: Variances) -> Variances:
 def _profiled(readings: Readings, y: FloatArray, tried: Variances) -> tuple[float, Variances]:
     """Return how plausible variances are at their best residual one, and them with it."""
     L, degrees = safe_cholesky(readings.covariance(tried)), len(y) - 1  # the level takes one
-    residual = max(float(np.sum(solve_lower(L, y) ** 2)) / degrees, 1e-300)
+    residual = max(float(np.sum(solve_lower(L, y) ** 2)) / degrees, readings.rounding**2)
     log = -0.5 * degrees * math.log(residual) - float(np.log(np.diag(L)).sum())
     return log - DRIFT_COST * (tried.step > 0), replace(tried, unit=math.sqrt(residual))
