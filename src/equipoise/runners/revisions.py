@@ -108,11 +108,13 @@ def snapshot(where: Path, left_out: Sequence[Path] = ()) -> str:
     """
     top = Path(git("rev-parse", "--show-toplevel", where=where)).resolve()
     inside = [path.resolve() for path in left_out if path.resolve().is_relative_to(top)]
-    apart = [f":(exclude,top){path.relative_to(top).as_posix()}*" for path in inside]
+    apart = [f":(top){path.relative_to(top).as_posix()}*" for path in inside]
     with tempfile.TemporaryDirectory() as scratch:
         index = {**AUTHOR, "GIT_INDEX_FILE": str(Path(scratch) / "index")}
         git("read-tree", "HEAD", where=top, variables=index)
-        git("add", "-A", "--", ".", *apart, where=top, variables=index)
+        git("add", "-A", where=top, variables=index)
+        if apart:
+            git("rm", "-r", "-q", "--cached", "--ignore-unmatch", "--", *apart, where=top, variables=index)
         tree = git("write-tree", where=top, variables=index)
         if tree == git("rev-parse", "HEAD^{tree}", where=top):
             return commit_of("HEAD", top)
@@ -123,11 +125,10 @@ def snapshot(where: Path, left_out: Sequence[Path] = ()) -> str:
 
 def git(*words: str, where: Path, variables: Mapping[str, str] | None = None) -> str:
     """Run git, with some variables of the environment, and return what it prints."""
-    clean = {
-        name: value for name, value in os.environ.items() if name not in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
-    }
+    other = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
+    kept = {name: value for name, value in os.environ.items() if name not in other} | dict(variables or {})
     try:
-        run = subprocess.run(["git", "-C", str(where), *words], capture_output=True, text=True, env={**clean, **(variables or {})})
+        run = subprocess.run(["git", "-C", str(where), *words], capture_output=True, text=True, env=kept)
     except FileNotFoundError:
         raise GitError("git must be installed to compare revisions") from None
     if run.returncode:

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -199,7 +199,8 @@ class _Home:
     def folders(self, *versions: Mapping[str, str]) -> Iterator[dict[str, Path]]:
         """Give the folder of each version: commits are checked out, with what is linked, and taken away in the end."""
         commits = [version["commit"] for version in versions if "commit" in version]
-        with checked_out(commits, self._here) if commits else nullcontext({}) as found:
+        with ExitStack() as stack:
+            found = stack.enter_context(checked_out(commits, self._here)) if commits else {}
             for revision in found.values():
                 for name in self.about["links"]:
                     (revision.folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -188,7 +188,8 @@ class Stream:
         known = whitened(self._window, candidate, self.variances, margin)
         better = EFFECTS > 0
         bets = self.weights[better] / self.weights[better].sum()
-        e = float(coin_wealth(known.g * known.z, EFFECTS[better], bets)[-1])
+        later = np.arange(len(known.z)) > np.argmax(self._window.versions == candidate)
+        e = float(coin_wealth(known.g * known.z * later, EFFECTS[better], bets)[-1])
         deviation = known.information**-0.5
         found = float(chance(EFFECTS, self.weights, known.estimate + margin / unit, deviation, margin / unit, SPREAD))
         value, half = known.estimate * unit + margin, 1.96 * deviation * unit
