@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.answer.sequential import Budget, Interval, chance, coin_wealth, prior, shrunk
-from equipoise.programs.gating.whitening import Readings, Variances, Version, fitted, whitened, worth
+from equipoise.programs.gating.whitening import Readings, Variances, Version, Whitened, fitted, whitened, worth
 
 Decision = Literal["keep", "discard", "open"]
 
@@ -37,6 +37,9 @@ GUESS_WORTH = 16.0
 FUTILE, FUTILE_FACTOR, MOST_FUTILE = 0.1, 2.0, 0.4
 """An idea is given up if it is better with less than this chance; or than so many times that of a new idea, since the
 next look is then better spent on a new one; but not above the last."""
+
+STAKED = 0.4
+"""Chance that a candidate is better from which on its readings are bet on: what is given up before costs nothing."""
 
 CHAMPION_PRICE = 0.6
 """Of a reading of the champion in a pair: later ideas use it again."""
@@ -188,10 +191,10 @@ class Stream:
         known = whitened(self._window, candidate, self.variances, margin)
         better = EFFECTS > 0
         bets = self.weights[better] / self.weights[better].sum()
-        later = np.arange(len(known.z)) > np.argmax(self._window.versions == candidate)
-        e = float(coin_wealth(known.g * known.z * later, EFFECTS[better], bets)[-1])
+        promising = self._chances(known)[:-1] >= STAKED
+        e = float(coin_wealth(known.g * known.z * promising, EFFECTS[better], bets)[-1])
         deviation = known.information**-0.5
-        found = float(chance(EFFECTS, self.weights, known.estimate + margin / unit, deviation, margin / unit, SPREAD))
+        found = float(self._chances(known)[-1])
         value, half = known.estimate * unit + margin, 1.96 * deviation * unit
         standing = Assessment(Interval(value, value - half, value + half), e, self.budget.needed, found, looks, "open")
         return replace(standing, decision=self._decision(standing))
@@ -234,6 +237,15 @@ class Stream:
         means, variances = shrunk(EFFECTS, self.weights, estimates, deviations, SPREAD)
         total, half = unit * float(means.sum()), 1.96 * unit * float(variances.sum()) ** 0.5
         return Interval(total, total - half, total + half)
+
+    def _chances(self, known: Whitened) -> FloatArray:
+        """Return how likely the candidate is better by more than the margin, before any reading and after each."""
+        information = np.cumsum(known.g**2)
+        estimates = np.cumsum(known.g * known.z) / np.maximum(information, 1e-12)
+        margin = self.rules.margin / self.variances.unit
+        deviations = np.maximum(information, 1e-12) ** -0.5
+        after = chance(EFFECTS, self.weights, estimates + margin, deviations, margin, SPREAD)
+        return np.append(self.hope, np.where(information > 0, after, self.hope))
 
     @property
     def _window(self) -> Readings:
