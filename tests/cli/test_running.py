@@ -76,7 +76,9 @@ def test_settings_as_arguments_until_the_budget(study, program):
     assert opt.readings == 12
     for record in opt.records():
         assert record.value == pytest.approx(-((record.x["q1"] - 0.7) ** 2) - record.x["q2"] ** 2)
-    assert out.splitlines()[1:] == ["A guess: there is no bound yet.", "After 12 readings."]
+    assert out.splitlines()[1].startswith("By a guess, nothing is better by more than ")
+    assert out.splitlines()[2] == "An estimate needs 18 more readings."
+    assert out.splitlines()[-1] == "After 12 readings."
     assert sorted(path.name for path in study.parent.iterdir()) == ["measure", "study.jsonl", "study.jsonl.lock"]
 
 

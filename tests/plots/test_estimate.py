@@ -231,4 +231,4 @@ def test_pictures_at_a_context_show_the_best_setting_there_and_may_be_along_it()
     assert "best there" in ax.figure.axes[-1].get_ylabel()  # of the color bar
     assert len(eq.plots.slices(opt, context=there)) == 2
     assert eq.plots.duels(opt, "q", context=there).lines
-    assert eq.plots.certificate(opt, points=2, context=there).get_title() == "No bound yet"
+    assert eq.plots.certificate(opt, points=2, context=there).get_title().startswith("By a guess, at most ")

@@ -294,7 +294,7 @@ def test_two_settings_are_settled_by_fresh_judgements(tmp_path):
     assert f"preferred to the other in {share}" in str(opt.compare(best, rival))
     again = eq.resume(opt.study.log).recommend()
     assert again.preferred == opt.recommend().preferred == ((rival, share),)
-    assert (again.x, again.kind) == (best, "estimate")  # without a reading there is no bound but by the model
+    assert (again.x, again.kind) == (best, "guess")  # without a reading there is no bound but by the model
     assert opt.study.plan is None
 
 

@@ -50,14 +50,24 @@ def opt(forty):
 # --- kinds --------------------------------------------------------------------------------------------------------
 
 
-def test_there_is_no_finite_bound_before_enough_is_known():
-    opt = measure(eq.Optimizer(SPACE, rng=0), 29)
-    best = opt.recommend()
-    assert (best.kind, best.gap_bound) == ("estimate", math.inf)
-    assert math.isinf(best.against_start.high)
-    assert str(best.overall) == "A guess: there is no bound yet."
+def test_before_enough_is_known_there_is_a_guess():
+    opt = measure(eq.Optimizer(SPACE, rng=0), 1)
+    assert math.isinf(opt.recommend().against_start.width) or opt.recommend().against_start.width == 0
     measure(opt, 1)
-    assert math.isfinite(opt.recommend().gap_bound)
+    best = opt.recommend()
+    assert (best.kind, best.gap_bound) == ("guess", math.inf)
+    assert str(best.overall) == "A guess: there is no bound yet."
+    assert (best.against_start.kind, best.against_start.duels) in {("guess", 0), ("theorem", 0)}
+    assert best.against_start.low <= f(best.x) - f(opt.records()[0].x) <= best.against_start.high < math.inf
+    best = measure(opt, 27).recommend()
+    assert best.kind == best.against_start.kind == "guess"
+    assert -f(best.x) <= best.gap_bound < 10
+    assert str(best.overall).startswith("By a guess, nothing is better by more than ")
+    assert "An estimate needs 1 more reading." in str(best)
+    assert best.forecast is None
+    assert not opt.done(1e9, audit=False)
+    assert measure(opt, 1).recommend().kind == "estimate"
+    assert opt.done(1e9, audit=False)
 
 
 def test_an_estimate_says_so_and_holds_here(opt):
@@ -120,8 +130,9 @@ def test_a_theorem_is_called_one_on_listed_points_only():
 def test_nothing_else_is_called_a_theorem(parts):
     opt = eq.Optimizer(GRID, rng=0, **parts)
     measure(opt, 10, value=lambda x: float(x[0]))
-    assert opt.recommend().kind == "estimate"
-    assert opt.compare([0.5], [0.0]).kind == "estimate"
+    kind = "estimate" if "kernel" in parts else "guess"
+    assert opt.recommend().kind == kind
+    assert opt.compare([0.5], [0.0]).kind == kind
 
 
 # --- sensors and units --------------------------------------------------------------------------------------------

@@ -1,8 +1,11 @@
 """The answer: what is recommended, and what is claimed of it."""
 
 from equipoise.answer.audit import audit_pair as audit_pair
+from equipoise.answer.calibration import Calibrated as Calibrated
+from equipoise.answer.calibration import calibration as calibration
+from equipoise.answer.calibration import duels_to as duels_to
 from equipoise.answer.caution import cautious as cautious
-from equipoise.answer.claims import Claim, Difference, Kind
+from equipoise.answer.claims import Claim, Difference, Forecast, Kind, Recommendation
 from equipoise.answer.opinions import knows_enough as knows_enough
 from equipoise.answer.opinions import opinions as opinions
 from equipoise.answer.opinions import preference as preference
@@ -10,7 +13,7 @@ from equipoise.answer.opinions import scales as scales
 from equipoise.answer.opinions import shortened as shortened
 from equipoise.answer.rank import Rank
 from equipoise.answer.rank import ranking as ranking
-from equipoise.answer.recommendation import Recommendation, Standing, difference, recommended
+from equipoise.answer.recommendation import Standing, difference, recommended
 from equipoise.answer.reproduction import Reproduction as Reproduction
 from equipoise.answer.reproduction import agree as agree
 from equipoise.answer.reproduction import reproduction as reproduction
@@ -28,10 +31,12 @@ from equipoise.answer.wording import interval as interval
 from equipoise.answer.wording import left_to_gain as left_to_gain
 from equipoise.answer.wording import planned as planned
 from equipoise.answer.wording import preferences as preferences
+from equipoise.answer.wording import prospects as prospects
 
 __all__ = [
     "Claim",
     "Difference",
+    "Forecast",
     "Interval",
     "Kind",
     "Rank",

@@ -4,17 +4,20 @@ kind       the ground                                                           
 theorem    a confidence bound of the paper                                        kernel, noise and norm are right
 verified   fresh duels in random order: bets on their signs, at any time          the coin; noise alike or symmetric
 audited    an estimate, after duels that were spent on proving it wrong           the model, tried where it is weakest
-estimate   draws of functions from what was learned                               the model
+estimate   draws of functions from what was learned, by a calibrated rule         the model; studies as simulated
+guess      the same, of too few readings to rely on                               likewise
 """
 
 import math
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 from equipoise.answer.share import Share
-from equipoise.answer.wording import claimed, differing
+from equipoise.answer.wording import EVERYTHING, as_html, claimed, differing, foreseen, sentences
+from equipoise.spaces import Readout
 
-Kind = Literal["theorem", "verified", "audited", "estimate"]
+Kind = Literal["theorem", "verified", "audited", "estimate", "guess"]
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,9 @@ class Claim:
         kind: On what ground this is said.
         bound: Nothing of the scope is better by more than this; infinite where too little is known.
         scope: What it was compared with, in words.
+        narrow: Whether a top may have been missed that is narrower than the gaps between readings.
+        missing: How many readings an estimate needs beyond those there are, if this is a guess.
+        why: Why there is no bound and will be none, if that is so.
 
     Example:
         >>> print(Claim("estimate", 0.04, "all settings"))
@@ -34,9 +40,32 @@ class Claim:
     kind: Kind
     bound: float
     scope: str
+    narrow: bool = False
+    missing: int = 0
+    why: str = ""
 
     def __str__(self) -> str:
         return claimed(self)
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What an audit would make of a bound.
+
+    Attributes:
+        duels: How many more duels of audit, of two readings each.
+        bound: What the bound would be about then.
+
+    Example:
+        >>> print(Forecast(24, 0.25))
+        24 more duels of audit would bring the bound to about 0.25.
+    """
+
+    duels: int
+    bound: float
+
+    def __str__(self) -> str:
+        return foreseen(self)
 
 
 @dataclass(frozen=True)
@@ -94,3 +123,64 @@ class Difference:
 
     def __str__(self) -> str:
         return differing(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Recommendation:
+    """The best setting as far as is known, and what is claimed of it.
+
+    Attributes:
+        x: The setting.
+        gap_bound: Nothing else is better by more than this, says the first claim; infinite if too little is known. A
+            verified bound is about the start and the runners-up, any other about all settings; with `drop`
+            or `max_step`, about those that they let the study reach.
+        readings: How many readings were told.
+        kind: On what ground: "theorem", "verified", "audited", "estimate" or "guess"; see docs/claims.md.
+        against_start: How much better it is than where the study started; `None` before the first reading.
+        claims: All that is claimed, the best first: a verified claim is not if one about all settings is narrower.
+        judgements: How many judgements were told. Without readings the unit of f is the scatter of the first judge:
+            what is better by 1 is chosen in 84 % of cases.
+        preferred: The settings that it was verified against by fresh judgements, and how often it was preferred to
+            each, with an interval.
+        unit: Of a reading, if it is set.
+        readouts: How the value of each parameter is shown, by name: its unit and its digits.
+        notices: What else the user should know, such as a `WrongUnit`.
+        forecast: What an audit would make of the bound about all settings; `None` if that is not known.
+        signs: The numbers of the study by which that bound was calibrated; none if it was not.
+    """
+
+    x: Any
+    gap_bound: float
+    readings: int
+    kind: Kind = "estimate"
+    against_start: Difference | None = None
+    claims: tuple[Claim, ...] = field(default=(), repr=False)
+    judgements: int = 0
+    preferred: tuple[tuple[Any, Share], ...] = field(default=(), repr=False)
+    unit: str = field(default="", repr=False)
+    readouts: Mapping[str, Readout] = field(default_factory=dict, repr=False)
+    notices: tuple[Warning, ...] = field(default=(), repr=False, compare=False)
+    forecast: Forecast | None = field(default=None, repr=False)
+    signs: Mapping[str, float] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def overall(self) -> Claim:
+        """What is claimed about all settings, or about all within the limits."""
+        everywhere = (claim for claim in self.claims if claim.kind != "verified")
+        return next(everywhere, Claim(self.kind, self.gap_bound, EVERYTHING))
+
+    def certifies(self, eps: float, *, audit: bool = True) -> bool:
+        """Return whether no setting is better by more than `eps`: by theorem or audit, or else also by estimate.
+
+        Args:
+            eps: The bound to reach.
+            audit: Whether an estimate is not enough.
+        """
+        weak = ("estimate", "guess") if audit else ("guess",)
+        return self.overall.bound <= eps and self.overall.kind not in weak
+
+    def __str__(self) -> str:
+        return "\n".join(sentences(self))
+
+    def _repr_html_(self) -> str:
+        return as_html(self)

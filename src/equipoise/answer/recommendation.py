@@ -2,22 +2,24 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
 from equipoise._typing import FloatArray
-from equipoise.answer.claims import Claim, Difference, Kind
+from equipoise.answer.calibration import calibrated, forecast
+from equipoise.answer.claims import Claim, Difference, Kind, Recommendation
 from equipoise.answer.opinions import knows_enough, opinions, preference
 from equipoise.answer.regret import regret_bound
 from equipoise.answer.share import Share
+from equipoise.answer.signs import Explored
 from equipoise.answer.verification import Verification
-from equipoise.answer.wording import EVERYTHING, as_html, sentences
+from equipoise.answer.wording import EVERYTHING
 from equipoise.belief import Belief, Feasibility, Posterior, StudyBelief, fair_argmax
 from equipoise.policies import candidates, optimism
-from equipoise.spaces import Domain, Readout, Restricted, readouts_of
+from equipoise.spaces import Domain, Restricted, readouts_of
 
 WITHIN_LIMITS = "the settings within the limits"
 """The scope of a claim of a study with `drop` or `max_step`: it knows nothing of where it may not go."""
@@ -25,11 +27,11 @@ WITHIN_LIMITS = "the settings within the limits"
 AUDIT_FACTOR = 1.25
 """What the bound by joint draws is multiplied by after an audit, which makes it hold more often (docs/claims.md)."""
 
-RIVALS = 400
+LISTED_RIVALS = 400
 """Of how many listed points, the most promising ones, functions are drawn."""
 
-SPREAD_RIVALS = 150
-"""How many points from all over a space are rivals beside those that a search finds."""
+RIVALS, SPREAD = 200, 100
+"""How many points that a search finds, and how many from all over a space, are rivals elsewhere."""
 
 STAYING_DEVIATIONS = 2.0
 """What was verified stays recommended unless another point seems better by this many standard deviations."""
@@ -37,61 +39,8 @@ STAYING_DEVIATIONS = 2.0
 DEVIATIONS = 2.0
 """Half-width of an estimated interval of a difference, in posterior standard deviations."""
 
-
-@dataclass(frozen=True, eq=False)
-class Recommendation:
-    """The best setting as far as is known, and what is claimed of it.
-
-    Attributes:
-        x: The setting.
-        gap_bound: Nothing else is better by more than this, says the first claim; infinite if too little is known. A
-            verified bound is about the start and the runners-up, any other about all settings; with `drop`
-            or `max_step`, about those that they let the study reach.
-        readings: How many readings were told.
-        kind: On what ground: "theorem", "verified", "audited" or "estimate"; see docs/claims.md.
-        against_start: How much better it is than where the study started; `None` before the first reading.
-        claims: All that is claimed, the best first: a verified claim is not if one about all settings is narrower.
-        judgements: How many judgements were told. Without readings the unit of f is the scatter of the first judge:
-            what is better by 1 is chosen in 84 % of cases.
-        preferred: The settings that it was verified against by fresh judgements, and how often it was preferred to
-            each, with an interval.
-        unit: Of a reading, if it is set.
-        readouts: How the value of each parameter is shown, by name: its unit and its digits.
-        notices: What else the user should know, such as a `WrongUnit`.
-    """
-
-    x: Any
-    gap_bound: float
-    readings: int
-    kind: Kind = "estimate"
-    against_start: Difference | None = None
-    claims: tuple[Claim, ...] = field(default=(), repr=False)
-    judgements: int = 0
-    preferred: tuple[tuple[Any, Share], ...] = field(default=(), repr=False)
-    unit: str = field(default="", repr=False)
-    readouts: Mapping[str, Readout] = field(default_factory=dict, repr=False)
-    notices: tuple[Warning, ...] = field(default=(), repr=False, compare=False)
-
-    @property
-    def overall(self) -> Claim:
-        """What is claimed about all settings, or about all within the limits."""
-        everywhere = (claim for claim in self.claims if claim.kind != "verified")
-        return next(everywhere, Claim(self.kind, self.gap_bound, EVERYTHING))
-
-    def certifies(self, eps: float, *, audit: bool = True) -> bool:
-        """Return whether no setting is better by more than `eps`: by theorem or audit, or else also by estimate.
-
-        Args:
-            eps: The bound to reach.
-            audit: Whether an estimate is not enough.
-        """
-        return self.overall.bound <= eps and not (audit and self.overall.kind == "estimate")
-
-    def __str__(self) -> str:
-        return "\n".join(sentences(self))
-
-    def _repr_html_(self) -> str:
-        return as_html(self)
+GUESS_DEVIATIONS = ((6, 3.5), (4, 8.0), (2, 24.0))
+"""From how many readings on how wide that of a guess is: it held in 94 to 97 % of 552 simulated studies each."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +56,7 @@ class Standing:
         audited: Whether an audit is complete.
         verification: A verification that is complete.
         attainable: Where the limits let the study go; `None` if there are none.
+        read: Where readings were taken, encoded, in their order, shape (n, d); `None` if only the belief knows.
     """
 
     readings: int
@@ -117,6 +67,7 @@ class Standing:
     audited: bool = False
     verification: Verification | None = None
     attainable: Domain | None = None
+    read: FloatArray | None = None
 
     @property
     def scope(self) -> str:
@@ -142,7 +93,7 @@ def recommended(space: Domain, belief: StudyBelief, standing: Standing, rng: Gen
         here, leader = posterior.at(np.concatenate((best[None], here.points))), 0
     else:
         verified = None
-    overall = _overall(space, belief, standing, here, leader, rng)
+    overall, signs = _overall(space, belief, standing, here, leader, rng)
     read = verified is not None and verified.read
     claims = _best_first(verified.claim, overall) if verified and read else (overall,)
     start = None if standing.start is None else _against_start(belief, standing, best, standing.start)
@@ -157,6 +108,8 @@ def recommended(space: Domain, belief: StudyBelief, standing: Standing, rng: Gen
         claims,
         preferred=preferred,
         readouts=readouts_of(space),
+        forecast=forecast(overall, signs) if signs else None,
+        signs=signs,
     )
 
 
@@ -199,27 +152,31 @@ def _difference(belief: StudyBelief, standing: Standing, first: FloatArray, seco
     both = belief.posterior.at(np.array([first, second]))
     value, psi = float(both.mean[0] - both.mean[1]), both.psi(1)[:1]
     if not standing.enough:
-        return Difference(value, -math.inf, math.inf, "estimate")
+        return Difference(value, -math.inf, math.inf, "guess")
     if belief.proven and standing.theorem:
         width = float(both.width(psi)[0])
         return Difference(value, value - width, value + width, "theorem")
-    estimated = _estimated(belief, first, second, value)
+    estimated = _estimated(belief, standing.readings, first, second, value)
     verified = None if standing.verification is None else standing.verification.between(first, second)
     return estimated if verified is None else verified.beside(estimated)
 
 
-def _estimated(belief: StudyBelief, first: FloatArray, second: FloatArray, value: float) -> Difference:
+def _estimated(belief: StudyBelief, readings: int, first: FloatArray, second: FloatArray, value: float) -> Difference:
     """Return how much one point is better than another by all opinions, as far as is known."""
-    if not knows_enough(belief):
-        return Difference(value, -math.inf, math.inf, "estimate")
-    limits = [_credible(opinion, first, second) for opinion in opinions(belief)]
-    return Difference(value, min(low for low, _ in limits), max(high for _, high in limits), "estimate")
+    known = knows_enough(belief)
+    guessed = next((width for n, width in GUESS_DEVIATIONS if readings >= n), math.inf)
+    width = DEVIATIONS if known else guessed if belief.judged is None else math.inf
+    if math.isinf(width):
+        return Difference(value, -math.inf, math.inf, "guess")
+    limits = [_credible(opinion, first, second, width) for opinion in opinions(belief)]
+    kind: Kind = "estimate" if known else "guess"
+    return Difference(value, min(low for low, _ in limits), max(high for _, high in limits), kind)
 
 
-def _credible(posterior: Posterior, first: FloatArray, second: FloatArray) -> tuple[float, float]:
+def _credible(posterior: Posterior, first: FloatArray, second: FloatArray, width: float) -> tuple[float, float]:
     """Return where the difference of two points lies, in the opinion of a posterior."""
     (mean,), (variance,) = posterior.difference(first[None], second)
-    half = DEVIATIONS * math.sqrt(variance)
+    half = width * math.sqrt(variance)
     return float(mean) - half, float(mean) + half
 
 
@@ -261,17 +218,36 @@ def _holds(posterior: Posterior, verified: Verification, best: FloatArray) -> bo
 
 def _overall(
     space: Domain, belief: StudyBelief, standing: Standing, here: Belief, leader: int, rng: Generator
-) -> Claim:
-    """Return what is claimed about all settings, or about all within the limits."""
+) -> tuple[Claim, Mapping[str, float]]:
+    """Return what is claimed about all settings, or about all within the limits, and the signs it was calibrated by."""
+    if not (belief.knows_unit and standing.enough):
+        return Claim("guess", math.inf, standing.scope), {}
     listed = belief.posterior.points is not None
-    if not (knows_enough(belief) and standing.enough):
-        return Claim("estimate", math.inf, standing.scope)
     if belief.proven and standing.theorem and listed:
-        return Claim("theorem", here.gap_bound(leader), standing.scope)
+        return Claim("theorem", here.gap_bound(leader), standing.scope), {}
+    if belief.learned is not None and belief.judged is None:
+        read = belief.posterior.support if standing.read is None else standing.read
+        rivals, spread = _promising(here, leader, RIVALS), _spread(space, standing, rng)
+        explored = Explored(belief, here.points[leader], rivals, spread, read)
+        return calibrated(explored, standing.scope, standing.audited, rng)
+    if not knows_enough(belief):
+        return Claim("guess", math.inf, standing.scope), {}
     kind: Kind = "audited" if standing.audited else "estimate"
-    rivals = here.points[np.argsort(-here.optimism(leader))[:RIVALS]]
+    rivals = _promising(here, leader, LISTED_RIVALS if listed else RIVALS)
     if not listed and space.points is None:
-        everywhere = _measurable(space, standing).candidates(rng)
-        rivals = np.concatenate((rivals, everywhere[rng.permutation(len(everywhere))[:SPREAD_RIVALS]]))
+        rivals = np.concatenate((rivals, _spread(space, standing, rng)))
     bound = regret_bound(opinions(belief), here.points[leader], rivals, rng)
-    return Claim(kind, bound * (AUDIT_FACTOR if standing.audited else 1.0), standing.scope)
+    return Claim(kind, bound * (AUDIT_FACTOR if standing.audited else 1.0), standing.scope), {}
+
+
+def _promising(here: Belief, leader: int, number: int) -> FloatArray:
+    """Return the points that may be worth most, at most so many."""
+    found: FloatArray = here.points[np.argsort(-here.optimism(leader))[:number]]
+    return found
+
+
+def _spread(space: Domain, standing: Standing, rng: Generator) -> FloatArray:
+    """Return points from all over a space."""
+    everywhere = _measurable(space, standing).candidates(rng)
+    found: FloatArray = everywhere[rng.permutation(len(everywhere))[:SPREAD]]
+    return found

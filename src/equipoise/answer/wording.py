@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from equipoise.spaces import dials
 
 if TYPE_CHECKING:
-    from equipoise.answer.claims import Claim, Difference, Kind
-    from equipoise.answer.recommendation import Recommendation
+    from equipoise.answer.claims import Claim, Difference, Forecast, Kind, Recommendation
     from equipoise.answer.share import Share
 
 PHRASES: "dict[Kind, str]" = {
@@ -22,6 +21,7 @@ PHRASES: "dict[Kind, str]" = {
     "verified": "Verified by fresh duels",
     "audited": "By audit",
     "estimate": "By estimate",
+    "guess": "By a guess",
 }
 """How a claim of each kind begins."""
 
@@ -30,6 +30,9 @@ EVERYTHING = "all settings"
 
 NO_BOUND = "A guess: there is no bound yet."
 """What is said as long as too little is known."""
+
+NARROW = "It may have missed a narrow top: much of the space lies far from all readings."
+"""What is said after a bound of which that is so."""
 
 SINGLE_RIVALS = ("the start", "1 runner-up")
 """Scopes of a claim that are one setting."""
@@ -51,19 +54,21 @@ def sentences(best: "Recommendation") -> list[str]:
     """Return all that is said of a recommendation: the setting, the claims, the start, the judges, the effort.
 
     Example:
-        >>> from equipoise.answer import Claim, Difference, Recommendation
+        >>> from equipoise.answer import Claim, Difference, Forecast, Recommendation
         >>> start = Difference(0.312, 0.204, 0.419, "estimate")
         >>> claim = Claim("audited", 0.0423, "all settings")
-        >>> print(Recommendation({"q1": 0.7}, 0.0423, 78, "audited", start, (claim,), unit="mW"))
+        >>> forecast = Forecast(24, 0.025)
+        >>> print(Recommendation({"q1": 0.7}, 0.0423, 78, "audited", start, (claim,), unit="mW", forecast=forecast))
         q1 = 0.7
         By audit, nothing is better by more than 0.043 mW.
+        24 more duels of audit would bring the bound to about 0.025 mW.
         Better than the start by 0.31 [0.20, 0.42] mW, by estimate.
         After 78 readings.
     """
     known = best.against_start
     told = known is not None and (math.isfinite(known.low) or known.chosen is not None)
     start = [compared(known, best.unit)] if told else []
-    return [setting(best), *claims(best), *start, *preferences(best), effort(best)]
+    return [setting(best), *claims(best), *prospects(best), *start, *preferences(best), effort(best)]
 
 
 def as_html(best: "Recommendation") -> str:
@@ -89,6 +94,21 @@ def claims(best: "Recommendation") -> list[str]:
     return [claimed(claim, best.unit) for claim in best.claims or (best.overall,)]
 
 
+def prospects(best: "Recommendation") -> list[str]:
+    """Return what the bound about all settings may have missed, what it lacks, and what an audit would make of it.
+
+    Example:
+        >>> from equipoise.answer import Claim, Recommendation
+        >>> guess = Claim("guess", 2.06, "all settings", missing=17)
+        >>> prospects(Recommendation({"q1": 0.7}, 2.06, 13, "guess", claims=(guess,)))
+        ['An estimate needs 17 more readings.']
+    """
+    claim = best.overall
+    few = [f"An estimate needs {claim.missing} more reading{'s' * (claim.missing != 1)}."] * (claim.missing > 0)
+    foreseeable = [] if best.forecast is None else [foreseen(best.forecast, best.unit)]
+    return [*(few or [NARROW] * claim.narrow), *foreseeable]
+
+
 def claimed(claim: "Claim", unit: str = "") -> str:
     """Return a claim in words.
 
@@ -98,10 +118,16 @@ def claimed(claim: "Claim", unit: str = "") -> str:
         Verified by fresh duels, none of the start and 2 runners-up is better by more than 0.043 mW.
     """
     if math.isinf(claim.bound):
-        return NO_BOUND
+        return f"There is no bound: {claim.why}." if claim.why else NO_BOUND
     what = f"{claim.scope} is not" if claim.scope in SINGLE_RIVALS else f"none of {claim.scope} is"
     what = "nothing is" if claim.scope == EVERYTHING else what
     return f"{PHRASES[claim.kind]}, {what} better by more than {amount(claim.bound, unit)}."
+
+
+def foreseen(forecast: "Forecast", unit: str = "") -> str:
+    """Return what an audit would make of a bound."""
+    duels = f"{forecast.duels} more duel{'s' * (forecast.duels != 1)} of audit"
+    return f"{duels} would bring the bound to about {amount(forecast.bound, unit)}."
 
 
 def left_to_gain(claim: "Claim", unit: str = "") -> str:

@@ -236,7 +236,12 @@ def setting(option: str, text: str) -> Any:
 
 def best_data(best: Recommendation, eps: float | None = None, audit: bool = True) -> dict[str, Any]:
     """Return a recommendation for scripts; JSON has no infinity, so a bound that is not known yet is null."""
-    claims = [{"kind": claim.kind, "bound": _finite(claim.bound), "scope": claim.scope} for claim in best.claims]
+    claims = [
+        {"kind": claim.kind, "bound": _finite(claim.bound), "scope": claim.scope}
+        | ({"narrow": True} if claim.narrow else {})
+        | ({"missing": claim.missing} if claim.missing else {})
+        for claim in best.claims
+    ]
     start = best.against_start
     against = (
         None
@@ -245,6 +250,8 @@ def best_data(best: Recommendation, eps: float | None = None, audit: bool = True
     )
     said = {"x": best.x, "gap_bound": _finite(best.gap_bound), "kind": best.kind, "readings": best.readings}
     said |= {"against_start": against, "claims": claims} | ({"judgements": best.judgements} if best.judgements else {})
+    if best.forecast is not None:
+        said["forecast"] = {"duels": best.forecast.duels, "bound": best.forecast.bound}
     if best.preferred:
         said["preferred"] = [
             {"to": x, "share": share.value, "low": share.low, "high": share.high, "judgements": share.judgements}

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from equipoise.answer import counted
+from equipoise.answer import claims, counted, prospects
 from equipoise.cli.common import AS_JSON, REFUSED, STUDY, command, dialed, opened, printable, say, spelled
 from equipoise.cli.proving import plan_data, plan_text
 from equipoise.cli.verifying import verified
@@ -45,6 +45,7 @@ from equipoise.spaces import Domain
 def status(study: Path, as_json: bool) -> None:
     """Print how far a study has come, and which trials are open: with whom, and for how long."""
     opt, header = opened(study), Header.read(study)
+    best = opt.recommend() if opt.readings or opt.judgements else None
     records = opt.records(aside=False)
     ended = [record.ended for record in (*records, *opt.records(judgements=True))]
     waiting = [
@@ -60,6 +61,7 @@ def status(study: Path, as_json: bool) -> None:
         "failed": sum(record.failed is not None for record in records),
         "last": max(filter(None, ended), default=None),
         "plan": None if opt.study.plan is None else plan_data(opt.study.plan),
+        "claims": [] if best is None else [*claims(best), *prospects(best)],
         "open": waiting,
         "minimize": opt.study.setup.minimize,
         "space": header.content["space"],
@@ -75,6 +77,7 @@ def _status_text(opt: Optimizer, data: dict[str, Any]) -> str:
         f"{counted(data['readings'], data['judgements'])}{last}; {data['failed']} failed; {len(data['open'])} open"
     )
     text += [] if opt.study.plan is None else [plan_text(opt.study.plan)]
+    text += data["claims"]
     text += [f"  {judge}" for judge in (opt.study.judges() if data["judgements"] else ())]  # these need the belief
     for trial in data["open"]:
         who = "" if trial["worker"] is None else f" with {trial['worker']}"

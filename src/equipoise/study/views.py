@@ -195,8 +195,8 @@ def standing(
     space: Domain,
 ) -> Standing:
     """Return what is known of a study besides its belief."""
-    ours = (i for i, reading in ledger.readings.items() if not reading.told.campaign)
-    first = next((ledger.of_trial[i].point(i) for i in ours), None)
+    ours = [ledger.of_trial[i].point(i) for i, reading in ledger.readings.items() if not reading.told.campaign]
+    first = next(iter(ours), None)
     start = first if setup.start is None else setup.start
     start = None if start is None else space.snap(start[None])[0]
     done = [plan for plan, state in zip(planned, plans, strict=True) if state.complete and state.concerns(space)]
@@ -211,6 +211,7 @@ def standing(
         enough=not stuck(equal_at_end(ledger.latest), len(ledger.readings)),
         audited=any(plan.purpose == "audit" for plan in done),
         verification=verification(verified[0], *served, setup.sign, start) if verified else None,
+        read=np.array(ours) if ours else None,
     )
 
 

@@ -1,0 +1,138 @@
+"""A bound that was calibrated on simulated studies, and what an audit would make of it (METHOD section 18).
+
+    symbol   meaning                                                              shape
+    q        pivot: 95 % quantile of the top of a function drawn from the belief  ()
+    s        signs of the study, see `signs.py`                                   (k,)
+    w, c     weights by quantile regression, multiplier by conformal prediction   (k,), ()
+
+`log bound = log q + w's + c`: the weights are those for which log regret lies below in 95 % of studies of some families
+of functions (pinball loss), the multiplier is what it took on families that were left out, one by one. The table and
+what it was made from are in `calibration.json`; `equipoise bench claims --fit` makes it.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from numpy.random import Generator
+
+from equipoise.answer.claims import Claim, Forecast, Kind, Recommendation
+from equipoise.answer.opinions import READINGS_PER_PARAMETER, knows_enough
+from equipoise.answer.signs import Explored, signs
+
+FORECAST_DUELS = 24
+"""Of how many duels the audit is that is forecast, as many as one has by default."""
+
+TABLE = Path(__file__).with_name("calibration.json")
+
+AUDITS = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256)
+"""Numbers of duels of an audit that are considered for a bound to be reached."""
+
+
+@dataclass(frozen=True, eq=False)
+class Calibrated:
+    """What turns the signs of a study into a bound.
+
+    Attributes:
+        weights: Of each sign in the logarithm of the bound; that of 1 is named "".
+        multipliers: Most knobs of a group of studies, and what is added to the logarithm in that group.
+        audit: Weights of the signs in how fast an audit lowers the logarithm of the bound.
+        least_readings: With fewer there is no bound.
+        most_holes: A narrow top may have been missed if more of the space is unknown.
+        families: The families of functions that it was made from.
+        seeds: The first seed of their studies, and the one after the last.
+        studies: How many studies there were.
+
+    Example:
+        >>> calibration = Calibrated({"": 0.5, "noise": 0.1}, ((4, 0.0), (8, 0.2)), {"": 0.3}, 10, 0.25)
+        >>> signs = {"pivot": math.log(0.1), "noise": -1.0, "knobs": math.log(6), "readings": math.log(60)}
+        >>> round(calibration.bound(signs), 3)
+        0.182
+    """
+
+    weights: Mapping[str, float]
+    multipliers: Sequence[tuple[int, float]]
+    audit: Mapping[str, float]
+    least_readings: int
+    most_holes: float
+    families: Sequence[str] = ()
+    seeds: tuple[int, int] = (0, 0)
+    studies: int = 0
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> "Calibrated":
+        """Return the calibration that a table says."""
+        groups = tuple((int(knobs), float(added)) for knobs, added in content["multipliers"])
+        return cls(**{**content, "multipliers": groups, "seeds": tuple(content["seeds"])})
+
+    def bound(self, signs: Mapping[str, float]) -> float:
+        """Return the calibrated bound; infinite if there are too few readings, or more knobs than in any study."""
+        knobs, readings = math.exp(signs["knobs"]), math.exp(signs["readings"])
+        added = next((c for most, c in self.multipliers if knobs <= most + 0.5), math.inf)
+        if readings < self.least_readings - 0.5:
+            return math.inf
+        return math.exp(signs["pivot"] + _weighed(self.weights, signs) + added)  # METHOD section 18
+
+    def beyond(self, knobs: int) -> str:
+        """Return why studies of so many knobs have no bound, if they have none."""
+        most = self.multipliers[-1][0]
+        return f"none was calibrated with more than {most} knobs" if knobs > most else ""
+
+    def narrow(self, signs: Mapping[str, float]) -> bool:
+        """Return whether a top may have been missed that is narrower than the gaps between readings."""
+        return signs["holes"] > self.most_holes
+
+    def audited(self, bound: float, signs: Mapping[str, float], duels: int) -> float:
+        """Return about what a bound would be after so many more duels of audit."""
+        more = math.log1p(2 * duels / math.exp(signs["readings"]))
+        return bound * math.exp(-max(_weighed(self.audit, signs), 0.0) * more)
+
+    def duels(self, eps: float, bound: float, signs: Mapping[str, float]) -> int | None:
+        """Return after how many duels of audit a bound would be about `eps`; `None` if after too many."""
+        return next((k for k in AUDITS if self.audited(bound, signs, k) <= eps), None)
+
+
+@cache
+def calibration() -> Calibrated:
+    """Return the calibration that comes with the library."""
+    return Calibrated.from_json(json.loads(TABLE.read_text(encoding="utf-8")))
+
+
+def calibrated(explored: Explored, scope: str, audited: bool, rng: Generator) -> tuple[Claim, Mapping[str, float]]:
+    """Return what is claimed about all settings where a model was learned from readings, and the signs of the study.
+
+    Args:
+        explored: What the study looks like around its leader.
+        scope: What may be claimed something about.
+        audited: Whether an audit is complete.
+        rng: The source of randomness.
+    """
+    rule, found = calibration(), signs(explored, rng)
+    bound, knobs = rule.bound(found), round(math.exp(found["knobs"]))
+    if math.isinf(bound):
+        return Claim("guess", bound, scope, why=rule.beyond(knobs)), found
+    if not knows_enough(explored.belief):
+        missing = max(READINGS_PER_PARAMETER * knobs - len(explored.read), 1)
+        return Claim("guess", bound, scope, rule.narrow(found), missing), found
+    kind: Kind = "audited" if audited else "estimate"
+    return Claim(kind, bound, scope, rule.narrow(found)), found
+
+
+def forecast(claim: Claim, found: Mapping[str, float]) -> Forecast | None:
+    """Return what an audit would make of a bound, given the signs that it was calibrated by, if it is no guess."""
+    if claim.kind == "guess":
+        return None
+    return Forecast(FORECAST_DUELS, calibration().audited(claim.bound, found, FORECAST_DUELS))
+
+
+def duels_to(best: Recommendation, eps: float) -> int | None:
+    """Return after about how many duels of audit the bound about all settings is `eps`; `None` if after too many."""
+    return calibration().duels(eps, best.overall.bound, best.signs) if best.signs else None
+
+
+def _weighed(weights: Mapping[str, float], signs: Mapping[str, float]) -> float:
+    return sum(weight * (signs[name] if name else 1.0) for name, weight in weights.items())

@@ -1,0 +1,85 @@
+"""Signs of how much more there may be to gain than the belief expects, by which a bound is calibrated (METHOD 18).
+
+    symbol   meaning                                                        shape
+    z        rivals of the leader                                           (m, d)
+    q        the pivot: 95 % quantile of max_z f(z) - f(leader), as drawn   ()
+
+But for the pivot each is free of units: the same readings in volts or microvolts have the same signs.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+
+from equipoise._typing import FloatArray
+from equipoise.answer.opinions import rescaled, shortened
+from equipoise.answer.regret import DRAWS, LEVEL, tops
+from equipoise.belief import Posterior, StudyBelief
+
+BOLD_LENGTHSCALES = 0.5
+"""The lengthscales of a bolder opinion of the same data, in units of those that were learned."""
+
+SHORT_LENGTHSCALE, HOLE_VARIANCE = 0.6, 0.65
+"""A hole keeps at least this share of its variance under lengthscales of at most this share of the prior's median."""
+
+NEAR = 0.1
+"""Readings at most so far from the leader are near it, in units of the extent of each coordinate."""
+
+LEAST = 1e-9
+"""The least pivot, in standard deviations of f: rounding may leave nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Explored:
+    """What a study looks like around its leader.
+
+    Attributes:
+        belief: What is known.
+        leader: What is recommended, shape (d,).
+        rivals: Points that a search finds most promising, shape (m, d).
+        spread: Points from all over the space, shape (k, d).
+        read: Where readings were taken, in their order, shape (n, d).
+    """
+
+    belief: StudyBelief
+    leader: FloatArray
+    rivals: FloatArray
+    spread: FloatArray
+    read: FloatArray
+
+
+def signs(explored: Explored, rng: Generator) -> dict[str, float]:
+    """Return the signs of a study by name."""
+    belief, n, learned = explored.belief, len(explored.read), explored.belief.learned
+    assert learned is not None
+    form, prior = learned.form, learned.hyperparameters.variance**0.5 * learned.hyperparameters.step
+    normals = rng.standard_normal((DRAWS, len(explored.rivals) + len(explored.spread)))  # the same for both opinions
+    opinions = belief.posterior, rescaled(belief, BOLD_LENGTHSCALES, 1.0)
+    q, bold = (max(_quantile(each, explored, normals), LEAST * prior) for each in opinions)
+    best, *means = belief.posterior.mean(np.concatenate((explored.leader[None], explored.read)))
+    near = (np.abs(explored.read - explored.leader) <= NEAR * form.extent).all(axis=1)
+    return {
+        "pivot": math.log(q),
+        "bold": math.log(bold / q),
+        "readings": math.log(n),
+        "knobs": math.log(form.parameters),
+        "gained": math.log1p(max(best - max(means[: max(n // 2, 1)]), 0.0) / q),
+        "near": float(near.mean()),
+        "noise": 0.5 * math.log(learned.hyperparameters.noise / learned.hyperparameters.variance),
+        "unsure": math.log(q / prior),
+        "holes": _holes(explored),
+    }
+
+
+def _quantile(posterior: Posterior, explored: Explored, normals: FloatArray) -> float:
+    rivals = np.concatenate((explored.rivals, explored.spread))
+    return float(np.quantile(tops(posterior, explored.leader, rivals, normals), LEVEL))
+
+
+def _holes(explored: Explored) -> float:
+    """Return of which share of the space a model of short lengthscales knows little."""
+    short = shortened(explored.belief, SHORT_LENGTHSCALE)
+    variance = short.at(explored.spread).variance
+    return float((variance >= HOLE_VARIANCE * short.kernel.diagonal(explored.spread)).mean())

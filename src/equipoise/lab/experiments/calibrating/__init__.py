@@ -1,0 +1,14 @@
+"""Do claims hold? Simulated studies of families of functions, and the calibration of bounds that is fitted to them.
+
+Example:
+    >>> from equipoise.lab.experiments.calibrating import FAMILIES, study
+    >>> [row["readings"] for row in study("bowl", "none", 3)][:3], len(FAMILIES) >= 12
+    ([10, 20, 40], True)
+"""
+
+from equipoise.lab.experiments.calibrating.function_families import FAMILIES, Family
+from equipoise.lab.experiments.calibrating.quantiles import audits as audits
+from equipoise.lab.experiments.calibrating.quantiles import fitted as fitted
+from equipoise.lab.experiments.calibrating.trial_studies import OFFSETS, collect, jobs, stored, study
+
+__all__ = ["FAMILIES", "OFFSETS", "Family", "collect", "jobs", "stored", "study"]
