@@ -19,7 +19,7 @@ ELSEWHERE = {"optuna.md", "gest.md", "extending.md"}
 """Pages whose code is run by tests of their own."""
 
 CODE = re.compile(r"^```python\n(.*?)^```|^<!-- setup\n(.*?)^-->", re.MULTILINE | re.DOTALL)
-OPTIONAL = ("optuna", "matplotlib", "joblib")
+OPTIONAL = ("optuna", "matplotlib", "joblib", "distributed")
 
 
 def name(page):

@@ -3,6 +3,7 @@
 import copy
 import os
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Executor
 from html import escape
 from typing import Any, overload
 
@@ -477,6 +478,10 @@ class Optimizer:
         judge: str = "",
         steps: int = DEFAULT_STEPS,
         check_every: int = 5,
+        executor: Executor | None = None,
+        workers: int | None = None,
+        timeout: float | None = None,
+        blocks: bool = False,
     ) -> Recommendation:
         """Measure, or judge, until the study has a given number of answers; return the recommendation.
 
@@ -494,6 +499,10 @@ class Optimizer:
             steps: As for `ask_pair`.
             check_every: Each time this number of new pairs was judged, the last one is asked again in the other order;
                 0 for never. `study.judges` says what comes of it.
+            executor: Measures several duels at once, each by one of its workers: processes, threads, a dask cluster.
+            workers: How many of them there are, if the executor does not say.
+            timeout: After this many seconds for each reading it is measured again by another worker.
+            blocks: Whether each worker has an offset of its own: its readings then belong to a block of its name.
 
         Example:
             >>> import equipoise as eq
@@ -502,13 +511,18 @@ class Optimizer:
             >>> round(best.x["q1"], 1), best.kind
             (0.7, 'estimate')
         """
-        from equipoise.runners import UserFunction
+        from equipoise.runners import OnExecutor, UserFunction, places
 
         if (readings is None) == (judgements is None):
             raise ValueError(f"exactly one of `readings` and `judgements` must be given, got {readings}, {judgements}")
         pairs = {"judge": judge, "steps": steps, "check_every": check_every}
         function = UserFunction(self, measure, failures, context, pairs)
-        if readings is not None:
+        if executor is not None:
+            crew = OnExecutor(self, executor, measure, places(executor, workers), failures, context, timeout, blocks)
+            crew.run(check.count("readings", readings))
+        elif workers is not None or timeout is not None or blocks:
+            raise ValueError("`workers`, `timeout` and `blocks` are of an `executor`, got no executor")
+        elif readings is not None:
             function.run("readings", check.count("readings", readings))
         else:
             function.run("judgements", check.count("judgements", judgements))

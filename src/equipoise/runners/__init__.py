@@ -5,10 +5,12 @@ launcher          starts programs through a process that ends them if this one e
 launcher_process  that process
 revisions         revisions of a repository, each in a folder
 run_lock          one run at a time for each worker of a study
+on_executor       the same function, measured by an executor: processes, a cluster
 user_function     the function that `Optimizer.run` is given
 """
 
 from equipoise.runners.launcher import Ended, Launcher, LauncherError, Order, StoppedError
+from equipoise.runners.on_executor import OnExecutor, places
 from equipoise.runners.program import FailedError, Program, json_line, reading, status
 from equipoise.runners.revisions import HERE, GitError, Revision, checked_out, ends
 from equipoise.runners.revisions import commit_of as commit_of
@@ -25,6 +27,7 @@ __all__ = [
     "GitError",
     "Launcher",
     "LauncherError",
+    "OnExecutor",
     "Order",
     "Program",
     "Revision",
@@ -35,6 +38,7 @@ __all__ = [
     "file_name",
     "json_line",
     "only_one",
+    "places",
     "reading",
     "status",
 ]

@@ -1,12 +1,12 @@
 """The user's function: it is called for question after question, until the study has answers enough."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from equipoise.data import Trial
 from equipoise.likelihoods import Pair
-from equipoise.study import Study
+from equipoise.study import Record, Study
 
 Failures = tuple[type[Exception], ...]
 
@@ -29,11 +29,17 @@ class Asking(Protocol):
         """What is changed less often."""
         ...
 
-    def ask(self, *, context: Mapping[str, Any] | None = None) -> Trial:
+    def ask(self, *, worker: str | None = None, context: Mapping[str, Any] | None = None) -> Trial:
         """Return what to measure next."""
         ...
 
-    def tell(self, trial: Trial | Pair, value: Any = None, *, failed: str | None = None) -> object:
+    def records(self, *, aside: bool, trials: Iterable[int]) -> list[Record]:
+        """Return what is known of some trials."""
+        ...
+
+    def tell(
+        self, trial: Trial | Pair, value: Any = None, *, block: str | None = None, failed: str | None = None
+    ) -> object:
         """Report an answer."""
         ...
 

@@ -9,6 +9,7 @@ from equipoise.study.plans import Plan
 from equipoise.study.proposing import Proposer
 from equipoise.study.public import Study
 from equipoise.study.recommender import Recommender
+from equipoise.study.requests import SLOT as SLOT
 from equipoise.study.requests import Addition as Addition
 from equipoise.study.requests import GivenAnswer as GivenAnswer
 from equipoise.study.session import Session

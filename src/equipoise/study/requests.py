@@ -16,6 +16,9 @@ from equipoise.offsets import Circumstances
 from equipoise.study.ledger import Ledger
 from equipoise.study.setup import Setup
 
+SLOT = "~"
+"""The names of places at an executor begin so: which machine measures there is not known: they are no blocks."""
+
 
 @dataclass(frozen=True, eq=False)
 class GivenAnswer:
@@ -244,6 +247,7 @@ def labelled(block: str, worker: str | None) -> str:
         >>> labelled("monday", "w1"), labelled("", "w1"), labelled("monday", None)
         ('monday, w1', 'w1', 'monday')
     """
+    worker = None if worker is not None and worker.startswith(SLOT) else worker
     label = ", ".join(name for name in (block, worker) if name and name.strip())
     # A worker may be called anything; a block must have a name that can be read again from the log.
     plain = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in label)

@@ -1,0 +1,229 @@
+"""Measuring on many machines at once: one driver asks and tells, any `concurrent.futures.Executor` measures.
+
+    slot       a name under which the driver asks: the readings of one duel go out together, under one slot
+    task       the settings of one duel, measured one after the other by one worker, whose offset then cancels
+    ahead      tasks that wait at the executor, so that no worker is idle while the driver learns
+
+The driver alone writes the log. A task that is lost, with its worker or by a timeout, is taken back and measured again;
+what comes back of it later is ignored. So nothing is lost and nothing is counted twice.
+"""
+
+import math
+import os
+import socket
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from dataclasses import dataclass
+from typing import Any
+
+from equipoise import _validation as check
+from equipoise.data import Trial
+from equipoise.runners.user_function import Asking, Failures
+from equipoise.study import SLOT
+
+AHEAD = 0.125
+"""Tasks that wait at the executor, in units of its workers: a worker that ends does not wait for the driver."""
+
+MOST_LOST = 3
+"""If more tasks for each worker are lost, with none measured in between, the executor is taken for broken."""
+
+WHOLE = "the study is whole, call `run` again with another one"
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a worker says of one setting.
+
+    Attributes:
+        value: The reading, if there is one.
+        failed: Why there is none, if the measurement failed.
+    """
+
+    value: Any = None
+    failed: str | None = None
+
+
+Answered = tuple[str, list[Measured], BaseException | None]
+"""The worker, what it says of the settings it came to, and the error that ended the task, if one did."""
+
+
+def measure_all(measure: Callable[[Any], Any], settings: Sequence[Any], failures: Failures) -> Answered:
+    """Measure settings one after the other, in a worker; errors are returned, so that they differ from a lost worker.
+
+    Args:
+        measure: Takes a setting and returns its reading.
+        settings: The settings of one duel, in their order.
+        failures: Exceptions by which `measure` says that there is no reading.
+    """
+    found: list[Measured] = []
+    for x in settings:
+        try:
+            found.append(Measured(measure(x)))
+        except failures as problem:
+            found.append(Measured(failed=str(problem) or type(problem).__name__))
+        except Exception as error:
+            return worker_name(), found, error
+    return worker_name(), found, None
+
+
+def worker_name() -> str:
+    """Return a name for the process that measures: its machine and its number there."""
+    return f"{socket.gethostname()}-{os.getpid()}"
+
+
+@dataclass(slots=True)
+class Task:
+    """A duel that is being measured.
+
+    Attributes:
+        slot: The slot it was asked for.
+        trials: Its trials.
+        since: When it was handed to the executor, in seconds.
+    """
+
+    slot: str
+    trials: list[Trial]
+    since: float
+
+
+class OnExecutor:
+    """Keeps an executor busy with the duels of a study.
+
+    Args:
+        opt: The optimizer.
+        executor: Where the settings are measured: processes, a dask, ray or MPI cluster, threads.
+        measure: Takes a setting and returns its reading; it must be possible to send it to the workers.
+        workers: How many tasks may be measured at once.
+        failures: Exceptions by which `measure` says that there is no reading.
+        context: The value of each context of the space, or a function that returns it.
+        timeout: After this many seconds a task is taken back, for each of its settings; never by default.
+        blocks: Whether each worker has an offset of its own: its readings then belong to a block of its name.
+    """
+
+    def __init__(
+        self,
+        opt: Asking,
+        executor: Executor,
+        measure: Callable[[Any], Any],
+        workers: int,
+        failures: Failures = (),
+        context: Mapping[str, Any] | Callable[[], Mapping[str, Any]] | None = None,
+        timeout: float | None = None,
+        blocks: bool = False,
+    ) -> None:
+        self._opt, self._executor, self._measure = opt, executor, measure
+        self._workers, self._failures, self._context = workers, failures, context
+        self._timeout, self._blocks = math.inf if timeout is None else timeout, blocks
+        self._tasks: dict[Future[Answered], Task] = {}
+        self._slots = [f"{SLOT}{k}" for k in range(workers + max(1, math.ceil(AHEAD * workers)))]
+        self._lost = 0
+
+    def run(self, readings: int) -> None:
+        """Measure until the study has a given number of readings; whatever happens, open trials wait again."""
+        from tqdm import tqdm
+
+        self._take_back(self._left_open())
+        try:
+            with tqdm(total=readings, initial=self._opt.readings, unit="reading", disable=None) as bar:
+                while self._opt.readings < readings:
+                    self._hand_out(readings)
+                    self._collect()
+                    bar.update(self._opt.readings - bar.n)
+        finally:
+            for future in self._tasks:
+                future.cancel()
+            self._take_back([trial for task in self._tasks.values() for trial in task.trials])
+            self._tasks.clear()
+
+    def _hand_out(self, readings: int) -> None:
+        """Give the executor as many tasks as it should have; no more than are still wanted."""
+        busy = {task.slot for task in self._tasks.values()}
+        wanted = readings - self._opt.readings - sum(len(task.trials) for task in self._tasks.values())
+        for slot in self._slots:
+            if slot in busy or wanted <= 0:
+                continue
+            context = self._context() if callable(self._context) else self._context
+            task = Task(slot, self._ask_duel(slot, context), time.monotonic())
+            wanted -= len(task.trials)
+            settings = [trial.x for trial in task.trials]
+            try:
+                future = self._executor.submit(measure_all, self._measure, settings, self._failures)
+            except BaseException as error:
+                self._take_back(task.trials)
+                if isinstance(error, BrokenExecutor):
+                    raise RuntimeError(f"`executor` is broken ({error}): {WHOLE}") from error
+                raise
+            self._tasks[future] = task
+
+    def _ask_duel(self, slot: str, context: Mapping[str, Any] | None) -> list[Trial]:
+        """Return all trials of the next duel of a slot, and first those of a duel that wait for it."""
+        first = self._opt.ask(worker=slot, context=context)
+        (record,) = self._opt.records(aside=False, trials=[first.id])
+        rest = record.positions - record.position
+        return [first, *(self._opt.ask(worker=slot, context=context) for _ in range(rest))]
+
+    def _left_open(self) -> list[int]:
+        """Return the trials that a former driver was given and that were never told."""
+        open_trials = self._opt.study.open_trials
+        records = self._opt.records(aside=False, trials=open_trials) if open_trials else []
+        return [record.trial for record in records if (record.worker or "").startswith(SLOT)]
+
+    def _collect(self) -> None:
+        """Wait for a task that has ended, and tell what came of it."""
+        due = min((task.since + self._patience(task) for task in self._tasks.values()), default=math.inf)
+        left = None if due == math.inf else max(due - time.monotonic(), 0.0)
+        done, _ = wait(self._tasks, left, FIRST_COMPLETED)
+        for future in done:
+            self._end(self._tasks.pop(future), future)
+        now = time.monotonic()
+        for future, task in list(self._tasks.items()):
+            if now - task.since > self._patience(task):
+                future.cancel()
+                self._lose(self._tasks.pop(future), TimeoutError(f"no answer within {self._patience(task):.4g} s"))
+
+    def _patience(self, task: Task) -> float:
+        return self._timeout * len(task.trials)
+
+    def _end(self, task: Task, future: "Future[Answered]") -> None:
+        """Tell what came of a task; one that is lost is taken back."""
+        try:
+            worker, found, error = future.result()
+        except (Exception, CancelledError) as lost:
+            self._lose(task, lost)
+            return
+        self._lost = 0
+        for trial, measured in zip(task.trials, found, strict=False):
+            block = worker if self._blocks and measured.failed is None else None
+            self._opt.tell(trial, measured.value, block=block, failed=measured.failed)
+        if error is not None:
+            self._take_back(task.trials[len(found) :])
+            raise error
+
+    def _take_back(self, trials: Sequence[Trial | int]) -> None:
+        """Let trials wait again for their worker."""
+        for trial in reversed(trials):  # the first one waits in front
+            self._opt.study.expire(trial)
+
+    def _lose(self, task: Task, why: BaseException) -> None:
+        """Let a lost task be measured again; refuse to go on if nothing else happens."""
+        self._take_back(task.trials)
+        self._lost += 1
+        if self._lost > MOST_LOST * self._workers:
+            message = f"`executor` has lost {self._lost} tasks in a row, the last one by {type(why).__name__}, {why}"
+            raise RuntimeError(f"{message}: {WHOLE}") from why
+
+
+def places(executor: Executor, workers: int | None) -> int:
+    """Return how many tasks an executor can measure at once: as the user says, or as it says itself.
+
+    Args:
+        executor: The executor.
+        workers: What the user says.
+    """
+    if workers is not None:
+        return check.count("workers", workers)
+    known = getattr(executor, "_max_workers", None)
+    if not isinstance(known, int):
+        raise ValueError("`workers` must say how many settings this executor measures at once, got None")
+    return known

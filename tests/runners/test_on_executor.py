@@ -1,0 +1,210 @@
+"""`run` on an executor: threads, processes, a dask cluster. Nothing is lost, nothing is doubled, whatever dies."""
+
+import os
+import signal
+import threading
+import time
+from collections import Counter
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+
+import pytest
+
+import equipoise as eq
+from equipoise.runners.on_executor import measure_all, worker_name
+from equipoise.study import SLOT
+
+SPACE = eq.Space(q=eq.Float(0, 1))
+
+
+def hill(x):
+    return -((x["q"] - 0.3) ** 2)
+
+
+def hill_of_a_process(x):
+    """Each process has an offset of its own."""
+    return hill(x) + 10.0 * (os.getpid() % 7)
+
+
+def dies_once(x, mark):
+    """End the process that comes to the upper half first."""
+    if x["q"] > 0.5:
+        try:
+            os.close(os.open(mark, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return hill(x)
+        os._exit(1)
+    return hill(x)
+
+
+class DiesOnce:
+    def __init__(self, mark):
+        self.mark = str(mark)
+
+    def __call__(self, x):
+        return dies_once(x, self.mark)
+
+
+def whole(opt, readings):
+    """Whether every trial was told once and nothing is open; both halves of a duel were told."""
+    records = [record for record in opt.records() if record.value is not None]
+    assert opt.readings == len(records) >= readings
+    assert opt.study.open_trials == ()
+    assert len({record.trial for record in records}) == len(records)
+    assert {record.worker[: len(SLOT)] for record in records} == {SLOT}
+    return Counter(record.duel for record in records)
+
+
+def test_processes_measure_and_a_pair_stays_on_one(tmp_path):
+    opt = eq.Optimizer(SPACE, log=tmp_path / "study.jsonl", rng=0)
+    with ProcessPoolExecutor(3) as executor:
+        best = opt.run(hill_of_a_process, readings=36, executor=executor, blocks=True)
+    assert set(whole(opt, 36).values()) == {2}
+    halves = {}
+    for record in opt.records():
+        halves.setdefault(record.duel, set()).add(record.block)
+    assert all(len(blocks) == 1 for blocks in halves.values())  # both by one process
+    assert 1 < len(set.union(*halves.values())) <= 3
+    assert abs(best.x["q"] - 0.3) < 0.2
+    assert eq.resume(tmp_path / "study.jsonl").readings == opt.readings
+
+
+def test_workers_without_an_offset_of_their_own_are_no_blocks():
+    opt = eq.Optimizer(SPACE, rng=0)
+    with ThreadPoolExecutor(2) as executor:
+        opt.run(hill, readings=8, executor=executor)
+    assert {record.block for record in opt.records()} == {None}
+
+
+def test_a_process_that_dies_breaks_its_pool_and_not_the_study(tmp_path):
+    opt, measure = eq.Optimizer(SPACE, rng=0), DiesOnce(tmp_path / "died")
+    with ProcessPoolExecutor(2) as executor, pytest.raises(RuntimeError, match="`executor` is broken"):
+        opt.run(measure, readings=24, executor=executor)
+    assert opt.study.open_trials == ()
+    with ProcessPoolExecutor(2) as executor:
+        opt.run(measure, readings=24, executor=executor)
+    assert set(whole(opt, 24).values()) == {2}
+
+
+def test_a_dask_cluster_goes_on_when_workers_are_killed():
+    distributed = pytest.importorskip("distributed")
+    opt, killed = eq.Optimizer(SPACE, rng=0), []
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        pids = list(client.run(os.getpid).values())
+
+        def kill():
+            """Kill one worker, and then the other, while they measure."""
+            for wanted, pid in zip((4, 12), pids, strict=True):
+                while opt.readings < wanted:
+                    time.sleep(0.01)
+                os.kill(pid, signal.SIGKILL)
+                killed.append(pid)
+
+        def measure(x):
+            time.sleep(0.05)
+            return hill_of_a_process(x)
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        opt.run(measure, readings=24, executor=client.get_executor(), workers=2, blocks=True)
+        killer.join()
+    assert killed == pids
+    assert set(whole(opt, 24).values()) == {2}
+    assert len({record.block for record in opt.records()}) > 2
+
+
+@pytest.mark.filterwarnings("ignore::equipoise.DuelGivenUp")
+def test_what_fails_is_told_as_failed_and_other_errors_stop_the_run():
+    opt, calls = eq.Optimizer(SPACE, rng=0), []
+
+    def measure(x):
+        calls.append(x)
+        if len(calls) == 3:
+            raise TimeoutError("beam lost")
+        if len(calls) > 9:
+            raise ZeroDivisionError
+        return hill(x)
+
+    with ThreadPoolExecutor(1) as executor, pytest.raises(ZeroDivisionError):
+        opt.run(measure, readings=20, executor=executor, failures=(TimeoutError,))
+    assert [record.failed for record in opt.records() if record.failed] == ["beam lost"]
+    assert opt.study.open_trials == ()
+    with ThreadPoolExecutor(1) as executor:  # those that were not measured wait, and come first
+        opt.run(hill, readings=12, executor=executor)
+    assert all(record.value is not None or record.failed for record in opt.records()[:12])
+
+
+def test_a_reading_that_never_comes_is_asked_for_again():
+    opt, hung, release = eq.Optimizer(SPACE, rng=0), [], threading.Event()
+
+    def measure(x):
+        if not hung:
+            hung.append(x)
+            release.wait(60)
+            return 1e6  # too late: it must not be told
+        return hill(x)
+
+    with ThreadPoolExecutor(2) as executor:
+        opt.run(measure, readings=8, executor=executor, timeout=0.2)
+        release.set()
+    whole(opt, 8)
+    assert max(record.value for record in opt.records()) < 1
+    assert hung[0] in [record.x for record in opt.records()]
+
+
+def test_ctrl_c_loses_nothing():
+    opt, calls = eq.Optimizer(SPACE, rng=0), []
+
+    class Interrupted(ThreadPoolExecutor):
+        def submit(self, *args, **kwargs):
+            calls.append(args)
+            if len(calls) == 4:
+                raise KeyboardInterrupt
+            return super().submit(*args, **kwargs)
+
+    with Interrupted(2) as executor, pytest.raises(KeyboardInterrupt):
+        opt.run(hill, readings=12, executor=executor)
+    assert opt.study.open_trials == ()
+    with ThreadPoolExecutor(2) as executor:
+        opt.run(hill, readings=12, executor=executor)
+    assert set(whole(opt, 12).values()) == {2}
+
+
+def test_what_a_killed_driver_has_left_is_measured_by_the_next(tmp_path):
+    path = tmp_path / "study.jsonl"
+    left = eq.Optimizer(SPACE, log=path, rng=0).ask(worker=f"{SLOT}0")  # and the driver is gone
+    opt = eq.resume(path)
+    assert opt.study.open_trials == (left.id,)
+    with ThreadPoolExecutor(2) as executor:
+        opt.run(hill, readings=6, executor=executor)
+    assert left.id in {record.trial for record in opt.records() if record.value is not None}
+    assert set(whole(opt, 6).values()) == {2}
+
+
+def test_an_executor_that_loses_every_task_is_given_up():
+    class Losing:
+        def submit(self, *args):
+            future = Future()
+            future.set_exception(OSError("gone"))
+            return future
+
+    opt = eq.Optimizer(SPACE, rng=0)
+    with pytest.raises(RuntimeError, match=r"`executor` has lost 7 tasks in a row, the last one by OSError, gone"):
+        opt.run(hill, readings=6, executor=Losing(), workers=2)
+    assert opt.study.open_trials == ()
+
+
+def test_what_cannot_be_is_refused():
+    opt = eq.Optimizer(SPACE, rng=0)
+    with pytest.raises(ValueError, match="`workers` must say how many settings"):
+        opt.run(hill, readings=6, executor=object())
+    with pytest.raises(ValueError, match="`workers` must be"), ThreadPoolExecutor(1) as executor:
+        opt.run(hill, readings=6, executor=executor, workers=0)
+    with pytest.raises(ValueError, match="`workers`, `timeout` and `blocks` are of an `executor`"):
+        opt.run(hill, readings=6, workers=2)
+
+
+def test_a_task_says_who_measured_and_what_went_wrong():
+    worker, found, error = measure_all(lambda x: 1 / x, [1, 2, 0, 4], ())
+    assert (worker, [each.value for each in found]) == (worker_name(), [1.0, 0.5])
+    assert isinstance(error, ZeroDivisionError)
