@@ -23,6 +23,7 @@ from equipoise.likelihoods import written
 from equipoise.web.questions import Sitting
 from equipoise.web.server import application
 from equipoise.web.studies import Studies
+from kinds import by_name
 from studies import events, rewrite
 
 NAN = re.compile(r"\bnan\b", re.IGNORECASE)
@@ -68,14 +69,17 @@ def at(path):
 
 
 def spoken(opt, value):
-    """Return a value as an answer of the study: a number, a count or a share."""
+    """Return a value as an answer of the study: a number, a count, a share or numbers by name."""
+    if opt.study.setup.outputs is not None:
+        return by_name(opt, value)
     count = round(abs(8 * value))
     return {"log rate": count, "log odds": (min(count, 20), 20)}.get(opt.study.setup.likelihood.scale, value)
 
 
 def typed(opt, value):
     """Return the same as people type it."""
-    return written(*np.atleast_1d(spoken(opt, value)).tolist())
+    said = spoken(opt, value)
+    return written(said) if isinstance(said, dict) else written(*np.atleast_1d(said).tolist())
 
 
 def refused(act):
@@ -203,8 +207,10 @@ def table(path, *options):
     """Export a table and put its values up, so that it is another one."""
     file = path.with_suffix(".csv")
     columns, found = rows(shell("export", path, *options))
-    exact = eq.resume(path).study.setup.likelihood.exact
+    setup = eq.resume(path).study.setup
+    exact = setup.likelihood.exact
     for row in found:
+        row |= {name: float(row[name]) + 0.5 for name in setup.columns if row.get(name)}
         row |= {"block": ""} if "block" in row else {}
         row |= {"value": float(row["value"]) + (0.5 if exact else 1.0)} if row.get("value") else {}
         row |= {"of": float(row["of"]) + 1.0} if row.get("of") else {}
@@ -436,10 +442,12 @@ def serve(path):
     page = _pages(path)
     page.post(do="note", text="hello")
     opt = eq.resume(path)
-    if not opt.study.setup.likelihood.exact:
+    names = opt.study.setup.columns
+    if names or not opt.study.setup.likelihood.exact:
         page.post(do="ask")
         (trial,) = set(eq.resume(path).study.open_trials) - set(opt.study.open_trials)
-        page.post(do="answer", trial=trial, value=typed(opt, 0.5))
+        said = {f"value-{name}": y for name, y in spoken(opt, 0.5).items()} if names else {"value": typed(opt, 0.5)}
+        page.post(do="answer", trial=trial, **said)
         assert typed(opt, 0.5) in page.get(f"{page.home}trial/{trial}")
     page.get(page.home)
 

@@ -261,6 +261,33 @@ def drawn(opt, readings):
     return opt
 
 
+def limits_by_name(path):
+    """Several numbers a trial, of which one is missing at times, and limits."""
+    limits = ["loss <= 3", "size <= start + 1"]
+    opt = eq.Optimizer(HILL, objective="flux", limits=limits, start=START, log=path, rng=0)
+    return read_by_name(opt, 13, missing=["size"])
+
+
+def objectives(path):
+    """Two objectives and a limit, never to be broken."""
+    how = {"objective": "flux, -size", "limits": ["size <= start + 2"], "safe": True}
+    return read_by_name(eq.Optimizer(HILL, start=START, log=path, rng=0, **how), 12)
+
+
+def by_name(opt, value):
+    """A value as the numbers of all outputs of a study."""
+    return {name: round(value * (k + 1) / 2, 4) for k, name in enumerate(opt.study.setup.outputs.names)}
+
+
+def read_by_name(opt, readings, missing=()):
+    """Measure some trials; every fifth time some numbers are missing."""
+    for k in range(readings):
+        trial = opt.ask()
+        left = missing if k % 5 == 4 else []
+        opt.tell(trial, {n: y for n, y in by_name(opt, reading(trial)).items() if n not in left}, missing=left)
+    return opt
+
+
 def folded(path, readings=504):
     """More readings than are kept as they are."""
     opt = eq.Optimizer(eq.Space(n=eq.Int(0, 9)), policy=eq.policies.Random(pairs=True), design=0, log=path, rng=0)
@@ -288,6 +315,7 @@ KINDS = {
         ),
         *(constrained, judged, judged_names, judged_numbers, judged_and_read, failed, corrected, expired, spoiled),
         *(audited, auditing, verified, verified_by_judges, canceled, minimized, counts, shares, folded),
+        *(limits_by_name, objectives),
     )
 }
 """Every kind of study, by name."""

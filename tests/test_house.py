@@ -28,9 +28,9 @@ def test_a_package_has_at_most_18_modules(package):
 TREES = {path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text("utf-8")) for path in SOURCE.rglob("*.py")}
 LARGE = {
     "Ledger": 26,
-    "Optimizer": 22,
-    "Session": 24,
-    "State": 40,
+    "Optimizer": 23,
+    "Session": 25,
+    "State": 41,
     "Study": 28,
 }
 """Classes with more than 20 public methods and properties, and how many each may have."""
@@ -132,7 +132,7 @@ def test_the_papers_path_runs_through_few_files():
     table = the_papers_path()
     assert {"optimizer.py", "policies/ids.py", "reductions/two_point.py"} <= set(table)
     assert len(table) <= 36
-    assert sum(table.values()) <= 7500
+    assert sum(table.values()) <= 7850
 
 
 # --- what an import loads -----------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ def of_ours(modules):
 
 def test_an_import_loads_few_modules():
     assert of_ours(loaded("import equipoise")) == {"equipoise"}
-    assert len(of_ours(loaded("from equipoise import Optimizer"))) <= 146
+    assert len(of_ours(loaded("from equipoise import Optimizer"))) <= 155
 
 
 HEAVY = {"click", "jinja2", "joblib", "matplotlib", "optuna", "rich", "scipy", "starlette", "tqdm", "uvicorn"}

@@ -37,7 +37,7 @@ SINGLE = "learns from duels alone"
 REFUSED = {
     ("empty", "correct|audit|verify|cancel|undo"): NOTHING,
     ("judged|judged-names|verified-by-judges", "correct"): NOTHING,
-    ("limited", "audit"): "an audit looks everywhere",
+    ("limited|objectives", "audit"): "an audit looks everywhere",
     ("limited", "verify|cancel"): "a verification goes to and fro",
     ("auditing", "verify"): "a plan to audit is under way",
     ("0.1.0 ids-two-point|0.1.0 ids-one-point-forecast|0.1.0 semits", "import-into|frames"): SINGLE,

@@ -127,6 +127,20 @@ class Comparison:
         object.__setattr__(self, "pair", check.number("pair", self.pair))
 
 
+Said = float | tuple[float, float] | dict[str, float]
+"""A reading as programs give it: a number, a share, or numbers by name."""
+
+
+def as_said(value: float, values: Mapping[str, float]) -> Said:
+    """Return a reading as programs give it, from its value and all its numbers by name.
+
+    Example:
+        >>> as_said(0.5, {}), as_said(17.0, {"of": 200.0}), as_said(3.1, {"flux": 3.1, "loss": 0.4})
+        (0.5, (17.0, 200.0), {'flux': 3.1, 'loss': 0.4})
+    """
+    return (value, values[OF]) if OF in values else dict(values) or value
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """What was read of a trial.
@@ -157,9 +171,9 @@ class Reading:
         return self.values.get(OF)
 
     @property
-    def said(self) -> float | tuple[float, float]:
-        """The answer as programs give it: the value; of a share with the number of trials."""
-        return self.value if self.of is None else (self.value, self.of)
+    def said(self) -> Said:
+        """The answer as programs give it: the value; of a share with the number of trials; or numbers by name."""
+        return as_said(self.value, self.values)
 
     @property
     def outcome(self) -> float:

@@ -2,7 +2,7 @@
 
 import copy
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from html import escape
 from typing import Any, overload
@@ -11,7 +11,7 @@ import numpy as np
 
 from equipoise import _validation as check
 from equipoise._typing import Seed
-from equipoise.answer import Difference, Rank, Recommendation, as_html
+from equipoise.answer import Difference, FrontPoint, Rank, Recommendation, as_html
 from equipoise.belief import Confidence, LearnedModel, Posterior
 from equipoise.data import Trial
 from equipoise.kernels import Kernel
@@ -64,6 +64,11 @@ class Optimizer:
         design: How many points, spread over the space, are measured first; by default as many as the dimension asks for
             where the model is learned, else none. Further ones follow at times. 0 for neither.
         minimize: Look for the smallest value instead of the largest.
+        objective: The name of what is made as large as possible, if a trial has several numbers: "flux"; or as small,
+            "-size"; or several at once, "flux, -size", see `front`.
+        limits: What must hold, such as "loss <= 3", or "size <= start + 1", which no offset can move. The study looks
+            for the best setting where all limits hold.
+        safe: Never ask for a setting unless all limits hold there, as far as is known, from a `start` where they do.
         block: To which block, such as a day or a batch, the readings belong; see `begin_block`.
         max_gap: Give up a pair whose halves were measured further apart than this, by the times told.
         rng: Seed, generator or `Streams`; the same one and the same answers give the same run.
@@ -102,6 +107,9 @@ class Optimizer:
         max_step: Any = None,
         design: int | None = None,
         minimize: bool = False,
+        objective: str | None = None,
+        limits: Sequence[str] | None = None,
+        safe: bool = False,
         max_gap: float | None = None,
         block: str | None = None,
         rng: Seed | Streams = None,
@@ -217,6 +225,7 @@ class Optimizer:
         block: str | None = None,
         covariates: Mapping[str, float] | None = None,
         judge: str | None = None,
+        missing: Sequence[str] = (),
         failed: str | None = None,
         refit: bool = True,
     ) -> tuple[Warning, ...] | None:
@@ -224,8 +233,9 @@ class Optimizer:
 
         Args:
             trial: The trial or pair, or its id.
-            value: The reading: a number; or what the `likelihood` of the study takes, such as (17, 200). Of a pair one
-                of `pair.answers`; or a number, how much better the first is, in the judge's own unit.
+            value: The reading: a number; or what the `likelihood` of the study takes, such as (17, 200); or a number
+                for each name of `objective` and `limits`. Of a pair one of `pair.answers`; or a number, how much better
+                the first is, in the judge's own unit.
             x: Where it was really measured, if that is not where it should have been.
             time: When it was measured, in any unit; compared with `max_gap`.
             error: The reading's own standard error, 0 by default: the larger, the less it counts.
@@ -233,6 +243,7 @@ class Optimizer:
             covariates: What was measured beside it, by name: what the offset may depend on. It need not be the same
                 each time.
             judge: Who judged the pair, if that is not who was asked.
+            missing: The names of `objective` and `limits` of which there is no number this time.
             failed: Instead of a value: why there is none. The duel is given up, with a `DuelGivenUp` warning; a pair is
                 skipped.
             refit: Whether to fit the model where a reading makes that due. If not, it is left to `study.refit`, which
@@ -246,7 +257,7 @@ class Optimizer:
         i, planned = number_of(trial), trial.x if isinstance(trial, Trial) else None
         if failed is not None:
             return self._session.request(lambda requests: requests.fail(i, str(failed), planned)) or None
-        said = GivenAnswer(value, x, time, error, block, covariates, judge)
+        said = GivenAnswer(value, x, time, error, block, covariates, judge, missing)
         return self._session.request(lambda requests: requests.tell(i, said, planned, refit)) or None
 
     def add(
@@ -258,6 +269,7 @@ class Optimizer:
         error: float | None = None,
         block: str | None = None,
         covariates: Mapping[str, float] | None = None,
+        missing: Sequence[str] = (),
         against: Any = None,
         judge: str | None = None,
         steps: int = DEFAULT_STEPS,
@@ -275,6 +287,7 @@ class Optimizer:
             error: As for `tell`.
             block: As for `tell`.
             covariates: As for `tell`.
+            missing: As for `tell`.
             against: The other setting of a judgement.
             judge: Who judged.
             steps: The scale of the judgement.
@@ -287,7 +300,7 @@ class Optimizer:
             >>> opt.add("filter", "first", against="espresso", judge="anna", steps=2)
             1
         """
-        said = GivenAnswer(value, x, time, error, block, covariates, judge)
+        said = GivenAnswer(value, x, time, error, block, covariates, judge, missing)
         return self._session.add([Addition(said, against, steps)])[0]
 
     def begin_block(self, name: str) -> None:
@@ -342,6 +355,7 @@ class Optimizer:
         x: Any = None,
         time: float | None = None,
         error: float | None = None,
+        missing: Sequence[str] = (),
     ) -> None:
         """Replace a reading, or a judgement, by another: everything is as if it had been told in the first place.
 
@@ -351,8 +365,9 @@ class Optimizer:
             x: Where it was really measured; as told before by default.
             time: When it was measured; as told before by default.
             error: The reading's own standard error; as told before by default.
+            missing: The names of which there is no number.
         """
-        i, said = number_of(trial), GivenAnswer(value, x, time, error)
+        i, said = number_of(trial), GivenAnswer(value, x, time, error, missing=missing)
         self._session.request(lambda requests: requests.correct(i, said))
 
     def retract(self, trial: Trial | Pair | int) -> None:
@@ -385,14 +400,46 @@ class Optimizer:
         """
         return self._session.undo()
 
-    def recommend(self, *, context: Mapping[str, Any] | None = None) -> Recommendation:
+    def front(self, *, tolerance: float = 0.05, context: Mapping[str, Any] | None = None) -> list[FrontPoint]:
+        """Return the settings among which several objectives leave a choice, best in the first objective first.
+
+        They were measured, hold all limits with 95 %, and none that was measured is better in every objective: by
+        more than the tolerance with 95 %, and at all as far as is expected.
+
+        Args:
+            tolerance: A share of the range of each objective over the front; 0 asks for certainty about settings that
+                are as good as equal.
+            context: As for `recommend`.
+
+        Example:
+            >>> import equipoise as eq
+            >>> opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), objective="flux, -size", start={"q1": 0}, rng=0)
+            >>> for day in range(40):
+            ...     trial = opt.ask()
+            ...     opt.tell(trial, {"flux": trial.x["q1"] - 0.1 * day, "size": trial.x["q1"] ** 2 + 0.1 * day})
+            >>> points = opt.front()
+            >>> len(points) > 3, points[0].x["q1"] > 0.9, points[0].against_start["flux"].value > 0.8
+            (True, True, True)
+        """
+        return self._session.front(check.fraction("tolerance", tolerance), context)
+
+    def recommend(
+        self,
+        *,
+        weights: Mapping[str, float] | None = None,
+        prefer: str | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> Recommendation:
         """Return the best setting as far as is known, and what is claimed of it, on which ground.
 
         Args:
+            weights: With several objectives, how much is wanted of each, by name: the setting of the `front` with the
+                largest gains in this proportion. As much of each by default.
+            prefer: Instead, the objective in which that setting is best.
             context: The value of each `Context` of the space: the setting that is best there, and the claims are about
                 all settings there. By default the context asked for last; `x` names it.
         """
-        return self._session.recommend(context)
+        return self._session.recommend(context, weights, prefer)
 
     def compare(self, first: Any, second: Any, *, context: Mapping[str, Any] | None = None) -> Difference:
         """Return f(first) - f(second) for two settings, free of the offset, with an interval and its ground.
@@ -418,7 +465,7 @@ class Optimizer:
         """
         _duels(duels)
         if self._session.state.limited:
-            raise RuntimeError("an audit looks everywhere, which `drop` and `max_step` forbid: see `verify`")
+            raise RuntimeError("an audit looks everywhere, which `drop`, `max_step` and `safe` forbid: see `verify`")
         return self._session.plan("audit", context, lambda claims, state, n: claims.auditing(state, n, duels))
 
     def verify(

@@ -44,7 +44,7 @@ def test_the_limit_is_logged_and_kept_after_a_resume(tmp_path):
     run(opt, 7)
     again = eq.resume(path)
     assert again.study.propose().points.tobytes() == opt.study.propose().points.tobytes()
-    limits = again._session.state.setup.limits
+    limits = again._session.state.setup.caution
     assert limits.drop == 0.5
     assert limits.max_step.tolist() == [0.1, np.inf]
 
@@ -117,7 +117,7 @@ def test_limits_are_checked(limits, says):
 def test_an_audit_would_break_the_limit():
     opt = eq.Optimizer(SPACE, start=START, drop=0.5, rng=6)
     opt.tell(opt.ask(), 1.0)
-    with pytest.raises(RuntimeError, match="`drop` and `max_step` forbid"):
+    with pytest.raises(RuntimeError, match="`drop`, `max_step` and `safe` forbid"):
         opt.audit()
     slow = eq.Optimizer(SPACE, start=START, max_step={"a": 1.0}, rng=6)
     run(slow, 8)
@@ -184,9 +184,9 @@ def test_beyond_a_cliff_it_warns_and_takes_fewer_settings_for_safe():
 def test_a_limit_that_was_passed_makes_it_more_cautious():
     space = eq.Box([(0, 1)])
     limits = Limits(np.array([0.5]), 0.5)
-    belief = eq.belief.AnywherePosterior(eq.RBF(0.1), regularizer=0.01)
-    for x, y in ((0.5, 0.0), (0.6, 0.3), (0.7, 0.2), (0.1, -2.0)):
-        belief = belief.condition(eq.Comparison([x], [0.5], y))
+    prior = eq.belief.AnywherePosterior(eq.RBF(0.1), regularizer=0.01)
+    outcomes = ((0.5, 0.0), (0.6, 0.3), (0.7, 0.2), (0.1, -2.0))
+    belief = eq.belief.infer([eq.Comparison([x], [0.5], y) for x, y in outcomes], prior)
     grid, fine = np.linspace(0, 1, 201)[:, None], Feasibility(np.ones(1))
     kept = [
         limits.within(space, belief, fine, None, np.array(tried).reshape(-1, 1)).valid(grid)

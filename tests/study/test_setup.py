@@ -38,20 +38,33 @@ EXAMPLES = {
     "confidence": ({"type": "CredibleConfidence", "deviations": 3.0}, eq.belief.CredibleConfidence(3.0)),
     "offset": ("Arbitrary", eq.Arbitrary()),
     "likelihood": ("Poisson", eq.likelihoods.Poisson()),
+    "objective": ("flux, -size", "flux, -size"),
+    "limits": (["loss <= 3", "size <= start + 1"], ["loss <= 3", "size <= start + 1"]),
+    "safe": (True, True),
 }
 """Of each part: a value that is not the default, as people write it and as an object."""
 
-NEEDS = {name: "start" for name, part in PARTS.items() if part.needs_start} | {"regularizer": "kernel"}
+NEEDS = {name: ("start",) for name, part in PARTS.items() if part.needs_start} | {
+    "regularizer": ("kernel",),
+    "limits": ("start", "objective"),
+    "safe": ("start", "objective", "limits"),
+}
+"""The parts without which a part is refused."""
 
 
 def written(name):
-    """A part, and the one it needs, as people write them."""
-    return {each: EXAMPLES[each][0] for each in (NEEDS.get(name), name) if each}
+    """A part, and those it needs, as people write them."""
+    return {each: EXAMPLES[each][0] for each in (*NEEDS.get(name, ()), name)}
 
 
 def objects(name):
     """The same as arguments of `Optimizer`."""
-    return {each: EXAMPLES[each][1] for each in (NEEDS.get(name), name) if each}
+    return {each: EXAMPLES[each][1] for each in (*NEEDS.get(name, ()), name)}
+
+
+def plain_parts(name):
+    """The others that a part needs, but for those that need it too."""
+    return {each: value for each, value in objects(name).items() if each != name}
 
 
 def settings(path):
@@ -62,6 +75,8 @@ def on_the_shell(name, value):
     match PARTS[name].kind, value:
         case "flag", True:
             return (f"--{name}",)
+        case "texts", list():
+            return [word for text in value for word in (f"--{name.removesuffix('s')}", text)]
         case _, dict():
             return f"--{name.replace('_', '-')}", json.dumps(value)
     return f"--{name.replace('_', '-')}", value
@@ -80,6 +95,8 @@ def in_the_form(name, value):
             return {f"{name}{['q1', 'q2'].index(knob)}": str(each) for knob, each in value.items()}
         case "flag", True:
             return {name: "yes"}
+        case "texts", list():
+            return {name: ", ".join(value)}
         case _, dict():
             return {name: json.dumps(value)}
     return {name: str(value)}
@@ -94,7 +111,7 @@ def test_every_row_is_an_argument_of_the_constructor_and_has_an_example():
 def test_every_row_reaches_header_shell_toml_and_form(tmp_path, name):
     made, plain = tmp_path / "made.jsonl", tmp_path / "plain.jsonl"
     eq.Optimizer(SPACE, log=made, **objects(name))
-    eq.Optimizer(SPACE, log=plain, **{each: value for each, value in objects(name).items() if each != name})
+    eq.Optimizer(SPACE, log=plain, **plain_parts(name))
     assert settings(made)[name] != settings(plain).get(name)
 
     options = [word for each, value in written(name).items() for word in on_the_shell(each, value)]

@@ -69,7 +69,7 @@ def test_limits_steps_contexts_and_many_knobs_are_said_on_the_page(tmp_path):
     assert opt.space.parameters["a"] == eq.Float(0, 1, step=0.05)
     assert opt.space.contexts == ("temp", "day")
     assert opt.space.constraint == "a + q3 <= 1"
-    limits = opt._session.state.setup.limits
+    limits = opt._session.state.setup.caution
     assert limits.drop == 0.5
     assert limits.max_step[0] == 0.1
     assert opt.space.decode(limits.start)["q29"] == 0.2

@@ -6,6 +6,11 @@ from equipoise.answer.calibration import calibration as calibration
 from equipoise.answer.calibration import duels_to as duels_to
 from equipoise.answer.caution import cautious as cautious
 from equipoise.answer.claims import Claim, Difference, Forecast, Kind, Recommendation
+from equipoise.answer.front import SURE as SURE
+from equipoise.answer.front import FrontPoint
+from equipoise.answer.front import dominated as dominated
+from equipoise.answer.front import domination as domination
+from equipoise.answer.front import hypervolume as hypervolume
 from equipoise.answer.opinions import knows_enough as knows_enough
 from equipoise.answer.opinions import opinions as opinions
 from equipoise.answer.opinions import preference as preference
@@ -20,6 +25,8 @@ from equipoise.answer.reproduction import reproduction as reproduction
 from equipoise.answer.reproduction import reproduction_of_points as reproduction_of_points
 from equipoise.answer.sequential import Interval, anytime, coin_test, needed
 from equipoise.answer.share import Share, share
+from equipoise.answer.usability import USABLE as USABLE
+from equipoise.answer.usability import LimitEstimate, Usability
 from equipoise.answer.verification import Verification, finalists
 from equipoise.answer.wording import PHRASES as PHRASES
 from equipoise.answer.wording import as_html as as_html
@@ -37,12 +44,15 @@ __all__ = [
     "Claim",
     "Difference",
     "Forecast",
+    "FrontPoint",
     "Interval",
     "Kind",
+    "LimitEstimate",
     "Rank",
     "Recommendation",
     "Share",
     "Standing",
+    "Usability",
     "Verification",
     "anytime",
     "coin_test",

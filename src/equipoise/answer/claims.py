@@ -11,11 +11,15 @@ guess      the same, of too few readings to rely on                             
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from equipoise.answer.share import Share
 from equipoise.answer.wording import EVERYTHING, as_html, claimed, differing, foreseen, sentences
 from equipoise.spaces import Readout
+
+if TYPE_CHECKING:
+    from equipoise.answer.front import FrontPoint
+    from equipoise.answer.usability import Usability
 
 Kind = Literal["theorem", "verified", "audited", "estimate", "guess"]
 
@@ -147,6 +151,8 @@ class Recommendation:
         notices: What else the user should know, such as a `WrongUnit`.
         forecast: What an audit would make of the bound about all settings; `None` if that is not known.
         signs: The numbers of the study by which that bound was calibrated; none if it was not.
+        usability: How surely it holds the limits of the study; `None` if there are none.
+        compromise: What it gains in each objective, if there are several; `None` if there is one.
     """
 
     x: Any
@@ -162,6 +168,8 @@ class Recommendation:
     notices: tuple[Warning, ...] = field(default=(), repr=False, compare=False)
     forecast: Forecast | None = field(default=None, repr=False)
     signs: Mapping[str, float] = field(default_factory=dict, repr=False, compare=False)
+    usability: "Usability | None" = None
+    compromise: "FrontPoint | None" = None
 
     @property
     def overall(self) -> Claim:

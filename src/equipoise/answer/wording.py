@@ -68,7 +68,11 @@ def sentences(best: "Recommendation") -> list[str]:
     known = best.against_start
     told = known is not None and (math.isfinite(known.low) or known.chosen is not None)
     start = [compared(known, best.unit)] if told else []
-    return [setting(best), *claims(best), *prospects(best), *start, *preferences(best), effort(best)]
+    limits = [] if best.usability is None else [str(best.usability)]
+    if best.compromise is not None:
+        return [setting(best), *limits, f"A compromise: {best.compromise.gains}.", effort(best)]
+    claimed = [*claims(best), *prospects(best)]
+    return [setting(best), *limits, *claimed, *start, *preferences(best), effort(best)]
 
 
 def as_html(best: "Recommendation") -> str:

@@ -4,7 +4,6 @@ import re
 from typing import Any
 
 import click
-import numpy as np
 
 from equipoise._validation import NUMBER
 from equipoise.cli.common import BLOCK, CONTEXT, WORKER, Said, assignments, context_of, setting, study_command
@@ -39,20 +38,31 @@ def beside_it(text: str) -> tuple[str, float]:
     return name.strip(), number(value)
 
 
-def reading(text: str) -> Any:
-    """Return a reading: a number, or successes and trials."""
+def reading(words: tuple[str, ...]) -> Any:
+    """Return a reading: a number, successes and trials, or numbers by name.
+
+    Example:
+        >>> reading(("0.83",)), reading(("flux=3.1", "loss=0.4"))
+        (0.83, {'flux': 3.1, 'loss': 0.4})
+    """
+    text = " ".join(words)
     try:
         return parsed(text)
     except ValueError:
-        message = f"{text!r} is not a valid reading, which is a number such as 0.83, or a share such as 17/200."
-        raise click.BadParameter(message) from None
+        valid = "a number such as 0.83, a share such as 17/200, or numbers by name such as flux=3.1 loss=0.4"
+        raise click.BadParameter(f"{text!r} is not a valid reading, which is {valid}.") from None
 
 
-def told(text: str) -> Any:
+def told(words: tuple[str, ...]) -> Any:
     """Return a reading, or the answer of a judge, in words."""
-    return text if any(text in words for words in SCALES.values()) else reading(text)
+    text = " ".join(words)
+    return text if any(text in scale for scale in SCALES.values()) else reading(words)
 
 
+VALUE = click.argument("value", nargs=-1, required=True)
+MISSING = click.option(
+    "--missing", multiple=True, metavar="NAME", help="A number that there is not this time; repeatable."
+)
 TRIAL = click.argument("trial", type=count)
 SIGNED = {"ignore_unknown_options": True}  # -0.5 is a number, not an option
 
@@ -83,12 +93,14 @@ def ask(opt: Optimizer, worker: str | None, context: tuple[str, ...]) -> Said:
 equipoise tell study.jsonl 1 -1.2e-3 --time 1731660000 --error 0.05
 equipoise tell study.jsonl 2 0.9 --x '{"q1": 1.98, "q2": 0.5}'
 equipoise tell study.jsonl 3 0.7 --block tuesday --covariate temperature=21.3
-equipoise tell study.jsonl 4 17/200                        of a study begun with --likelihood Binomial""",
+equipoise tell study.jsonl 4 17/200                        of a study begun with --likelihood Binomial
+equipoise tell study.jsonl 5 flux=3.1 loss=0.4             of a study begun with --objective and --limit""",
     short_help="Report a reading.",
     context_settings=SIGNED,
 )
 @TRIAL
-@click.argument("value", type=reading)
+@VALUE
+@MISSING
 @click.option("--x", metavar="JSON", help="Where it was really measured, if that is not where it should have been.")
 @click.option("--time", type=number, help="When it was measured, in any unit; compared with the study's max_gap.")
 @click.option("--error", type=number, default=0.0, help="The reading's own standard error.")
@@ -103,18 +115,22 @@ equipoise tell study.jsonl 4 17/200                        of a study begun with
 def tell(
     opt: Optimizer,
     trial: int,
-    value: Any,
+    value: tuple[str, ...],
     x: str | None,
     block: str | None,
     covariates: tuple[str, ...],
     **more: Any,
 ) -> Said:
-    """Report the reading VALUE of a TRIAL. Telling the same twice changes nothing; another value is refused."""
+    """Report the reading VALUE of a TRIAL. Telling the same twice changes nothing; another value is refused.
+
+    VALUE is a number; if the study has an objective and limits by name, it is all of them, such as flux=3.1 loss=0.4.
+    """
+    read = reading(value)
     if block is not None:
         opt.begin_block(block)
     beside = dict(map(beside_it, covariates))
-    opt.tell(trial, value, x=None if x is None else setting("--x", x), covariates=beside, **more)
-    data = {"id": trial, "value": value, "readings": opt.readings}
+    opt.tell(trial, read, x=None if x is None else setting("--x", x), covariates=beside, **more)
+    data = {"id": trial, "value": read, "readings": opt.readings}
     return data, f"Trial {trial} is told: reading {opt.readings}."
 
 
@@ -143,15 +159,17 @@ def expire(opt: Optimizer, trial: int) -> Said:
     context_settings=SIGNED,
 )
 @TRIAL
-@click.argument("value", type=told)
+@VALUE
+@MISSING
 @click.option("--x", metavar="JSON", help="Where it was really measured.  [default: as told before]")
 @click.option("--time", type=number, help="When it was measured.  [default: as told before]")
 @click.option("--error", type=number, help="The reading's own standard error.  [default: as told before]")
-def correct(opt: Optimizer, trial: int, value: Any, x: str | None, **more: Any) -> Said:
+def correct(opt: Optimizer, trial: int, value: tuple[str, ...], x: str | None, **more: Any) -> Said:
     """Replace the reading of a TRIAL, or the answer to a pair, by VALUE, as if it had been told. The log keeps both."""
-    opt.correct(trial, value, x=None if x is None else setting("--x", x), **more)
-    shown = value if isinstance(value, str) else written(*np.atleast_1d(value).tolist())
-    return {"id": trial, "value": value}, f"Trial {trial} is corrected to {shown}."
+    now = told(value)
+    opt.correct(trial, now, x=None if x is None else setting("--x", x), **more)
+    shown = now if isinstance(now, str) else written(*now) if isinstance(now, tuple) else written(now)
+    return {"id": trial, "value": now}, f"Trial {trial} is corrected to {shown}."
 
 
 @study_command("retract", "equipoise retract study.jsonl 3", short_help="Take a reading or a failure back.")
@@ -170,8 +188,8 @@ def undo(opt: Optimizer) -> Said:
     stands again. A retraction: what was taken back is told again.
     """
     trial = opt.undo()
-    told = [record for record in opt.records(aside=False, trials=[trial]) if record.value is not None]
-    now: dict[int, Any] = {record.trial: (record.value, record.said) for record in told}
+    read = [record for record in opt.records(aside=False, trials=[trial]) if record.value is not None]
+    now: dict[int, Any] = {record.trial: (record.told, record.said) for record in read}
     now |= {pair.id: (answer, answer) for pair, answer in opt.study.answers()}
     if trial in now:
         value, said = now[trial]

@@ -36,10 +36,10 @@ def repeated(opt: Optimizer, rows: Sequence[Row]) -> list[bool]:
     left: dict[tuple[str, ...], Counter[tuple[Any, ...]]] = {}
     found = []
     for row in rows:
-        names = tuple(sorted(set(row) - {"covariates"}))
+        names = tuple(sorted(set(row) - {"covariates", "missing"}))
         if names not in left:
             left[names] = Counter(tuple(each[name] for name in names) for each in known)
-        key = tuple(_point(opt, row[name]) if name in SETTINGS else row[name] for name in names)
+        key = tuple(_point(opt, row[name]) if name in SETTINGS else _key(row[name]) for name in names)
         found.append(left[names][key] > 0)
         left[names][key] -= 1
     return found
@@ -48,10 +48,14 @@ def repeated(opt: Optimizer, rows: Sequence[Row]) -> list[bool]:
 def _said(opt: Optimizer, record: Record) -> dict[str, Any]:
     """Return what may be compared with the arguments of a row, by their names."""
     places = [_point(opt, x) for x in record.places.values()]
-    value = record.value if record.of is None else (record.value, record.of)
     known = {name: getattr(record, name) for name in ("block", "time", "error", "steps")}
-    said = {"value": value if record.steps is None else record.answer, "judge": record.worker or ""}
+    said = {"value": _key(record.told) if record.steps is None else record.answer, "judge": record.worker or ""}
     return known | said | dict(zip(SETTINGS, places, strict=False))
+
+
+def _key(said: Any) -> Any:
+    """Return an answer so that equal ones are equal: numbers by name in the order of their names."""
+    return tuple(sorted(said.items())) if isinstance(said, Mapping) else said
 
 
 def _point(opt: Optimizer, x: Any) -> tuple[float, ...]:

@@ -46,6 +46,8 @@ NOTATION: dict[str, dict[str, Any]] = {
     "number": {"type": float},
     "count": {"type": click.IntRange(min=0)},
     "flag": {"is_flag": True, "default": None},
+    "text": {"metavar": "TEXT"},
+    "texts": {"multiple": True, "metavar": "TEXT", "help": "  Repeated."},
     "by name": {"multiple": True, "metavar": "NAME=VALUE", "help": " Repeated, with commas between, or as JSON."},
 }
 """How an option is written, by the kind of the part."""
@@ -54,11 +56,12 @@ TOML = """
 A TOML file says the same, and more where you want more:
 
 \b
-  minimize = true
   seed = 0
   start = {q1 = 0, rate = 1e-3, gap = 0.5, n = 4, mode = "a", temp = 21, lens = "in"}
   drop = 0.5
   max_step = {q1 = 0.2, gap = 0.1}
+  objective = "flux"                             # "-size" makes size small; "flux, -size" is about both
+  limits = ["loss <= 3", "size <= start + 1"]
   constraint = ["q1 + n <= 8", "mode != 'b' or rate < 0.01"]
   [parameters]
   q1 = {type = "float", low = -2, high = 2, unit = "mm"}
@@ -84,12 +87,13 @@ def _part_options(function: F) -> F:
     """Give a command an option for each part of a study, those that most people need first."""
     for name, part in sorted(PARTS.items(), key=lambda row: row[1].rare)[::-1]:  # click lists the last one first
         form = NOTATION[part.kind]
-        function = click.option(_option(name), **form | {"help": part.help + form.get("help", "")})(function)
+        said = form | {"help": part.help + form.get("help", "")}
+        function = click.option(_option(name, part.kind), name, **said)(function)
     return function
 
 
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
+def _option(name: str, kind: str = "") -> str:
+    return f"--{(name.removesuffix('s') if kind == 'texts' else name).replace('_', '-')}"
 
 
 @command(
@@ -99,6 +103,7 @@ equipoise new study.jsonl --log-float rate 1e-4 1e-1 --int n 1 8 --choice mode a
 equipoise new study.jsonl --float q1 0 1 --float q2 0 1 --constraint 'q1 + q2 <= 1'
 equipoise new study.jsonl --float q1 -2 2 --step-float gap 0 1 0.1 --context temp 0 40
 equipoise new study.jsonl --float q1 -2 2 --float q2 -1 1 --start q1=0 --start q2=0 --drop 0.5 --max-step q1=0.2
+equipoise new study.jsonl --float q1 -2 2 --start q1=0 --objective flux --limit 'loss <= 3' --limit 'size <= start + 1'
 equipoise new study.jsonl --config study.toml""",
     short_help="Start a study.",
     help="Start a study: a new file that will hold everything.\n\n" + TOML.strip("\n"),

@@ -145,7 +145,8 @@ def _places(event: Asked, space: Domain) -> dict[int, str]:
 
 
 def _numbers(reading: Reading) -> str:
-    return repr(reading.value) if reading.of is None else written(reading.value, reading.of)
+    said = reading.said
+    return written(*said) if isinstance(said, tuple) else repr(said) if isinstance(said, float) else written(said)
 
 
 def _told(event: Event, where: dict[int, str], space: Domain) -> str:

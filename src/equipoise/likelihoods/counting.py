@@ -1,5 +1,7 @@
-"""Numbers, counts and shares as programs give them, and as people write them."""
+"""Numbers, counts, shares and numbers by name as programs give them, and as people write them."""
 
+import re
+from collections.abc import Mapping
 from typing import Any
 
 from equipoise import _validation as check
@@ -28,12 +30,14 @@ def count(name: str, value: Any, at_least: int = 0) -> float:
 
 
 def parsed(text: str) -> Any:
-    """Return the answer that people or programs wrote: a number; or two with a slash between them, as a tuple.
+    """Return the answer that people or programs wrote: a number; two with a slash between them, as a tuple; or by name.
 
     Example:
-        >>> parsed("0.83"), parsed("17/200")
-        (0.83, (17.0, 200.0))
+        >>> parsed("0.83"), parsed("17/200"), parsed("flux=3.1 loss=0.4")
+        (0.83, (17.0, 200.0), {'flux': 3.1, 'loss': 0.4})
     """
+    if "=" in text:
+        return by_name(text)
     parts = text.strip().replace("\N{MINUS SIGN}", "-").split("/")
     if len(parts) > 2 or any(NUMBER.fullmatch(part.strip()) is None for part in parts):
         raise ValueError(f"`value` must be a number such as 0.83, or a share such as 17/200, got {text!r}")
@@ -41,13 +45,31 @@ def parsed(text: str) -> Any:
     return numbers if len(numbers) == 2 else numbers[0]
 
 
-def written(value: float, of: float | None = None) -> str:
+def by_name(text: str) -> dict[str, float]:
+    """Return numbers by name, from words with a comma or a space between them.
+
+    Example:
+        >>> by_name("flux = 3.1, loss=-4e-1")
+        {'flux': 3.1, 'loss': -0.4}
+    """
+    found: dict[str, float] = {}
+    for word in re.split(r"\s*[,;\s]\s*", re.sub(r"\s*=\s*", "=", text.strip().strip(",;"))):
+        name, _, number = word.replace("\N{MINUS SIGN}", "-").partition("=")
+        if not name or name in found or NUMBER.fullmatch(number) is None:
+            raise ValueError(f"`value` must be numbers by name, each once, such as flux=3.1 loss=0.4, got {text!r}")
+        found[name] = float(number)
+    return found
+
+
+def written(value: float | Mapping[str, float], of: float | None = None) -> str:
     """Return an answer as people write it: `parsed` undoes it.
 
     Example:
-        >>> written(0.83), written(17.0), written(17.0, 200.0)
-        ('0.83', '17', '17/200')
+        >>> written(0.83), written(17.0), written(17.0, 200.0), written({"flux": 3.1, "loss": 0.4})
+        ('0.83', '17', '17/200', 'flux=3.1 loss=0.4')
     """
+    if isinstance(value, Mapping):
+        return " ".join(f"{name}={_plain(number)}" for name, number in value.items())
     return "/".join(_plain(each) for each in (value, of) if each is not None)
 
 

@@ -28,6 +28,7 @@ from equipoise.log.parts import restored as restored
 from equipoise.log.streams import AUDIT as AUDIT
 from equipoise.log.streams import COINS as COINS
 from equipoise.log.streams import DESIGN as DESIGN
+from equipoise.log.streams import FRONT as FRONT
 from equipoise.log.streams import PAIRS as PAIRS
 from equipoise.log.streams import PROPOSE as PROPOSE
 from equipoise.log.streams import RANKS as RANKS

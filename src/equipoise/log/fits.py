@@ -4,7 +4,8 @@ So a study that is resumed need not fit again.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -23,15 +24,22 @@ class KeptFit:
     Attributes:
         model: The model of f and the offset, and after how many lessons it was fitted.
         judged: What was learned from judges, and after how many answers.
+        beside: The model of each output beside the first objective, by name, if there are several numbers a trial.
     """
 
     model: Milestone | None = None
     judged: JudgeFit | None = None
+    beside: Mapping[str, Milestone] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, model: Milestone | None = None, judged: JudgeFit | None = None) -> "KeptFit | None":
-        """Return a fit of these parts; `None` if there is neither."""
-        return None if model is None and judged is None else cls(model, judged)
+    def of(
+        cls,
+        model: Milestone | None = None,
+        judged: JudgeFit | None = None,
+        beside: Mapping[str, Milestone] = MappingProxyType({}),
+    ) -> "KeptFit | None":
+        """Return a fit of these parts; `None` if there is none of them."""
+        return None if model is None and judged is None and not beside else cls(model, judged, beside)
 
     def to_json(self) -> dict[str, Any]:
         """Return the fit as JSON; numbers keep all their digits.
@@ -44,7 +52,8 @@ class KeptFit:
             ([0.2, 1.5], [{'name': 'anna', 'noise': 1.0, 'advantage': 0.2, 'thresholds': [[3, 0.4]]}])
         """
         said = {} if self.model is None else _model(self.model)
-        return said if self.judged is None else said | {"judged": _judged(self.judged)}
+        said |= {} if self.judged is None else {"judged": _judged(self.judged)}
+        return said | ({"beside": {name: _model(fit) for name, fit in self.beside.items()}} if self.beside else {})
 
     @classmethod
     def from_json(cls, content: Any) -> "KeptFit":
@@ -52,7 +61,9 @@ class KeptFit:
         if not isinstance(content, Mapping):
             raise TypeError(f"`fit` must be what was learned, got {content!r}")
         judged = _to_judged(content["judged"]) if "judged" in content else None
-        return cls(_to_model(content) if judged is None or "lessons" in content else None, judged)
+        beside = _to_beside(content.get("beside", {}))
+        alone = judged is None and not beside
+        return cls(_to_model(content) if alone or "lessons" in content else None, judged, beside)
 
 
 def _model(fit: Milestone) -> dict[str, Any]:
@@ -78,6 +89,12 @@ def _to_model(content: Mapping[str, Any]) -> Milestone:
         _names(content.get("estranged", [])),
     )
     return Milestone(check.count("lessons", content["lessons"]), learned)
+
+
+def _to_beside(content: Any) -> dict[str, Milestone]:
+    if not isinstance(content, Mapping) or not all(isinstance(fit, Mapping) for fit in content.values()):
+        raise TypeError(f"`beside` must be what was learned of each output, got {content!r}")
+    return {check.name("beside", name): _to_model(fit) for name, fit in content.items()}
 
 
 def _judged(fit: JudgeFit) -> dict[str, Any]:

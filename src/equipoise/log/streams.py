@@ -11,7 +11,7 @@ from numpy.random import Generator, Philox, default_rng
 
 from equipoise._typing import Seed
 
-PROPOSE, RECOMMEND, DESIGN, AUDIT, COINS, RANKS, PAIRS = 0, 1, 2, 3, 4, 5, 15
+PROPOSE, RECOMMEND, DESIGN, AUDIT, COINS, RANKS, FRONT, PAIRS = 0, 1, 2, 3, 4, 5, 6, 15
 """What a stream is for; streams of one number and another purpose are independent."""
 
 

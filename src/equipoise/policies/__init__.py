@@ -5,7 +5,9 @@ from equipoise.policies.bose import NEGLIGIBLE as NEGLIGIBLE
 from equipoise.policies.bose import TOLERANCE as TOLERANCE
 from equipoise.policies.bose import balanced as balanced
 from equipoise.policies.bose import coefficient as coefficient
+from equipoise.policies.challenger import SURELY as SURELY
 from equipoise.policies.challenger import Challenger
+from equipoise.policies.challenger import safest as safest
 from equipoise.policies.eubo import EUBO
 from equipoise.policies.eubo import expected_best as expected_best
 from equipoise.policies.eubo import once_each as once_each
@@ -35,6 +37,10 @@ from equipoise.policies.thompson import PROMISING as PROMISING
 from equipoise.policies.thompson import RANDOM as RANDOM
 from equipoise.policies.thompson import DoubleThompson
 from equipoise.policies.ucb import UCB
+from equipoise.policies.weighing import drawn as drawn
+from equipoise.policies.weighing import simplex as simplex
+from equipoise.policies.weighing import two_compromises as two_compromises
+from equipoise.policies.weighing import weighed as weighed
 
 __all__ = [
     "BOSE",

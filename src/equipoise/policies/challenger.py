@@ -2,15 +2,30 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 from numpy.random import Generator
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.belief import Array, Belief, namespace
+from equipoise.belief import Array, Belief, fair_argmax, namespace
 from equipoise.data import Proposal
 from equipoise.policies.policy import Candidates, Chance, chosen
 from equipoise.policies.search import Score, optimism
 from equipoise.reductions import TwoPoint
+
+SURELY = 0.95
+"""A setting holds its limits, as far as is known, if it does so with this probability."""
+
+
+def safest(mean: FloatArray, holds: FloatArray, rng: Generator) -> int:
+    """Return the best candidate that surely holds all limits; the one that most probably does if none surely does.
+
+    Example:
+        >>> safest(np.array([1.0, 2.0, 3.0]), np.array([1.0, 0.96, 0.5]), np.random.default_rng(0))
+        1
+    """
+    sure = holds >= SURELY
+    return fair_argmax(np.where(sure, mean, -np.inf) if sure.any() else holds, rng)
 
 
 @dataclass(frozen=True)
@@ -64,6 +79,24 @@ class Challenger:
     def __call__(self, belief: Belief, rng: Generator) -> Proposal:
         """Propose the leader and its challenger."""
         return chosen(self, belief, rng)
+
+    def within(self, belief: Belief, holds: FloatArray, rng: Generator) -> Proposal:
+        """Propose a leader that holds all limits, and the candidate of largest optimism times the probability to.
+
+        Args:
+            belief: The candidates.
+            holds: The probability that each of them holds all limits, shape (m,).
+            rng: The source of randomness.
+        """
+        leader = safest(belief.mean, holds, rng)
+        widening = float(self.widening(rng.exponential()))
+        psi = belief.psi(leader)
+        gain = np.maximum(belief.mean - belief.mean[leader] + widening * belief.width(psi), 0.0)
+        if holds[leader] < SURELY:
+            gain = np.sqrt(psi)  # no limit was ever seen to hold: first find where they do
+        merit = gain * holds  # METHOD section 19
+        rival = fair_argmax(merit, rng) if merit.max() > 0 else leader
+        return Proposal.pair(belief.points[leader], belief.points[rival])
 
     def choose(self, belief: Candidates, chance: Chance) -> tuple[Array, ...]:
         """Return the indices of the leader and of the candidate that may beat it by the most."""

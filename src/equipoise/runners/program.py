@@ -2,16 +2,19 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
 
+from equipoise._validation import NUMBER
 from equipoise.data import Trial
 from equipoise.likelihoods import parsed
 from equipoise.runners.launcher import Ended, Launcher, Order
@@ -108,12 +111,14 @@ def status(code: int) -> str:
     return f"exit status {code}"
 
 
-TOLD = ("value", "x", "time", "error", "block", "covariates")
+TOLD = ("value", "x", "time", "error", "block", "covariates", "missing")
 """What a program may say of a reading."""
 
 
 def reading(out: str) -> dict[str, Any]:
-    r"""Return the reading a program printed as its last line: a number, a share, or a JSON object with "value".
+    r"""Return the reading a program printed as its last line: a number, a share, numbers by name, or a JSON object.
+
+    A JSON object has a "value", or the numbers by name. All lines such as `flux = 3.1` that end the output are read.
 
     Example:
         >>> reading("warming up\n0.83")
@@ -122,17 +127,37 @@ def reading(out: str) -> dict[str, Any]:
         {'value': (17.0, 200.0)}
         >>> reading('{"value": 0.83, "error": 0.02}')
         {'value': 0.83, 'error': 0.02}
+        >>> reading("ready\nflux=3.1\nloss=0.4")
+        {'value': {'flux': 3.1, 'loss': 0.4}}
+        >>> reading('{"flux": 3.1, "loss": null, "time": 12.5}')
+        {'value': {'flux': 3.1}, 'time': 12.5, 'missing': ['loss']}
     """
     last = out.strip().rpartition("\n")[2]
     try:
-        data = json.loads(last) if last.startswith("{") else {"value": parsed(last)}
+        data = json.loads(last) if last.startswith("{") else {"value": parsed(_named_lines(out) or last)}
     except (ValueError, RecursionError):
         raise FailedError(f'its last line must be a number, or JSON with "value", got {last[:80]!r}') from None
+    if isinstance(data.get("value"), Mapping) and set(data["value"]) & set(TOLD):
+        raise FailedError(f"its numbers must not be called {', '.join(TOLD)}, got {last[:80]!r}")
     if data.get("failed"):
         raise FailedError(str(data["failed"]))
+    numbers = {name: value for name, value in data.items() if name not in (*TOLD, "failed", "id")}
+    if "value" not in data and any(value is not None for value in numbers.values()):
+        data["value"] = {name: value for name, value in numbers.items() if value is not None}
+        data["missing"] = [name for name, value in numbers.items() if value is None] or None
     if data.get("value") is None:
         raise FailedError(f'its JSON must have a "value", got {last[:80]}')
     return {name: data[name] for name in TOLD if data.get(name) is not None}
+
+
+NAMED_LINE = re.compile(rf"\s*[^\W\d][\w.:/]*\s*=\s*{NUMBER.pattern}\s*", re.IGNORECASE)
+"""A line such as `flux = 3.1`."""
+
+
+def _named_lines(out: str) -> str:
+    """Return the lines with a name and a number that end an output, as one; nothing if the last one has none."""
+    named = takewhile(NAMED_LINE.fullmatch, reversed(out.strip().split("\n")))
+    return " ".join(reversed(list(named)))
 
 
 def json_line(data: Any) -> str:

@@ -43,6 +43,7 @@ from equipoise.study.alerts import (
 )
 from equipoise.study.ledger import Entry
 from equipoise.study.lessons import calmly, overdue
+from equipoise.study.outputs import Taught, of_output
 from equipoise.study.views import Setting, last_set
 
 if TYPE_CHECKING:
@@ -237,7 +238,10 @@ class Changes:
     def _replaced(self, event: Teaching, again: "State") -> Change:
         """Return the change to a state made anew, which an event leads to, and with which fits."""
         readings = isinstance(event, Retracted) or isinstance(event.answer, Reading)
-        fitted = replace(event, fit=again.lessons.fitted(event.fit, self.later, readings))
+        fit = again.lessons.fitted(event.fit, self.later, readings)
+        given = {} if event.fit is None else event.fit.beside
+        known = {} if again.beside is None else again.beside.fitted(given, self.later)
+        fitted = replace(event, fit=KeptFit.of(*((None, None) if fit is None else (fit.model, fit.judged)), known))
         state = self.state
 
         def made(at: str | None) -> None:
@@ -285,12 +289,19 @@ class Changes:
         def learn() -> None:
             state.ledger.record(i, reading, strange)
             state.lessons.comparisons.add(lessons, fit, belief, deferred)
+            if state.beside is not None and beside is not None:
+                state.beside.add(beside)
             state.baseline = baseline
             if late:
                 state.ledger.give_up(entry)
 
+        beside = self._beside(event, now, entry.usable(), comparable=not (entry.void or late))
         alert = self._alert(now, late, belief) or dead_alert(state.ledger, reading.value, now.point(i))
-        return self._change(replace(event, fit=KeptFit.of(fit), deferred=deferred), learn, alert)
+        return self._change(
+            replace(event, fit=KeptFit.of(fit, None, {} if beside is None else beside.fits), deferred=deferred),
+            learn,
+            alert,
+        )
 
     def _adding(self, event: Added) -> Change:
         """Return the change that a reading makes which was not asked for."""
@@ -307,19 +318,24 @@ class Changes:
         lessons = () if event.withdrawn else self._taught(replace(entry, number=-1), comparable=False)
         comparisons = self.state.lessons.comparisons
         belief, fit = comparisons.after(lessons, _model(event), self.later)
+        beside = self._beside(event, replace(entry, number=-1), [], comparable=False, withdrawn=event.withdrawn)
 
         def learn() -> None:
             self.state.ledger.add(entry)
             comparisons.add(lessons, fit, belief)
+            if self.state.beside is not None and beside is not None:
+                self.state.beside.add(beside)
 
         alert = None if belief is None else estranged_alert(belief, comparisons.belief)
-        return self._change(replace(event, fit=KeptFit.of(fit)), learn, alert)
+        return self._change(
+            replace(event, fit=KeptFit.of(fit, None, {} if beside is None else beside.fits)), learn, alert
+        )
 
     def _alert(self, entry: Entry, late: bool, belief: StudyBelief | None) -> Warning | None:
         """Return what the user should know of a duel once a reading is learned; later that is known no more."""
         setup = self.state.setup
         found: Warning | None = None
-        limits = setup.limits
+        limits = setup.caution
         if belief is not None:
             before = self.state.lessons.comparisons.belief
             found = estranged_alert(belief, before)
@@ -345,6 +361,35 @@ class Changes:
     def _must_be_known(self, point: FloatArray) -> None:
         """Refuse a point of which nothing can be known, since f is known at listed points only."""
         self.state.setup.prior.posterior.at(point[None])
+
+    def _beside(
+        self,
+        event: Told | Added,
+        entry: Entry,
+        before: Sequence[Reading | None],
+        comparable: bool,
+        withdrawn: bool = False,
+    ) -> Taught | None:
+        """Return what a reading teaches of the outputs beside the first objective; `None` if there are none.
+
+        Args:
+            event: What happened.
+            entry: The question with the new reading.
+            before: The readings that it had, `None` for each that was missing.
+            comparable: Whether its readings may be combined.
+            withdrawn: Whether the reading counts no more.
+        """
+        setup, course, lessons = self.state.setup, self.state.beside, {}
+        if course is None:
+            return None
+        for name, law in setup.laws.items():
+            known = [of_output(reading, name) for reading in before] if law.learns_readings else []
+            now = [of_output(reading, name) for reading in entry.usable()]
+            number, sign = float(entry.number), setup.signs[name]
+            taught = teaches(entry.duel, now, law, number=number, sign=sign, comparable=comparable)
+            lessons[name] = () if withdrawn else taught[len(known) - known.count(None) :]
+        fits = {} if event.fit is None else event.fit.beside
+        return course.after(lessons, fits, self.later)
 
     def _must_be_planned(self, plan: int | None) -> None:
         if plan is not None and plan >= len(self.state._plans):

@@ -14,6 +14,7 @@ is too sure, and raises k by one.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ from equipoise.log import Added, Asked, Event, Failed, Handed, Noted, Told
 from equipoise.policies import measured
 from equipoise.spaces import Domain, Restricted
 from equipoise.study.ledger import Ledger
+from equipoise.study.outputs import Limit, Named, Slack
 
 ROUNDING = 1e-12
 """By how much a difference may exceed a limit: coordinates are rounded."""
@@ -162,13 +164,28 @@ class Limits:
         return self.drop is None and self.max_step is None
 
     def within(
-        self, space: Domain, belief: StudyBelief, feasible: Feasibility, reach: Reach | None, tried: FloatArray
+        self,
+        space: Domain,
+        belief: StudyBelief,
+        feasible: Feasibility,
+        reach: Reach | None,
+        tried: FloatArray,
+        named: Named | None = None,
     ) -> Domain:
-        """Return the part of a space that may be proposed now."""
-        if self.none:
+        """Return the part of a space that may be proposed now.
+
+        Args:
+            space: The part of the space at the present context.
+            belief: The belief.
+            feasible: Where readings can be had.
+            reach: What is within a step, if steps are limited.
+            tried: The points that were asked for and measured there, shape (n, d).
+            named: What is believed of the measured limits, if nothing may be proposed that may break them.
+        """
+        if self.none and named is None:
             return space if feasible.certain else Restricted(space, feasible.allows)
         here = replace(self, start=_moved(space, self.start))
-        safe = here._safety(space, belief, tried)
+        safe = here._safety(space, belief, tried, named)
 
         def keep(points: FloatArray) -> NDArray[np.bool_]:
             kept = feasible.allows(points)
@@ -179,12 +196,19 @@ class Limits:
 
         return Restricted(space, keep, here._anchors(space, belief.posterior, keep, reach))
 
-    def attainable(self, space: Domain, belief: StudyBelief, feasible: Feasibility, tried: FloatArray) -> Domain:
+    def attainable(
+        self,
+        space: Domain,
+        belief: StudyBelief,
+        feasible: Feasibility,
+        tried: FloatArray,
+        named: Named | None = None,
+    ) -> Domain:
         """Return the part of a space of which something may be claimed: it is safe, and a step from what was tried."""
         assert self.start is not None
         visited = space.snap(np.concatenate((self.start[None], tried)))
         here = replace(self, start=visited[0])
-        safe, step = here._safety(space, belief, tried), self.max_step
+        safe, step = here._safety(space, belief, tried, named), self.max_step
         places = visited[_linalg.firsts(visited)]
 
         def keep(points: FloatArray) -> NDArray[np.bool_]:
@@ -200,34 +224,35 @@ class Limits:
         """Return those of some settings, shape (d,) each, that are worse than the start by more than the drop."""
         if self.drop is None or not points:
             return []
-        return self._below(cautious(belief, UNIT_DROPS * self.drop), self.drop, np.array(points))
+        return list(_broken(self._dropped(belief, self.drop), np.array(points)))
 
-    def _safety(self, space: Domain, belief: StudyBelief, tried: FloatArray) -> Keep:
-        """Return what says which points are hardly worse than the start by more than the drop."""
-        drop = self.drop
-        if drop is None:
-            return lambda points: np.ones(len(points), dtype=np.bool_)
-        posterior = cautious(belief, UNIT_DROPS * drop)
+    def _safety(self, space: Domain, belief: StudyBelief, tried: FloatArray, named: Named | None = None) -> Keep:
+        """Return what says which points hardly drop below the start by too much, and hardly break a limit."""
+        slacks = [] if self.drop is None else [self._dropped(belief, self.drop)]
+        slacks += [] if named is None else named.slacks(partial(_wary, named))
         here = space.snap(tried) if len(tried) else tried
-        k = SAFE_DEVIATIONS + len(self._below(posterior, drop, here[_linalg.firsts(here)]))
+        places = here[_linalg.firsts(here)]
+        known = [(slack, SAFE_DEVIATIONS + len(_broken(slack, places))) for slack in slacks]
 
         def safe(points: FloatArray) -> NDArray[np.bool_]:
-            mean, sd = self._above_start(posterior, points)
-            kept: NDArray[np.bool_] = mean - k * sd >= -drop  # METHOD section 14
+            kept = np.ones(len(points), dtype=np.bool_)
+            for slack, k in known:
+                mean, sd = slack(points)
+                kept &= mean - k * sd >= 0  # METHOD section 14
             return kept
 
         return safe
 
-    def _below(self, posterior: Posterior, drop: float, points: FloatArray) -> list[FloatArray]:
-        """Return the points, shape (m, d), that turned out to be worse than the start by more than the drop."""
-        mean, sd = self._above_start(posterior, points)
-        return list(points[mean + UNSAFE_DEVIATIONS * sd < -drop])
+    def _dropped(self, belief: StudyBelief, drop: float) -> Slack:
+        """Return what says how far points are from dropping below the start by too much."""
+        posterior, start = cautious(belief, UNIT_DROPS * drop), self.start
+        assert start is not None
 
-    def _above_start(self, posterior: Posterior, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return mean and standard deviation of how much better points are than the start, shapes (m,)."""
-        assert self.start is not None
-        belief = posterior.at(np.concatenate((self.start[None], points)))
-        return (belief.mean - belief.mean[0])[1:], np.sqrt(belief.psi(0))[1:]
+        def slack(points: FloatArray) -> tuple[FloatArray, FloatArray]:
+            here = posterior.at(np.concatenate((start[None], points)))
+            return (here.mean - here.mean[0])[1:] + drop, np.sqrt(here.psi(0))[1:]
+
+        return slack
 
     def _anchors(self, space: Domain, posterior: Posterior, keep: Keep, reach: Reach | None) -> FloatArray:
         """Return where to look from, shape (k, d): where the machine stands if steps are limited, or else the start.
@@ -243,6 +268,21 @@ class Limits:
         best = known[np.argsort(-posterior.mean(known))[: ANCHORS - 1]] if len(known) else known
         found = np.concatenate((first[:1], best))
         return found[_linalg.firsts(found)] if len(found) else back[None]
+
+
+def _broken(slack: Slack, points: FloatArray) -> FloatArray:
+    """Return those of some points, shape (m, d), that turned out to break a limit, shape (k, d)."""
+    if not len(points):
+        return points
+    mean, sd = slack(points)
+    broken: FloatArray = points[mean + UNSAFE_DEVIATIONS * sd < 0]
+    return broken
+
+
+def _wary(named: Named, belief: StudyBelief, limit: Limit) -> Posterior:
+    """Return the belief about an output that a limit is to be relied on by: cautious in the unit of its margin."""
+    margin = abs(limit.bound) if limit.relative else abs(named.margin(limit))
+    return cautious(belief, UNIT_DROPS * margin)
 
 
 def _back(space: Domain, start: FloatArray, reach: Reach) -> FloatArray:

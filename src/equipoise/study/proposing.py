@@ -18,6 +18,7 @@ from equipoise.spaces import Domain
 from equipoise.study.defaults import default_explorer, judging_policy
 from equipoise.study.exploring import Explorer, apart, sequence, unasked
 from equipoise.study.gate import Checkpoint
+from equipoise.study.outputs import Named, compromise, likely, limited_proposal
 from equipoise.study.plans import Plan
 from equipoise.study.requests import named
 from equipoise.study.setup import Setup
@@ -73,10 +74,12 @@ class Proposer:
         if plan is not None:
             return TwoPoint()(gate.admit(self._planned(state, plan, rng), rng), rng)
         belief, proposal = state.anticipated(), None
+        named = state.named(self.space, belief)
         if self.explorer is not None:
-            proposal = self.explorer(belief, state.proposed, gate.allowed, state.asked, rng, state.informed)
+            part = likely(gate.allowed, named)
+            proposal = self.explorer(belief, state.proposed, part, state.asked, rng, state.informed)
         if proposal is None:
-            proposal = self._chosen(belief.posterior, gate.allowed, state.suspect(), rng)
+            proposal = self._chosen(state, belief.posterior, gate.allowed, named, rng)
         if state.setup.start is not None and not state.proposed:
             return self._started(state.setup.start, proposal, gate, rng)
         proposal = gate.admit(proposal, rng)
@@ -136,8 +139,15 @@ class Proposer:
         left = left[feasibility.allows(left)]
         return audit_pair(self.space, state.anticipated(), feasibility, left, begun, plan.duels, rng)
 
-    def _chosen(self, posterior: Posterior, space: Domain, suspect: FloatArray | None, rng: Generator) -> Proposal:
+    def _chosen(
+        self, state: State, posterior: Posterior, space: Domain, named: Named | None, rng: Generator
+    ) -> Proposal:
         """Let the policy choose among what may be measured; a reading to be confirmed comes first."""
+        suspect = state.suspect()
+        if named is not None and named.outputs.several and named.start is not None:
+            return compromise(named, space, named.start, rng)
+        if named is not None and named.limited:
+            return limited_proposal(self.policy, posterior, space, named, rng)
         proposal = self.policy(posterior.at(candidates(space, posterior, self.policy.scores, rng)), rng)
         if suspect is not None and len(proposal.points) == 2 and bool(space.valid(suspect[None])[0]):
             return Proposal.pair(proposal.points[0], suspect)

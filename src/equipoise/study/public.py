@@ -199,6 +199,7 @@ class Study:
         """
         rows = [{str(name): cell for name, cell in row.items()} for row in frame.to_dict("records")]
         how = {"value": value, "covariates": tuple(covariates), "block": block, "judgements": judgements}
+        how |= {"outputs": self.setup.columns}
         table = Table.of(self._session.space, list(map(str, frame.columns)), rows, **how)
         found = [row for row in map(table.read, rows) if row is not None]
         return self._session.add(map(Addition.of, found))

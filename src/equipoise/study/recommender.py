@@ -1,5 +1,7 @@
 """What a study claims: its recommendation, the difference of two settings, the test of its coins."""
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -8,9 +10,11 @@ from equipoise import _linalg
 from equipoise._typing import FloatArray
 from equipoise.answer import (
     Difference,
+    FrontPoint,
     Rank,
     Recommendation,
     Standing,
+    Usability,
     coin_test,
     difference,
     finalists,
@@ -19,10 +23,11 @@ from equipoise.answer import (
     recommended,
 )
 from equipoise.data import Duel
-from equipoise.log import COINS, RANKS, RECOMMEND, Asked, Planned, Streams
+from equipoise.log import COINS, FRONT, RANKS, RECOMMEND, Asked, Planned, Streams
 from equipoise.spaces import Domain
 from equipoise.study.alerts import wrong_unit
 from equipoise.study.gate import Checkpoint
+from equipoise.study.outputs import TOLERANCE, chosen, front, wanted
 from equipoise.study.state import State
 from equipoise.study.views import unit_of
 
@@ -48,13 +53,66 @@ class Recommender:
 
     def recommend(self, state: State, readings: int) -> Recommendation:
         """Return the best setting as far as is known after so many readings, and what is claimed of it."""
+        several = state.setup.outputs is not None and state.setup.outputs.several
+        return self.compromise(state) if several else self._single(state, readings)
+
+    def _single(self, state: State, readings: int) -> Recommendation:
+        """Return the best setting for the first objective."""
         standing = _standing(state, self.space)
         best = recommended(self.space, state.belief, standing, self.streams.at(readings, RECOMMEND))
         judgements = len(state.ledger.judgements)
         scale = state.setup.likelihood.scale
         unit = f"in {scale}" if scale else unit_of(state.settings)
         unit = JUDGED_UNIT if judgements and not best.readings else unit
-        return replace(best, judgements=judgements, unit=unit, notices=self.notices(state))
+        kept = self._usability(state, self.space.encode(best.x))
+        return replace(best, judgements=judgements, unit=unit, notices=self.notices(state), usability=kept)
+
+    def front(self, state: State, tolerance: float = TOLERANCE, sure: bool = True) -> list[FrontPoint]:
+        """Return the settings that are not dominated; of a study with several objectives.
+
+        Args:
+            state: The state.
+            tolerance: By which share of the range of each objective a setting must be beaten.
+            sure: Whether to leave out those that may be dominated with more than 5 %.
+        """
+        named = state.named(self.space)
+        if named is None or not named.outputs.several:
+            raise RuntimeError("a front is of several objectives, such as objective='flux, -size', and there is one")
+        standing = state.standing(self.space)
+        part = self.space if standing.attainable is None else standing.attainable
+        return front(named, part, standing, self.streams.at(state.readings, FRONT), tolerance, sure)
+
+    def compromise(
+        self, state: State, weights: Mapping[str, float] | None = None, prefer: str | None = None
+    ) -> Recommendation:
+        """Return the setting of the front that gains most, in the proportion of the weights.
+
+        Args:
+            state: The state.
+            weights: How much is wanted of each objective, by name; as much of each by default.
+            prefer: The one objective that counts, instead.
+        """
+        outputs = state.setup.outputs
+        if outputs is None or not outputs.several:
+            raise ValueError("`weights` and `prefer` choose among several objectives, and there is one")
+        share = wanted(outputs, weights, prefer)
+        best = self._single(state, state.readings)
+        points, named = self.front(state) or self.front(state, sure=False), state.named(self.space)
+        if not points or named is None:
+            return best
+        point = chosen(points, named, self.space, share)
+        first = point.against_start[outputs.first.name]
+        kept = self._usability(state, self.space.encode(point.x))
+        found = replace(best, x=point.x, gap_bound=math.inf, kind="estimate", claims=(), preferred=())
+        first = first if outputs.first.sign > 0 else -first
+        return replace(found, against_start=first, usability=kept, compromise=point)
+
+    def _usability(self, state: State, point: FloatArray) -> Usability | None:
+        """Return how surely a setting holds all limits; `None` if there are none."""
+        named = state.named(self.space)
+        if named is None or not named.limited:
+            return None
+        return Usability(float(named.surely(point[None])[0]), named.limits_at(point))
 
     def notices(self, state: State) -> tuple[Warning, ...]:
         """Return what the user should know of all claims."""
@@ -88,7 +146,7 @@ class Recommender:
             runners_up: How many of the best other points are rivals, beside the start.
             against: Rivals that are given, encoded, shape (k, d), instead.
         """
-        if state.setup.limits.max_step is not None:
+        if state.setup.caution.max_step is not None:
             raise RuntimeError("a verification goes to and fro between settings, which `max_step` forbids")
         best = self.space.encode(self.recommend(state, state.readings).x)
         if against is None:

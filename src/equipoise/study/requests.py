@@ -9,7 +9,7 @@ import numpy as np
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.data import OF, Answer, PairToJudge, Preference, Reading
+from equipoise.data import Answer, PairToJudge, Preference, Reading
 from equipoise.likelihoods import DEFAULT_STEPS, answered, known_scale
 from equipoise.log import Added, Asked, Begun, Corrected, Event, Expired, Failed, Retracted, Step, Told
 from equipoise.offsets import Circumstances
@@ -32,6 +32,7 @@ class GivenAnswer:
         block: To which block it belongs.
         covariates: What was measured beside it.
         judge: Who judged a pair.
+        missing: The outputs of which there is no number.
     """
 
     value: Any
@@ -41,25 +42,26 @@ class GivenAnswer:
     block: str | None = None
     covariates: Mapping[str, float] | None = None
     judge: str | None = None
+    missing: Sequence[str] = ()
 
     def reading(self, setup: Setup) -> Reading:
         """Return it as the reading of a trial, or refuse it."""
         if self.judge is not None:
             raise ValueError(f"`judge` is for a pair: a reading has none, got {self.judge!r}")
-        first, *rest = setup.likelihood.check("value", self.value)
+        first, values = setup.numbers(self.value, self.missing)
         return Reading(
             first,
             None if self.x is None else setup.space.encode(self.x),
             None if self.time is None else check.number("time", self.time),
             0.0 if self.error is None else check.standard_error("error", self.error),
             told=Circumstances.of(self.block, None, self.covariates),
-            values={OF: rest[0]} if rest else {},
+            values=values,
         )
 
     def preference(self, pair: PairToJudge) -> Preference:
         """Return it as the judgement of a pair, by the judge who was asked unless it names another; or refuse it."""
-        for name in ("x", "time", "error", "block", "covariates"):
-            if getattr(self, name) is not None:
+        for name in ("x", "time", "error", "block", "covariates", "missing"):
+            if getattr(self, name) not in (None, ()):
                 raise ValueError(f"`{name}` is for a reading: a judgement has none, got {getattr(self, name)!r}")
         return Preference(
             answered(self.value, pair.steps, "value"), pair.judge if self.judge is None else named(self.judge)
@@ -195,7 +197,8 @@ class Requests:
     def _must_be_as_told(self, i: int, reading: Reading) -> None:
         """Refuse a reading that contradicts what was told before; what it does not say it does not contradict."""
         told, at = self.ledger.readings[i], self.ledger.of_trial[i].point(i)
-        same = {name: (getattr(told, name), getattr(reading, name)) for name in ("value", "of", "time", "error")}
+        same: dict[str, tuple[Any, Any]] = {"value": (told.said, reading.said)}
+        same |= {name: (getattr(told, name), getattr(reading, name)) for name in ("time", "error")}
         if reading.point is not None and reading.point.tobytes() != at.tobytes():
             same["x"] = (self.setup.space.decode(at), self.setup.space.decode(reading.point))
         for name, (before, now) in same.items():

@@ -14,6 +14,7 @@ from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.answer import (
     Difference,
+    FrontPoint,
     Rank,
     Recommendation,
     Reproduction,
@@ -156,9 +157,25 @@ class Session:
         """Do not go on with the plan that is under way."""
         self.change(lambda: self._cancel())
 
-    def recommend(self, context: Mapping[str, Any] | None) -> Recommendation:
-        """Return the best setting at a context."""
-        best = self.follow(lambda state: self._claims(context).recommend(state, state.readings))
+    def front(self, tolerance: float, context: Mapping[str, Any] | None) -> list[FrontPoint]:
+        """Return the settings that are not dominated at a context."""
+        return self.follow(lambda state: self._claims(context).front(state, tolerance))
+
+    def recommend(
+        self,
+        context: Mapping[str, Any] | None,
+        weights: Mapping[str, float] | None = None,
+        prefer: str | None = None,
+    ) -> Recommendation:
+        """Return the best setting at a context; of several objectives the compromise that is wanted."""
+
+        def act(state: State) -> Recommendation:
+            claims = self._claims(context)
+            if weights is None and prefer is None:
+                return claims.recommend(state, state.readings)
+            return claims.compromise(state, weights, prefer)
+
+        best = self.follow(act)
         self.deliver(best.notices)
         return best
 

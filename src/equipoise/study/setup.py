@@ -6,8 +6,9 @@ these are made from the rows. To add a part, add a row here and an argument to `
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
@@ -15,16 +16,17 @@ import numpy as np
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.belief import Confidence, LearnedModel, Posterior, StudyBelief, infer
-from equipoise.data import Encoded, Reading
+from equipoise.data import OF, Encoded, Reading
 from equipoise.kernels import Kernel
 from equipoise.likelihoods import Gaussian, Likelihood, ReadAnswers
 from equipoise.log import Codec, Header, described, restored
-from equipoise.offsets import Offset
+from equipoise.offsets import Constant, Offset
 from equipoise.policies import Policy
 from equipoise.reductions import Baseline, Reduction
 from equipoise.spaces import Domain, Space
 from equipoise.study.defaults import default_offset, default_policy, default_posterior
 from equipoise.study.limits import Limits
+from equipoise.study.outputs import Outputs, limited, objectives, outputs_of
 
 Check = Callable[[str, Any, Domain], Any]
 """Returns the value of a part, given its name, the value and the space; or refuses it."""
@@ -162,12 +164,14 @@ class Setup:
     Attributes:
         space: Where points lie.
         prior: The belief before any data.
-        limits: Where things stand now, and what may be proposed.
+        caution: Where things stand now, and how far a proposal may go from there.
+        outputs: The numbers of a trial by name, if they have names.
     """
 
     space: Domain
     prior: StudyBelief
-    limits: Limits
+    caution: Limits
+    outputs: Outputs | None
     policy: Annotated[
         Policy,
         _object(
@@ -193,6 +197,43 @@ class Setup:
             default=lambda parts: False,
             options=("as large as possible", "as small as possible"),
             rare=False,
+        ),
+    ]
+    objective: Annotated[
+        str | None,
+        Part(
+            "text",
+            lambda name, value, space: ", ".join(map(str, objectives(value))),
+            "What to make large, by name, or small: flux, or -size; or several: 'flux, -size'.",
+            "The names of what is to be large, or small with a minus, such as flux, -size",
+            describe=lambda text: text,
+            restore=lambda name, text, space: text,
+            rare=False,
+        ),
+    ]
+    limits: Annotated[
+        tuple[str, ...] | None,
+        Part(
+            "texts",
+            lambda name, value, space: tuple(map(str, limited(value))) or None,
+            "What must hold, such as 'loss <= 3' or 'size <= start + 1'.",
+            "What must hold, such as loss <= 3, size <= start + 1",
+            describe=list,
+            restore=lambda name, texts, space: tuple(texts),
+            rare=False,
+        ),
+    ]
+    safe: Annotated[
+        bool,
+        Part(
+            "flag",
+            lambda name, value, space: bool(value),
+            "Ask for no setting unless all limits hold there, as far as is known.",
+            "Settings that may break a limit are",
+            default=lambda parts: False,
+            describe=lambda safe: safe or None,
+            options=("asked for where they may be better", "never asked for"),
+            needs_start=True,
         ),
     ]
     max_gap: Annotated[
@@ -310,13 +351,39 @@ class Setup:
         if not parts["likelihood"].exact and prior.proven:
             known = parts["likelihood"]
             raise ValueError(f"`likelihood` must be Gaussian() for the theorem of {model.confidence!r}, got {known!r}")
-        limits = Limits(parts["start"], parts["drop"], None if max_step is None else space.steps(max_step))
-        return cls(space, prior, limits, **parts)
+        caution = Limits(parts["start"], parts["drop"], None if max_step is None else space.steps(max_step))
+        return cls(space, prior, caution, outputs_of(getattr(space, "parameters", {}), parts), **parts)
 
     @property
     def learned(self) -> bool:
         """Whether the model is learned: neither a kernel nor a belief was given."""
         return self.kernel is None and self.posterior is None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the numbers of a reading, if there are several."""
+        return self.outputs.names if self.outputs is not None and len(self.outputs.names) > 1 else ()
+
+    @property
+    def priors(self) -> dict[str, StudyBelief]:
+        """The belief about each output beside the first objective, before any data."""
+        return {
+            name: infer((), default_posterior(self.space, None, law, None, None)) for name, law in self.laws.items()
+        }
+
+    @cached_property
+    def laws(self) -> dict[str, Offset]:
+        """What is assumed of the offset of each of these: as of the first objective, but a level must be known."""
+        outputs = self.outputs
+        if outputs is None:
+            return {}
+        unknown = {name: outputs.believed(name) and not self.offset.learns_readings for name in outputs.others}
+        return {name: Constant() if alone else self.offset for name, alone in unknown.items()}
+
+    @cached_property
+    def signs(self) -> dict[str, float]:
+        """The sign with which each of these is learned."""
+        return {} if self.outputs is None else {name: self.outputs.sign(name) for name in self.outputs.others}
 
     @property
     def baseline(self) -> Baseline | None:
@@ -328,9 +395,26 @@ class Setup:
         """The sign with which values are learned."""
         return -1.0 if self.minimize else 1.0
 
+    def numbers(self, value: Any, missing: Sequence[str] = ()) -> tuple[float, dict[str, float]]:
+        """Return the value of a reading that is told, and all its numbers by name if there are several; checked.
+
+        Args:
+            value: A number, what the likelihood takes, or numbers by name.
+            missing: The outputs of which there is none.
+        """
+        if self.outputs is not None and (isinstance(value, Mapping) or self.columns or missing):
+            values = self.outputs.read(value, missing)
+            return values[self.outputs.first.name], values if self.columns else {}
+        if missing:
+            raise ValueError(f"`missing` must name outputs, of which this study has none, got {missing!r}")
+        if isinstance(value, Mapping):
+            raise ValueError(f"`value` must be a number: the study has no `objective` that names one, got {value!r}")
+        found, *rest = self.likelihood.check("value", value)
+        return found, {OF: rest[0]} if rest else {}
+
     def understood(self, reading: Reading) -> Reading:
         """Return a reading as an answer under the likelihood; refuse one that is none."""
-        numbers = self.likelihood.check("value", reading.said)
+        numbers = self.likelihood.check("value", reading.value if reading.of is None else reading.said)
         if self.likelihood.exact:
             return reading
         if reading.error:
@@ -383,5 +467,5 @@ def _must_go_together(given: Mapping[str, Any]) -> None:
         *most, last = (name for name, part in PARTS.items() if part.in_belief)
         raise ValueError(f"`posterior` has its own {', '.join(most)} and {last}: give either it or those")
     for name, part in said.items():
-        if part.needs_start and "start" not in said:
+        if part.needs_start and given[name] is not False and "start" not in said:
             raise ValueError(f"`{name}` must come with a `start`, from which it is counted, got {given[name]!r}")

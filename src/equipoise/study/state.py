@@ -22,10 +22,11 @@ from equipoise.study.changes import Change, Changes
 from equipoise.study.ledger import Entry, Ledger
 from equipoise.study.lessons import Lessons
 from equipoise.study.limits import Reach, position, positions
+from equipoise.study.outputs import Named, OutputLessons, usable
 from equipoise.study.plans import Plan
 from equipoise.study.requests import Requests, labelled, last_step, undoing
 from equipoise.study.setup import Setup
-from equipoise.study.views import Note, Record, Setting, feasibility, records, standing, suspect
+from equipoise.study.views import Note, Record, Setting, feasibility, origin, records, standing, suspect
 
 MOST_ANTICIPATED = 96
 """How many open duels are anticipated, the newest: what all of them cost and bring is in docs/reliability.md."""
@@ -43,6 +44,7 @@ class State:
     Attributes:
         ledger: All questions and their answers.
         lessons: What the answers teach.
+        beside: What they teach of the outputs beside the first objective; `None` if there are none.
         sign: -1 if values are minimized.
         baseline: The forecast of the next reading, if the reduction needs one.
         limited: Whether not everything may be proposed.
@@ -57,7 +59,8 @@ class State:
         self.baseline, self._needs_forecast = setup.baseline, setup.baseline not in (None, Zero())
         self.ledger = Ledger(setup.space.decode)
         self.lessons = Lessons(setup.prior)
-        self.block, self.whole, self.limited = "", True, not setup.limits.none
+        self.beside = OutputLessons(setup.priors) if setup.laws else None
+        self.block, self.whole, self.limited = "", True, not (setup.caution.none and not setup.safe)
         self.past: list[Stamped] = []
         self.events: list[Event] = []
         self._plans: list[Planned] = []
@@ -68,6 +71,22 @@ class State:
     def belief(self) -> StudyBelief:
         """The belief, given everything told and judged; made when it is asked for."""
         return self.lessons.belief
+
+    def named(self, space: Domain, belief: StudyBelief | None = None) -> Named | None:
+        """Return what is believed of the outputs in a part of the space; `None` if they have no names.
+
+        Args:
+            space: The part of the space.
+            belief: That about the first objective; all that is known by default.
+        """
+        outputs = self.setup.outputs
+        if outputs is None:
+            return None
+        beliefs = {
+            outputs.first.name: self.belief if belief is None else belief,
+            **(self.beside.beliefs if self.beside else {}),
+        }
+        return Named(outputs, beliefs, origin(self.ledger, self.setup, space))
 
     @property
     def readings(self) -> int:
@@ -169,10 +188,13 @@ class State:
         """Return what is known of the study besides the belief, as it concerns a part of the space."""
         feasible = self.feasibility
         found = standing(self.ledger, self._plans, self.plans, self.setup, feasible, space)
-        if not self.limited:
-            return found
-        attainable = self.setup.limits.attainable(space, self.belief, feasible, self._tried)
-        return replace(found, attainable=attainable)
+        named, part = self.named(space), None
+        if self.limited:
+            safe = named if self.setup.safe else None
+            part = self.setup.caution.attainable(space, self.belief, feasible, self._tried, safe)
+        if named is not None and named.limited:
+            part = usable(space if part is None else part, self.belief.posterior, feasible, named)
+        return found if part is None else replace(found, attainable=part)
 
     def anticipated(self) -> StudyBelief:
         """Return the belief as if what is open came out as expected: surer, so that the next proposal differs."""
@@ -210,7 +232,7 @@ class State:
 
     def reach(self, space: Domain, worker: str | None = None) -> Reach | None:
         """Return what is within a step of where the machine may stand, if steps are limited."""
-        limits = self.setup.limits
+        limits = self.setup.caution
         if limits.max_step is None:
             return None
         return Reach.of(space, positions(self.events, self.ledger, limits.start, worker), limits.max_step)
@@ -219,7 +241,8 @@ class State:
         """Return the part of a space that may be asked for, by what was told: what is open makes nothing safe."""
         if self.unrestricted:
             return space
-        return self.setup.limits.within(space, self.belief, self.feasibility, reach, self._tried)
+        safe = self.named(space) if self.setup.safe else None
+        return self.setup.caution.within(space, self.belief, self.feasibility, reach, self._tried, safe)
 
     def waiting(self, worker: str | None) -> Iterator[tuple[int, FloatArray]]:
         """Yield the trials that wait for a worker, and where they are to be measured, in this order."""
@@ -306,6 +329,7 @@ class State:
         """Return a copy with a ledger and lessons of its own."""
         new, space = copy.copy(self), self.setup.space
         new.ledger = copy.deepcopy(self.ledger, {id(space): space})
-        new.lessons, new.events, new.past = self.lessons.copied(), list(self.events), list(self.past)
+        new.lessons, new.beside = self.lessons.copied(), self.beside and self.beside.copied()
+        new.events, new.past = list(self.events), list(self.past)
         new._plans, new._canceled = list(self._plans), set(self._canceled)
         return new

@@ -126,6 +126,7 @@ class Table:
         block: The block of the rows that do not say theirs.
         judgements: Whether the rows are judgements, which have neither value nor covariates nor block.
         steps: The scale of the judgements that do not say theirs.
+        outputs: The columns of the numbers of a reading, if there are several, instead of `value`.
 
     Example:
         >>> import equipoise as eq
@@ -143,6 +144,7 @@ class Table:
     block: str | None = None
     judgements: bool = False
     steps: int = DEFAULT_STEPS
+    outputs: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, space: Domain, columns: Sequence[str], rows: Iterable[Mapping[str, Any]], **how: Any) -> "Table":
@@ -157,7 +159,7 @@ class Table:
         words = {str(cells.get("answer")).strip() for cells in rows}.intersection(SCALES[max(SCALES)])
         table = cls(space, steps=next(steps for steps, scale in SCALES.items() if words <= set(scale)), **how)
         needed = [each for place in table.places.values() for each in table._columns(place, columns).values()]
-        needed += ["answer"] if table.judgements else [table.value, *table.covariates]
+        needed += ["answer"] if table.judgements else [*(table.outputs[:1] or [table.value]), *table.covariates]
         if missing := [name for name in needed if name not in columns]:
             raise ValueError(f"the table must have the columns {', '.join(needed)}; it lacks {', '.join(missing)}")
         return table
@@ -179,8 +181,7 @@ class Table:
         return where | (self._judgement(cells) if self.judgements else self._reading(cells))
 
     def _reading(self, cells: Mapping[str, Any]) -> dict[str, Any]:
-        value, of = _number(self.value, cells.get(self.value)), cells.get("of")
-        found: dict[str, Any] = {"value": value if empty(of) or self.value == "of" else (value, _number("of", of))}
+        found = self._by_name(cells) if self.outputs else self._value(cells)
         for name in ("time", "error"):
             if not empty(cells.get(name)) and name != self.value:
                 found[name] = _number(name, cells[name])
@@ -188,6 +189,15 @@ class Table:
         found |= {} if block is None else {"block": block}
         beside = {name: _number(name, cells[name]) for name in self.covariates if not empty(cells.get(name))}
         return found | ({"covariates": beside} if beside else {})
+
+    def _value(self, cells: Mapping[str, Any]) -> dict[str, Any]:
+        value, of = _number(self.value, cells.get(self.value)), cells.get("of")
+        return {"value": value if empty(of) or self.value == "of" else (value, _number("of", of))}
+
+    def _by_name(self, cells: Mapping[str, Any]) -> dict[str, Any]:
+        missing = [name for name in self.outputs[1:] if empty(cells.get(name))]
+        told = {name: _number(name, cells.get(name)) for name in self.outputs if name not in missing}
+        return {"value": told} | ({"missing": missing} if missing else {})
 
     def _judgement(self, cells: Mapping[str, Any]) -> dict[str, Any]:
         steps = self.steps if empty(cells.get("steps")) else _scale(cells["steps"])

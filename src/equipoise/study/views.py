@@ -11,7 +11,7 @@ import numpy as np
 from equipoise._typing import FloatArray
 from equipoise.answer import Standing
 from equipoise.belief import Feasibility, StudyBelief
-from equipoise.data import OF, PairToJudge, Reading
+from equipoise.data import OF, PairToJudge, Reading, as_said
 from equipoise.likelihoods import written
 from equipoise.log import Added, Asked, Failed, Handed, Planned, Retracted, Stamped, Told
 from equipoise.spaces import Domain, printable
@@ -85,8 +85,13 @@ class Record:
 
     @property
     def said(self) -> str:
-        """The reading as people write it: 0.83, 17 or 17/200; empty if there is none."""
-        return "" if self.value is None else written(self.value, self.of)
+        """The reading as people write it: 0.83, 17, 17/200 or flux=3.1 loss=0.4; empty if there is none."""
+        return "" if self.value is None else written(*self.told) if self.of is not None else written(self.told)
+
+    @property
+    def told(self) -> Any:
+        """The reading as programs give it: a number, a share or numbers by name; `None` if there is none."""
+        return None if self.value is None else as_said(self.value, self.values)
 
     @property
     def level(self) -> float:
@@ -186,6 +191,17 @@ def suspect(ledger: Ledger, belief: StudyBelief, sign: float) -> FloatArray | No
     return None
 
 
+def origin(ledger: Ledger, setup: Setup, space: Domain) -> FloatArray | None:
+    """Return what settings are compared with, encoded, shape (d,): the start, or else the first one measured."""
+    ours = (i for i, reading in ledger.readings.items() if not reading.told.campaign)
+    first = next((ledger.of_trial[i].point(i) for i in ours), None)
+    start = first if setup.start is None else setup.start
+    if start is None:
+        return None
+    here: FloatArray = space.snap(start[None])[0]
+    return here
+
+
 def standing(
     ledger: Ledger,
     planned: Sequence[Planned],
@@ -196,9 +212,7 @@ def standing(
 ) -> Standing:
     """Return what is known of a study besides its belief."""
     ours = [ledger.of_trial[i].point(i) for i, reading in ledger.readings.items() if not reading.told.campaign]
-    first = next(iter(ours), None)
-    start = first if setup.start is None else setup.start
-    start = None if start is None else space.snap(start[None])[0]
+    start = origin(ledger, setup, space)
     done = [plan for plan, state in zip(planned, plans, strict=True) if state.complete and state.concerns(space)]
     verified = [plan for plan in done if plan.purpose == "verify"][-1:]
     fresh = {plan.number for plan in planned if plan.purpose == "verify"}

@@ -70,7 +70,8 @@ def undo(station: Station, given: Fields) -> None:
 def correct(station: Station, given: Fields) -> None:
     """Replace an answer, if it still is what it was."""
     number = _as_shown(station, given)
-    station.opt.correct(number, station.form(_asked(station, given)).read(given)["value"])
+    told = station.form(_asked(station, given)).read(given)
+    station.opt.correct(number, told["value"], missing=told.get("missing", ()))
 
 
 def retract(station: Station, given: Fields) -> None:

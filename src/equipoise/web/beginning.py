@@ -132,6 +132,8 @@ def _part(given: Fields, name: str, part: Part, lines: Mapping[int, str]) -> Any
     text = words(given, name)
     if not text:
         return None
+    if part.kind == "texts":
+        return [each.strip() for each in text.split(",") if each.strip()]
     if part.kind in ("number", "count"):
         value = number(given, name, f"\N{LEFT DOUBLE QUOTATION MARK}{part.label}\N{RIGHT DOUBLE QUOTATION MARK}")
         return int(value) if part.kind == "count" and value.is_integer() else value

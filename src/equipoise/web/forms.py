@@ -12,13 +12,16 @@ from urllib.parse import parse_qsl
 
 from equipoise._validation import NUMBER
 from equipoise.likelihoods import SCALES, Likelihood, parsed, written
-from equipoise.study import Record
+from equipoise.study import Record, Setup
 
 LONGEST_TEXT = 1000
 """Characters of a reason or a note."""
 
 SKIPPED, UNDECIDED = "skipped by the operator", "can't tell"
 """The reason of a trial, or a pair, that is skipped without one."""
+
+MISSING = ("-", "\N{EN DASH}", "\N{MINUS SIGN}")
+"""What somebody types who has no number of an output."""
 
 SIGNS = ("second", "equal", "first")
 """The words beside a number, which says by how much."""
@@ -127,17 +130,17 @@ class AnswerForm:
     said: Callable[[Any], str] = field(repr=False, compare=False)
 
 
-def answer_form(record: Record, likelihood: Likelihood, unit: str = "", numbers: bool = False) -> AnswerForm:
+def answer_form(record: Record, setup: Setup, unit: str = "", numbers: bool = False) -> AnswerForm:
     """Return the form by which a question is answered, or its answer corrected.
 
     Args:
         record: The question.
-        likelihood: How a reading depends on f: one that is not exact has no error to be typed.
+        setup: What the study is made of: how many numbers a reading has, and whether their error is to be typed.
         unit: Of a reading.
         numbers: Whether a judgement is a number.
     """
     if record.steps is None:
-        return _to_measure(unit, likelihood)
+        return _by_name(setup.columns) if setup.columns else _to_measure(unit, setup.likelihood)
     told = record.answer
     return _to_judge(SCALES[record.steps], numbers if told is None else not isinstance(told, str))
 
@@ -159,6 +162,32 @@ def _to_measure(unit: str, likelihood: Likelihood) -> AnswerForm:
         SKIPPED,
         read,
         write=lambda value: {"value": _text(value)},
+        said=lambda value: f"told {_text(value)}",
+    )
+
+
+def _by_name(names: tuple[str, ...]) -> AnswerForm:
+    def read(given: Fields) -> dict[str, Any]:
+        typed = {name: given.get(f"value-{name}", "") for name in names}
+        missing = [name for name, text in typed.items() if text.strip() in MISSING]
+        wanted = [name for name in names if name not in missing]
+        return {"value": {name: number(given, f"value-{name}", name) for name in wanted}, "missing": missing}
+
+    def write(value: Mapping[str, float]) -> dict[str, str]:
+        return {f"value-{name}": written(value[name]) if name in value else MISSING[0] for name in names}
+
+    return AnswerForm(
+        "trial",
+        tuple(
+            Field(f"value-{name}", name, required=True, keys="text" if k else "decimal") for k, name in enumerate(names)
+        ),
+        (),
+        f"If {names[0]} has none, why",
+        (("fail", "Failed"), ("skip", "Skip")),
+        "failed",
+        SKIPPED,
+        read,
+        write,
         said=lambda value: f"told {_text(value)}",
     )
 

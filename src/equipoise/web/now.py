@@ -103,7 +103,7 @@ def now(
 def _question(opt: Optimizer, record: Record, worker: str | None, sitting: Sitting | None) -> OpenQuestion:
     """Return an open question as the screen shows it."""
     unit, numbers = unit_of(opt.study.settings), sitting is not None and sitting.numbers
-    form = answer_form(record, opt.study.setup.likelihood, unit, numbers)
+    form = answer_form(record, opt.study.setup, unit, numbers)
     if sitting is None:
         setting = Side(dials(opt.space, record.x, opt.study.position(worker)))
         return OpenQuestion(record.trial, _half(record), (setting,), form, clock(record.asked))

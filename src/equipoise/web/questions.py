@@ -178,7 +178,7 @@ def answer_of(record: Record) -> Any:
     """Return the answer to a question: the reading, or what was said of a pair; `None` if there is none (yet)."""
     if record.steps is not None:
         return record.answer
-    return record.value if record.of is None else (record.value, record.of)
+    return record.told
 
 
 def dials(space: Domain, x: Any, before: Any = None) -> tuple[Dial, ...]:

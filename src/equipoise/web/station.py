@@ -128,7 +128,7 @@ class Station:
     def form(self, record: Record) -> AnswerForm:
         """Return the form by which a question is answered here."""
         numbers = self.sitting is not None and self.sitting.numbers
-        return answer_form(record, self.opt.study.setup.likelihood, self.unit, numbers)
+        return answer_form(record, self.opt.study.setup, self.unit, numbers)
 
     def open(self, judge: str | None = None) -> Record | None:
         """Return the question that is open here."""

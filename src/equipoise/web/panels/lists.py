@@ -69,7 +69,7 @@ def rows(opt: Optimizer, blind: bool = False) -> list[Row]:
 def _row(opt: Optimizer, record: Record, blind: bool) -> Row:
     hidden = blind or record.steps is not None
     where = () if hidden else tuple(dial.value for dial in dials(opt.space, record.x))
-    value = record.said if record.value is None or record.of is not None else f"{record.value:.6g}"
+    value = record.said if not isinstance(record.told, float) else f"{record.value:.6g}"
     strange = record.failed is not None or record.aside is not None
     when, state = clock(record.ended or record.asked), printable(described(record, blind), "")
     return Row(record.trial, record.duel, when, where, value, state, strange)

@@ -1,0 +1,109 @@
+"""The front of a study with several objectives, and the choice of one of its settings."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from equipoise import _validation as check
+from equipoise._typing import FloatArray
+from equipoise.answer import SURE, Difference, FrontPoint, Standing, difference, dominated, domination
+from equipoise.policies import measured, weighed
+from equipoise.spaces import Domain, readouts_of
+from equipoise.study.outputs.grammar import Outputs
+from equipoise.study.outputs.holding import Named
+from equipoise.study.outputs.steering import frame, gains
+
+TOLERANCE = 0.05
+"""A setting dominates another one only if it is better by this share of the range of each objective: between settings
+that are as good as equal nothing can be decided."""
+
+
+def front(
+    named: Named, space: Domain, standing: Standing, rng: Generator, tolerance: float = TOLERANCE, sure: bool = True
+) -> list[FrontPoint]:
+    """Return the settings that were measured, may be used and are not dominated, best in the first objective first.
+
+    A setting belongs to it if none is better in every objective as far as is expected, and none is by more than the
+    tolerance with 95 %.
+
+    Args:
+        named: What is believed of the outputs.
+        space: Where settings may be used.
+        standing: What else is known of the study.
+        rng: The source of randomness.
+        tolerance: A share of the range of each objective over the front.
+        sure: Whether to leave out those that may be dominated with more than 5 %.
+    """
+    start, posteriors = named.start, named.wanted
+    if start is None:
+        return []
+    known = measured(space, posteriors[0]).reshape(-1, space.dimension)
+    if not len(known):
+        return []
+    Y = gains(posteriors, known, start).T
+    expected = np.flatnonzero(~dominated(Y))
+    _, s = frame(posteriors, known, start)
+    lost = domination([posterior.at(known) for posterior in posteriors], tolerance * s, expected, rng)
+    holds = named.surely(known[expected]) if named.limited else np.ones(len(expected))
+    kept = sorted((k for k in range(len(expected)) if lost[k] <= SURE or not sure), key=lambda k: -Y[expected[k], 0])
+    readouts = readouts_of(space)
+    return [
+        FrontPoint(
+            space.decode(known[expected[k]]),
+            _against(named, standing, known[expected[k]], start),
+            float(lost[k]),
+            float(holds[k]),
+            readouts,
+        )
+        for k in kept
+    ]
+
+
+def _against(named: Named, standing: Standing, point: FloatArray, start: FloatArray) -> dict[str, Difference]:
+    """Return by how much each objective is above that of the start, in the unit of its readings."""
+    known = Standing(standing.readings, start=start, enough=standing.enough)
+    found = {each.name: difference(named.beliefs[each.name], known, point, start) for each in named.outputs.objectives}
+    return {each.name: found[each.name] if each.sign > 0 else -found[each.name] for each in named.outputs.objectives}
+
+
+def wanted(outputs: Outputs, weights: Mapping[str, float] | None, prefer: str | None) -> FloatArray:
+    """Return how much is wanted of each objective, shape (K,), from weights by name or from the one that is preferred.
+
+    Example:
+        >>> outputs = Outputs.of("flux, -size")
+        >>> wanted(outputs, {"flux": 2, "size": 1}, None), wanted(outputs, None, "size")
+        (array([2., 1.]), array([0., 1.]))
+    """
+    names = [each.name for each in outputs.objectives]
+    if weights is not None and prefer is not None:
+        raise ValueError("give either `weights` or `prefer`, got both")
+    if prefer is not None and prefer not in names:
+        raise ValueError(f"`prefer` must be one of {', '.join(names)}, got {prefer!r}")
+    given: Mapping[str, Any] = dict.fromkeys(names, 1.0) if weights is None else weights
+    given = given if prefer is None else {prefer: 1.0}
+    if unknown := [name for name in given if name not in names]:
+        raise ValueError(f"`weights` may name {', '.join(names)}, got {', '.join(unknown)}")
+    found = np.array([check.nonnegative("weights", given.get(name, 0.0)) for name in names])
+    if not found.any():
+        raise ValueError(f"`weights` must give one of {', '.join(names)} more than 0, got {given!r}")
+    return found
+
+
+def chosen(points: Sequence[FrontPoint], named: Named, space: Domain, share: FloatArray) -> FrontPoint:
+    """Return the setting of a front whose gains are largest in the proportion that is wanted.
+
+    Args:
+        points: The front.
+        named: What is believed of the outputs.
+        space: Where points lie.
+        share: How much is wanted of each objective, shape (K,).
+    """
+    assert named.start is not None
+    posteriors, some = named.wanted, np.flatnonzero(share)
+    X = np.array([space.encode(point.x) for point in points])
+    r, s = frame(posteriors, X, named.start)
+    Y = gains(posteriors, X, named.start)
+    g = weighed(Y[some], r[some], s[some], 1.0 / share[some])
+    return points[int(g.argmax())]

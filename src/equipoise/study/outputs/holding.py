@@ -1,0 +1,189 @@
+"""How surely limits hold: the probability at given settings, from what is believed of each output.
+
+    symbol   meaning                                                                  shape
+    g        an output as it is learned: s times its readings, s = 1 or -1            ()
+    c        slack of a limit: by how much it holds; below zero it does not           (m,)
+    mu, v    mean and variance of the slack                                           (m,)
+
+A limit relative to the start is about `g(x) - g(x0)`, in which the offset cancels. Any other is about the reading as it
+stands: `g(x) + o`, with the offset o as it is now (METHOD section 19).
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+
+import numpy as np
+
+from equipoise._typing import FloatArray
+from equipoise.answer import LimitEstimate, opinions
+from equipoise.belief import AnywherePosterior, Posterior, StudyBelief
+from equipoise.study.outputs.grammar import Limit, Outputs
+
+DEVIATIONS = 2.0
+"""Half-width of the interval of an output, in posterior standard deviations."""
+
+Slack = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
+"""Returns mean and standard deviation of the slack of a limit at points, shape (m, d): shapes (m,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Named:
+    """What is believed of the outputs of a study, by name.
+
+    Attributes:
+        outputs: Which of them are objectives, and which have limits.
+        beliefs: What is believed of each.
+        start: Where the study started, encoded, shape (d,); `None` before the first reading if that is not said.
+    """
+
+    outputs: Outputs
+    beliefs: Mapping[str, StudyBelief]
+    start: FloatArray | None
+
+    @property
+    def limited(self) -> bool:
+        """Whether there are limits."""
+        return bool(self.outputs.limits)
+
+    @property
+    def wanted(self) -> list[Posterior]:
+        """The belief about each objective, in their order."""
+        return [self.beliefs[each.name].posterior for each in self.outputs.objectives]
+
+    def probability(self, points: FloatArray) -> FloatArray:
+        """Return the probability that all limits hold at points, shape (m, d), as is believed: shape (m,).
+
+        An output of which too little is known excludes nothing: else nothing would ever become known of it.
+        """
+        known = [name for name in self._with_limits if self.beliefs[name].knows_unit]
+        return self._product(points, known, lambda belief: (believed(belief),))
+
+    def surely(self, points: FloatArray) -> FloatArray:
+        """Return the same by the opinion that doubts most, of each output; 0 if too little is known of one."""
+        if not all(self.beliefs[name].knows_unit for name in self._with_limits):
+            return np.zeros(len(points))
+        return self._product(points, self._with_limits, opinions)
+
+    @property
+    def _with_limits(self) -> list[str]:
+        return list(dict.fromkeys(limit.name for limit in self.outputs.limits))
+
+    def slacks(self, cautious: Callable[[StudyBelief, Limit], Posterior]) -> list[Slack]:
+        """Return the slack of each limit, under beliefs that are made from what is known of its output.
+
+        Args:
+            cautious: Returns the belief to rely on for a limit.
+        """
+        beliefs = self.beliefs
+        return [self._slack(limit, cautious(beliefs[limit.name], limit)) for limit in self.outputs.limits]
+
+    def margin(self, limit: Limit) -> float:
+        """Return by how much a limit holds at the start, as far as is known; 0 if nothing is."""
+        assert self.start is not None
+        mean, sd = self._slack(limit, believed(self.beliefs[limit.name]))(self.start[None])
+        return float(mean[0]) if np.isfinite(sd[0]) else 0.0
+
+    def limits_at(self, point: FloatArray) -> tuple[LimitEstimate, ...]:
+        """Return what is known of each limit at a point, shape (d,)."""
+        slacks = self.slacks(lambda belief, limit: believed(belief))
+        return tuple(
+            _estimate(limit, *slack(point[None])) for limit, slack in zip(self.outputs.limits, slacks, strict=True)
+        )
+
+    def _product(
+        self, points: FloatArray, names: Iterable[str], views: Callable[[StudyBelief], Sequence[Posterior]]
+    ) -> FloatArray:
+        """Return the product over some outputs, of which each has noise and an offset of its own."""
+        found = (
+            np.min([self._of_output(name, each, points) for each in self._useful(name, views)], axis=0)
+            for name in names
+        )
+        return reduce(np.multiply, found, np.ones(len(points)))
+
+    def _useful(self, name: str, views: Callable[[StudyBelief], Sequence[Posterior]]) -> list[Posterior]:
+        """Return the opinions of an output that say what its limits ask for: the level too, if one is not relative."""
+        found = list(views(self.beliefs[name]))
+        return [each for each in found if has_level(each)] if self.outputs.believed(name) else found
+
+    def _of_output(self, name: str, belief: Posterior, points: FloatArray) -> FloatArray:
+        """Return the probability that the limits of one output hold: what is above and below excludes each other."""
+        broken = np.zeros(len(points))
+        for limit in self.outputs.limits_of(name):
+            mean, sd = self._slack(limit, belief)(points)
+            broken += below_zero(mean, sd)
+        kept: FloatArray = np.maximum(1.0 - broken, 0.0)
+        return kept
+
+    def _slack(self, limit: Limit, belief: Posterior) -> Slack:
+        direction = limit.sign * self.outputs.sign(limit.name)
+        origin = _origin(self.beliefs[limit.name])
+
+        def slack(points: FloatArray) -> tuple[FloatArray, FloatArray]:
+            if limit.relative:
+                assert self.start is not None
+                mean, variance = belief.difference(points, self.start)
+            else:
+                mean, variance = level(belief, points)
+                mean = mean + origin
+            return direction * mean - limit.sign * limit.bound, np.sqrt(variance)
+
+        return slack
+
+
+def believed(belief: StudyBelief) -> Posterior:
+    """Return the posterior that answers; one that knows the level of the readings, if there is one."""
+    views = (belief.posterior,) if has_level(belief.posterior) else opinions(belief)
+    return next((each for each in views if has_level(each)), belief.posterior)
+
+
+def has_level(posterior: Posterior) -> bool:
+    """Return whether a belief knows at which level readings are."""
+    return isinstance(posterior, AnywherePosterior) and posterior.offset is not None
+
+
+def level(posterior: Posterior, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return mean and variance of what readings at points would be now, but for their noise, shapes (m,).
+
+    Infinite variance if no reading is known.
+    """
+    data = posterior.observations if isinstance(posterior, AnywherePosterior) else None
+    if data is None or not isinstance(posterior, AnywherePosterior) or posterior.offset is None:
+        return np.zeros(len(points)), np.full(len(points), np.inf)
+    single = np.diff(np.append(data.starts, len(data.weights))) == 1  # there is no offset in a difference
+    own = np.flatnonzero((data.moments.campaign == "") & single)
+    if not len(own):
+        return np.zeros(len(points)), np.full(len(points), np.inf)
+    lasting, now, cross = replace(posterior.offset, blips=()), data.moments.take(own[-1:]), posterior.cross(points)
+    first = cross.shape[1] - len(data)  # what is folded has no offset
+    cross[:, first:] += single * lasting(now, data.moments, cross[:, first:])
+    V = posterior.solve(cross.T)
+    prior = posterior.kernel.diagonal(points)
+    prior = prior + lasting(now, now, prior[:, None])[:, 0]
+    mean: FloatArray = posterior.whitened @ V
+    return mean, np.maximum(prior - np.einsum("nm,nm->m", V, V), 0.0)
+
+
+def below_zero(mean: FloatArray, sd: FloatArray) -> FloatArray:
+    """Return the probability that normal numbers are below zero; those without scatter are as they are.
+
+    Example:
+        >>> below_zero(np.array([0.0, 1.96, -1.0]), np.array([1.0, 1.0, 0.0])).round(3)
+        array([0.5  , 0.025, 1.   ])
+    """
+    from scipy.special import ndtr
+
+    z = np.divide(mean, sd, out=np.where(mean < 0, -np.inf, np.inf), where=sd > 0)
+    found: FloatArray = ndtr(-z)
+    return found
+
+
+def _estimate(limit: Limit, mean: FloatArray, sd: FloatArray) -> LimitEstimate:
+    """Return what is known of the output of a limit, given its slack at one point."""
+    value, half = limit.bound + limit.sign * float(mean[0]), DEVIATIONS * float(sd[0])
+    return LimitEstimate(str(limit), value, value - half, value + half)
+
+
+def _origin(belief: StudyBelief) -> float:
+    """Return what was subtracted from readings before they were learned."""
+    return 0.0 if belief.learned is None else belief.learned.origins.get("", 0.0)

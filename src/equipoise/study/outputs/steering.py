@@ -1,0 +1,150 @@
+"""Where a study with limits or several objectives looks next, and which settings it may recommend.
+
+symbol   meaning                                                              shape
+p        probability that all limits hold                                     (m,)
+r, s     reference and range of each objective, as differences to the start   (K,)
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from equipoise import _linalg
+from equipoise._typing import FloatArray
+from equipoise.answer import USABLE, dominated
+from equipoise.belief import Feasibility, Indices, Posterior
+from equipoise.data import Proposal
+from equipoise.policies import SURELY, Policy, candidates, measured, simplex, two_compromises, weighed
+from equipoise.spaces import Domain, Restricted
+from equipoise.study.outputs.holding import Named
+
+LIKELY = 0.1
+"""Settings that hold the limits with a smaller probability are not looked at."""
+
+ANCHORS = 4
+"""Towards how many settings that may be used, the best ones, others are drawn."""
+
+CENTERS, REACH, NEAR = 3, (0.1, 0.02), 40
+"""Around how many of the best settings, how far in units of the extent, and how many points each are looked at."""
+
+FINALISTS = 256
+"""Over how many candidates functions are drawn."""
+
+OUTER = 0.1
+"""By how much of its range the reference of an objective lies below the front, so that its ends count too."""
+
+DIGITS = 9
+"""Of a score that count: far from all readings candidates are alike but for rounding."""
+
+OPTIMISM = 2.0
+"""By how many standard deviations candidates are better than expected when it is decided which of them are drawn
+over."""
+
+
+def likely(space: Domain, named: Named | None) -> Domain:
+    """Return the part of a space where all limits may hold; all of it if there are none."""
+    if named is None or not named.limited:
+        return space
+    return Restricted(space, lambda points: named.probability(points) >= LIKELY)
+
+
+def usable(space: Domain, posterior: Posterior, feasible: Feasibility, named: Named) -> Restricted:
+    """Return the part of a space where all limits hold with 95 %, by the opinion that doubts most.
+
+    If none is known to, it has one setting only: the one of those measured that most probably does.
+    """
+
+    def keep(points: FloatArray) -> NDArray[np.bool_]:
+        kept = feasible.allows(points)
+        kept[kept] = named.surely(points[kept]) >= USABLE if kept.any() else False
+        return kept
+
+    known = measured(space, posterior).reshape(-1, space.dimension)
+    if not len(known):
+        return Restricted(space, keep)
+    holds = named.surely(known)
+    sure = np.flatnonzero(holds >= USABLE)
+    best = sure[np.argsort(-posterior.mean(known[sure]))[:ANCHORS]] if len(sure) else [int(holds.argmax())]
+    return Restricted(space, keep, known[best])
+
+
+def limited_proposal(policy: Policy, posterior: Posterior, space: Domain, named: Named, rng: Generator) -> Proposal:
+    """Return what a policy proposes if limits are to hold.
+
+    A policy that weighs optimism against the probability that limits hold has a method `within`, as `Challenger`;
+    any other one chooses among settings that are more likely to hold them than not.
+    """
+    points = candidates(likely(space, named), posterior, policy.scores, rng)
+    points = np.concatenate((points, _around(space, posterior, named, rng)))
+    belief = posterior.at(points[_linalg.firsts(points)])
+    holds = named.probability(belief.points)
+    within = getattr(policy, "within", None)
+    if within is not None:
+        proposal: Proposal = within(belief, holds, rng)
+        return proposal
+    kept = holds >= min(0.5, float(holds.max()))
+    return policy(posterior.at(belief.points[kept]), rng)
+
+
+def _around(space: Domain, posterior: Posterior, named: Named, rng: Generator) -> FloatArray:
+    """Return points around the best settings measured that hold all limits, and these, shape (m, d)."""
+    known = measured(space, posterior).reshape(-1, space.dimension)
+    sure = known[named.probability(known) >= SURELY] if len(known) else known
+    best = sure[np.argsort(-posterior.mean(sure))[:CENTERS]] if len(sure) else sure
+    return np.concatenate((best, *_near(space, best, rng)))
+
+
+def _near(space: Domain, points: FloatArray, rng: Generator) -> list[FloatArray]:
+    return [space.near(points, reach * space.extent, NEAR, rng) for reach in REACH] if len(points) else []
+
+
+def compromise(named: Named, space: Domain, start: FloatArray, rng: Generator) -> Proposal:
+    """Return two settings that are the best compromise by two joint draws of all objectives.
+
+    Args:
+        named: What is believed of the objectives, and of the limits if there are any.
+        space: What may be asked for.
+        start: What settings are compared with, encoded, shape (d,).
+        rng: The source of randomness.
+    """
+    posteriors, part = named.wanted, likely(space, named)
+    known = measured(part, posteriors[0]).reshape(-1, space.dimension)
+    w = simplex(len(posteriors), rng)
+    r, s = frame(posteriors, known if len(known) else start[None], start)
+    best = known[_largest(weighed(gains(posteriors, known, start), r, s, w), CENTERS)]
+    points = np.concatenate((start[None], known, *_near(part, best, rng), part.candidates(rng)))
+    points = points[_linalg.firsts(points)]
+    bold = weighed(gains(posteriors, points, start, OPTIMISM), r, s, w)
+    chosen = np.concatenate(([0], 1 + np.sort(_largest(bold[1:], FINALISTS))))  # a draw depends on their order
+    beliefs = [posterior.at(points[chosen]) for posterior in posteriors]
+    holds = named.probability(points[chosen]) if named.limited else None
+    first, second = two_compromises(beliefs, 0, r, s, w, holds, rng)
+    return Proposal.pair(points[chosen[first]], points[chosen[second]])
+
+
+def _largest(values: FloatArray, most: int) -> Indices:
+    """Return the indices of the largest values; those that are equal but for rounding are in their order."""
+    scale = float(np.abs(values).max(initial=0.0)) or 1.0
+    return np.argsort(-np.round(values / scale, DIGITS), kind="stable")[:most]
+
+
+def frame(posteriors: Sequence[Posterior], points: FloatArray, start: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return reference and range of each objective over the front of some points, as differences to the start."""
+    Y = gains(posteriors, points, start).T
+    front = Y[~dominated(Y)]
+    low, high = front.min(axis=0), front.max(axis=0)
+    scatter = np.sqrt([posterior.kernel.diagonal(start[None])[0] for posterior in posteriors])
+    s = np.maximum(high - low, 0.1 * scatter)
+    return np.minimum(low, 0.0) - OUTER * s, s  # METHOD section 19: f_k(x0) - m_k
+
+
+def gains(
+    posteriors: Sequence[Posterior], points: FloatArray, start: FloatArray, deviations: float = 0.0
+) -> FloatArray:
+    """Return by how much each objective is above the start, and some standard deviations more, shape (K, m)."""
+    if not len(points):
+        return np.empty((len(posteriors), 0))
+    found = [posterior.difference(points, start) for posterior in posteriors]
+    return np.array([mean + deviations * np.sqrt(variance) for mean, variance in found])

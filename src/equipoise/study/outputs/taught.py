@@ -1,0 +1,101 @@
+"""What the outputs beside the first objective teach: lessons and a belief for each, from the same questions.
+
+Each output has noise, an offset and a model of its own. The readings of a trial belong to the same pair, so that all
+outputs teach the same differences. The first objective, or a reading without a name, is learned as ever.
+"""
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+from equipoise.belief import Milestone, StudyBelief
+from equipoise.data import Comparison, Reading
+from equipoise.offsets import LAST_READING
+from equipoise.study.lessons import Comparisons
+
+Fits = Mapping[str, Milestone]
+"""The last fit of the belief about each output that had one."""
+
+
+def of_output(reading: Reading | None, name: str) -> Reading | None:
+    """Return the reading of one output of a trial; `None` if there is none.
+
+    Example:
+        >>> of_output(Reading(3.1, values={"flux": 3.1, "loss": 0.4}), "loss").value
+        0.4
+    """
+    if reading is None or name not in reading.values:
+        return None
+    beside = {key: value for key, value in reading.told.covariates.items() if key != LAST_READING}  # the first one's
+    told = replace(reading.told, covariates=beside)
+    return replace(reading, value=reading.values[name], error=0.0, answers=None, values={}, told=told)
+
+
+@dataclass(frozen=True, eq=False)
+class Taught:
+    """What an event teaches about the further outputs, prepared but not taken up yet.
+
+    Attributes:
+        lessons: By output.
+        beliefs: The belief about each output after its lessons; `None` if it is made when it is asked for.
+        fits: The fits made by it.
+    """
+
+    lessons: Mapping[str, Sequence[Comparison]]
+    beliefs: Mapping[str, StudyBelief | None]
+    fits: Fits
+
+
+class OutputLessons:
+    """The lessons of each further output.
+
+    Args:
+        priors: The belief about each output before any lesson, by name.
+    """
+
+    def __init__(self, priors: Mapping[str, StudyBelief]) -> None:
+        self._courses = {name: Comparisons(prior) for name, prior in priors.items()}
+
+    @property
+    def beliefs(self) -> dict[str, StudyBelief]:
+        """The belief about each output, made when it is asked for."""
+        return {name: course.belief for name, course in self._courses.items()}
+
+    def after(self, lessons: Mapping[str, Sequence[Comparison]], fits: Fits, later: bool) -> Taught:
+        """Return what more lessons come to; nothing changes.
+
+        Args:
+            lessons: By output.
+            fits: The fits that were made with them, if they are known: they are refused if they cannot be.
+            later: Whether they are to be learned when the belief is asked for.
+        """
+        if unknown := sorted(set(fits) - set(self._courses)):
+            raise ValueError(f"its fit must be of the outputs {', '.join(self._courses)}, got {', '.join(unknown)}")
+        found = {name: self._courses[name].after(some, fits.get(name), later) for name, some in lessons.items()}
+        made = {name: fit for name, (_, fit) in found.items() if fit is not None}
+        return Taught(lessons, {name: belief for name, (belief, _) in found.items()}, made)
+
+    def add(self, taught: Taught) -> None:
+        """Take up what `after` has returned."""
+        for name, lessons in taught.lessons.items():
+            self._courses[name].add(lessons, taught.fits.get(name), taught.beliefs[name])
+
+    def fitted(self, fits: Fits, later: bool) -> Fits:
+        """Return the last fit of each belief, made now unless it is to be made later; known ones are taken up."""
+        found = {}
+        for name, course in self._courses.items():
+            if name in fits:
+                course.must_have_led_to(fits[name])
+                course.recall(fits[name])
+            elif not later:
+                _ = course.belief
+            if (fit := fits.get(name, None if later else course.last_known)) is not None:
+                found[name] = fit
+        return found
+
+    def copied(self) -> Self:
+        """Return a copy that learns by itself."""
+        new = copy.copy(self)
+        new._courses = {name: course.copied() for name, course in self._courses.items()}
+        return new
