@@ -12,6 +12,7 @@ sys.path[:0] = [str(DOCS.parent / "src"), str(DOCS)]
 import module_map  # noqa: E402
 
 import equipoise as eq  # noqa: E402
+from equipoise.lab import board  # noqa: E402
 
 project = "Equipoise"
 author = "The Equipoise authors"
@@ -50,6 +51,7 @@ NAMESPACES = {
     "lab.environments": "worlds to test against",
     "lab.experiments": "runs by name, repeated and kept",
     "lab.experiments.real": "published experiments, replayed",
+    "lab.board": "optimizers at tasks whose readings drift",
     "testing": "the rules that a part of your own must keep",
     "web": "the operator's page",
     "integrations.optuna": "Optuna",
@@ -114,6 +116,7 @@ def write_reference(app: object) -> None:
     folder = DOCS / "api"
     folder.mkdir(exist_ok=True)
     (folder / "modules.svg").write_text(module_map.svg(), encoding="utf-8")
+    (folder / "board.html").write_text(board.fragment(board.stored()), encoding="utf-8")
     pages = reference()
     for name, text in pages.items():
         path = folder / f"{name}.md"

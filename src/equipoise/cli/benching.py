@@ -2,13 +2,23 @@
 
 import json
 import textwrap
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from equipoise.cli.simulating import COUNT, FILE, bar, ending_politely, pictures, resumed, sweep_options, sweeping
+from equipoise.cli.competing import board
+from equipoise.cli.simulating import (
+    COUNT,
+    FILE,
+    bar,
+    ending_politely,
+    known_names,
+    pictures,
+    resumed,
+    sweep_options,
+    sweeping,
+)
 
 BENCH_EXAMPLES = """\b
 Examples:
@@ -17,6 +27,7 @@ Examples:
   equipoise bench --function linear --bias negative-repeat --readings 2000 --json
   equipoise bench real --help                            published experiments instead
   equipoise bench judge --help                           pairs that are judged
+  equipoise bench board --help                           other optimizers, and your own
 """
 
 
@@ -91,6 +102,9 @@ def bench(
     click.echo(json.dumps([bench_data(each) for each in curves], indent=2) if as_json else bench_table(curves))
 
 
+bench.add_command(board)
+
+
 @bench.command(short_help="Published experiments and recorded drifts, replayed.")
 @click.option("--competitor", multiple=True, help="May be repeated.  [default: those of docs/evidence.md]")
 @click.option("--world", multiple=True, help="May be repeated.  [default: all]")
@@ -118,8 +132,8 @@ def real(
         scores,
     )
 
-    names = _known("competitor", competitor or REPORTED, COMPETITORS)
-    worlds = _known("world", world or tuple(recorded_worlds()), recorded_worlds())
+    names = known_names("competitor", competitor or REPORTED, COMPETITORS)
+    worlds = known_names("world", world or tuple(recorded_worlds()), recorded_worlds())
     for package in sorted({needed for name in names if (needed := missing(name)) is not None}):
         click.echo(f"Left out: what needs {package}; pip install {package}", err=True)
     runs = range(first, first + seeds)
@@ -162,8 +176,8 @@ def judge(
     from equipoise.lab.experiments.preferences import RULES, UTILITIES, lots, preference_table, tournament
 
     rules, utilities = (
-        _known("rule", rule or tuple(RULES), RULES),
-        _known("utility", utility or (*UTILITIES,), UTILITIES),
+        known_names("rule", rule or tuple(RULES), RULES),
+        known_names("utility", utility or (*UTILITIES,), UTILITIES),
     )
     size = (2000, 20) if full else (200, 5)
     count, runs = answers or size[0], range(first, first + (seeds or size[1]))
@@ -172,10 +186,3 @@ def judge(
     with ending_politely(kept), bar(len(jobs), "lot") as advance:
         rows = tournament(jobs, out, advance)
     click.echo(preference_table(rows))
-
-
-def _known(option: str, names: Sequence[str], known: Iterable[str]) -> list[str]:
-    """Return names, all of them known."""
-    if unknown := [name for name in names if name not in known]:
-        raise click.UsageError(f"--{option} must be one of {', '.join(known)}, got {', '.join(unknown)}")
-    return list(names)

@@ -1,7 +1,7 @@
 """`equipoise demo` and `paper`: learners against simulated worlds."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -152,3 +152,10 @@ def bar(total: int, unit: str) -> Iterator[Callable[[int], object]]:
 
     with tqdm(total=total, unit=unit, dynamic_ncols=True) as bar:
         yield bar.update
+
+
+def known_names(option: str, names: Sequence[str], known: Iterable[str]) -> list[str]:
+    """Return names, all of them known."""
+    if unknown := [name for name in names if name not in known]:
+        raise click.UsageError(f"--{option} must be one of {', '.join(known)}, got {', '.join(unknown)}")
+    return list(names)

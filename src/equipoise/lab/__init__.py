@@ -3,7 +3,7 @@
 from importlib import import_module
 from types import ModuleType
 
-ROOMS = ("environments", "experiments", "fleet")
+ROOMS = ("board", "environments", "experiments", "fleet")
 """Imported when they are first asked for: an experiment needs joblib, an environment does not."""
 
 

@@ -5,12 +5,14 @@ import pytest
 
 import equipoise as eq
 from equipoise.lab.experiments.real import (
+    CARDS,
     COMPETITORS,
     REPORTED,
     TABLES,
     TRACES,
     InBatches,
     OnInstrument,
+    autotuned,
     missing,
     planned,
     published,
@@ -57,10 +59,28 @@ def test_the_data_are_small_and_every_file_is_in_the_notice():
 
     found = list((files("equipoise.lab.experiments.real") / "data").iterdir())
     notice = next(each for each in found if each.name == "NOTICE.md").read_text(encoding="utf-8")
-    tables = [each for each in found if each.name.endswith(".csv")]
-    assert {each.name.removesuffix(".csv") for each in tables} == {*TABLES, *TRACES}
+    tables = [each for each in found if each.name != "NOTICE.md"]
+    packed = {f"convolution-{card}.csv.gz" for card in CARDS}
+    assert {each.name for each in tables} == {f"{name}.csv" for name in (*TABLES, *TRACES)} | packed
     assert all(f"`{each.name}`" in notice for each in tables)
-    assert sum(len(each.read_bytes()) for each in tables) < 200_000
+    assert sum(len(each.read_bytes()) for each in tables) < 500_000
+
+
+@pytest.mark.parametrize(
+    ("card", "runs", "near", "least"),
+    [("A100", 4201, 1, 0.5492), ("A4000", 4201, 11, 0.9937), ("MI250X", 4362, 9, 0.6541), ("W6600", 4362, 4, 1.461)],
+)
+def test_a_search_space_is_complete(card, runs, near, least):
+    """As the source has it: so many settings run, so many are within 5 % of the best."""
+    table = autotuned(card)
+    values = np.array(list(table.values.values()))
+    assert len(values) == runs
+    assert np.count_nonzero(values > table.top - np.log(1.05)) == near
+    best = dict(zip(table.options, max(table.values, key=lambda key: table.values[key]), strict=True))
+    assert table.times[table.key(best)].min() == pytest.approx(least, rel=1e-3)
+    assert table.space.decode(table.space.encode(best)) == best
+    assert bool(table.space.valid(table.space.encode(best)[None])[0])
+    assert not table.holds(best | {"block_size_x": 0})
 
 
 def test_residuals_are_free_of_arm_and_batch():

@@ -17,7 +17,7 @@ from equipoise.lab.environments import Environment, Function, Measurement, Perio
 from equipoise.lab.experiments.experiment import streams
 from equipoise.lab.experiments.learners import LEARNERS
 from equipoise.lab.experiments.problems import CAMELBACK_NOISE, problem
-from equipoise.lab.experiments.real import Tpe
+from equipoise.lab.experiments.real import Optuna
 from equipoise.lab.experiments.reports import markdown
 from equipoise.lab.experiments.runner import Learner, run
 from equipoise.lab.experiments.statistics import level, short
@@ -64,7 +64,7 @@ class Contestant:
 def contenders() -> dict[str, Maker]:
     """Return who turns the continuous knobs: a plain GP, TPE where Optuna is installed, and the default."""
     box = Box(np.asarray(camelback().bounds))
-    tpe: dict[str, Maker] = {"Optuna's TPE": lambda rng: Tpe(box, seed=int(rng.integers(2**31)))}
+    tpe: dict[str, Maker] = {"Optuna's TPE": lambda rng: Optuna(box, seed=int(rng.integers(2**31)))}
     return {
         "plain GP": lambda rng: Optimizer(box, policy=UCB(), rng=rng),
         **(tpe if importlib.util.find_spec("optuna") is not None else {}),

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from equipoise.lab.experiments.real.recorded import RecordedWorld
-from equipoise.lab.experiments.real.rivals import Cma, RandomizedBlocks, Tpe, WithReference
+from equipoise.lab.experiments.real.rivals import Cma, Optuna, RandomizedBlocks, WithReference
 from equipoise.lab.experiments.runner import Learner
 from equipoise.offsets import Blocks
 from equipoise.optimizer import Optimizer
@@ -22,7 +22,7 @@ def _ours(world: RecordedWorld, seed: int, batches: bool = False, **parts: Any) 
 
 
 def _tpe(world: RecordedWorld, seed: int, multivariate: bool = False, by_mean: bool = False) -> Learner:
-    return Tpe(world.table.space, seed, by_mean, multivariate=multivariate)
+    return Optuna(world.table.space, seed, by_mean, multivariate=multivariate)
 
 
 def _cma(world: RecordedWorld, seed: int, step: float = 0.3) -> Learner:

@@ -19,24 +19,36 @@ REFERENCE = -1
 """The number of a trial that measures the reference arm."""
 
 
-class Tpe:
-    """Optuna's TPE: it recommends a point that it has measured, and claims nothing.
+class Optuna:
+    """A sampler of Optuna's, TPE by default: it recommends a point that it has measured, and claims nothing.
+
+    A point that the space's constraint forbids is reported as pruned, without a reading, and another one is asked for.
 
     Args:
         space: Where points lie.
         seed: Of the sampler.
         by_mean: Recommend the point whose readings are best in the mean, rather than the best reading.
+        sampler: Which one, such as "GPSampler".
         **settings: Others of the sampler, such as `multivariate`: whether it models the knobs together.
     """
 
-    def __init__(self, space: Space | Box, seed: int, by_mean: bool = False, **settings: Any) -> None:
+    def __init__(
+        self,
+        space: Space | Box,
+        seed: int,
+        by_mean: bool = False,
+        sampler: str = "TPESampler",
+        **settings: Any,
+    ) -> None:
         import optuna
 
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-            sampler = optuna.samplers.TPESampler(seed=seed, **settings)
-        self._study = optuna.create_study(direction="maximize", sampler=sampler)
+            chosen = getattr(optuna.samplers, sampler)(seed=seed, **settings)
+        self._study = optuna.create_study(direction="maximize", sampler=chosen)
+        self._refused = optuna.trial.TrialState.PRUNED
+        self._allowed = space.constraint if isinstance(space, Space) and callable(space.constraint) else None
         self._knobs = _distributions(space, optuna.distributions)
         self._named, self._by_mean = isinstance(space, Space), by_mean
         self._open: dict[int, Any] = {}
@@ -44,6 +56,9 @@ class Tpe:
     def ask(self) -> Trial:
         """Return what to measure next."""
         asked = self._study.ask(self._knobs)
+        while self._allowed is not None and not self._allowed(self._point(asked.params)):
+            self._study.tell(asked, state=self._refused)
+            asked = self._study.ask(self._knobs)
         self._open[asked.number] = asked
         return Trial(asked.number, self._point(asked.params))
 
@@ -71,12 +86,14 @@ def _distributions(space: Space | Box, known: Any) -> dict[str, Any]:
     if isinstance(space, Box):
         return {str(i): known.FloatDistribution(*each) for i, each in enumerate(space.bounds.tolist())}
     described = {name: parameter.to_dict() for name, parameter in space.parameters.items()}
-    return {
-        name: known.CategoricalDistribution(each["options"])
-        if each["type"] == "choice"
-        else known.IntDistribution(each["low"], each["high"])
-        for name, each in described.items()
-    }
+    return {name: _distribution(each, known) for name, each in described.items()}
+
+
+def _distribution(described: Mapping[str, Any], known: Any) -> Any:
+    if described["type"] == "choice":
+        return known.CategoricalDistribution(described["options"])
+    kind = known.FloatDistribution if described["type"] == "float" else known.IntDistribution
+    return kind(described["low"], described["high"], log=described.get("log", False))
 
 
 class Cma:

@@ -1,0 +1,204 @@
+"""Runs of the board: one learner at one task, and many, kept line by line in a file that may be merged with others."""
+
+import gzip
+import json
+import math
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, fields
+from importlib.resources import files
+from itertools import product
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from equipoise import __version__
+from equipoise import _validation as check
+from equipoise.lab.board.catalog import listed
+from equipoise.lab.board.tasks import tasks
+from equipoise.lab.experiments import in_parallel
+
+KEPT = 20
+"""Points kept of a curve of regret."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """What is kept of a run; regrets are in units of what a random setting loses on average.
+
+    Attributes:
+        task: Name of the task.
+        learner: Name of the learner.
+        seed: Of the run.
+        readings: How many readings it had.
+        paid: Regret summed over the readings, at each twentieth of the run; the last one is that of the whole run.
+        final: Regret of the final recommendation.
+        bound: What the learner says it is at most; `None` where it claims nothing.
+        near: What a good recommendation may lose: 5 % of a time on a graphics card, a twentieth of the unit elsewhere.
+        milliseconds: Processor time of a reading, of `ask` and `tell`.
+        version: Of this library.
+        package: Name and version of the learner's package.
+
+    Example:
+        >>> score = Score("camel2, walk", "random", 0, 200, (1.0, 2.5), 0.3, None, 0.05, 0.1, "0.2.0", "")
+        >>> Score.from_json(score.to_json()) == score, score.cumulative
+        (True, 2.5)
+    """
+
+    task: str
+    learner: str
+    seed: int
+    readings: int
+    paid: tuple[float, ...]
+    final: float
+    bound: float | None
+    near: float
+    milliseconds: float
+    version: str
+    package: str
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """What names the run."""
+        return self.task, self.learner, self.seed
+
+    @property
+    def cumulative(self) -> float:
+        """Regret of the whole run."""
+        return self.paid[-1]
+
+    def to_json(self) -> str:
+        """Return one line."""
+        return json.dumps(asdict(self), ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, line: str) -> Self:
+        """Undo `to_json`; refuse what is no score."""
+        content = json.loads(line)
+        if not isinstance(content, dict) or set(content) != {field.name for field in fields(cls)}:
+            raise ValueError(
+                f"a line of results must have {', '.join(field.name for field in fields(cls))}, got {line}"
+            )
+        numbers = [check.number("paid", value) for value in content["paid"]]
+        return cls(**content | {"paid": tuple(numbers)})
+
+
+Job = tuple[str, str, int]
+"""Task, learner and seed."""
+
+
+def play(job: Job) -> Score:
+    """Run a learner at a task.
+
+    Example:
+        >>> score = play(("cake, 2 a batch", "random", 0))
+        >>> score.readings, len(score.paid), score.bound
+        (60, 20, None)
+    """
+    name, learner, seed = job
+    task, entry = tasks()[name], listed(learner)
+    instrument = task.start(seed)
+    regrets, spent, begin = [], 0.0, time.process_time()
+    entrant = entry.make(instrument.space, task.readings, seed)
+    for _ in range(task.readings):
+        x = entrant.ask()
+        spent += time.process_time() - begin
+        regrets.append(instrument.regret(x))
+        reading, begin = instrument.read(x), time.process_time()
+        entrant.tell(x, reading)
+    spent += time.process_time() - begin
+    best, bound = entrant.best()
+    unit = instrument.unit
+    return Score(
+        *(name, learner, seed, task.readings),
+        paid=tuple(_short(np.cumsum(regrets)[_places(task.readings)])),
+        final=_rounded(instrument.regret(best)),
+        bound=_rounded(bound / unit) if math.isfinite(bound) else None,
+        near=_rounded(instrument.near),
+        milliseconds=_rounded(1000 * spent / task.readings),
+        version=__version__,
+        package=entry.version,
+    )
+
+
+def _places(readings: int) -> Any:
+    return [round(readings * (i + 1) / KEPT) - 1 for i in range(KEPT)]
+
+
+def _short(values: Iterable[float]) -> list[float]:
+    return [_rounded(value) for value in values]
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.5g}")
+
+
+def skipped(names: Sequence[str], learners: Sequence[str]) -> dict[tuple[str, str], str]:
+    """Return why learners do not take part in tasks, by task and learner.
+
+    Example:
+        >>> skipped(["A4000, none"], ["CMA", "random"])[("A4000, none", "CMA")]
+        'it takes no constraint that is a function'
+    """
+    reasons = {}
+    spaces = {name: tasks()[name].start(0).space for name in names}
+    for name, learner in product(names, learners):
+        entry = listed(learner)
+        why = entry.missing or entry.refuses(spaces[name])
+        if why is not None:
+            reasons[name, learner] = why
+    return reasons
+
+
+def contest(
+    jobs: Sequence[Job],
+    out: Path | None = None,
+    progress: Callable[[int], object] | None = None,
+    workers: int | None = 1,
+) -> list[Score]:
+    """Run the jobs that a file has no line of, add a line for each as it comes, and return the scores of all.
+
+    Args:
+        jobs: Task, learner and seed of each run.
+        out: A file of JSON lines; nothing is kept if it is `None`.
+        progress: Called with 1 after each run.
+        workers: Processes to use, -1 for one per core; `None` as `joblib.parallel_config` says.
+    """
+    known = {score.key: score for score in merged([out] if out is not None and out.exists() else [])}
+    left = [job for job in jobs if job not in known]
+    if progress is not None:
+        progress(len(jobs) - len(left))
+    results = in_parallel(play, left, workers)
+    with closing(results):
+        for score in results:
+            known[score.key] = score
+            _keep(out, score)
+            if progress is not None:
+                progress(1)
+    return [known[job] for job in jobs]
+
+
+def _keep(out: Path | None, score: Score) -> None:
+    if out is not None:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with out.open("a", encoding="utf-8", newline="\n") as file:
+            file.write(score.to_json() + "\n")
+
+
+def merged(paths: Iterable[Path]) -> list[Score]:
+    """Return the scores of several files; of a run that stands in several of them the first."""
+    found: dict[Job, Score] = {}
+    for path in paths:
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if line.strip():
+                score = Score.from_json(line)
+                found.setdefault(score.key, score)
+    return list(found.values())
+
+
+def stored() -> list[Score]:
+    """Return the scores that come with this library: those of docs/board.md."""
+    text = gzip.decompress((files("equipoise.lab.board") / "results.jsonl.gz").read_bytes()).decode("utf-8")
+    return list(map(Score.from_json, text.splitlines()))

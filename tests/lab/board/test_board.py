@@ -1,0 +1,302 @@
+"""The board: tasks are what they say, every learner plays by three functions, results merge, the page has them all."""
+
+import gzip
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import equipoise as eq
+from equipoise.lab.board import (
+    ABSENT,
+    KINDS,
+    LISTED,
+    SMALL,
+    WEATHER,
+    Score,
+    Seated,
+    Throttle,
+    contest,
+    listed,
+    merged,
+    page,
+    play,
+    report,
+    skipped,
+    standings,
+    stored,
+    tasks,
+)
+from equipoise.lab.board.families import FAMILIES, in_units, log_bowl
+from equipoise.lab.board.standings import ratio
+from invoking import invoke
+
+DRAWN = [name for name in FAMILIES if name not in ("gp3", "gp8", "additive10")]  # these take a second to maximize
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+# --- tasks --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", DRAWN)
+def test_a_random_setting_loses_one_unit_and_nothing_is_above_the_top(family):
+    function = in_units(FAMILIES[family](rng()))
+    low, high = function.bounds.T
+    lost = function.regret(rng(1).uniform(low, high, (2000, function.dimension)))
+    assert lost.mean() == pytest.approx(1, abs=0.08)
+    assert lost.min() > 0
+    near = np.clip(
+        function.maximizer + 1e-3 * (high - low) * rng(2).standard_normal((50, function.dimension)), low, high
+    )
+    assert function.regret(near).min() >= 0
+    assert float(function.regret(function.maximizer)) == pytest.approx(0, abs=1e-9)
+
+
+def test_a_bowl_is_a_hundred_times_as_curved_along_one_axis_as_along_another():
+    bowl = log_bowl(4, 100.0, rng())
+    d, h = 4, 1e-4
+    steps = bowl.maximizer + h * np.eye(d)[:, None] + h * np.eye(d)
+    once = bowl(bowl.maximizer + h * np.eye(d))
+    hessian = (bowl(steps) - once[:, None] - once) / h**2
+    curved = np.sort(-np.linalg.eigvalsh((hessian + hessian.T) / 2))
+    assert curved[-1] / curved[0] == pytest.approx(100, rel=0.02)
+    assert np.abs(hessian - np.diag(np.diag(hessian))).max() > 1  # along no knob
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_all_learners_meet_the_same_world(name):
+    task = tasks()[name]
+    one, other = task.start(3), task.start(3)
+    points = [one.space.decode(point) for point in one.space.candidates(rng())[:6]]
+    assert [one.read(x) for x in points] == [other.read(x) for x in points]
+    assert [one.regret(x) for x in points] == [other.regret(x) for x in points]
+    assert min(one.regret(x) for x in points) >= 0
+    assert task.kind in KINDS
+
+
+def test_runs_and_seasons_are_what_their_names_say():
+    def offsets(name, n=105):
+        process = WEATHER[name].start(rng())
+        return np.array([process.offset() for _ in range(n)])
+
+    for length in (3, 5, 7):
+        levels = offsets(f"runs of {length}").reshape(-1, length)
+        assert (levels == levels[:, :1]).all()
+        assert np.unique(levels[:, 0]).size == len(levels)
+    for period in (7, 12):
+        wave = offsets(f"season of {period}")
+        assert wave[period:] == pytest.approx(wave[:-period], abs=1e-9)
+        assert np.ptp(wave) == pytest.approx(2, abs=0.1)
+    assert not offsets("none").any()
+
+
+def test_a_throttle_lasts_a_third_of_the_run_and_begins_anywhere():
+    firsts = set()
+    for seed in range(20):
+        process = Throttle(30).start(rng(seed))
+        slow = np.flatnonzero([process.offset() for _ in range(30)])
+        assert list(slow) == list(range(slow[0], slow[0] + 10))
+        firsts.add(int(slow[0]))
+    assert len(firsts) > 8
+    assert Throttle(30).depth == pytest.approx(np.log(1.2))
+    with pytest.raises(ValueError, match="`share` must be from 0 to 1"):
+        Throttle(30, share=2)
+
+
+def test_a_card_reads_one_of_its_times():
+    instrument = tasks()["A4000, none"].start(0)
+    x = instrument.space.decode(instrument.space.candidates(rng())[0])
+    times = {round(float(-np.log(t)), 9) for t in eq.lab.experiments.real.autotuned("A4000").times[tuple(x.values())]}
+    read = {round(instrument.read(x), 9) for _ in range(40)}
+    assert read <= times
+    assert len(read) > 1
+
+
+def test_no_climb_finds_more_in_the_mixed_space():
+    instrument = tasks()["mixed18, none"].start(0)
+    space, generator = instrument.space, rng(5)
+    lost = [instrument.regret(space.decode(x)) for x in space.candidates(generator)]
+    assert np.mean(lost) == pytest.approx(1, abs=0.1)
+    assert min(lost) > 0
+
+
+# --- runs ---------------------------------------------------------------------------------------------------------
+
+
+class Hill:
+    """A learner in three functions: a step from the best reading."""
+
+    def __init__(self, space, readings, seed):
+        self.space, self.rng, self.seen = space, np.random.default_rng(seed), []
+
+    def ask(self):
+        if len(self.seen) < 6:
+            return self.space.decode(self.space.candidates(self.rng)[len(self.seen)])
+        best = self.space.encode(self.best()[0])[None]
+        near = self.space.near(best, np.full(self.space.dimension, 0.1), 8, self.rng)
+        return self.space.decode(near[0]) if len(near) else self.best()[0]
+
+    def tell(self, x, reading):
+        self.seen.append((reading, x))
+
+    def best(self):
+        return max(self.seen, key=lambda pair: pair[0])[1], 0.5
+
+
+def test_a_learner_of_ones_own_takes_part():
+    score = play(("camel2, none", "test_board:Hill", 0))
+    assert score.bound == pytest.approx(0.5)  # a function's readings are in units already
+    assert score.package == ""
+    assert score.paid == tuple(sorted(score.paid))
+    assert score.cumulative < play(("camel2, none", "random", 0)).cumulative
+    with pytest.raises(ValueError, match="must be one of default, UCB"):
+        listed("nobody")
+    with pytest.raises(ValueError, match="must be found by Python"):
+        listed("test_board:Nobody")
+
+
+def test_a_bound_is_scored_in_units():
+    score = play(("barley, 2 a batch", "test_board:Hill", 0))
+    assert score.bound == pytest.approx(0.5 / tasks()["barley, 2 a batch"].start(0).unit, rel=1e-4)
+
+
+def test_a_run_is_the_same_again():
+    job = ("oats, 2 a batch", "default", 1)
+    assert replace(play(job), milliseconds=0) == replace(play(job), milliseconds=0)
+
+
+@pytest.mark.parametrize("learner", [name for name in LISTED if listed(name).missing is None])
+def test_every_learner_that_is_installed_plays(learner):
+    task = tasks()[
+        "mixed18, none" if LISTED[learner].takes(tasks()["mixed18, none"].start(0).space) else "camel2, none"
+    ]
+    instrument = task.start(0)
+    entrant = LISTED[learner].make(instrument.space, 12, 0)
+    for _ in range(12):
+        x = entrant.ask()
+        assert instrument.regret(x) >= 0
+        entrant.tell(x, instrument.read(x))
+    best, bound = entrant.best()
+    assert instrument.space.valid(instrument.space.encode(best)[None]).all()
+    assert np.isnan(bound) or bound > 0
+
+
+def test_the_optunas_samplers_keep_to_a_constraint():
+    pytest.importorskip("optuna")
+    instrument = tasks()["A100, none"].start(0)
+    entrant = LISTED["TPE"].make(instrument.space, 12, 0)
+    for _ in range(12):
+        x = entrant.ask()
+        assert instrument.space.constraint(x)
+        entrant.tell(x, instrument.read(x))
+
+
+def test_a_seated_learner_is_told_what_it_asked_for():
+    entrant = Seated(eq.Optimizer(eq.Space(q=eq.Float(0, 1)), rng=0))
+    with pytest.raises(RuntimeError, match="must follow an `ask`"):
+        entrant.tell({"q": 0.5}, 1.0)
+
+
+def test_who_is_left_out_is_said_with_the_reason():
+    reasons = skipped(["A100, none", "oats, 2 a batch"], ["CMA", "Xopt-TD", "random"])
+    assert "random" not in {learner for _, learner in reasons}
+    assert reasons["oats, 2 a batch", "Xopt-TD"] in ("it takes numbers only", LISTED["Xopt-TD"].missing)
+    absent = replace(LISTED["Ax"], modules=("no_such_module",))
+    assert absent.missing == "needs no_such_module: pip install ax-platform"
+    assert not set(ABSENT) & set(LISTED)
+
+
+# --- results ------------------------------------------------------------------------------------------------------
+
+
+def a_score(task="cake, 2 a batch", learner="random", seed=0, paid=(1.0, 4.0), **parts):
+    given = {
+        "readings": 60,
+        "final": 0.1,
+        "bound": None,
+        "near": 0.05,
+        "milliseconds": 1.0,
+        "version": "",
+        "package": "",
+    }
+    return Score(task, learner, seed, paid=paid, **given | parts)
+
+
+def test_results_continue_and_merge(tmp_path):
+    one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+    jobs = [("oats, 2 a batch", "random", seed) for seed in (0, 1)]
+    done = []
+    first = contest(jobs[:1], one, done.append)
+    again = contest(jobs, one, done.append)
+    assert again[0] == first[0]
+    assert sum(done) == 1 + 2
+    assert len(one.read_text().splitlines()) == 2
+    two.write_text(replace(first[0], final=9.0).to_json() + "\n" + a_score(seed=7).to_json() + "\n")
+    assert [score.seed for score in merged([one, two])] == [0, 1, 7]
+    assert merged([one, two])[0] == first[0]
+    two.write_text('{"task": "cake"}\n')
+    with pytest.raises(ValueError, match="a line of results must have task, learner"):
+        merged([two])
+
+
+def test_standings_compare_the_same_runs():
+    scores = [
+        *(a_score(learner="default", seed=i, paid=(1.0, 2.0), bound=0.2) for i in range(2)),
+        *(a_score(seed=i, paid=(1.0, 8.0), final=0.5) for i in range(3)),
+        a_score("oats, 2 a batch", "default", paid=(4.0, 4.0), bound=0.05, final=0.1),
+        a_score("oats, 2 a batch", paid=(4.0, 4.0), final=0.0),
+    ]
+    ours, other = standings(scores, "tables")
+    assert (ours.learner, ours.ratio, ours.claims, ours.lost) == ("default", 1.0, 3, 0.0)
+    assert ours.held == pytest.approx(2 / 3)
+    assert other.ratio == pytest.approx(2.0)  # the root of 4 times 1
+    assert (other.tasks, other.runs, other.lost, other.near) == (2, 4, 0.75, 0.25)
+    assert np.isnan(ratio(scores[:1], {}))
+    assert standings(scores, "many knobs") == []
+
+
+def test_the_stored_results_are_whole_and_small():
+    scores = stored()
+    assert len({score.key for score in scores}) == len(scores)
+    assert {score.task for score in scores} >= set(SMALL)
+    assert {"default", "UCB", "random", "TPE", "CMA"} <= {score.learner for score in scores}
+    assert all(score.task in tasks() for score in scores)
+    packed = eq.lab.board.runs.files("equipoise.lab.board").joinpath("results.jsonl.gz").read_bytes()
+    assert len(packed) < 200_000
+    assert json.loads(gzip.decompress(packed).splitlines()[0])["task"] in tasks()
+
+
+def test_the_page_has_every_kind_and_task_and_names_who_is_absent():
+    scores = [
+        a_score(),
+        a_score(learner="default"),
+        a_score("camel2, <b>".replace("<b>", "walk"), "TPE", package="optuna 5"),
+    ]
+    text = page(scores)
+    assert all(word in text for word in ("Few knobs", "Tables", "cake, 2 a batch", "camel2, walk", "optuna 5", *ABSENT))
+    assert text.count("<svg") == 2
+    assert page(scores) == text
+    assert "## Tables" in report(scores)
+
+
+# --- the command --------------------------------------------------------------------------------------------------
+
+
+def test_the_command_runs_merges_and_writes_a_page(tmp_path):
+    out, other, target = tmp_path / "runs.jsonl", tmp_path / "other.jsonl", tmp_path / "board.html"
+    other.write_text(a_score("oats, 2 a batch", "theirs").to_json() + "\n")
+    options = ["--task", "oats, 2 a batch", "--learner", "random", "--learner", "W-DBO", "--seeds", "1", "--jobs", "1"]
+    done = invoke("bench", "board", *options, "--out", out, "--with", other, "--page", target)
+    assert "Left out: W-DBO" in done.stderr
+    assert {"random", "theirs"} <= set(done.stdout.replace("|", " ").split())
+    assert "theirs" in target.read_text()
+    lines = invoke("bench", "board", *options, "--out", out, "--json").stdout.splitlines()
+    assert [json.loads(line)["learner"] for line in lines] == ["random"]
+    assert "--task must be one of those" in invoke("bench", "board", "--task", "nothing", code=2).stderr
+    assert "--out" not in invoke("bench", "board", "--learner", "nobody", code=2).stdout
+    names = invoke("bench", "board", "--list").stdout.splitlines()
+    assert set(names) == {*tasks(), *LISTED, ""}
