@@ -28,7 +28,7 @@ from equipoise.lab.board import (
     stored,
     tasks,
 )
-from equipoise.lab.board.families import FAMILIES, in_units, log_bowl
+from equipoise.lab.board.scaled_functions import FAMILIES, in_units, log_bowl
 from equipoise.lab.board.standings import ratio
 from invoking import invoke
 

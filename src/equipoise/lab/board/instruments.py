@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from equipoise import Choice, Float, Int, Space
 from equipoise._typing import FloatArray
-from equipoise.lab.board.families import FAMILIES, in_units
+from equipoise.lab.board.scaled_functions import FAMILIES, in_units
 from equipoise.lab.environments import Bias, Environment, Measurement, gp_draw
 from equipoise.lab.experiments.real import RecordedWorld, autotuned
 

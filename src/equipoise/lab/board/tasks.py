@@ -8,8 +8,8 @@ from functools import cache, partial
 import numpy as np
 from numpy.random import Generator
 
-from equipoise.lab.board.families import FAMILIES
 from equipoise.lab.board.instruments import Instrument, OfCard, OfFunction, OfMixed, OfRecords
+from equipoise.lab.board.scaled_functions import FAMILIES
 from equipoise.lab.board.weather import WEATHER, Throttle
 from equipoise.lab.experiments.real import CARDS, recorded_worlds
 
