@@ -148,7 +148,7 @@ class Hill:
 
 
 def test_a_learner_of_ones_own_takes_part():
-    score = play(("camel2, none", "test_board:Hill", 0))
+    score = play(("camel2, none", f"{__name__}:Hill", 0))
     assert score.bound == pytest.approx(0.5)  # a function's readings are in units already
     assert score.package == ""
     assert score.paid == tuple(sorted(score.paid))
@@ -156,11 +156,11 @@ def test_a_learner_of_ones_own_takes_part():
     with pytest.raises(ValueError, match="must be one of default, UCB"):
         listed("nobody")
     with pytest.raises(ValueError, match="must be found by Python"):
-        listed("test_board:Nobody")
+        listed(f"{__name__}:Nobody")
 
 
 def test_a_bound_is_scored_in_units():
-    score = play(("barley, 2 a batch", "test_board:Hill", 0))
+    score = play(("barley, 2 a batch", f"{__name__}:Hill", 0))
     assert score.bound == pytest.approx(0.5 / tasks()["barley, 2 a batch"].start(0).unit, rel=1e-4)
 
 

@@ -14,7 +14,7 @@ from equipoise.lab.board.entrants import Entrant, Seated
 from equipoise.lab.board.instruments import Instrument
 from equipoise.lab.board.runs import Score, contest, merged, play, skipped, stored
 from equipoise.lab.board.standings import Performance, report, standings
-from equipoise.lab.board.tasks import KINDS, SMALL, Task, tasks
+from equipoise.lab.board.tasks import KINDS, SMALL, BoardTask, tasks
 from equipoise.lab.board.weather import WEATHER, Throttle
 
 __all__ = [
@@ -23,13 +23,13 @@ __all__ = [
     "LISTED",
     "SMALL",
     "WEATHER",
+    "BoardTask",
     "Entrant",
     "Instrument",
     "Listed",
     "Performance",
     "Score",
     "Seated",
-    "Task",
     "Throttle",
     "contest",
     "fragment",

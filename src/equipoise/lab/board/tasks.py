@@ -25,7 +25,7 @@ EASY = ("none", "walk", "jumps", "pairs")
 
 
 @dataclass(frozen=True)
-class Task:
+class BoardTask:
     """A function or a table under an offset, and how often it may be read.
 
     Attributes:
@@ -63,7 +63,7 @@ SMALL = (
 
 
 @cache
-def tasks() -> Mapping[str, Task]:
+def tasks() -> Mapping[str, BoardTask]:
     """Return all tasks by name.
 
     Example:
@@ -73,19 +73,19 @@ def tasks() -> Mapping[str, Task]:
     return {task.name: task for task in (*_of_functions(), *_of_tables())}
 
 
-def _of_functions() -> Iterator[Task]:
+def _of_functions() -> Iterator[BoardTask]:
     for family in FAMILIES:
         kind = KINDS[0] if family in FEW else KINDS[1]
         for weather in WEATHER if family in FEW else EASY:
-            yield Task(f"{family}, {weather}", kind, READINGS[kind], partial(OfFunction, family, WEATHER[weather]))
+            yield BoardTask(f"{family}, {weather}", kind, READINGS[kind], partial(OfFunction, family, WEATHER[weather]))
     for weather in EASY:
-        yield Task(f"mixed18, {weather}", KINDS[1], READINGS[KINDS[1]], partial(OfMixed, WEATHER[weather]))
+        yield BoardTask(f"mixed18, {weather}", KINDS[1], READINGS[KINDS[1]], partial(OfMixed, WEATHER[weather]))
 
 
-def _of_tables() -> Iterator[Task]:
+def _of_tables() -> Iterator[BoardTask]:
     for name, make in recorded_worlds().items():
         readings = make(np.random.default_rng(0)).readings
-        yield Task(name, KINDS[2], readings, partial(OfRecords, make))
+        yield BoardTask(name, KINDS[2], readings, partial(OfRecords, make))
     for card in CARDS:
         for weather, bias in (("none", WEATHER["none"]), ("throttle", Throttle(200))):
-            yield Task(f"{card}, {weather}", KINDS[2], 200, partial(OfCard, card, bias))
+            yield BoardTask(f"{card}, {weather}", KINDS[2], 200, partial(OfCard, card, bias))
