@@ -5,6 +5,7 @@ import itertools
 import json
 import math
 import pickle
+import re
 import shutil
 import threading
 import warnings
@@ -36,8 +37,8 @@ from equipoise.integrations.optuna import (  # noqa: E402
 )
 from equipoise.integrations.optuna.knowledge import STALE_TRIALS, StudyModel  # noqa: E402
 from equipoise.integrations.optuna.records import FIT, PAIR, TrialPair, fit_from_json, fit_to_json  # noqa: E402
-from equipoise.integrations.optuna.remembering import remembered  # noqa: E402
 from equipoise.integrations.optuna.translation import Translation, internal  # noqa: E402
+from equipoise.integrations.remembering import remembered  # noqa: E402
 from equipoise.log.events import Asked, Handed, Told  # noqa: E402
 from equipoise.offsets import Law  # noqa: E402
 
@@ -625,12 +626,27 @@ def test_learning_at_once_comes_to_the_same_as_one_by_one(law):
         assert again.duels.kernel == again.exact.kernel != duels.kernel
 
 
+def source_of(pattern):
+    files = sorted(Path(eq.__file__).parent.joinpath("integrations").glob(pattern))
+    assert files
+    return "".join(path.read_text(encoding="utf-8") for path in files)
+
+
 def test_it_stays_an_adapter():
-    files = list(Path(eq.__file__).parent.glob("integrations/optuna/*.py"))
-    source = "".join(path.read_text(encoding="utf-8") for path in files)
+    source = source_of("optuna/*.py")
     assert source.count("\n") <= 700
     assert "Comparison(" not in source
     assert not any(f"isinstance({what}" in source for what in ("law", "self.law", "offset"))
+
+
+def test_what_is_no_adapter_stands_beside_it():
+    """Racing needs no sampler, and to take up what was learned needs no Optuna."""
+    assert "import optuna" not in source_of("remembering.py")
+    assert "from optuna" not in source_of("remembering.py")
+    racing = source_of("optuna/racing/*.py")
+    assert racing.count("\n") <= 250
+    taken = re.findall(r"from equipoise\.integrations\.optuna\.(\w+)", racing)
+    assert set(taken) == {"racing"}
 
 
 # Others' data.

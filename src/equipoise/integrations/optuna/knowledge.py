@@ -1,7 +1,7 @@
 """What a process knows of a study: its duels, read from the storage, and the belief they lead to.
 
 A process that fits hyperparameters, the expensive part, keeps the result with the trial it proposes, and the next
-process begins there (`remembering.py`).
+process begins there (`integrations/remembering.py`).
 """
 
 from collections.abc import Mapping
@@ -16,8 +16,8 @@ from optuna.trial import FrozenTrial, TrialState
 from equipoise.belief import LearnedBelief, LearnedModel, Schedule, StudyBelief
 from equipoise.data import Proposal, Reading, teaches, will_teach
 from equipoise.integrations.optuna.records import FIT, TrialPair, fit_from_json, read
-from equipoise.integrations.optuna.remembering import Fit, Lessons, keep_up, learn, remembered
 from equipoise.integrations.optuna.translation import Translation
+from equipoise.integrations.remembering import Fit, Lessons, keep_up, learn, remembered
 from equipoise.log import Streams
 from equipoise.offsets import Offset
 from equipoise.policies import Policy, candidates

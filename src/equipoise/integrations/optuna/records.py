@@ -19,8 +19,8 @@ from optuna.trial import FrozenTrial, TrialState
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.data import Duel, Proposal, Reading
-from equipoise.integrations.optuna.remembering import Fit
 from equipoise.integrations.optuna.translation import internal
+from equipoise.integrations.remembering import Fit
 from equipoise.log import described, restored
 from equipoise.offsets import Circumstances
 
