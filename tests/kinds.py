@@ -99,6 +99,16 @@ def blocks(path):
     return read(opt, 6)
 
 
+def seeds(path):
+    opt = read(eq.Optimizer(HILL, seeds=True, log=path, rng=0), 15)
+    opt.correct(3, 0.4)
+    return opt
+
+
+def folds(path):
+    return read(eq.Optimizer(DRINKS, seeds=["fold 1", "fold 2"], log=path, rng=0), 14)
+
+
 def runs(path):
     return read(eq.Optimizer(HILL, offset=eq.Blocks(4), log=path, rng=0), 12)
 
@@ -306,6 +316,8 @@ KINDS = {
             names,
             contexts,
             blocks,
+            seeds,
+            folds,
             runs,
             workers,
             covariates,

@@ -40,6 +40,8 @@ REFUSED = {
     ("limited|objectives", "audit"): "an audit looks everywhere",
     ("limited", "verify|cancel"): "a verification goes to and fro",
     ("auditing", "verify"): "a plan to audit is under way",
+    ("folds", "verify"): "the 0 seeds that were never read",
+    ("folds", "cancel"): "the 0 seeds that were never read|there is no plan",
     ("0.1.0 ids-two-point|0.1.0 ids-one-point-forecast|0.1.0 semits", "import-into|frames"): SINGLE,
     ("0.1.0 semits", "judge|serve-judges"): "must propose pairs to be judged",
 }
@@ -53,7 +55,18 @@ DRAWN = ("empty", "finite", "named", "names", "contexts", "limited", "judged-nam
 """Which kinds are drawn, each in a second: the others would have the same pictures."""
 
 
-BY_GENERATORS = ("empty", "blocks", "history", "limited", "failed", "corrected", "auditing", "verified", "minimized")
+BY_GENERATORS = (
+    "empty",
+    "blocks",
+    "seeds",
+    "history",
+    "limited",
+    "failed",
+    "corrected",
+    "auditing",
+    "verified",
+    "minimized",
+)
 """Which kinds a generator of gest-api can go on with: those of two numbers without a constraint."""
 
 

@@ -146,3 +146,8 @@ def frozen(values: FloatArray) -> FloatArray:
     result = np.array(values + 0.0, order="C")
     result.flags.writeable = False
     return result
+
+
+def seed(what: str, value: Any) -> int | str:
+    """Return a seed that two settings are measured under: a whole number or a name."""
+    return name(what, value) if isinstance(value, str) else count(what, value, at_least=0)

@@ -199,6 +199,9 @@ class Preference:
     judge: str = ""
 
 
+SeedName = int | str
+"""A seed, a split, an instance or a scenario: what two settings are measured under alike."""
+
 Answer = Reading | Preference
 """What came back."""
 
@@ -392,6 +395,7 @@ class Trial:
     Attributes:
         id: The number by which the reading is told.
         x: Where to measure: an array for `Finite` and `Box`.
+        seed: The seed to measure under, if the study has seeds: both halves of a pair have the same.
 
     Example:
         >>> import equipoise as eq
@@ -402,3 +406,4 @@ class Trial:
 
     id: int
     x: Any = field(compare=False)
+    seed: SeedName | None = field(default=None, compare=False, repr=False)

@@ -69,6 +69,9 @@ class Optimizer:
         limits: What must hold, such as "loss <= 3", or "size <= start + 1", which no offset can move. The study looks
             for the best setting where all limits hold.
         safe: Never ask for a setting unless all limits hold there, as far as is known, from a `start` where they do.
+        seeds: Whether each trial has a seed under which it is to be measured, `trial.seed`: `True` for 0, 1, 2 and on;
+            or a list of seeds, folds, instances or scenarios. Both settings of a pair are measured under the same, and
+            claims are about the mean over seeds.
         block: To which block, such as a day or a batch, the readings belong; see `begin_block`.
         max_gap: Give up a pair whose halves were measured further apart than this, by the times told.
         rng: Seed, generator or `Streams`; the same one and the same answers give the same run.
@@ -110,6 +113,7 @@ class Optimizer:
         objective: str | None = None,
         limits: Sequence[str] | None = None,
         safe: bool = False,
+        seeds: Any = None,
         max_gap: float | None = None,
         block: str | None = None,
         rng: Seed | Streams = None,
@@ -535,8 +539,8 @@ class Optimizer:
         Ctrl-C, or an error of your function, loses nothing: its trial waits again, and `run` goes on from there.
 
         Args:
-            measure: Takes a setting and returns its reading. Of `judgements` it takes the first and the second setting
-                of a pair and returns an answer, or `None` if it cannot tell.
+            measure: Takes a setting, and the seed in a study with seeds, and returns its reading. Of `judgements` it
+                takes the first and the second setting of a pair and returns an answer, or `None` if it cannot tell.
             readings: How many readings the study is to have.
             judgements: Instead: how many judgements.
             failures: Exceptions by which `measure` says that there is no answer; others are passed on.

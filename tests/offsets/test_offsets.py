@@ -22,7 +22,7 @@ VARIANCES = st.floats(0.0, 10.0)
 TIMES = st.lists(st.integers(0, 60).map(lambda k: k / 2), min_size=1, max_size=12)  # half hours: some coincide
 JUMPS = st.lists(st.tuples(st.integers(1, 29).map(float), st.floats(0.01, 9.0)), max_size=3).map(tuple)
 UNITS = st.floats(0.1, 10.0)
-LAWS = [eq.Arbitrary(), eq.Constant(), eq.Tracked(), eq.Blocks(3), eq.Blocks(7)]
+LAWS = [eq.Arbitrary(), eq.Constant(), eq.Tracked(), eq.Blocks(3), eq.Blocks(7), eq.offsets.Steady()]
 over_laws = pytest.mark.parametrize("law", LAWS, ids=repr)
 
 

@@ -37,6 +37,7 @@ EXAMPLES = {
     "regularizer": (0.5, 0.5),
     "confidence": ({"type": "CredibleConfidence", "deviations": 3.0}, eq.belief.CredibleConfidence(3.0)),
     "offset": ("Arbitrary", eq.Arbitrary()),
+    "seeds": (["fold 1", "fold 2", "fold 3"], ["fold 1", "fold 2", "fold 3"]),
     "likelihood": ("Poisson", eq.likelihoods.Poisson()),
     "objective": ("flux, -size", "flux, -size"),
     "limits": (["loss <= 3", "size <= start + 1"], ["loss <= 3", "size <= start + 1"]),
@@ -79,6 +80,8 @@ def on_the_shell(name, value):
             return [word for text in value for word in (f"--{name.removesuffix('s')}", text)]
         case _, dict():
             return f"--{name.replace('_', '-')}", json.dumps(value)
+        case "listed", list():
+            return f"--{name}", ",".join(value)
     return f"--{name.replace('_', '-')}", value
 
 
@@ -99,6 +102,8 @@ def in_the_form(name, value):
             return {name: ", ".join(value)}
         case _, dict():
             return {name: json.dumps(value)}
+        case "listed", list():
+            return {name: ", ".join(value)}
     return {name: str(value)}
 
 

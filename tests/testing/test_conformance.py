@@ -29,7 +29,16 @@ POLICIES = {
     policies.Random(): (),
     eq.SemiTS(draws=200): UNIT,
 }
-OFFSETS = [eq.Arbitrary(), eq.Constant(), eq.Tracked(), eq.Tracked(guard=None), eq.Blocks(4), eq.Blocks(1, guard=2.0)]
+OFFSETS = [
+    eq.Arbitrary(),
+    eq.Constant(),
+    eq.Tracked(),
+    eq.Tracked(guard=None),
+    eq.Blocks(4),
+    eq.Blocks(1, guard=2.0),
+    offsets.Steady(),
+    offsets.Steady(guard=3.0),
+]
 LIKELIHOODS = [likelihoods.Gaussian(), likelihoods.Poisson(), likelihoods.Binomial()]
 FORECASTERS = {
     reductions.Zero(): LEVEL,

@@ -153,6 +153,7 @@ class Recommendation:
         signs: The numbers of the study by which that bound was calibrated; none if it was not.
         usability: How surely it holds the limits of the study; `None` if there are none.
         compromise: What it gains in each objective, if there are several; `None` if there is one.
+        seeds: On how many seeds anything was read, if the study has seeds: claims are about the mean over seeds.
     """
 
     x: Any
@@ -170,6 +171,7 @@ class Recommendation:
     signs: Mapping[str, float] = field(default_factory=dict, repr=False, compare=False)
     usability: "Usability | None" = None
     compromise: "FrontPoint | None" = None
+    seeds: int | None = None
 
     @property
     def overall(self) -> Claim:

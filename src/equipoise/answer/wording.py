@@ -34,6 +34,9 @@ NO_BOUND = "A guess: there is no bound yet."
 NARROW = "It may have missed a narrow top: much of the space lies far from all readings."
 """What is said after a bound of which that is so."""
 
+MIN_SEEDS = 5
+"""What is said of the mean over fewer seeds is a guess: the difference of two settings varies from seed to seed."""
+
 SINGLE_RIVALS = ("the start", "1 runner-up")
 """Scopes of a claim that are one setting."""
 
@@ -199,7 +202,9 @@ def preferences(best: "Recommendation", blind: bool = False) -> list[str]:
 def effort(best: "Recommendation") -> str:
     """Return after how much this is known, and what 1 means if people judged and nothing was read."""
     unit = " What is better by 1 is chosen in 84 % of cases." if best.judgements and not best.readings else ""
-    return f"After {counted(best.readings, best.judgements)}.{unit}"
+    seeds = "" if best.seeds is None else f" on {best.seeds} seed{'' if best.seeds == 1 else 's'}"
+    few = f" A guess: a mean over seeds needs {MIN_SEEDS}." if best.seeds is not None and best.seeds < MIN_SEEDS else ""
+    return f"After {counted(best.readings, best.judgements)}{seeds}.{few}{unit}"
 
 
 def planned(purpose: str, duels: int, told: int, left: int) -> str:

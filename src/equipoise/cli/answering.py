@@ -84,7 +84,9 @@ def ask(opt: Optimizer, worker: str | None, context: tuple[str, ...]) -> Said:
     """
     trial = opt.ask(worker=worker, context=context_of(opt, context))
     data = {"id": trial.id, "x": trial.x} | ({} if worker is None else {"worker": worker})
-    return data, f"{trial.id} {assignments(trial.x, opt.space)}"
+    data |= {} if trial.seed is None else {"seed": trial.seed}
+    seed = "" if trial.seed is None else f" seed={trial.seed}"
+    return data, f"{trial.id} {assignments(trial.x, opt.space)}{seed}"
 
 
 @study_command(

@@ -45,6 +45,7 @@ NOTATION: dict[str, dict[str, Any]] = {
     "object": {"metavar": "TYPE", "help": " A type, or JSON with its arguments."},
     "number": {"type": float},
     "count": {"type": click.IntRange(min=0)},
+    "listed": {"metavar": "any|A,B,..."},
     "flag": {"is_flag": True, "default": None},
     "text": {"metavar": "TEXT"},
     "texts": {"multiple": True, "metavar": "TEXT", "help": "  Repeated."},

@@ -44,7 +44,8 @@ class DuelGenerator(Generator):  # type: ignore[misc]
             constraints.
         log: A file in which everything is kept. One that exists is taken up where it ends, with the parts it was begun
             with: points that were suggested and never read are suggested again.
-        **parts: Arguments of `Optimizer`, such as `rng`, `offset` or `reduction`.
+        **parts: Arguments of `Optimizer`, such as `rng`, `offset` or `reduction`. With `seeds` each point says by its
+            `seed` under which it is to be measured.
 
     Example:
         >>> from gest_api.vocs import VOCS
@@ -78,7 +79,10 @@ class DuelGenerator(Generator):  # type: ignore[misc]
         n = 1 if num_points is None else check.count("num_points", num_points, at_least=0)
         trials = [self.optimizer.ask(context=self.context) for _ in range(n)]
         self._suggested.update(trial.id for trial in trials)
-        return [self._problem.to_measure(trial.x) | {"_id": trial.id} for trial in trials]
+        return [
+            self._problem.to_measure(trial.x) | {"_id": trial.id} | ({} if trial.seed is None else {"seed": trial.seed})
+            for trial in trials
+        ]
 
     def ingest(self, results: Iterable[Mapping[str, Any]]) -> None:
         """Learn from measured points; what was measured elsewhere, and has no `_id`, teaches nothing.

@@ -14,7 +14,7 @@ import numpy as np
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.data import EVEN, Answer, Duel, PairToJudge, Preference, Proposal, Reading, Side
+from equipoise.data import EVEN, Answer, Duel, PairToJudge, Preference, Proposal, Reading, SeedName, Side
 from equipoise.likelihoods import known_scale
 from equipoise.log.events import (
     FORMER_SETTINGS,
@@ -104,8 +104,8 @@ class Codec:
                 return {"begin": block}
             case Added(trial, number, answer):
                 return {"add": trial, "duel": number} | self._answer(answer) | _fit(event)
-            case Asked(trial, Duel() as duel, number, worker, plan):
-                return {"ask": trial, "duel": number} | self._duel(duel) | _given(worker=worker, plan=plan)
+            case Asked(trial, Duel() as duel, number, worker, plan, seed):
+                return {"ask": trial, "duel": number} | self._duel(duel) | _given(worker=worker, plan=plan, seed=seed)
             case Asked(trial, PairToJudge() as pair, plan=plan):
                 return {"ask": trial} | self._pair(pair, plan)
             case Handed(trial, worker, point):
@@ -132,7 +132,8 @@ class Codec:
         match content:
             case {"ask": trial, "duel": number}:
                 duel, worker = self._to_duel(content), _worker(content)
-                return Asked(_number("ask", trial), duel, _number("duel", number), worker, _optional("plan", content))
+                plan, seed = _optional("plan", content), _seed(content)
+                return Asked(_number("ask", trial), duel, _number("duel", number), worker, plan, seed)
             case {"ask": trial, "points": points, "steps": steps}:
                 pair = self._to_pair(points, known_scale(steps), content)
                 return Asked(_number("ask", trial), pair, plan=_optional("plan", content))
@@ -383,6 +384,10 @@ def _listed(name: str, value: Any, length: int | None = None) -> list[Any]:
 
 def _optional(key: str, content: Mapping[str, Any]) -> int | None:
     return _number(key, content[key]) if key in content else None
+
+
+def _seed(content: Mapping[str, Any]) -> SeedName | None:
+    return check.seed("seed", content["seed"]) if "seed" in content else None
 
 
 def _values(content: Any) -> dict[str, float]:

@@ -31,7 +31,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from equipoise._typing import FloatArray
-from equipoise.data import Answer, Question, Reading
+from equipoise.data import Answer, Question, Reading, SeedName
 from equipoise.log.fits import KeptFit
 
 Purpose = Literal["audit", "verify"]
@@ -68,7 +68,7 @@ class Canceled:
 class Asked:
     """A question was asked, for a plan if it serves one: a duel, whose first trial was handed out, or a pair.
 
-    A duel has a number among the duels, and a worker if one has asked for it.
+    A duel has a number among the duels, a worker if one has asked for it, and a seed if the study has seeds.
     """
 
     trial: int
@@ -76,6 +76,7 @@ class Asked:
     number: int | None = None
     worker: str | None = None
     plan: int | None = None
+    seed: SeedName | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

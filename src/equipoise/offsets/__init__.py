@@ -10,6 +10,7 @@ from equipoise.offsets.circumstances import NOTHING_TOLD as NOTHING_TOLD
 from equipoise.offsets.moments import Moments
 from equipoise.offsets.offset import LEVEL_VARIANCE as LEVEL_VARIANCE
 from equipoise.offsets.offset import Arbitrary, Constant, Law, Offset
+from equipoise.offsets.steady import Steady
 from equipoise.offsets.terms import Disturbance as Disturbance
 from equipoise.offsets.terms import Hyperparameter, OffsetModel, Prepared
 from equipoise.offsets.terms import blip_covariance as blip_covariance
@@ -31,6 +32,7 @@ __all__ = [
     "Offset",
     "OffsetModel",
     "Prepared",
+    "Steady",
     "Tracked",
     "accounted",
     "unaccounted",

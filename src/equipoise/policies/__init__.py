@@ -27,6 +27,8 @@ from equipoise.policies.pool import candidates as candidates
 from equipoise.policies.random import Random
 from equipoise.policies.search import measured as measured
 from equipoise.policies.search import optimism as optimism
+from equipoise.policies.seeds import Seeds as Seeds
+from equipoise.policies.seeds import seeded as seeded
 from equipoise.policies.semits import RANK_TOLERANCE as RANK_TOLERANCE
 from equipoise.policies.semits import SemiTS, SemiTSPosterior
 from equipoise.policies.semits import best_counts as best_counts

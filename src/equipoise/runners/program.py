@@ -20,6 +20,9 @@ from equipoise.likelihoods import parsed
 from equipoise.runners.launcher import Ended, Launcher, Order
 from equipoise.spaces import settings
 
+SEED = "{seed}"
+"""What stands for the seed in the words of a program; without it the seed comes last, as `--seed=3`."""
+
 MAX_OUTPUT = 2**16
 """Bytes at the end of what a program prints that are kept, where there is no launcher."""
 
@@ -69,10 +72,12 @@ class Program:
             OSError: It could not be started.
             LauncherError: It was not its fault: the process that starts it was killed.
         """
-        words = [*self.words]
+        seed = {} if trial.seed is None else {"seed": trial.seed}
+        words = [word.replace(SEED, str(trial.seed)) if seed else word for word in self.words]
         if not self.stdin:  # one word each: a value may begin with a dash
-            words += [f"--{name}={value}" for name, value in settings(trial.x).items()]
-        sent = json_line({"id": trial.id, "x": trial.x}) + "\n" if self.stdin else ""
+            told = seed if words == [*self.words] else {}
+            words += [f"--{name}={value}" for name, value in (settings(trial.x) | told).items()]
+        sent = json_line({"id": trial.id, "x": trial.x} | seed) + "\n" if self.stdin else ""
         stdin = None if self.stdin else os.devnull
         order = Order(words, stdin, sent, capture=True, timeout=self.timeout or 0.0)
         ended = _on_windows(order) if sys.platform == "win32" else self.launcher.run(order)

@@ -50,7 +50,8 @@ class UserFunction:
 
     Attributes:
         opt: The study.
-        measure: Takes a setting and returns its reading; or both settings of a pair and returns a judgement, or `None`.
+        measure: Takes a setting, and the seed if there are seeds, and returns its reading; or takes both settings of a
+            pair and returns a judgement, or `None`.
         failures: Exceptions by which it says that there is no answer; others are passed on.
         context: The value of each context, or a function that returns the present ones.
         pairs: How pairs are asked: the arguments of `Study.next_pair`.
@@ -71,16 +72,19 @@ class UserFunction:
                 context = self.context() if callable(self.context) else self.context
                 if kind == "readings":
                     trial = self.opt.ask(context=context)
-                    self._answer(trial, trial.x)
+                    self._answer(trial, trial.x, *(() if trial.seed is None else (trial.seed,)))
                 else:
                     pair = self.opt.study.next_pair(context=context, **self.pairs)
                     self._answer(pair, pair.first, pair.second)
                 bar.update(getattr(self.opt, kind) - bar.n)
 
-    def _answer(self, question: Trial | Pair, *settings: Any) -> None:
-        """Answer a question; if that ends otherwise, its trial waits again, and a pair stays open."""
+    def _answer(self, question: Trial | Pair, *given: Any) -> None:
+        """Answer a question, given settings and perhaps a seed.
+
+        If that ends otherwise, its trial waits again, and a pair stays open.
+        """
         try:
-            value = self.measure(*settings)
+            value = self.measure(*given)
         except self.failures as problem:
             self.opt.tell(question, failed=str(problem) or type(problem).__name__)
         except BaseException:

@@ -1,7 +1,16 @@
 """A study: its state, what it proposes next, what it claims, its random streams, and the defaults."""
 
-from equipoise.study.alerts import DeadSensor, DropExceeded, DuelGivenUp, Estranged, GapUnknown, SetAside, WrongUnit
+from equipoise.study.alerts import (
+    DeadSensor,
+    DropExceeded,
+    DuelGivenUp,
+    Estranged,
+    GapUnknown,
+    SetAside,
+    WrongUnit,
+)
 from equipoise.study.defaults import default_explorer as default_explorer
+from equipoise.study.defaults import default_offset as default_offset
 from equipoise.study.defaults import default_policy as default_policy
 from equipoise.study.defaults import default_posterior as default_posterior
 from equipoise.study.exploring import Explorer as Explorer
@@ -12,6 +21,7 @@ from equipoise.study.recommender import Recommender
 from equipoise.study.requests import SLOT as SLOT
 from equipoise.study.requests import Addition as Addition
 from equipoise.study.requests import GivenAnswer as GivenAnswer
+from equipoise.study.requests import seed_label as seed_label
 from equipoise.study.session import Session
 from equipoise.study.session import number_of as number_of
 from equipoise.study.setup import PARTS as PARTS

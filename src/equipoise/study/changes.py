@@ -111,7 +111,7 @@ class Changes:
             return NOTHING
         _must_be("pair" if event.number is None else "trial", ledger.trials, event.trial)
         self._must_be_planned(event.plan)
-        return self._change(event, lambda: ledger.enter(event.question, event.worker, event.plan))
+        return self._change(event, lambda: ledger.enter(event.question, event.worker, event.plan, event.seed))
 
     @of.register
     def _handed(self, event: Handed) -> Change:
@@ -275,7 +275,7 @@ class Changes:
         reading = self._placed(told)
         now = entry.with_reading(i, reading, strange)
         late = not entry.void and (now.split or (setup.max_gap is not None and now.span > setup.max_gap))
-        before = entry.usable() if setup.offset.learns_readings else ()
+        before = self._usable(entry) if setup.offset.learns_readings else []
         known = len(before) - before.count(None)  # its outcome is not among them: a reading was missing
         lessons = self._taught(now, comparable=not (entry.void or late or state.forecasts_nothing))[known:]
         belief, fit = state.lessons.comparisons.after(lessons, _model(event), self.later, event.deferred)
@@ -295,7 +295,7 @@ class Changes:
             if late:
                 state.ledger.give_up(entry)
 
-        beside = self._beside(event, now, entry.usable(), comparable=not (entry.void or late))
+        beside = self._beside(event, now, self._usable(entry), comparable=not (entry.void or late))
         alert = self._alert(now, late, belief) or dead_alert(state.ledger, reading.value, now.point(i))
         return self._change(
             replace(event, fit=KeptFit.of(fit, None, {} if beside is None else beside.fits), deferred=deferred),
@@ -355,7 +355,7 @@ class Changes:
 
     def _taught(self, entry: Entry, comparable: bool) -> tuple[Comparison, ...]:
         setup, number = self.state.setup, float(entry.number)
-        found = entry.usable()
+        found = self._usable(entry)
         return teaches(entry.duel, found, setup.offset, number=number, sign=self.state.sign, comparable=comparable)
 
     def _must_be_known(self, point: FloatArray) -> None:
@@ -384,12 +384,31 @@ class Changes:
             return None
         for name, law in setup.laws.items():
             known = [of_output(reading, name) for reading in before] if law.learns_readings else []
-            now = [of_output(reading, name) for reading in entry.usable()]
+            now = [of_output(reading, name) for reading in self._usable(entry)]
             number, sign = float(entry.number), setup.signs[name]
             taught = teaches(entry.duel, now, law, number=number, sign=sign, comparable=comparable)
             lessons[name] = () if withdrawn else taught[len(known) - known.count(None) :]
         fits = {} if event.fit is None else event.fit.beside
         return course.after(lessons, fits, self.later)
+
+    def _usable(self, entry: Entry) -> list[Reading | None]:
+        """Return the readings of a duel that teach, in the order of measurement.
+
+        The same setting on the same seed gives the same number again: that says nothing of the noise.
+        """
+        found = entry.usable()
+        if entry.seed is None:
+            return found
+        return [
+            None if reading is None or self._known(entry, i, reading) else reading
+            for i, reading in zip(entry.ids, found, strict=True)
+        ]
+
+    def _known(self, entry: Entry, i: int, reading: Reading) -> bool:
+        """Return whether an earlier reading was of the same setting on the same seed."""
+        ledger, at = self.state.ledger, entry.point(i).tobytes()
+        earlier = ((j, ledger.of_trial[j]) for j, r in ledger.readings.items() if 0 < r.place < reading.place)
+        return any(e.seed == entry.seed and j not in e.aside and e.point(j).tobytes() == at for j, e in earlier)
 
     def _must_be_planned(self, plan: int | None) -> None:
         if plan is not None and plan >= len(self.state._plans):

@@ -7,7 +7,8 @@ for judges   EUBO()                  ahead of Challenger and DoubleThompson up t
                                      kernel given: Challenger(scale=1.5), best up to 2,000; else the policy given
 reduction    the policy's own        Challenger proposes pairs: TwoPoint(), both in random order
 offset       the reduction's own     TwoPoint: Tracked(), which learns from each reading and is guarded by the duels;
-                                     one reading a duel: Arbitrary(); Direct: Constant(); with a kernel: Arbitrary()
+                                     one reading a duel: Arbitrary(); Direct: Constant(); with a kernel: Arbitrary();
+                             with seeds: Steady(), as what is trained or simulated does not drift
 kernel       learned                 Matern 5/2 with a lengthscale a parameter: belief/model.py has guesses and priors
 noise        learned                 with a kernel given: regularizer 1, as in the paper
 confidence   two posterior sd        with a kernel given: a fixed coefficient 1, as in the paper's camelback runs
@@ -25,8 +26,8 @@ from equipoise.belief import (
 )
 from equipoise.kernels import Kernel
 from equipoise.log import Streams
-from equipoise.offsets import Arbitrary, Constant, Offset
-from equipoise.policies import EUBO, Challenger, Policy
+from equipoise.offsets import Arbitrary, Constant, Offset, Steady, Tracked
+from equipoise.policies import EUBO, Challenger, Policy, Seeds
 from equipoise.reductions import Reduction
 from equipoise.spaces import Domain
 from equipoise.study.exploring import Explorer, default_size
@@ -52,9 +53,16 @@ def default_explorer(space: Domain, reduction: Reduction, size: int | None, stre
     return Explorer(space, size, streams)
 
 
-def default_offset(reduction: Reduction, kernel: Kernel | None, posterior: Posterior | LearnedModel | None) -> Offset:
+def default_offset(
+    reduction: Reduction,
+    kernel: Kernel | None,
+    posterior: Posterior | LearnedModel | None,
+    seeds: Seeds | None = None,
+) -> Offset:
     """Return what is assumed of the offset if the user does not say it: if a belief is given, what that assumes."""
     law = reduction.offset
+    if seeds is not None and law == Tracked():
+        law = Steady()
     if posterior is not None:
         known = posterior.form.law if isinstance(posterior, LearnedModel) else posterior.law
         return Constant() if law.believed and not known.learns_readings else known

@@ -17,7 +17,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from equipoise._typing import FloatArray
-from equipoise.data import Duel, PairToJudge, Proposal
+from equipoise.data import Duel, PairToJudge, Proposal, SeedName
 from equipoise.log import Asked, Handed
 from equipoise.policies import measured
 from equipoise.spaces import Domain
@@ -69,9 +69,9 @@ class Checkpoint:
                 passes &= self.reach.joins(points, other)
         return passes
 
-    def asked(self, duel: Duel, worker: str | None) -> Asked:
+    def asked(self, duel: Duel, worker: str | None, seed: SeedName | None = None) -> Asked:
         """Return the event of a new duel: its first trial is handed out."""
-        return Asked(self.state.trials, duel, self.state.duels, worker, self._plan)
+        return Asked(self.state.trials, duel, self.state.duels, worker, self._plan, seed)
 
     def paired(self, points: FloatArray, steps: int, judge: str, again: int | None = None) -> Asked:
         """Return the event of a pair that is handed out to be judged; refuse an earlier one that may not be, again."""

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from equipoise._typing import FloatArray
-from equipoise.data import Duel, PairToJudge, Preference, Question, Reading, Trial
+from equipoise.data import Duel, PairToJudge, Preference, Question, Reading, SeedName, Trial
 from equipoise.likelihoods import SCALES, Judge, Judgement, JudgeReport, Pair, answered, reported
 
 
@@ -34,6 +34,7 @@ class Entry:
         plan: The number of the plan it serves, if any.
         added: Whether the study did not ask for it.
         moved: Where trials are to be measured that were handed out elsewhere than planned: at another context.
+        seed: The seed on which it is measured, if the study has seeds.
         judgement: What was said of a pair.
     """
 
@@ -47,6 +48,7 @@ class Entry:
     plan: int | None = None
     added: bool = False
     moved: dict[int, FloatArray] = field(default_factory=dict)
+    seed: SeedName | None = None
     judgement: Judgement | None = None
 
     @property
@@ -159,7 +161,9 @@ class Ledger:
         """Return whether a trial or pair was answered, or has failed: that can be taken back."""
         return any(i in answers for answers in (self.readings, self.judgements, self.failed, self.skipped))
 
-    def enter(self, question: Question, worker: str | None, plan: int | None = None) -> None:
+    def enter(
+        self, question: Question, worker: str | None, plan: int | None = None, seed: SeedName | None = None
+    ) -> None:
         """Take in a question; of a duel, whose points are to be measured in their order, a worker gets the first."""
         if isinstance(question, PairToJudge):
             pair = Entry(self.trials, question, (self.trials,), question.judge, plan=plan, added=question.added)
@@ -167,13 +171,13 @@ class Ledger:
             self.trials += 1
             return
         ids = tuple(range(self.trials, self.trials + len(question.points)))
-        entry = Entry(len(self.duels), question, ids, worker, plan=plan)
+        entry = Entry(len(self.duels), question, ids, worker, plan=plan, seed=seed)
         self.duels.append(entry)
         self.trials += len(ids)
         queue = self._waiting.setdefault(worker, deque())
         for i, point in zip(ids, question.points, strict=True):
             self._pending[i] = self.of_trial[i] = entry
-            queue.append(Trial(i, self._decode(point)))
+            queue.append(Trial(i, self._decode(point), seed))
         self.hand_out(worker, ids[0])
 
     def add(self, entry: Entry) -> None:
@@ -196,7 +200,7 @@ class Ledger:
         queue.remove(trial)
         if point is not None:
             self.of_trial[i].moved[i] = point
-            trial = Trial(i, self._decode(point))
+            trial = Trial(i, self._decode(point), trial.seed)
         self.handed[i] = trial
 
     def record(self, i: int, reading: Reading, aside: bool) -> None:

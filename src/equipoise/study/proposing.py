@@ -1,6 +1,7 @@
 """Proposing the next duel: candidates from the space, a choice by the policy, the coin of the reduction."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,20 +10,22 @@ from numpy.random import Generator
 from equipoise._typing import FloatArray
 from equipoise.answer import audit_pair
 from equipoise.belief import Posterior, StudyBelief
-from equipoise.data import Duel, Proposal
+from equipoise.data import Comparison, Duel, Proposal, SeedName
 from equipoise.likelihoods import known_scale
 from equipoise.log import AUDIT, PAIRS, Asked, Streams
-from equipoise.policies import Policy, candidates, optimism
+from equipoise.policies import Policy, candidates, optimism, seeded
 from equipoise.reductions import Reduction, TwoPoint
 from equipoise.spaces import Domain
 from equipoise.study.defaults import default_explorer, judging_policy
 from equipoise.study.exploring import Explorer, apart, sequence, unasked
 from equipoise.study.gate import Checkpoint
+from equipoise.study.ledger import Entry
 from equipoise.study.outputs import Named, compromise, likely, limited_proposal
 from equipoise.study.plans import Plan
 from equipoise.study.requests import named
 from equipoise.study.setup import Setup
 from equipoise.study.state import State
+from equipoise.study.views import on_seeds
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,20 @@ class Proposer:
         if space is self.space:
             return self
         return replace(self, space=space, explorer=None if self.explorer is None else self.explorer.at(space))
+
+    def seeded(self, gate: Checkpoint, rng: Generator) -> tuple[Duel, SeedName | None]:
+        """Propose the next duel, and the seed on which it is measured, if the study has seeds.
+
+        A plan gets new seeds: its duels are evidence of their own.
+        """
+        state, duel = gate.state, self.duel(gate, rng)
+        seeds, law = state.setup.seeds, state.setup.offset
+        if seeds is None:
+            return duel, None
+        alone = law.learns_readings and not law.believed and state.serves(self.space) is None
+        read = on_seeds(state.ledger)
+        seed, measured = seeded(duel, seeds, read, state.anticipated().posterior, partial(_teaching, state), alone)
+        return measured, seed
 
     def duel(self, gate: Checkpoint, rng: Generator) -> Duel:
         """Propose the next duel; what is still open already shrinks the variance, so that the next one differs.
@@ -152,6 +169,12 @@ class Proposer:
         if suspect is not None and len(proposal.points) == 2 and bool(space.valid(suspect[None])[0]):
             return Proposal.pair(proposal.points[0], suspect)
         return proposal
+
+
+def _teaching(state: State, seed: SeedName, duel: Duel) -> tuple[Comparison, ...]:
+    """Return what a duel on a seed would teach, outcomes left at zero."""
+    ids = tuple(range(state.trials, state.trials + len(duel.points)))
+    return state._awaited(Entry(state.duels, duel, ids, seed=seed), state.readings + 1)
 
 
 def _rival(posterior: Posterior, gate: Checkpoint, leader: FloatArray, rng: Generator) -> FloatArray:

@@ -29,7 +29,7 @@ from equipoise.study.alerts import wrong_unit
 from equipoise.study.gate import Checkpoint
 from equipoise.study.outputs import TOLERANCE, chosen, front, wanted
 from equipoise.study.state import State
-from equipoise.study.views import unit_of
+from equipoise.study.views import on_seeds, unit_of
 
 JUDGED_UNIT = "noises of the judge"
 """The unit of f if there are judgements only."""
@@ -65,7 +65,9 @@ class Recommender:
         unit = f"in {scale}" if scale else unit_of(state.settings)
         unit = JUDGED_UNIT if judgements and not best.readings else unit
         kept = self._usability(state, self.space.encode(best.x))
-        return replace(best, judgements=judgements, unit=unit, notices=self.notices(state), usability=kept)
+        seeds = None if state.setup.seeds is None else len(on_seeds(state.ledger, open_too=False))
+        found = replace(best, judgements=judgements, unit=unit, notices=self.notices(state), usability=kept)
+        return replace(found, seeds=seeds)
 
     def front(self, state: State, tolerance: float = TOLERANCE, sure: bool = True) -> list[FrontPoint]:
         """Return the settings that are not dominated; of a study with several objectives.
@@ -156,6 +158,10 @@ class Recommender:
         else:
             points = against[_linalg.firsts(against)]
             points = np.concatenate((best[None], points[(points != best).any(axis=1)]))
+        seeds, read = state.setup.seeds, len(on_seeds(state.ledger))
+        if seeds is not None and seeds.values is not None and duels > len(seeds.values) - read:
+            left = f"the {len(seeds.values) - read} seeds that were never read"
+            raise ValueError(f"`duels` must be at most {left}, for the same seed gives the same number, got {duels}")
         if len(points) < 2:
             raise RuntimeError(
                 "there is nothing yet to verify the best setting against: measure more, or say `against`"

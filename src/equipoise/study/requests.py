@@ -9,15 +9,18 @@ import numpy as np
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.data import Answer, PairToJudge, Preference, Reading
+from equipoise.data import Answer, PairToJudge, Preference, Reading, SeedName
 from equipoise.likelihoods import DEFAULT_STEPS, answered, known_scale
 from equipoise.log import Added, Asked, Begun, Corrected, Event, Expired, Failed, Retracted, Step, Told
 from equipoise.offsets import Circumstances
-from equipoise.study.ledger import Ledger
+from equipoise.study.ledger import Entry, Ledger
 from equipoise.study.setup import Setup
 
 SLOT = "~"
 """The names of places at an executor begin so: which machine measures there is not known: they are no blocks."""
+
+SEED = "seed "
+"""What stands before a seed in the name of its block."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +110,7 @@ class Requests:
         told = self.telling(i, reading, x)
         if told is None or not isinstance(told.answer, Reading):
             return None
-        block = labelled(reading.told.block or self.block, self.ledger.of_trial[i].worker)
+        block = label(reading.told.block or self.block, self.ledger.of_trial[i])
         return Told(i, replace(told.answer, told=replace(reading.told, block=block)), deferred=not refit)
 
     def telling(self, i: int, answer: Answer, x: Any = None) -> Told | None:
@@ -241,6 +244,16 @@ class Addition:
         judge, answer = "" if said.judge is None else said.judge, replace(said, x=None)
         points = np.array([encode(said.x), encode(self.against)])
         return [lambda requests: requests.add_pair(points, judge, self.steps), lambda now: now.tell_last(answer)]
+
+
+def label(block: str, entry: Entry) -> str:
+    """Return the block of a reading: its seed if it has one, else its worker, inside the block that was told."""
+    return labelled(block, entry.worker) if entry.seed is None else seed_label(block, entry.seed)
+
+
+def seed_label(block: str | None, seed: SeedName) -> str:
+    """Return the block of what is read on a seed, inside the block that was told."""
+    return labelled(block or "", f"{SEED}{seed}")
 
 
 def labelled(block: str, worker: str | None) -> str:

@@ -21,7 +21,7 @@ from equipoise.answer import (
     reproduction,
     reproduction_of_points,
 )
-from equipoise.data import Duel, PairToJudge, Trial
+from equipoise.data import Duel, PairToJudge, SeedName, Trial
 from equipoise.likelihoods import Pair
 from equipoise.log import (
     PROPOSE,
@@ -272,16 +272,18 @@ class Session:
             event: Handed | Asked | None = handed(state, worker, None if context is None else self.space.at(context))
             if event is None:
                 gate = Checkpoint.of(state, self._present(context), worker)
-                event = gate.asked(self._duel(gate), worker)
+                event = gate.asked(*self._duel(gate, worker))
         self.happen(event)
         return state.ledger.handed[event.trial]
 
     def _proposed(self, part: Domain) -> Duel:
         with self._calmly():
-            return self._duel(Checkpoint.of(self.state, part))
+            return self._duel(Checkpoint.of(self.state, part))[0]
 
-    def _duel(self, gate: Checkpoint) -> Duel:
-        return self._proposer.at(gate.space).duel(gate, self._streams.at(self.state.duels, PROPOSE))
+    def _duel(self, gate: Checkpoint, worker: str | None = None) -> tuple[Duel, str | None, SeedName | None]:
+        """Return what is measured next, by whom, and on which seed."""
+        duel, seed = self._proposer.at(gate.space).seeded(gate, self._streams.at(self.state.duels, PROPOSE))
+        return duel, worker, seed
 
     def _reproduced(self, state: State, event: Asked) -> Reproduction:
         question = event.question

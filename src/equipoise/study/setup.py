@@ -21,7 +21,7 @@ from equipoise.kernels import Kernel
 from equipoise.likelihoods import Gaussian, Likelihood, ReadAnswers
 from equipoise.log import Codec, Header, described, restored
 from equipoise.offsets import Constant, Offset
-from equipoise.policies import Policy
+from equipoise.policies import Policy, Seeds
 from equipoise.reductions import Baseline, Reduction
 from equipoise.spaces import Domain, Space
 from equipoise.study.defaults import default_offset, default_policy, default_posterior
@@ -53,7 +53,7 @@ class Part:
 
     Attributes:
         kind: How people write it: "object" (a type, or a table with a type and arguments), "number", "count", "flag",
-            or "by name" (a value for each parameter).
+            "by name" (a value for each parameter), or "listed" (names, or "any").
         check: Returns the value, checked.
         help: What it is, for the help of the shell.
         label: What the form on the page calls it; empty for its name.
@@ -97,6 +97,8 @@ class Part:
             name: The name of the part.
             value: What they wrote; of an object its description, as JSON or as a text, or its type alone.
         """
+        if self.kind == "listed" and isinstance(value, str):
+            return value.strip() == "any" or [_counted(each.strip()) for each in value.split(",")]
         if self.kind != "object":
             return value
         return restored(name, _description(name, value) if isinstance(value, str) else value)
@@ -122,6 +124,11 @@ class Part:
         return self.described(self.checked(name, value, space))
 
 
+def _counted(text: str) -> int | str:
+    """Return a seed that people wrote: a whole number if it is one."""
+    return int(text) if text.isdecimal() else text
+
+
 def _object(attribute: str, example: str, text: str, **more: Any) -> Part:
     """Return the row of an object: it must have an attribute, and a class is not an object."""
 
@@ -144,6 +151,13 @@ SPACE = _object("candidates", "Space(q=Float(0, 1)), Box(bounds) or Finite(point
 def _encoded(name: str, value: Any, space: Domain) -> FloatArray:
     """Return the point of a setting, shape (d,)."""
     return value.point if isinstance(value, Encoded) else space.encode(value)
+
+
+def _seeds(name: str, value: Any, space: Domain) -> Seeds | None:
+    """Return seeds; a parameter must not have the name by which a program gets its seed."""
+    if isinstance(space, Space) and "seed" in space.parameters:
+        raise ValueError("`seeds` must be left out if a parameter is called seed")
+    return Seeds.of(name, value)
 
 
 def _steps(name: str, value: Any, space: Domain) -> Any:
@@ -288,6 +302,17 @@ class Setup:
             rare=False,
         ),
     ]
+    seeds: Annotated[
+        Seeds | None,
+        Part(
+            "listed",
+            _seeds,
+            "Measure under seeds, both settings of a pair under the same: 'any', or names, as 'fold 1,fold 2'.",
+            "Seeds, folds or scenarios: \N{LEFT DOUBLE QUOTATION MARK}any\N{RIGHT DOUBLE QUOTATION MARK}, or names",
+            describe=lambda seeds: seeds.to_json(),
+            restore=lambda name, seeds, space: Seeds.of(name, seeds),
+        ),
+    ]
     posterior: Annotated[
         Posterior | LearnedModel | None,
         _object("confidence", "AnywherePosterior(RBF(0.2))", "The belief before any data, instead of its own parts."),
@@ -312,7 +337,9 @@ class Setup:
             "learns_readings",
             "Tracked()",
             "What is assumed of the bias.",
-            default=lambda parts: default_offset(parts["reduction"], parts["kernel"], parts["posterior"]),
+            default=lambda parts: default_offset(
+                parts["reduction"], parts["kernel"], parts["posterior"], parts["seeds"]
+            ),
             in_belief=True,
         ),
     ]

@@ -24,7 +24,7 @@ from equipoise.study.lessons import Lessons
 from equipoise.study.limits import Reach, position, positions
 from equipoise.study.outputs import Named, OutputLessons, usable
 from equipoise.study.plans import Plan
-from equipoise.study.requests import Requests, labelled, last_step, undoing
+from equipoise.study.requests import Requests, label, last_step, undoing
 from equipoise.study.setup import Setup
 from equipoise.study.views import Note, Record, Setting, feasibility, origin, records, standing, suspect
 
@@ -205,7 +205,7 @@ class State:
 
     def _awaited(self, entry: Entry, place: int) -> tuple[Comparison, ...]:
         """Return what a duel still open will teach."""
-        expected = Circumstances(labelled(self.block, entry.worker)).after(self.ledger.last_value(""))
+        expected = Circumstances(label(self.block, entry)).after(self.ledger.last_value(""))
         number, offset, error = float(entry.number), self.setup.offset, self.ledger.typical_error
         found = entry.usable()
         return will_teach(entry.duel, found, offset, number=number, place=place, expected=expected, error=error)

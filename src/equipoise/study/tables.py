@@ -20,7 +20,7 @@ from equipoise.spaces import Choice, Context, Domain, Int, names, settings, tune
 from equipoise.study.views import PLACES, Record
 
 COLUMNS = frozenset(
-    {"trial", "duel", "worker", "block", "value", "of", "error", "time", "failed", "given up", "set aside"}
+    {"trial", "duel", "worker", "block", "seed", "value", "of", "error", "time", "failed", "given up", "set aside"}
     | {"asked", "ended"}
 )
 """The columns of a table of readings beside those of the parameters and covariates."""
@@ -58,6 +58,7 @@ def row(record: Record, **more: Any) -> dict[str, Any]:
 
 def _measured(record: Record) -> tuple[dict[str, Any], dict[str, Any]]:
     who = {"trial": record.trial, "duel": record.duel, "worker": record.worker, "block": record.block}
+    who |= {} if record.seed is None else {"seed": record.seed}
     share = {} if record.of is None else {"of": record.of}
     said = {"value": record.value, **share, "error": record.error or None, "time": record.time, "failed": record.failed}
     return who, said | {"given up": record.void, "set aside": record.aside}

@@ -11,7 +11,7 @@ import numpy as np
 from equipoise._typing import FloatArray
 from equipoise.answer import Standing
 from equipoise.belief import Feasibility, StudyBelief
-from equipoise.data import OF, PairToJudge, Reading, as_said
+from equipoise.data import OF, PairToJudge, Reading, SeedName, as_said
 from equipoise.likelihoods import written
 from equipoise.log import Added, Asked, Failed, Handed, Planned, Retracted, Stamped, Told
 from equipoise.spaces import Domain, printable
@@ -50,6 +50,7 @@ class Record:
         added: Whether a pair was not asked for, so that no coin has decided on its order.
         position: Its place among the trials of its duel, from 1.
         positions: How many trials its duel has.
+        seed: The seed on which it was measured, if the study has seeds.
         asked: When it was last handed out, ISO 8601 in UTC; `None` if the log does not say it.
         ended: When it was answered, or failed.
     """
@@ -75,6 +76,7 @@ class Record:
     added: bool = False
     position: int = 1
     positions: int = 1
+    seed: SeedName | None = None
     asked: str | None = field(default=None, compare=False, repr=False)
     ended: str | None = field(default=None, compare=False, repr=False)
 
@@ -202,6 +204,21 @@ def origin(ledger: Ledger, setup: Setup, space: Domain) -> FloatArray | None:
     return here
 
 
+def on_seeds(ledger: Ledger, open_too: bool = True) -> dict[SeedName, list[FloatArray]]:
+    """Return the settings that were read on each seed, in the order in which these were used.
+
+    Args:
+        ledger: All questions.
+        open_too: Whether those that are to be read count as well.
+    """
+    found: dict[SeedName, list[FloatArray]] = {}
+    for entry in ledger.duels:
+        kept = [i for i in entry.ids if i in entry.readings or (open_too and not entry.void)]
+        if entry.seed is not None and (kept or open_too):
+            found.setdefault(entry.seed, []).extend(entry.point(i) for i in kept)
+    return found
+
+
 def standing(
     ledger: Ledger,
     planned: Sequence[Planned],
@@ -272,7 +289,7 @@ def _record(ledger: Ledger, i: int, decode: Callable[[FloatArray], Any], belief:
     if isinstance(entry.question, PairToJudge):
         return _pair_record(entry, record, decode)
     k, n = entry.ids.index(i), len(entry.ids)
-    record = replace(record, x=decode(entry.point(i)), void=entry.void, position=k + 1, positions=n)
+    record = replace(record, x=decode(entry.point(i)), void=entry.void, position=k + 1, positions=n, seed=entry.seed)
     if reading is None:
         return record
     known = reading.told.to_dict()

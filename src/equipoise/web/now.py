@@ -138,7 +138,8 @@ def clock(at: str | None) -> str:
 
 def _half(record: Record) -> str:
     order = {1: "first", 2: "second"}.get(record.position, f"{record.position}th")
-    return f"pair {record.duel}" + (f", {order} of {record.positions}" if record.positions > 1 else "")
+    place = f", {order} of {record.positions}" if record.positions > 1 else ""
+    return f"pair {record.duel}{place}" + ("" if record.seed is None else f", on seed {record.seed}")
 
 
 def _paused(settings: Sequence[Setting]) -> str:

@@ -159,7 +159,7 @@ class Station:
             if waiting is None:
                 trial = self.opt.ask(worker=self.worker, context=self.context)
             else:
-                trial = Trial(waiting.trial, waiting.x)
+                trial = Trial(waiting.trial, waiting.x, waiting.seed)
             self.busy = True
             return trial
 

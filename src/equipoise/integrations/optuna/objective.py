@@ -1,16 +1,19 @@
 """The objective of a trial that is a duel: an unchanged one, called for both members of the pair."""
 
 import functools
+import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from optuna.distributions import BaseDistribution
 from optuna.trial import FixedTrial, Trial
 
+from equipoise.data import SeedName
 from equipoise.integrations.optuna.records import FIRST, PAIR, SECOND, TrialPair
 from equipoise.integrations.optuna.sampler import DuelSampler, sampler_of
 from equipoise.integrations.optuna.translation import internal
+from equipoise.study import seed_label as label
 
 
 class Rival(FixedTrial):
@@ -39,12 +42,13 @@ class Rival(FixedTrial):
         return self._sampler.independent_sampler.sample_independent(self.study, stored, name, distribution)
 
 
-def paired(objective: Callable[[Any], float]) -> Callable[[Trial], float]:
+def paired(objective: Callable[..., float]) -> Callable[[Trial], float]:
     """Return an objective that measures both members of a trial's pair, in random order, and returns the difference.
 
     The trial's own parameters are measured with the trial itself, its rival's with an `optuna.trial.FixedTrial`. Both
     readings become user attributes, `duel_first` and `duel_second`; user attributes that the objective sets for the
-    rival get the prefix `second:`. Where a reading fails, is pruned, or is not finite, so does or is the trial.
+    rival get the prefix `second:`. An objective that takes `seed` gets that of the trial, if the sampler has seeds.
+    Where a reading fails, is pruned, or is not finite, so does or is the trial.
     """
 
     @functools.wraps(objective)
@@ -57,12 +61,27 @@ def paired(objective: Callable[[Any], float]) -> Callable[[Trial], float]:
         _ = trial.relative_params  # the pair is proposed now, where the space is known
         pair = TrialPair.of(trial.storage.get_trial(trial._trial_id))
         rival, swapped = Rival(trial, pair, sampler), sampler.coin(trial.number) if pair is None else pair.swapped
-        readings = {member: _number(objective(member)) for member in ((rival, trial) if swapped else (trial, rival))}
+        seed = None if sampler.seeds is None else sampler.seeds.nth(trial.number)
+        given = _given(objective, seed, (trial, rival))
+        order = (rival, trial) if swapped else (trial, rival)
+        readings = {member: _number(objective(member, **given)) for member in order}
         first, second = readings[trial], readings[rival]
-        _record(trial, rival, swapped, (first, second), sampler.block)
+        block = sampler.block if seed is None else label(sampler.block, seed)
+        _record(trial, rival, swapped, (first, second), block)
         return first - second if math.isfinite(first - second) else math.nan  # Optuna fails a trial whose value is nan
 
     return measure
+
+
+def _given(
+    objective: Callable[..., float], seed: SeedName | None, members: Sequence[Trial | Rival]
+) -> dict[str, SeedName]:
+    """Return the seed as an argument of the objective, if it takes one; both members have it as a user attribute."""
+    if seed is None:
+        return {}
+    for member in members:
+        member.set_user_attr("seed", seed)
+    return {"seed": seed} if "seed" in inspect.signature(objective).parameters else {}
 
 
 def _record(trial: Trial, rival: Rival, swapped: bool, readings: tuple[float, float], block: str | None) -> None:

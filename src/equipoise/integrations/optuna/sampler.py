@@ -20,9 +20,9 @@ from equipoise.integrations.optuna.records import FIT, PAIR, TrialPair, fit_to_j
 from equipoise.integrations.optuna.translation import must_tell_apart
 from equipoise.log import PROPOSE, RECOMMEND, Streams
 from equipoise.offsets import Offset
-from equipoise.policies import Policy
+from equipoise.policies import Policy, Seeds
 from equipoise.reductions import OnePoint, TwoPoint
-from equipoise.study import default_policy
+from equipoise.study import default_offset, default_policy
 
 
 class NotModeled(UserWarning):
@@ -42,6 +42,9 @@ class DuelSampler(BaseSampler):
         search_space: The parameters to optimize; by default those that every finished trial has.
         block: To which block, such as a day or a host, the readings of this process belong; a trial's own user
             attribute `block` comes first.
+        seeds: Whether both settings of a trial are measured under the same seed: `True`, or a list of seeds, folds or
+            instances that are taken in turn. It is the user attribute `seed`, and `paired` passes it to an objective
+            that takes `seed`.
         memory: How many duels a proposal learns from: of more than that, the first and the last ones.
         independent_sampler: Draws the parameters that are not optimized; at random by default.
         seed: Makes the proposal of trial n a function of the seed, n and what was finished before.
@@ -66,6 +69,7 @@ class DuelSampler(BaseSampler):
         offset: Offset | None = None,
         search_space: Mapping[str, BaseDistribution] | None = None,
         block: str | None = None,
+        seeds: Any = None,
         memory: int = MEMORY_DUELS,
         independent_sampler: BaseSampler | None = None,
         seed: int | None = None,
@@ -76,7 +80,8 @@ class DuelSampler(BaseSampler):
             raise TypeError(f"`reduction` must be TwoPoint() or OnePoint(...), got {reduction!r}")
         if self.policy.proposal_size != 2:
             raise ValueError(f"`policy` must propose pairs, got {policy!r}")
-        self.offset: Offset = self.reduction.offset if offset is None else offset
+        self.seeds = Seeds.of("seeds", seeds)
+        self.offset: Offset = default_offset(self.reduction, None, None, self.seeds) if offset is None else offset
         if not hasattr(self.offset, "learns_readings") or isinstance(self.offset, type):
             raise TypeError(f"`offset` must be an object such as Tracked(), got {offset!r}")
         if self.reduction.baseline is not None and self.offset.learns_readings:

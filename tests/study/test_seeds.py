@@ -1,0 +1,218 @@
+"""Seeds: both settings of a pair share one, the study chooses it, and claims are about the mean over them."""
+
+import json
+
+import numpy as np
+import pytest
+
+import equipoise as eq
+from equipoise.data import Duel, Proposal
+from equipoise.policies.seeds import Seeds, seeded
+from equipoise.runners.program import Program
+from invoking import invoke
+
+SPACE = eq.Space(q1=eq.Float(0, 1), q2=eq.Float(0, 1))
+
+
+def level(seed):
+    """What a seed does to every setting: ten times what is to be found."""
+    return 10.0 * np.random.default_rng(sum(str(seed).encode())).standard_normal()
+
+
+def train(x, seed):
+    return -4 * (x["q1"] - 0.7) ** 2 - 4 * (x["q2"] - 0.3) ** 2 + level(seed)
+
+
+def study(readings, seeds=True, **parts):
+    opt = eq.Optimizer(SPACE, seeds=seeds, rng=0, **parts)
+    opt.run(train, readings=readings)
+    return opt
+
+
+@pytest.fixture(scope="module")
+def read():
+    return study(40)
+
+
+def test_the_best_is_found_although_seeds_matter_more(read):
+    best = read.recommend()
+    assert abs(best.x["q1"] - 0.7) < 0.1
+    assert abs(best.x["q2"] - 0.3) < 0.1
+    assert best.seeds == len({record.seed for record in read.records()})
+    assert str(best).endswith(f"After 40 readings on {best.seeds} seeds.")
+
+
+def test_both_settings_of_a_pair_have_the_same_seed(read):
+    by_duel = {}
+    for record in read.records():
+        by_duel.setdefault(record.duel, []).append(record.seed)
+    assert all(len(set(seeds)) == 1 for seeds in by_duel.values())
+    assert {len(seeds) for seeds in by_duel.values()} == {1, 2}  # on an old seed one reading is enough
+    assert [record.block for record in read.records()] == [f"seed {record.seed}" for record in read.records()]
+
+
+def test_where_seeds_share_all_but_noise_old_ones_are_used_again(read):
+    used = [record.seed for record in read.records()]
+    assert len(set(used)) < 15
+    assert used[:2] == [0, 0]
+
+
+def test_seeds_that_change_the_settings_are_used_less_often():
+    def wild(x, seed):
+        rng = np.random.default_rng(seed)
+        return train(x, seed) + float(rng.normal(size=2) @ [x["q1"], x["q2"]]) * 3.0
+
+    opt = eq.Optimizer(SPACE, seeds=True, rng=0)
+    opt.run(wild, readings=40)
+    assert opt.recommend().seeds > 5
+
+
+def test_the_same_number_again_is_no_lack_of_noise():
+    """Readings of what was read before on the same seed change nothing of the belief."""
+    opt = eq.Optimizer(eq.Finite(np.array([[0.0], [1.0]])), seeds=[1, 2], rng=0)
+    noise = {}
+    for k in range(12):
+        trial = opt.ask()
+        key, before = (trial.x.tobytes(), trial.seed), opt.posterior
+        opt.tell(trial, noise.setdefault(key, float(k)))
+        if noise[key] != k:  # all there is, or all that is worth it, was read before
+            assert opt.posterior is before
+    assert len(noise) <= 4
+    assert opt.readings == 12
+
+
+def test_few_seeds_are_a_guess():
+    opt = eq.Optimizer(SPACE, seeds=["a", "b", "c"], rng=0)
+    best = opt.run(train, readings=20)
+    assert best.seeds <= 3
+    assert str(best).endswith(f"After 20 readings on {best.seeds} seeds. A guess: a mean over seeds needs 5.")
+
+
+def test_a_study_is_resumed_with_its_seeds(tmp_path):
+    path = tmp_path / "study.jsonl"
+    opt = study(21, log=path)
+    again = eq.resume(path)
+    assert [record.seed for record in again.records()] == [record.seed for record in opt.records()]
+    for _ in range(4):
+        assert again.study.propose().points.tolist() == opt.study.propose().points.tolist()
+        trial = opt.ask()
+        opt.tell(trial, train(trial.x, trial.seed))
+        again = eq.resume(path)
+    assert json.loads(path.read_text().splitlines()[0])["settings"]["seeds"] is True
+
+
+def test_a_verification_has_seeds_of_its_own(read):
+    opt = eq.Optimizer(SPACE, seeds=list(range(40)), rng=0)
+    opt.run(train, readings=24)
+    if opt.study.open_trials or opt.records()[-1].position < opt.records()[-1].positions:
+        opt.run(train, readings=25)  # the second half of a pair
+    used = {record.seed for record in opt.records()}
+    with pytest.raises(ValueError, match=r"`duels` must be at most the [0-9]+ seeds that were never read"):
+        opt.verify(40)
+    opt.verify(8)
+    before = opt.readings
+    opt.run(train, readings=before + 16)
+    fresh = [record.seed for record in opt.records()][before:]
+    assert not used & set(fresh)
+    assert len(set(fresh)) == 8
+    assert opt.recommend().overall.kind in ("estimate", "audited")
+
+
+def test_open_pairs_have_seeds_too():
+    opt = eq.Optimizer(SPACE, seeds=True, rng=0)
+    trials = opt.ask(n=6)
+    assert trials[0].seed == trials[1].seed == 0
+    assert None not in {trial.seed for trial in trials}
+    opt.study.expire(trials[1])
+    assert opt.ask().seed == 0
+
+
+def test_under_nothing_assumed_every_pair_has_a_new_seed():
+    opt = eq.Optimizer(SPACE, seeds=True, offset=eq.Arbitrary(), rng=0)
+    opt.run(train, readings=12)
+    assert [record.seed for record in opt.records()] == [k // 2 for k in range(12)]
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ("abc", TypeError),
+        (3, TypeError),
+        ([1], ValueError),
+        ([1, 1], ValueError),
+        ([1.5, 2], TypeError),
+        ([-1, 2], ValueError),
+    ],
+)
+def test_what_are_no_seeds_is_refused(given, error):
+    with pytest.raises(error, match="`seeds` must"):
+        eq.Optimizer(SPACE, seeds=given)
+    assert eq.Optimizer(SPACE, seeds=False).ask().seed is None
+    with pytest.raises(ValueError, match="`seeds` must be left out if a parameter is called seed"):
+        eq.Optimizer(eq.Space(seed=eq.Int(1, 9)), seeds=True)
+
+
+# --- the choice ---------------------------------------------------------------------------------------------------
+
+
+def test_without_anything_read_the_first_new_seed_is_taken():
+    pair = Proposal.pair([0.2], [0.8])
+    duel = Duel(pair, pair.points, (1.0, -1.0), *pair.points)
+    posterior = eq.belief.AnywherePosterior(eq.RBF(0.3), offset=eq.offsets.Steady().known())
+    found = seeded(duel, Seeds(), {}, posterior, lambda seed, made: ())
+    assert found == (0, duel)
+    assert seeded(duel, Seeds(("a", "b")), {"a": pair.points, "b": pair.points}, posterior, lambda *_: ())[1] is duel
+
+
+# --- doors --------------------------------------------------------------------------------------------------------
+
+
+def test_a_program_gets_the_seed():
+    trial = eq.Optimizer(eq.Space(q1=eq.Int(1, 9)), seeds=[17, 18], rng=0).ask()
+    script = "import sys; print(' '.join(sys.argv[1:]).count('17'))"
+    for words in (["python3", "-c", script, "--seed", "{seed}"], ["python3", "-c", script]):
+        with Program(words) as program:
+            assert program.measure(trial) == {"value": 1.0}
+    with Program(["python3", "-c", "import json; print(json.loads(input())['seed'])"], stdin=True) as program:
+        assert program.measure(trial) == {"value": 17.0}
+
+
+def test_the_shell_says_the_seed(tmp_path):
+    path = tmp_path / "study.jsonl"
+    invoke("new", path, "--float", "q1", 0, 1, "--seeds", "fold 1,fold 2", "--seed", 0)
+    assert invoke("ask", path).stdout.strip().endswith("seed=fold 1")
+    assert json.loads(invoke("ask", path, "--json").stdout)["seed"] == "fold 1"
+    invoke("tell", path, 0, 0.5)
+    assert "fold 1" in invoke("export", path).stdout
+    assert "on 1 seed." in invoke("best", path).stdout
+
+
+def test_gest_says_the_seed():
+    vocs = pytest.importorskip("gest_api.vocs", reason="needs the extra `gest`")
+    from equipoise.integrations.gest import DuelGenerator
+
+    given = vocs.VOCS(variables={"x": [0, 1]}, objectives={"f": "MAXIMIZE"})
+    points = DuelGenerator(given, seeds=True, rng=0).suggest(4)
+    assert points[0]["seed"] == points[1]["seed"] == 0
+    assert all("seed" in point for point in points)
+    assert "seed" not in DuelGenerator(given, rng=0).suggest()[0]
+
+
+@pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
+def test_optuna_passes_the_seed():
+    optuna = pytest.importorskip("optuna", reason="needs the extra `optuna`")
+    from equipoise.integrations.optuna import DuelSampler, best_params, paired
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    seen = []
+
+    def objective(trial, seed):
+        seen.append((trial.number, seed, trial.user_attrs["seed"]))
+        return -((trial.suggest_float("x", 0, 1) - 0.7) ** 2) + level(seed)
+
+    found = optuna.create_study(direction="maximize", sampler=DuelSampler(seeds=True, seed=0))
+    found.optimize(paired(objective), n_trials=20)
+    assert seen == [(k // 2, k // 2, k // 2) for k in range(40)]
+    assert abs(best_params(found)["x"] - 0.7) < 0.1
+    assert found.trials[3].user_attrs["seed"] == 3
+    assert found.trials[3].system_attrs["eq"]["b"] == "seed 3"
