@@ -30,9 +30,9 @@ def test_all_at_once_is_one_by_one(make, readings, monkeypatch):
     for i in range(9):
         opt.ask(worker=f"w{i}")
     points = opt.space.candidates(np.random.default_rng(0))
-    at_once = opt._session.state.anticipated()
+    at_once = opt._session.state.anticipated().posterior
     monkeypatch.setattr(AnywherePosterior, "anticipate_all", Posterior.anticipate_all)
-    one_by_one = opt._session.state.anticipated()
+    one_by_one = opt._session.state.anticipated().posterior
     ours, theirs = at_once.at(points), one_by_one.at(points)
     np.testing.assert_allclose(ours.mean, theirs.mean, rtol=1e-7, atol=1e-7)
     np.testing.assert_allclose(ours.variance, theirs.variance, rtol=1e-6, atol=1e-7)

@@ -75,7 +75,7 @@ class StudyBelief(Lazy):
         >>> for answer in ("first", "much first", "first", "equal"):
         ...     belief = belief.judge(Judgement(np.array([1.0]), np.array([0.0]), answer))
         >>> belief.comparisons, belief.posterior.difference([[1.0]], [0.0])[0].round(2)
-        (4, array([0.85]))
+        (4, array([0.93]))
     """
 
     source: Source
