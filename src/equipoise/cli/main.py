@@ -55,6 +55,7 @@ SECTIONS = {
         "compare": "programs.commands.comparing",
         "tune": "programs.commands.tuning",
         "gate": "programs.commands.gate_keeping",
+        "items": "programs.commands.itemizing",
     },
     "Experiments": {"demo": "cli.simulating", "paper": "cli.simulating", "bench": "cli.benching"},
 }

@@ -4,10 +4,28 @@ whitening  what readings of many versions on many seeds say of one candidate
 stream     which look is next, and when an idea is decided
 night      what was decided, in words and as data
 trying     the gate itself: it measures, and keeps a log
+items      two models on the same items
+item_files scores from files
 """
 
+from equipoise.programs.gating.item_files import scores
+from equipoise.programs.gating.items import Items, Score, compared, next_items
 from equipoise.programs.gating.night import Night, Trialed
 from equipoise.programs.gating.stream import Assessment, Look, Rules, Stream
 from equipoise.programs.gating.trying import CandidateError, Gate
 
-__all__ = ["Assessment", "CandidateError", "Gate", "Look", "Night", "Rules", "Stream", "Trialed"]
+__all__ = [
+    "Assessment",
+    "CandidateError",
+    "Gate",
+    "Items",
+    "Look",
+    "Night",
+    "Rules",
+    "Score",
+    "Stream",
+    "Trialed",
+    "compared",
+    "next_items",
+    "scores",
+]

@@ -38,9 +38,6 @@ FUTILE, FUTILE_FACTOR, MOST_FUTILE = 0.1, 2.0, 0.4
 """An idea is given up if it is better with less than this chance; or than so many times that of a new idea, since the
 next look is then better spent on a new one; but not above the last."""
 
-STAKED = 0.4
-"""Chance that a candidate is better from which on its readings are bet on: what is given up before costs nothing."""
-
 CHAMPION_PRICE = 0.6
 """Of a reading of the champion in a pair: later ideas use it again."""
 
@@ -191,7 +188,7 @@ class Stream:
         known = whitened(self._window, candidate, self.variances, margin)
         better = EFFECTS > 0
         bets = self.weights[better] / self.weights[better].sum()
-        promising = self._chances(known)[:-1] >= STAKED
+        promising = self._chances(known)[:-1] >= self._futile  # so an idea that is given up at once costs no stake
         e = float(coin_wealth(known.g * known.z * promising, EFFECTS[better], bets)[-1])
         deviation = known.information**-0.5
         found = float(self._chances(known)[-1])
@@ -259,9 +256,13 @@ class Stream:
     def _decision(self, standing: Assessment) -> Decision:
         if standing.evidence >= standing.needed:
             return "keep"
-        futile = max(FUTILE, min(FUTILE_FACTOR * self.hope, MOST_FUTILE))
         enough = bool(self.tried) or standing.looks >= FIRST_LOOKS
-        return "discard" if enough and standing.chance < futile else "open"
+        return "discard" if enough and standing.chance < self._futile else "open"
+
+    @property
+    def _futile(self) -> float:
+        """The chance below which a candidate is given up, and not bet on."""
+        return max(FUTILE, min(FUTILE_FACTOR * self.hope, MOST_FUTILE))
 
     def _open_seeds(self, candidate: int) -> NDArray[np.intp]:
         """Return the seeds on which the candidate was not read yet, a new one among them; if there is none, all."""

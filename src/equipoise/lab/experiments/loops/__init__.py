@@ -7,6 +7,7 @@ Example:
     True
 """
 
+from equipoise.lab.experiments.loops.items_read import ItemRun, items_read, models
 from equipoise.lab.experiments.loops.simulated import IdeaWorld, Loops, gated, greedy
 
-__all__ = ["IdeaWorld", "Loops", "gated", "greedy"]
+__all__ = ["IdeaWorld", "ItemRun", "Loops", "gated", "greedy", "items_read", "models"]

@@ -1,0 +1,157 @@
+"""Two models on the same items: which is better, at any time of looking, and which items to run next.
+
+symbol   meaning                                                          shape
+d        score of the second less that of the first, by item or cluster  (n,)
+m, N     items that both have run, and items in all                       (), ()
+"""
+
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from equipoise import _validation as check
+from equipoise._typing import FloatArray
+from equipoise.answer import Interval
+from equipoise.answer.sequential import bounded_mean, coin_wealth, expected, finals, foreseen, tail
+
+FINAL = 0.8
+"""Of alpha goes to the final test of signs: with the next two, all looks together are wrong in alpha at most."""
+
+SURE = 0.9
+"""The final test is taken for significant if fair coins would make it so with this chance: costs FINAL / SURE."""
+
+EARLY = 0.1
+"""Of alpha goes to bets on the signs, which decide large differences early."""
+
+HOPELESS = 0.06
+"""Chance that the final test will be significant below which it is not waited for."""
+
+STAKES = np.array([0.1, 0.2, 0.35, 0.6, 1.0])
+"""Bets on signs: shares of wins of 55 to 88 %."""
+
+Standing = Literal["better", "worse", "same", "open"]
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a model got for an item.
+
+    Attributes:
+        value: Its score; a pass is 1, a failure 0.
+        cluster: What it belongs to, such as a passage that several questions are about; empty if to nothing.
+    """
+
+    value: float
+    cluster: str = ""
+
+
+@dataclass(frozen=True)
+class Items:
+    """What two models on the same items show.
+
+    Attributes:
+        difference: Mean score of the second less that of the first, with an interval that holds at any time of looking.
+        wins: Items, or clusters, on which the second is better.
+        losses: Items on which it is worse.
+        seen: Items that both have run.
+        items: Items in all.
+        standing: Whether the second is `better`, `worse`, the `same` as far as all these items can tell, or `open`.
+        chance: How likely the test on all items will be significant.
+    """
+
+    difference: Interval
+    wins: int
+    losses: int
+    seen: int
+    items: int
+    standing: Standing
+    chance: float
+
+    @property
+    def decided(self) -> bool:
+        """Whether no more items are needed."""
+        return self.standing != "open"
+
+    def __str__(self) -> str:
+        found = self.difference
+        size = f"{found.value:+.3g} [{found.low:+.3g}, {found.high:+.3g}]"
+        counts = f"{self.wins} wins, {self.losses} losses and {self.seen - self.wins - self.losses} ties"
+        said = {
+            "better": "The second is better",
+            "worse": "The second is worse",
+            "same": f"These {self.items} items do not tell the two apart",
+            "open": "Not decided",
+        }
+        return f"{said[self.standing]}: {size}, with {counts} on {self.seen} of {self.items} items."
+
+
+def compared(first: Mapping[str, Score], second: Mapping[str, Score], alpha: float = 0.05) -> Items:
+    """Return what two models show on the items that both have run, of those that either has.
+
+    Items of a cluster count as one: their mean difference. If the items that both have run are not all, they must be
+    a random choice: those that `next_items` has asked for.
+
+    Args:
+        first: Scores by item.
+        second: Scores by item.
+        alpha: How often the second is called better or worse if it is not, over all times of looking.
+
+    Example:
+        >>> old = {str(i): Score(float(i % 3 == 0)) for i in range(300)}
+        >>> new = {str(i): Score(float(i % 3 == 0 or i % 5 == 0)) for i in range(120)}
+        >>> print(compared(old, new))
+        The second is better: +0.133 [+0.0528, +0.245], with 16 wins, 0 losses and 104 ties on 120 of 300 items.
+    """
+    check.probability("alpha", alpha)
+    d, items = differences(first, second)
+    signs = np.sign(d)
+    wins, losses = int((signs > 0).sum()), int((signs < 0).sum())
+    standing, chance = _standing(signs, wins, losses, items, alpha)
+    bound = float(np.abs(d).max(initial=0.0))
+    if not bound:
+        return Items(Interval(0.0 if len(d) else math.nan), wins, losses, len(d), items, standing, chance)
+    mean = bounded_mean((d / bound + 1.0) / 2.0, alpha)
+    low, high = bound * (2.0 * mean.low - 1.0), bound * (2.0 * mean.high - 1.0)
+    return Items(Interval(float(d.mean()), low, high), wins, losses, len(d), items, standing, chance)
+
+
+def differences(first: Mapping[str, Score], second: Mapping[str, Score]) -> tuple[FloatArray, int]:
+    """Return the difference of every cluster that both have, in random order, and how many clusters there are."""
+    clusters: dict[str, list[float]] = {}
+    for item in shuffled([item for item in first if item in second]):
+        cluster = first[item].cluster or second[item].cluster
+        clusters.setdefault(f"in {cluster}" if cluster else item, []).append(second[item].value - first[item].value)
+    known = {**first, **second}
+    every = {f"in {score.cluster}" if score.cluster else item for item, score in known.items()}
+    return np.array([float(np.mean(each)) for each in clusters.values()]), len(every)
+
+
+def next_items(first: Mapping[str, Score], second: Mapping[str, Score], n: int) -> list[str]:
+    """Return which items to run next, the same for both: in a random order that depends on their names alone."""
+    return shuffled([item for item in {**first, **second} if item not in first or item not in second])[:n]
+
+
+def shuffled(items: list[str]) -> list[str]:
+    """Return items in a random order that depends on their names alone: who adds items does not change it."""
+    return sorted(items, key=lambda item: hashlib.sha256(item.encode("utf-8", "replace")).digest())
+
+
+def _standing(signs: FloatArray, wins: int, losses: int, items: int, alpha: float) -> tuple[Standing, float]:
+    """Return what follows, and how likely the test on all items will be significant."""
+    pairs, lead = wins + losses, wins - losses
+    if not len(signs):
+        return "open", 1.0
+    level, ahead = FINAL * alpha, "better" if lead > 0 else "worse"
+    ends = finals(pairs, len(signs), items)
+    chance = expected(lead, pairs, ends[1], level)
+    bets = [coin_wealth(side * signs, STAKES, np.full(len(STAKES), 1 / len(STAKES)))[-1] for side in (1.0, -1.0)]
+    sure = min(foreseen(lead, pairs, final, level) for final in ends) >= SURE
+    if len(signs) == items:
+        sure = 2.0 * tail(pairs, abs(lead)) <= level
+    if sure or max(bets) >= 2.0 / (EARLY * alpha):
+        return ("better" if ahead == "better" else "worse"), chance
+    return ("same" if len(signs) == items or chance < HOPELESS else "open"), chance
