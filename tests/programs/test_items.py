@@ -14,12 +14,12 @@ from scipy.stats import binomtest
 from equipoise.answer.sequential import expected, finals, foreseen, tail
 from equipoise.answer.sequential.curtailed import needed_lead
 from equipoise.lab.experiments.loops import items_read, models
-from equipoise.programs.gating import Score, compared, next_items, scores
+from equipoise.programs.gating import ItemScore, compared, next_items, scores
 from invoking import invoke
 
 
 def passed(values):
-    return {f"item {i}": Score(float(value)) for i, value in enumerate(values)}
+    return {f"item {i}": ItemScore(float(value)) for i, value in enumerate(values)}
 
 
 # --- signs --------------------------------------------------------------------------------------------------------
@@ -97,8 +97,8 @@ def test_ties_graded_scores_and_nothing():
 
 def test_a_cluster_counts_as_one():
     """Twenty questions about one passage are one item."""
-    first = {f"q{i}": Score(0.0, "one") for i in range(20)}
-    second = {f"q{i}": Score(1.0, "one") for i in range(20)}
+    first = {f"q{i}": ItemScore(0.0, "one") for i in range(20)}
+    second = {f"q{i}": ItemScore(1.0, "one") for i in range(20)}
     found = compared(first, second)
     assert (found.wins, found.seen, found.items, found.standing) == (1, 1, 1, "same")
     assert compared(passed([0] * 20), passed([1] * 20)).standing == "better"
@@ -108,7 +108,7 @@ def test_the_items_to_run_next_come_in_a_random_order_that_stays():
     first, second = passed([1] * 100), {}
     asked = next_items(first, second, 10)
     assert asked != sorted(asked)
-    assert next_items(first, {item: Score(1.0) for item in asked[:4]}, 6) == asked[4:]
+    assert next_items(first, {item: ItemScore(1.0) for item in asked[:4]}, 6) == asked[4:]
     assert next_items(first, first, 5) == []
 
 

@@ -9,7 +9,7 @@ item_files scores from files
 """
 
 from equipoise.programs.gating.item_files import scores
-from equipoise.programs.gating.items import Items, Score, compared, next_items
+from equipoise.programs.gating.items import Items, ItemScore, compared, next_items
 from equipoise.programs.gating.night import Night, Trialed
 from equipoise.programs.gating.stream import Assessment, Look, Rules, Stream
 from equipoise.programs.gating.trying import CandidateError, Gate
@@ -18,11 +18,11 @@ __all__ = [
     "Assessment",
     "CandidateError",
     "Gate",
+    "ItemScore",
     "Items",
     "Look",
     "Night",
     "Rules",
-    "Score",
     "Stream",
     "Trialed",
     "compared",

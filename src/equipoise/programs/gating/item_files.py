@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from equipoise.programs.gating.items import Score
+from equipoise.programs.gating.items import ItemScore
 
 ITEM_KEYS = ("item", "id", "doc_id", "question_id", "sample_id", "task_id", "testIdx", "name")
 """Keys that name an item; the first that is there."""
@@ -20,7 +20,7 @@ WORDS = {"c": 1.0, "i": 0.0, "p": 0.5, "n": 0.0, "true": 1.0, "false": 0.0, "pas
 """Scores that are words: those of inspect (correct, incorrect, partial, no answer), and what people write."""
 
 
-def scores(path: Path, score: str | None = None, cluster: str | None = None) -> dict[str, Score]:
+def scores(path: Path, score: str | None = None, cluster: str | None = None) -> dict[str, ItemScore]:
     """Return the scores in a file, by item; repeats of an item (epochs) are averaged.
 
     Args:
@@ -28,12 +28,12 @@ def scores(path: Path, score: str | None = None, cluster: str | None = None) -> 
         score: The key, column or scorer that holds the score; found by its name by default.
         cluster: The key or column that says which items belong together.
     """
-    found: dict[str, list[Score]] = {}
+    found: dict[str, list[ItemScore]] = {}
     for row in _rows(path):
-        found.setdefault(_item(row, path), []).append(Score(_score(row, score, path), _cluster(row, cluster, path)))
+        found.setdefault(_item(row, path), []).append(ItemScore(_score(row, score, path), _cluster(row, cluster, path)))
     if not found:
         raise ValueError(f"{path} must have a score for an item, but it has none")
-    return {item: Score(sum(s.value for s in each) / len(each), each[0].cluster) for item, each in found.items()}
+    return {item: ItemScore(sum(s.value for s in each) / len(each), each[0].cluster) for item, each in found.items()}
 
 
 def _rows(path: Path) -> Iterator[Mapping[str, Any]]:

@@ -37,7 +37,7 @@ Standing = Literal["better", "worse", "same", "open"]
 
 
 @dataclass(frozen=True)
-class Score:
+class ItemScore:
     """What a model got for an item.
 
     Attributes:
@@ -89,7 +89,7 @@ class Items:
         return f"{said[self.standing]}: {size}, with {counts} on {self.seen} of {self.items} items."
 
 
-def compared(first: Mapping[str, Score], second: Mapping[str, Score], alpha: float = 0.05) -> Items:
+def compared(first: Mapping[str, ItemScore], second: Mapping[str, ItemScore], alpha: float = 0.05) -> Items:
     """Return what two models show on the items that both have run, of those that either has.
 
     Items of a cluster count as one: their mean difference. If the items that both have run are not all, they must be
@@ -101,8 +101,8 @@ def compared(first: Mapping[str, Score], second: Mapping[str, Score], alpha: flo
         alpha: How often the second is called better or worse if it is not, over all times of looking.
 
     Example:
-        >>> old = {str(i): Score(float(i % 3 == 0)) for i in range(300)}
-        >>> new = {str(i): Score(float(i % 3 == 0 or i % 5 == 0)) for i in range(120)}
+        >>> old = {str(i): ItemScore(float(i % 3 == 0)) for i in range(300)}
+        >>> new = {str(i): ItemScore(float(i % 3 == 0 or i % 5 == 0)) for i in range(120)}
         >>> print(compared(old, new))
         The second is better: +0.133 [+0.0528, +0.245], with 16 wins, 0 losses and 104 ties on 120 of 300 items.
     """
@@ -119,7 +119,7 @@ def compared(first: Mapping[str, Score], second: Mapping[str, Score], alpha: flo
     return Items(Interval(float(d.mean()), low, high), wins, losses, len(d), items, standing, chance)
 
 
-def differences(first: Mapping[str, Score], second: Mapping[str, Score]) -> tuple[FloatArray, int]:
+def differences(first: Mapping[str, ItemScore], second: Mapping[str, ItemScore]) -> tuple[FloatArray, int]:
     """Return the difference of every cluster that both have, in random order, and how many clusters there are."""
     clusters: dict[str, list[float]] = {}
     for item in shuffled([item for item in first if item in second]):
@@ -130,7 +130,7 @@ def differences(first: Mapping[str, Score], second: Mapping[str, Score]) -> tupl
     return np.array([float(np.mean(each)) for each in clusters.values()]), len(every)
 
 
-def next_items(first: Mapping[str, Score], second: Mapping[str, Score], n: int) -> list[str]:
+def next_items(first: Mapping[str, ItemScore], second: Mapping[str, ItemScore], n: int) -> list[str]:
     """Return which items to run next, the same for both: in a random order that depends on their names alone."""
     return shuffled([item for item in {**first, **second} if item not in first or item not in second])[:n]
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from equipoise._typing import FloatArray
 from equipoise.answer.sequential import tail
-from equipoise.programs.gating import Score, compared
+from equipoise.programs.gating import ItemScore, compared
 
 LOOKS = 40
 """Looks in a run, evenly over the items; each one more is a chance to be wrong, so a test looks after every item."""
@@ -57,9 +57,9 @@ def items_read(effect: float, items: int, seed: int, looks: int = LOOKS) -> Item
     significant = 2.0 * tail(wins + losses, abs(wins - losses)) <= 0.05  # McNemar 1947, exact
     full = ("better" if wins > losses else "worse") if significant else "same"
     names = [f"item {i}" for i in range(items)]
-    a = {name: Score(value) for name, value in zip(names, first.tolist(), strict=True)}
+    a = {name: ItemScore(value) for name, value in zip(names, first.tolist(), strict=True)}
     for n in sorted({int(np.ceil(items * (look + 1) / looks)) for look in range(looks)}):
-        b = {name: Score(value) for name, value in zip(names[:n], second[:n].tolist(), strict=True)}
+        b = {name: ItemScore(value) for name, value in zip(names[:n], second[:n].tolist(), strict=True)}
         found = compared(a, b)
         if found.decided:
             return ItemRun(found.standing, n / items, full)
