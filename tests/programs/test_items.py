@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import binomtest
 
 from equipoise.answer.sequential import expected, finals, foreseen, tail
-from equipoise.answer.sequential.curtailed import needed_lead
+from equipoise.answer.sequential.futility import needed_lead
 from equipoise.lab.experiments.loops import items_read, models
 from equipoise.programs.gating import ItemScore, compared, next_items, scores
 from invoking import invoke

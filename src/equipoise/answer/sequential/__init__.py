@@ -3,16 +3,14 @@
 betting    bets on the coins of randomized pairs: evidence, and the typical difference with its interval
 bounded    bets against the mean of bounded numbers
 sequence   the interval of a normal mean, and the exact test of randomized pairs
-curtailed  the final test of signs, foreseen
 families   false discoveries among many questions (e-BH), and in a stream of them (e-LOND)
-futility   how likely it is worth going on
+futility   how likely it is worth going on, and what a final test will say
 """
 
 from equipoise.answer.sequential.betting import coin_wealth, evidence, median, paired, signed_ranks, typical, wealth
 from equipoise.answer.sequential.bounded import bounded_mean, log_wealth
-from equipoise.answer.sequential.curtailed import expected, finals, foreseen, tail
 from equipoise.answer.sequential.families import Budget, e_bh
-from equipoise.answer.sequential.futility import chance, posterior, prior, shrunk
+from equipoise.answer.sequential.futility import chance, expected, finals, foreseen, posterior, prior, shrunk, tail
 from equipoise.answer.sequential.sequence import Interval, anytime, coin_test, needed, reach
 
 __all__ = [
