@@ -4,16 +4,16 @@
     a, p     effects that are thought possible, and how likely each is          (k,), (..., k)
     d, s     estimate of an effect, and its standard error                      (...)
     P        how likely each is after the estimate                              (..., k)
-    k, s     pairs so far that do not tie, and wins less losses among them          (), ()
-    D        pairs that do not tie in the end: about so many                        ()
-    c        lead at which the exact sign test of D pairs, McNemar's, is significant ()
+    n, l     pairs so far that do not tie, and wins less losses among them      (), ()
+    D        pairs that do not tie in the end: about so many                    ()
+    c        lead at which McNemar's exact test of D pairs is significant       ()
 
 The prior may be learned over many effects (`prior`). A wrong one wastes measurements, or gives up what was good; it
 claims nothing: claims rest on bets (`betting.py`).
 
-**Signs.** If no side is better every sign is a fair coin, and so the chance that the final test will be significant, given what
-was seen, is a martingale that begins at the size of that test. It ever reaches 0.9 with a probability of size / 0.9 at
-most (Ville; Lan, Simon and Halperin 1982): one may stop there.
+**Signs.** If no side is better every sign is a fair coin, and so the chance that the final test will be significant,
+given what was seen, is a martingale that begins at the size of that test. It ever reaches 0.9 with a probability of
+size / 0.9 at most (Ville; Lan, Simon and Halperin 1982): one may stop there.
 """
 
 import math
