@@ -20,7 +20,8 @@ from equipoise.log.lock import FileLock
 SPACE = eq.Finite(np.random.default_rng(0).uniform(-1, 1, (6, 2)))
 PACKAGE = Path(eq.__file__).parent
 WRITING = (
-    "optimizer.py",
+    "ask_tell.py",
+    "resuming.py",
     "session.py",
     "_linalg.py",
     "codec.py",
@@ -31,7 +32,7 @@ WRITING = (
     "lock.py",
     "turns.py",
 )
-INTERRUPTED = tuple(str(PACKAGE / name) for name in ("optimizer.py", "log", "study", "data.py", "_linalg.py"))
+INTERRUPTED = tuple(str(PACKAGE / name) for name in ("optimizer", "log", "study", "data.py", "_linalg.py"))
 
 CALLS = {
     "ask": lambda opt: opt.ask(),

@@ -16,11 +16,11 @@ from equipoise.belief import Confidence, LearnedModel, Posterior
 from equipoise.data import Trial
 from equipoise.kernels import Kernel
 from equipoise.likelihoods import DEFAULT_STEPS, Likelihood, Pair
-from equipoise.log import MAX_PLANNED, Header, Journal, Log, Planned, Streams
+from equipoise.log import MAX_PLANNED, Journal, Planned, Streams
 from equipoise.offsets import Offset
 from equipoise.policies import Policy
 from equipoise.reductions import Reduction
-from equipoise.spaces import Constraint, Domain
+from equipoise.spaces import Domain
 from equipoise.study import (
     PARTS,
     Addition,
@@ -32,7 +32,6 @@ from equipoise.study import (
     Setup,
     State,
     Study,
-    arguments,
     number_of,
 )
 
@@ -156,12 +155,9 @@ class Optimizer:
             >>> opt.readings
             2
         """
-        if not os.path.exists(path) or os.path.getsize(path) == 0:
-            return cls(space, rng=rng, log=path, block=block, **parts)
-        opt = resume(path, space=space, **parts)
-        if block is not None:
-            opt.begin_block(block)
-        return opt
+        from equipoise.optimizer.resuming import opened
+
+        return opened(path, space, block, rng, parts)
 
     @property
     def study(self) -> Study:
@@ -589,49 +585,6 @@ class Optimizer:
     def _repr_html_(self) -> str:
         unknown = self._session.look(lambda state: state.latest is None) and bool(self.space.contexts)
         return f"<p>{escape(repr(self))}</p>{'' if unknown else as_html(self.recommend())}"
-
-
-def resume(
-    path: str | os.PathLike[str],
-    *,
-    space: Domain | None = None,
-    constraint: Constraint | None = None,
-    notify: Callable[[Warning], object] | None = None,
-    **parts: Any,
-) -> Optimizer:
-    """Return the optimizer of a study as it was when its log was last written.
-
-    The same posterior to the last bit, the same open trials and the same next proposals, as if nothing had happened:
-    every event is replayed, no proposal is made anew. What a crash has left of a last line is removed, with a
-    `TornLine` warning. Several processes may take up one log and work on it together.
-
-    Args:
-        path: The log: the file given to `Optimizer` as `log`.
-        space: The space, where its choices are objects that JSON cannot hold.
-        constraint: The constraint of the space, where it has one.
-        notify: Called with what you should know, such as a `TornLine`, instead of a warning.
-        **parts: Of the arguments of `Optimizer`, those that JSON cannot hold: a policy or kernel of your own.
-
-    Raises:
-        LogError: The file is missing, damaged or of a later format.
-
-    Example:
-        >>> import tempfile, equipoise as eq
-        >>> path = os.path.join(tempfile.mkdtemp(), "study.jsonl")
-        >>> opt = eq.Optimizer(eq.Space(q1=eq.Float(-2, 2)), log=path, rng=0)
-        >>> opt.tell(opt.ask(), 0.83)
-        >>> again = eq.resume(path)  # after a crash, or in another process
-        >>> again.readings, again.ask().id
-        (1, 1)
-    """
-    header = Header.read(path)
-    where = header.space(space, constraint)
-    settings = arguments(header, where, parts)
-    opt = header.made(lambda: Optimizer(where, **settings, rng=Streams(key=header.key)), given=bool(parts))
-    opt.study.notify = notify
-    opt._session.write_to(Log.of(header, where), {})
-    opt._session.deliver(opt._session.turns.noticed())
-    return opt
 
 
 def _duels(number: int) -> None:
