@@ -31,9 +31,9 @@ def test_readings_belong_to_the_block_of_their_process_or_of_their_trial():
     sampler = study.sampler
     model = sampler._model(study)
     belief, _ = model.belief(model.translation(model.search_space()), sampler.memory)
-    names = {each.name for each in belief.modeled.form.law.hyperparameters}
+    names = {each.name for each in belief.learned.form.law.hyperparameters}
     assert {"block", "effect"} <= names
-    blocks = set(belief.modeled.exact.observations.moments.block.tolist())
+    blocks = set(belief.learned.exact.observations.moments.block.tolist())
     assert blocks == set(levels)
 
 
