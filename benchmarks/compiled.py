@@ -54,7 +54,7 @@ class _State(ctypes.Structure):
 
 
 def library(device: str, actions: int, features: int, precision: str = "float", **defines: int) -> Any:
-    """Return the compiled rounds for so many actions and features; built at the first call, which takes seconds.
+    """Return the compiled rounds for this many actions and features; built at the first call, which takes seconds.
 
     Args:
         device: "cuda" or "cpu".
@@ -164,7 +164,7 @@ class CompiledDuels:
         return self.state["regret"]
 
     def play(self, rounds: int, begin: int = 0, stream: int = 0) -> Array:
-        """Play so many duels of each learner and return their regret so far, shape (L,).
+        """Play this many duels of each learner and return their regret so far, shape (L,).
 
         Args:
             rounds: How many duels, of two readings each.

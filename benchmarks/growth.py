@@ -82,7 +82,7 @@ def _round_times(blueprint: Blueprint, learners: int, rounds: int) -> list[float
 
 
 def _default_costs(dimension: int, marks: list[int]) -> list[float]:
-    """Return microseconds of processor time of two asks and tells of the default after so many readings each.
+    """Return microseconds of processor time of two asks and tells of the default after this many readings each.
 
     Averages over the fifth of the readings before each mark: what is learned is fitted anew now and then.
     """

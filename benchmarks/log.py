@@ -4,7 +4,7 @@
 
 The log is written in FOLDER, by default a temporary one: give a folder on the disk you care about. A call waits for
 the disk, so its cost stands beside that of a bare `write` and `fsync`, and beside the same in memory where there is a
-disk of memory. On a busy machine whoever waits is woken late: the quickest tenth says what a call costs on an idle one.
+disk of memory. On a busy machine a waiting thread wakes up late: the quickest tenth says what a call costs alone.
 """
 
 import os

@@ -139,7 +139,7 @@ def verdict(path: Path) -> str:
 
 
 def fuzz(mutations: int, seed: int, folder: Path) -> tuple[Counter[str], float]:
-    """Return what became of so many mutated logs, and the most CPU seconds that one took."""
+    """Return the outcome of this many mutated logs, and the most CPU seconds that one took."""
     rng, found, slowest = random.Random(seed), Counter[str](), 0.0
     stored = folder / "stored"
     stored.mkdir()

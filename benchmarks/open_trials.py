@@ -4,7 +4,7 @@
     python benchmarks/open_trials.py --duels 450 --seeds 6 --rest       # what is found in the end: half an hour
     python benchmarks/open_trials.py --anticipated 100000               # as if the number anticipated had no limit
 
-A study tunes the camelback function, read with noise under a drifting offset. After some readings so many duels are
+A study tunes the camelback function, read with noise under a drifting offset. After some readings this many duels are
 begun, each by a worker of its own, and none is told: two trials a duel are open. "ask" is the median CPU time of the
 last asks in milliseconds, on one BLAS thread. "points" and "cells" count the different points of these duels, and the
 cells of a 20 x 20 grid they lie in; "regret" is what one of their readings costs on average. With --rest all are told
@@ -35,7 +35,7 @@ STUDIES: dict[str, Callable[[eq.Box, int], eq.Optimizer]] = {
 
 
 def crowd(opt: eq.Optimizer, world: env.Environment, duels: int, rest: bool) -> list[float]:
-    """Begin so many duels at once; return the columns of the table."""
+    """Begin this many duels at once; return the columns of the table."""
     moments, first = [], []
     for i in range(duels):
         moments.append(time.process_time())

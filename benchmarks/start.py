@@ -50,7 +50,7 @@ print(time.process_time() - start)
 
 
 def studies(path: Path, waiting: Path, readings: int) -> str:
-    """Make a study with so many readings, and one more with an open trial; return the number of that trial."""
+    """Make a study with this many readings, and one more with an open trial; return the number of that trial."""
     space = eq.Space({"q1": eq.Float(-2, 2), "q2": eq.Float(-1, 1)})
     opt, rng = eq.Optimizer(space, rng=0, log=path), np.random.default_rng(0)
     for t in range(readings):

@@ -80,7 +80,7 @@ def measure(opt: eq.Optimizer, trial: eq.Trial) -> None:
 
 
 def main(path: Path, readings: int) -> None:
-    """Tune until there are so many readings."""
+    """Tune until there are this many readings."""
     warnings.simplefilter("ignore", eq.DuelGivenUp)  # the log says which trials failed, and why
     if path.exists():
         opt = eq.resume(path)

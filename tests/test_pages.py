@@ -70,7 +70,7 @@ def test_what_a_page_links_to_exists(page):
         assert (ROOT / script).exists(), script
 
 
-ODD = ("of which", "is no news", "so many")
+ODD = ("of which", "is no news", "so many", "whoever", "what became of", "nobody asked for", "held for spoiled")
 """Turns that stop a reader whose mother tongue is another."""
 
 
@@ -78,6 +78,15 @@ ODD = ("of which", "is no news", "so many")
 def test_the_english_is_plain(page):
     text = " ".join(page.read_text(encoding="utf-8").split())
     assert [odd for odd in ODD if odd in text] == []
+
+
+SAID = [path for folder in ("src", "tests", "benchmarks", "examples") for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+def test_docstrings_and_messages_are_plain():
+    odd = re.compile(r"\bso many\b|\bwhoever\b|what became of|nobody asked for|gone on with|held for spoiled", re.I)
+    found = [f"{path.relative_to(ROOT)}: {text}" for path in SAID for text in odd.findall(path.read_text("utf-8"))]
+    assert [each for each in found if not each.startswith("tests/test_pages.py")] == []
 
 
 def test_the_readme_is_short_and_speaks_of_this_version():

@@ -35,7 +35,7 @@ def test_it_holds_at_all_times_of_looking(kind):
         wrong = (np.abs(mean) > np.where(np.isinf(half), np.inf, half * s)).any(axis=1).sum()
         naive = (np.abs(mean) > norm.ppf(0.975) * s / np.sqrt(n))[:, 1:].any(axis=1).sum()
     assert wrong <= binom.ppf(1 - 1e-6, RUNS, 0.05)  # a right interval fails this test with probability 1e-6
-    assert naive > 0.25 * RUNS  # the usual one does not hold for whoever looks again and again
+    assert naive > 0.25 * RUNS  # the usual one does not hold for anyone who looks again and again
 
 
 def test_it_is_the_interval_of_its_formula_and_scales():

@@ -524,7 +524,7 @@ def same_belief(ours, theirs, grid):
 
 
 def part_of(study, trials):
-    """The study as it was when so many trials had finished and the next had been proposed."""
+    """The study as it was when this many trials had finished and the next had been proposed."""
     part = optuna.create_study(direction=study.direction, sampler=study.sampler)
     part.add_trials(study.trials[:trials])
     return part

@@ -107,7 +107,7 @@ def every_line(call, opt):
 
 
 def in_turn(lines, call, each):
-    """All lines of some calls; of the others, which share most of them, one in so many, each call other ones."""
+    """All lines of some calls; of the others, which share most of them, one in this many, each call other ones."""
     first = 0 if call in THROUGHOUT else [*CALLS].index(call) % each
     return lines[first :: 1 if call in THROUGHOUT else each]
 

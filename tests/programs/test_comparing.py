@@ -103,7 +103,7 @@ def test_a_coarse_clock_that_says_all_was_for_the_system_ends_nothing():
 
 
 def test_memory_is_the_programs_and_not_ours():
-    ballast = bytearray(150_000_000)  # of this process: whoever starts a program passes its size on
+    ballast = bytearray(150_000_000)  # of this process: anyone who starts a program passes its size on
     with Programs(RunOptions(shell=())) as programs:
         runs = [
             programs.run("a", f"{sys.executable} -S -c 'x = bytearray({size}); x[::4096] = x[::4096]'")

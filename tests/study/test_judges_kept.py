@@ -33,7 +33,7 @@ def path(tmp_path):
 
 @pytest.fixture
 def deaf(monkeypatch):
-    """After this is called, whoever fits, or more, fails."""
+    """After this is called, a fit, or more, fails."""
 
     def fail(*arguments):
         raise AssertionError("computed again")

@@ -54,7 +54,7 @@ def twelve(tmp_path_factory):
 
 @pytest.fixture
 def no_fits(monkeypatch):
-    """After this is called, whoever fits fails."""
+    """After this is called, a fit fails."""
 
     def fail(*arguments):
         raise AssertionError("fitted again")

@@ -24,7 +24,7 @@ def begun(make, readings=20):
 
 
 def crowded(make, duels):
-    """A study with so many open duels, of points anywhere: their proposals are not made, which takes long."""
+    """A study with this many open duels, of points anywhere: their proposals are not made, which takes long."""
     opt, rng = begun(make), np.random.default_rng(1)
     for i in range(opt._session.state.duels, opt._session.state.duels + duels):
         duel = eq.TwoPoint()(eq.Proposal.pair(*rng.random((2, len(BOX.extent)))), rng)

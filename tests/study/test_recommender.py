@@ -30,7 +30,7 @@ def measure(opt, readings, value=f, noise=0.05, worker=None):
 
 
 def tell_again(opt, times, warned, *told, **how):
-    """Tell the same of so many trials, about which there will be warnings."""
+    """Tell the same of this many trials, about which there will be warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", warned)
         for _ in range(times):

@@ -53,7 +53,7 @@ class Unspeakable(Broken):
 
 
 def fails_late(good, calls):
-    """A callable that fails after so many calls."""
+    """A callable that fails after this many calls."""
     left = iter(range(calls))
 
     def call(*args):

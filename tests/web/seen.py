@@ -16,7 +16,7 @@ from served import home
 sync_api = pytest.importorskip("playwright.sync_api", reason="these tests need playwright: pip install playwright")
 expect = sync_api.expect
 PATIENCE = 120_000
-"""Milliseconds: a machine with much else to do takes long; whoever waits ends as soon as there is what it waits for."""
+"""Milliseconds: a busy machine takes long; a test ends as soon as there is what it waits for."""
 
 expect.set_options(timeout=PATIENCE)
 
@@ -52,7 +52,7 @@ def screen(browser, server, study="", role="operator", size=DESK, **options):
 
 
 def exhibits(page, kind):
-    """Wait until both sides of the pair can be looked at or listened to: whoever judged it before would get nothing."""
+    """Wait until both sides of the pair can be looked at or listened to."""
     sides, shown = page.locator(f"#now {kind}"), {"img": "naturalWidth", "audio": "readyState"}[kind]
     expect(sides).to_have_count(2)
     for side in sides.all():

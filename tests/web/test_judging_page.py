@@ -187,7 +187,7 @@ def test_a_judge_changes_nothing_that_another_has_said(path):
     assert "Correct it" in got(app, f"{home(path)}judge/anna/trial/{own[0][0]}")
     for number in (theirs, reading):
         assert "no pair of this number" in got(app, f"{home(path)}judge/anna/trial/{number}")
-    do(station, do="retract", trial=theirs, was=was)  # whoever runs the study may
+    do(station, do="retract", trial=theirs, was=was)  # anyone who runs the study may
     assert said(path) == own[:1]
 
 

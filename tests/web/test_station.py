@@ -286,7 +286,7 @@ def test_a_machine_stands_where_its_worker_read_last_or_where_it_was_moved_since
     opt = begun(tmp_path / "study.jsonl", readings=3, kernel=None)
     assert opt.study.position() is None  # the page has measured, nobody else
     opt.tell(opt.ask(worker="w"), 0.5)
-    opt.add(START, 0.75)  # nobody asked for it
+    opt.add(START, 0.75)  # the study did not ask for it
     at = {record.trial: record.x for record in opt.records()}
     assert (opt.study.position("page"), opt.study.position("w")) == (at[2], at[4])
     opt.study.note("moved", x=START)

@@ -78,7 +78,7 @@ class Calibrated:
         return math.exp(signs["pivot"] + _weighed(self.weights, signs) + added)  # METHOD section 18
 
     def beyond(self, knobs: int) -> str:
-        """Return why studies of so many knobs have no bound, if they have none."""
+        """Return why studies of this many knobs have no bound, if they have none."""
         most = self.multipliers[-1][0]
         return f"none was calibrated with more than {most} knobs" if knobs > most else ""
 
@@ -87,7 +87,7 @@ class Calibrated:
         return signs["holes"] > self.most_holes
 
     def audited(self, bound: float, signs: Mapping[str, float], duels: int) -> float:
-        """Return about what a bound would be after so many more duels of audit."""
+        """Return about what a bound would be after this many more duels of audit."""
         more = math.log1p(2 * duels / math.exp(signs["readings"]))
         return bound * math.exp(-max(_weighed(self.audit, signs), 0.0) * more)
 

@@ -30,7 +30,7 @@ not tell f from a drift: of 240 readings with a `drop`, on a walk as high as the
 6, and 0 instead of 9 with readings of a machine that was rebuilt (12 seeds, 20 readings each)."""
 
 SAME_PLACE = 0.1
-"""Readings at most so many lengthscales apart are of one place."""
+"""Readings at most this many lengthscales apart are of one place."""
 
 
 def cautious(belief: StudyBelief, unit: float) -> Posterior:

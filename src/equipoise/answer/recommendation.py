@@ -241,7 +241,7 @@ def _overall(
 
 
 def _promising(here: Belief, leader: int, number: int) -> FloatArray:
-    """Return the points that may be worth most, at most so many."""
+    """Return the points that may be worth most, at most this many."""
     found: FloatArray = here.points[np.argsort(-here.optimism(leader))[:number]]
     return found
 

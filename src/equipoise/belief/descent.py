@@ -47,7 +47,7 @@ def descend(
         loss: Takes a point, shape (k,).
         start: Shape (k,).
         bounds: Least and largest value of the coordinates.
-        steps: At most so many steps.
+        steps: At most this many steps.
         ftol: It ends when a step lowers the loss by less, relative to its size or to 1.
         gtol: It ends when no free coordinate has a larger slope.
 

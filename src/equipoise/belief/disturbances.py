@@ -28,20 +28,20 @@ RECENT_READINGS = 16
 """How many of the last readings are looked at for a disturbance."""
 
 MIN_READINGS = 12
-"""Before there are so many readings nothing is taken for a disturbance: too little is known of f and of the noise."""
+"""Before there are this many readings nothing is taken for a disturbance: too little is known of f and of the noise."""
 
 MIN_STEPS = 2.0
-"""Smaller disturbances than so many typical steps are left to the noise and the random walk."""
+"""Smaller disturbances than this many typical steps are left to the noise and the random walk."""
 
 MAX_FOUND = 4
 """No more disturbances than this are found at a time; an offset that seems to need more jumps, all overlooked since the
 last fit, does not jump but wander."""
 
 BOLDER_DEVIATIONS = 5.0
-"""What f would explain if its standard deviation were so many times as large is no disturbance."""
+"""What f would explain if its standard deviation were this many times as large is no disturbance."""
 
 OUTLYING_DEVIATIONS = 12.0
-"""Readings so many deviations away from those around them in time, f and all, may be spoiled."""
+"""Readings this many deviations away from those around them in time, f and all, may be spoiled."""
 
 MIN_OUTLIER_READINGS = 8
 """Among fewer readings nobody knows which are the outliers."""
@@ -88,7 +88,7 @@ def overlooked(exact: AnywherePosterior, form: Form, learned: Hyperparameters, t
     that. Among very many data it is too late to ask, and too costly.
 
     Returns:
-        `None` where there are none, or so many jumps that the offset does not jump but wander.
+        `None` where there are none, or this many jumps that the offset does not jump but wander.
     """
     n, known = exact.size, exact.offset
     if not form.law.jumps or known is None or n > MAX_FITTED_DATA or len(_own(exact)) < 2:

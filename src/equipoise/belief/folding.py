@@ -139,9 +139,9 @@ class Folding:
     """Which data are kept as they are: all of few, of many the last.
 
     Attributes:
-        exact: Up to so many all are kept.
-        window: Of more at least so many.
-        chunk: The others are folded so many at a time.
+        exact: Up to this many all are kept.
+        window: Of more at least this many.
+        chunk: The others are folded this many at a time.
 
     Example:
         >>> [Folding(exact=500, window=100, chunk=200).folded(n) for n in (500, 501, 699, 700)]
@@ -161,11 +161,11 @@ class Folding:
 
     @property
     def of_pairs(self) -> "Folding":
-        """The same for the differences of so many data."""
+        """The same for the differences of this many data."""
         return Folding(self.exact // 2, self.window // 2, max(self.chunk // 2, 1))
 
     def folded(self, data: int) -> int:
-        """Return how many of so many data are folded: a multiple of a chunk."""
+        """Return how many of this many data are folded: a multiple of a chunk."""
         return 0 if data <= self.exact else (data - self.window) // self.chunk * self.chunk
 
     def after(self, data: int) -> int:

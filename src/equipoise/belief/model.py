@@ -47,7 +47,7 @@ NOISE = Hyperparameter("noise", 0.05, -2.0, 1.5, 1e-4, math.exp(2.0), "mostly be
 
 
 def lengthscale(parameters: int) -> Hyperparameter:
-    """Return the lengthscale of each of so many parameters.
+    """Return the lengthscale of each of this many parameters.
 
     The prior grows with the root of the dimension (Hvarfner, Hellsten and Nardi 2024), so that the distance between
     typical points, in lengthscales, does not grow with the dimension.
@@ -194,7 +194,7 @@ class Hyperparameters:
 
     @classmethod
     def from_values(cls, values: list[float], parameters: int, step: float) -> "Hyperparameters":
-        """Return hyperparameters in the order of theta, for so many parameters."""
+        """Return hyperparameters in the order of theta, for this many parameters."""
         lengthscales, (variance, noise, *offset) = values[:parameters], values[parameters:]
         return cls(tuple(lengthscales), variance, noise, tuple(offset), step)
 
@@ -214,7 +214,7 @@ class Schedule:
     growth: float = 1.2
 
     def after(self, data: int) -> int:
-        """Return the number of data at which to fit next, after a fit to so many."""
+        """Return the number of data at which to fit next, after a fit to this many."""
         return max(self.first, data + 2, math.ceil(self.growth * data))
 
     def above(self, data: int) -> int:
@@ -248,7 +248,7 @@ class Learned:
 
 @dataclass(frozen=True)
 class Milestone:
-    """What was learned, but for the data, when hyperparameters were fitted after so many lessons."""
+    """What was learned, but for the data, when hyperparameters were fitted after this many lessons."""
 
     lessons: int
     learned: Learned

@@ -126,7 +126,7 @@ class Observations:
         return self if kept.all() else self.take(np.flatnonzero(kept))
 
     def thinned(self, most: int, run: int = 50) -> "Observations":
-        """Return at most so many data, in runs spread evenly over time.
+        """Return at most this many data, in runs spread evenly over time.
 
         Noise and offset are told apart by how successive readings differ: in every tenth one all would be offset.
 

@@ -140,7 +140,7 @@ def _announce(server: Any, binding: Any, study: Path) -> None:
     click.echo(f"  to watch    {server.address(server.tokens.watcher)}")
     if not binding.loopback:
         click.echo(
-            "Note: other machines can reach this page, and what is sent is not encrypted. Whoever has the first address"
+            "Note: other machines can reach this page, and what is sent is not encrypted. Who has the first address"
             " can change the study. Safer is an SSH tunnel: ssh -L 8765:localhost:8765 THIS-MACHINE",
             err=True,
         )

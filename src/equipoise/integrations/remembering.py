@@ -20,7 +20,7 @@ Lessons = tuple[Comparison, ...]
 
 @dataclass(frozen=True)
 class Fit:
-    """What was learned of a model from so many duels, and so many lessons of the next one."""
+    """What was learned of a model from this many duels, and this many lessons of the next one."""
 
     model: str
     duels: int
@@ -51,7 +51,7 @@ def learn(prior: LearnedBelief, taught: Sequence[Lessons], model: str, fit: Fit 
 
 
 def keep_up(prior: LearnedBelief, taught: Sequence[Lessons], fit: Fit, duels: int, due: bool) -> Learning:
-    """Learn at once, under a fit, what some of so many duels teach; where that is due, fit again."""
+    """Learn at once, under a fit, what some of this many duels teach; where that is due, fit again."""
     belief = prior.relearned([lesson for duel in taught for lesson in duel], fit.learned)
     belief = belief.refitted() if due else belief.watching()
     made = Fit(fit.model, duels, 0, belief.fitted) if due else replace(fit, learned=belief.fitted)

@@ -24,7 +24,7 @@ from equipoise.likelihoods.likelihood import Answers, Tilt
 Indices = NDArray[np.intp]
 
 MAX_SWEEPS = 200
-"""After so many sweeps the sites are taken as they are; fuzzed, none needed more than 60 from scratch."""
+"""After this many sweeps the sites are taken as they are; fuzzed, none needed more than 60 from scratch."""
 
 TOLERANCE = 1e-6
 """A sweep is the last where no mean of a difference moves by more, in standard deviations of it."""

@@ -31,7 +31,7 @@ LARGEST_NUMBER = 1e12
 """Larger numbers are slips of the keyboard: no judge has such a unit."""
 
 CHECK_EVERY = 10
-"""After so many new pairs people are asked an earlier one in the other order."""
+"""After this many new pairs people are asked an earlier one in the other order."""
 
 DEFAULT_STEPS = 5
 """The scale where none is named: who never says "much", or "equal", loses nothing, as the thresholds are learned."""

@@ -2,10 +2,10 @@ r"""An append-only file of JSON objects, one a line, that survives a power cut.
 
 Each line ends with a checksum of itself and, through the line before, of everything above it. So a line that was
 changed, lost or doubled is noticed. A line counts once its last byte, the newline, is on the disk: what a crash has
-left of a line after the last newline never happened, and is cut off by whoever writes next. Several processes may
+left of a line after the last newline never happened, and is cut off by the next writer. Several processes may
 write in turn: each locks the file, reads what is new, and appends.
 
-What a file says is data, whoever wrote it: lines are of a bounded length, and whatever cannot be read is a `LogError`.
+What a file says is data, no matter who wrote it: lines have a bounded length, and what cannot be read is a `LogError`.
 """
 
 import errno
@@ -240,7 +240,7 @@ class Lines:
         return self._inode.file
 
     def _rest(self) -> bytes:
-        """Return the bytes behind the known place; of more than a line can have, so many."""
+        """Return the bytes behind the known place; of more than a line can have, this many."""
         with self._explained("read"), self._at_known() as file:
             return file.read(MAX_LINE + 1)
 

@@ -145,7 +145,7 @@ def _arguments(kind: type) -> list[str]:
 
 
 def _must_fit(make: Any, fields: Mapping[str, Any]) -> None:
-    """Refuse arguments that are not what a part is made of: whoever wrote the log, no part checks its own parts."""
+    """Refuse arguments that are not what a part is made of: the log may come from anybody, no part checks its own."""
     for name, parameter in inspect.signature(make).parameters.items():
         if name in fields and not _fits(fields[name], parameter.annotation):
             raise TypeError(f"`{name}` of {make.__name__} must be {parameter.annotation}, got {fields[name]!r}")

@@ -1,6 +1,6 @@
 """Turns at a study: one thread and one process at a time, and a study that is whole however a call ends.
 
-Ctrl-C, or a request to terminate, may come between any two lines. Whoever holds a lock then must give it back, and a
+Ctrl-C, or a request to terminate, may come between any two lines. The holder of a lock must then give it back, and a
 change that was made in part must be made good: by the journal, which knows what is written, and by `mend`, which makes
 the memory anew. So what must follow is said twice: one interrupt may fall into the first saying.
 """

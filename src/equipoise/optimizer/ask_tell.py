@@ -274,7 +274,7 @@ class Optimizer:
         judge: str | None = None,
         steps: int = DEFAULT_STEPS,
     ) -> int:
-        """Take in an answer that nobody asked for, and return its number, by which it can be corrected or retracted.
+        """Take in an answer that the study did not ask for; return its number, by which it can be corrected.
 
         A reading of another block than the present one is of an earlier campaign: its offset has nothing to do with
         that of now, and should its readings contradict those of now, they are forgotten, with a warning. With `against`

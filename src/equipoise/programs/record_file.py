@@ -11,7 +11,7 @@ from equipoise.log import Lines, LogError
 
 
 class Records:
-    """The records of one file, each entered into memory once it is on the disk, whoever wrote it.
+    """The records of one file, each entered into memory once it is on the disk, no matter who wrote it.
 
     Args:
         path: The file.

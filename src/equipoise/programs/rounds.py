@@ -33,7 +33,7 @@ class Turn:
 class Contest:
     """Asks for readings of arms in rounds of random order, and says at any time what is known of them.
 
-    Readings may come later, and in any order, so many turns may be open at once. A pair of readings counts when both
+    Readings may come later, and in any order, so several turns may be open at once. A pair of readings counts when both
     are told. Arms that are known to lose are asked for no more.
 
     Args:

@@ -308,7 +308,9 @@ class Changes:
         i, told, setup = event.trial, event.answer, self.state.setup
         if not setup.offset.learns_readings:
             law = setup.offset
-            raise ValueError(f"a reading that nobody asked for is no duel, and {law!r} learns from duels alone")
+            raise ValueError(
+                f"a reading that the study did not ask for is no duel, and {law!r} learns from duels alone"
+            )
         assert told.point is not None
         self._must_be_known(told.point)
         single, reading = Proposal.single(told.point), self._placed(told)

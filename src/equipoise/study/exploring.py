@@ -30,7 +30,7 @@ from equipoise.policies import measured
 from equipoise.spaces import Domain
 
 BASE_POINTS = 8
-"""A start design has so many points and one for each parameter, rounded up to an even number: of 6, 8, 10 and 12 the
+"""A start design has this many points and one for each parameter, rounded up to an even number: of 6, 8, 10 and 12 the
 one with few lost runs whose regret in six dimensions is still that of the policy alone (docs/finding.md)."""
 
 SEQUENCE_POINTS = 256
@@ -46,10 +46,10 @@ HOLE_VARIANCE = 0.65
 """A hole is where that model has at least this share of its prior variance left."""
 
 OPTIMISTIC_DEVIATIONS = 2.0
-"""It may be the top if it is not worse than the leader by more than so many standard deviations."""
+"""It may be the top if it is not worse than the leader by more than this many standard deviations."""
 
 CLEAR_GAP = 2.0
-"""While the gap is below so many sigma, a scout duels another scout instead of the leader."""
+"""While the gap is below this many sigma, a scout duels another scout instead of the leader."""
 
 
 def default_size(space: Domain) -> int:

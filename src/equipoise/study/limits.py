@@ -37,7 +37,7 @@ SAFE_DEVIATIONS = 3.0
 """k, as long as nothing that was asked for turned out to be unsafe."""
 
 UNSAFE_DEVIATIONS = 1.0
-"""A setting turned out to be unsafe if it is below the limit by so many standard deviations. It was above by three when
+"""A setting turned out to be unsafe if it is below the limit by this many standard deviations. It was three above when
 it was asked for, so that under a right model noise alone takes it there in one of 30,000 cases."""
 
 UNIT_DROPS = 3.0

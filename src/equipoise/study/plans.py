@@ -16,7 +16,7 @@ from equipoise.spaces import Domain
 from equipoise.study.ledger import Entry
 
 MOST_TRIES = 2
-"""A duel of a plan that comes to nothing is replaced; no more than so many times the planned ones are begun."""
+"""A duel of a plan that comes to nothing is replaced; no more than this many times the planned ones are begun."""
 
 
 @dataclass(frozen=True)

@@ -156,7 +156,7 @@ class Study:
         return self._session.look(lambda state: state.ledger.answers())
 
     def to_frame(self, *, judgements: bool = False) -> Any:
-        """Return what became of every trial as a pandas DataFrame; `add_frame` of another study reads it.
+        """Return the outcome of every trial as a pandas DataFrame; `add_frame` of another study reads it.
 
         Args:
             judgements: Whether to return the pairs that were judged instead.
@@ -181,7 +181,7 @@ class Study:
         covariates: Iterable[str] = (),
         judgements: bool = False,
     ) -> list[int]:
-        """Take in readings that nobody asked for from a table, a row each, all or none; return their numbers.
+        """Take in readings that the study did not ask for from a table, a row each, all or none; return their numbers.
 
         Args:
             frame: A pandas DataFrame, with a column for each parameter. Columns called time, error and block are used

@@ -52,7 +52,7 @@ class Recommender:
         return self if space is self.space else replace(self, space=space)
 
     def recommend(self, state: State, readings: int) -> Recommendation:
-        """Return the best setting as far as is known after so many readings, and what is claimed of it."""
+        """Return the best setting as far as is known after this many readings, and what is claimed of it."""
         several = state.setup.outputs is not None and state.setup.outputs.several
         return self.compromise(state) if several else self._single(state, readings)
 

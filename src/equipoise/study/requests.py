@@ -217,7 +217,7 @@ class Requests:
 
 @dataclass(frozen=True, eq=False)
 class Addition:
-    """An answer that nobody asked for, as programs give it: a reading; or the judgement of a setting against another.
+    """An answer that the study did not ask for, as programs give it: a reading, or a judgement of two settings.
 
     Attributes:
         said: The answer, and at which setting.

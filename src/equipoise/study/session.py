@@ -134,7 +134,7 @@ class Session:
         return self.change(lambda: self._ask_pair(context, judge, steps, again))
 
     def add(self, additions: Iterable[Addition]) -> list[int]:
-        """Take in answers that nobody asked for, all or none; return their numbers."""
+        """Take in answers that the study did not ask for, all or none; return their numbers."""
         makers = [maker for addition in additions for maker in addition.events(self.state.setup)]
         done = self.change(lambda: self._happen_all(makers))
         return [event.trial for event in done if isinstance(event, Added | Told)]

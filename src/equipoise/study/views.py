@@ -175,9 +175,9 @@ def spoiled(belief: StudyBelief) -> tuple[float, ...]:
 
 
 def suspect(ledger: Ledger, belief: StudyBelief, sign: float) -> FloatArray | None:
-    """Return a point whose only reading is held for spoiled though it was a good one, so that it can be confirmed.
+    """Return a point whose only reading is taken for spoiled though it was a good one, so that it can be confirmed.
 
-    A discovery looks like that too: whoever never measured there again would never know.
+    A discovery looks like that too: without another reading there nobody would ever know.
     """
     recent, times = islice(reversed(ledger.readings.items()), RECENT_READINGS), spoiled(belief)
     doubtful = [i for i, reading in recent if reading.place in times and not reading.told.campaign]

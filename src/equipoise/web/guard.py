@@ -62,7 +62,7 @@ FORM = """<p>Open the address that <code>equipoise serve</code> has printed, or 
 
 @dataclass(eq=False)
 class Guard:
-    """Lets in whoever has a token, from this very page; refuses everybody else.
+    """Lets in everybody who has a token, from this very page; refuses everybody else.
 
     Attributes:
         app: What is guarded.
@@ -109,7 +109,7 @@ class Guard:
         return self._known(scope, headers)
 
     def _known(self, scope: Scope, headers: Headers) -> ASGIApp:
-        """Return the app for whoever has a cookie; a watcher changes nothing."""
+        """Return the app for a person who has a cookie; a watcher changes nothing."""
         role = self.tokens.role_of_cookie(_cookie(headers, self.cookie))
         if role is None:
             return _door(401, FORM)
@@ -247,6 +247,6 @@ def _door(status: int, body: str, head: str = "") -> Response:
 
 
 def may_change(scope: Scope) -> bool:
-    """Return whether whoever asks may change the study."""
+    """Return whether the person who asks may change the study."""
     role: Role | None = scope.get("equipoise.role")
     return role == "operator"

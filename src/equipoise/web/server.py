@@ -39,7 +39,7 @@ ANYWHERE = ("0.0.0.0", "::")
 
 
 class PatientProtocol(H11Protocol):
-    """HTTP, with an end to patience: whoever has not sent the head of a request in time is cut off."""
+    """HTTP, with an end to patience: a client that has not sent the head of a request in time is cut off."""
 
     _deadline: asyncio.TimerHandle | None = None
 

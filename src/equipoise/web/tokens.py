@@ -1,7 +1,7 @@
 """Tokens: who may change a study, and who may watch it.
 
 A token stands in the printed address. The browser gives it once and gets a cookie, which is another text, made from the
-token: whoever reads cookies on a shared screen has no token, and a server that comes back with the same token file
+token: a person who reads cookies on a shared screen has no token, and a server that comes back with the same token file
 knows the cookies of before.
 """
 
@@ -19,7 +19,7 @@ Role = Literal["operator", "watcher"]
 
 TOKEN_BYTES = 24
 FEWEST_CHARACTERS = 16
-"""A token of one's own choice has so many characters at least."""
+"""A token of one's own choice has this many characters at least."""
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ def test_the_data_are_small_and_every_file_is_in_the_notice():
     [("A100", 4201, 1, 0.5492), ("A4000", 4201, 11, 0.9937), ("MI250X", 4362, 9, 0.6541), ("W6600", 4362, 4, 1.461)],
 )
 def test_a_search_space_is_complete(card, runs, near, least):
-    """As the source has it: so many settings run, so many are within 5 % of the best."""
+    """As the source has it: this many settings run, this many are within 5 % of the best."""
     table = autotuned(card)
     values = np.array(list(table.values.values()))
     assert len(values) == runs

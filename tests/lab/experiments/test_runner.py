@@ -124,7 +124,7 @@ def test_workers_do_not_outlive_the_process_that_started_them(tmp_path, number):
     try:
         wait_until(lambda: any(tmp_path.glob("*/repetition-*.json")))  # a worker is up
         os.kill(process.pid, number)
-        _, shown = process.communicate(timeout=120)  # until whoever could write to its standard error has ended
+        _, shown = process.communicate(timeout=120)  # until anyone who could write to its standard error has ended
     finally:
         kill_all(process)
     assert process.returncode == (-signal.SIGKILL if number == signal.SIGKILL else 130)

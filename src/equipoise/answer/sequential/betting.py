@@ -72,7 +72,7 @@ TINY = math.ulp(0.0)
 """The least number above 0: a limit that excludes 0 and nothing else."""
 
 FARTHEST = 1e9
-"""A difference of more medians than this is one of so many."""
+"""A difference of more medians than this is one of this many."""
 
 MOST_STEPS = 4
 """Readings differ in steps if all differences are whole multiples, up to this, of the smallest: five grades do."""

@@ -5,7 +5,7 @@
     d, s     estimate of an effect, and its standard error                      (...)
     P        how likely each is after the estimate                              (..., k)
     n, l     pairs so far that do not tie, and wins less losses among them      (), ()
-    D        pairs that do not tie in the end: about so many                    ()
+    D        pairs that do not tie in the end: about this many                    ()
     c        lead at which McNemar's exact test of D pairs is significant       ()
 
 The prior may be learned over many effects (`prior`). A wrong one wastes measurements, or gives up what was good; it

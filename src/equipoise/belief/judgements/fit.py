@@ -15,7 +15,7 @@ from equipoise.belief.model import Form, Schedule
 from equipoise.likelihoods import Judge, Judgement, Sites, must_be_fitted
 
 FEW = 64
-"""Up to so many answers all sites are made consistent at each, from scratch: that costs milliseconds."""
+"""Up to this many answers all sites are made consistent at each, from scratch: that costs milliseconds."""
 
 REFITS = Schedule()
 """When judges, and the kernel, are fitted: as a kernel is to readings."""

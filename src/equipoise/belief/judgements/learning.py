@@ -19,7 +19,7 @@ from equipoise.belief.posterior import Posterior
 from equipoise.likelihoods import MAX_SWEEPS, Judgement, Panel, propagate
 
 GROWTH = 1.1
-"""Beyond `FEW` judgements all sites are made consistent whenever there are so many times as many."""
+"""Beyond `FEW` judgements all sites are made consistent whenever there are this many times as many."""
 
 LATER_SWEEPS = 3
 """How many sweeps that may take: most sites have been consistent before."""

@@ -16,7 +16,7 @@ from equipoise.lab.experiments import Learner
 from equipoise.spaces import Space
 
 MOST_RANDOM = 20
-"""Rivals that start by chance take two settings a parameter and two more, at most so many."""
+"""Rivals that start by chance take two settings a parameter and two more, at most this many."""
 
 
 class Entrant(Protocol):

@@ -14,7 +14,7 @@ from equipoise.lab.board.instruments import Point
 from equipoise.spaces import Choice, Float, Int, Space
 
 LAST = 20
-"""W-DBO recommends the best of so many last readings: older ones are of another time."""
+"""W-DBO recommends the best of this many last readings: older ones are of another time."""
 
 
 class Ax:

@@ -10,7 +10,7 @@
     score    psi w: BOSE's condition is score <= rho = w' psi w                   (n, k)
 
 The active-set method of `policies/bose.py`, for all learners in step. It starts from the weights of the round before,
-which mostly rest on the same points; whoever has not arrived after a few steps is left to that file's own function.
+which mostly rest on the same points; a learner that needs more than a few steps is left to that file's own function.
 """
 
 import numpy as np

@@ -93,7 +93,7 @@ class Blueprint:
         return isinstance(self.kernel, Linear)
 
     def prior(self, count: int, like: Array | None = None) -> Beliefs:
-        """Return the beliefs of so many learners before any data.
+        """Return the beliefs of this many learners before any data.
 
         Args:
             count: How many learners.

@@ -38,7 +38,7 @@ class OpenDuels:
 
     @classmethod
     def none(cls, count: int, blueprint: Blueprint) -> "OpenDuels":
-        """Return that of so many learners before the first is asked."""
+        """Return that of this many learners before the first is asked."""
         kind = type(blueprint.reduction)
         r, pair = 2 if kind is TwoPoint else 1, int(SIZES[kind] == 2)
         m = blueprint.points.shape[-2] if SIZES[kind] is None else 0

@@ -2,7 +2,7 @@
 
 They are the very coins that `Optimizer` would throw in a learner's place. Streams are numbered by duel and
 counter-based (`log/streams.py`), so the first words of each are one array expression for many learners and duels;
-whoever needs more than those, or another kind of number, asks its generator.
+a caller that needs more than those, or another kind of number, asks its generator.
 """
 
 from collections.abc import Sequence

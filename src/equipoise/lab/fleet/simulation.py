@@ -33,7 +33,7 @@ LARGEST_BATCH = 1024
 
 
 def batch_size(points: int) -> int:
-    """Return how many learners on so many points one program should carry along.
+    """Return how many learners on this many points one program should carry along.
 
     Example:
         >>> batch_size(20), batch_size(900)

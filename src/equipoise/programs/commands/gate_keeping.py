@@ -35,7 +35,7 @@ FATAL = (LauncherError, StoppedError)
 """Errors that say nothing of a candidate."""
 
 PATIENCE_FACTOR, PATIENCE_SECONDS = 20.0, 10.0
-"""A run of a candidate has failed after so many times what the champion takes, and so many seconds."""
+"""A run of a candidate has failed after this many times what the champion takes, and this many seconds."""
 
 LONGEST_REASON = 400
 """Characters of the reason why a candidate failed that are kept."""

@@ -42,7 +42,7 @@ class Live:
         return time.monotonic() - self._start
 
     def show(self, verdict: Verdict, rounds: int) -> None:
-        """Show a verdict after so many rounds, if it is time to."""
+        """Show a verdict after this many rounds, if it is time to."""
         if self._drawn and self.elapsed - self._last >= REDRAW:
             self._last = self.elapsed
             self._draw(verdict, rounds)

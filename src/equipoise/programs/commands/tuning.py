@@ -33,7 +33,7 @@ SEARCH = 0.75
 """Of the time goes to the search; the rest verifies what it has found."""
 
 PATIENCE_FACTOR, PATIENCE_SECONDS = 20.0, 1.0
-"""A run has failed after so many times what the start takes, and a second, unless --timeout says something else."""
+"""A run has failed after this many times what the start takes, and a second, unless --timeout says something else."""
 
 MOST_FAILURES = 20
 """Failures in a row after which it is given up."""

@@ -35,7 +35,7 @@ GUESS_WORTH = 16.0
 """Ideas that the guess is worth."""
 
 FUTILE, FUTILE_FACTOR, MOST_FUTILE = 0.1, 2.0, 0.4
-"""An idea is given up if it is better with less than this chance; or than so many times that of a new idea, since the
+"""An idea is given up if it is better with less than this chance; or than this many times that of a new idea, since the
 next look is then better spent on a new one; but not above the last."""
 
 CHAMPION_PRICE = 0.6
@@ -48,7 +48,7 @@ FIRST_LOOKS = 4
 """Readings of the first idea before it is given up: how much seeds share is not known yet."""
 
 REFIT = 1.2
-"""Variances are fitted when there are so many times the readings of the last fit."""
+"""Variances are fitted when there are this many times as many readings as at the last fit."""
 
 
 EFFECT = ("estimate", "deviation")

@@ -44,7 +44,7 @@ class Gate:
         rng: Seed of the random orders, an integer.
         notify: Called with what the user should know.
         fatal: Errors of a measurement that say nothing of a candidate, and end its trial to be continued.
-        **rules: Those of `Rules`: `margin`, `alpha`, `most` readings of a candidate, `seeds` if there are only so many.
+        **rules: Those of `Rules`: `margin`, `alpha`, `most` readings of a candidate, `seeds` if there are only a few.
 
     Example:
         >>> rng = np.random.default_rng(0)

@@ -129,7 +129,7 @@ class Chart:
         return "".join(f'<circle class="{kind}" cx="{a:.1f}" cy="{b:.1f}" r="{radius}"/>' for a, b in places)
 
     def crosses(self, points: Iterable[tuple[float, float]], kind: str, half: float = 3.0) -> str:
-        """Return a cross at each point: another shape, for whoever sees no color."""
+        """Return a cross at each point: another shape, for people who see no color."""
         places = ((self.x.at(a), self.y.at(b)) for a, b in points)
         return "".join(
             f'<path class="{kind}" d="M{a - half:.1f} {b - half:.1f}l{2 * half} {2 * half}m0 {-2 * half}l{-2 * half} '
@@ -148,7 +148,7 @@ class Chart:
             parts: What is drawn on the frame.
             across: Name of the axis across.
             up: Name of the axis up.
-            says: What the picture shows, in a sentence, for whoever does not see it.
+            says: What the picture shows, in a sentence, for people who do not see it.
         """
         size = f'viewBox="0 0 {self.width:g} {self.height:g}"'
         frame = [*self._across(), *self._up(), _text(across, (self._middle_x, self.height - 3), "name", "middle")]

@@ -49,7 +49,7 @@ LOOKS = (10, 20, 40, 60, 100, 200)
 """Numbers of readings at which a study is looked at; also when an audit has ended."""
 
 SHORT = 100
-"""Half of the studies on families that are chosen on end after so many readings."""
+"""Half of the studies on families that are chosen on end after this many readings."""
 
 AUDITS = ((0, 0), (0, 0), (0, 0), (60, 24), (100, 24), (60, 8), (100, 48))
 """After how many readings an audit begins, and how many duels it has; a study has one of them by chance."""

@@ -46,7 +46,7 @@ class IdeaWorld:
 
 
 class Loops(NamedTuple):
-    """What became of loops, each shape (loops,).
+    """Outcomes of loops, each shape (loops,).
 
     Attributes:
         gain: True value of the last champion.

@@ -32,7 +32,7 @@ NOISE = 1.7
 """The standard deviation of the normal noise that is nearest to the logistic noise of the judges."""
 
 GROWTH, LEAST = 1.1, 5
-"""Sites are made consistent when there are so many times as many answers, and at least so many more."""
+"""Sites are made consistent when there are this many times as many answers, and at least this many more."""
 
 SWEEPS, TOLERANCE = 5, 0.03
 """Most sweeps for that; a sweep is the last where no mean of a difference moves by more, in units of f."""

@@ -26,7 +26,7 @@ from equipoise.policies import EUBO, Challenger, DoubleThompson, MaxMinLCB, Poli
 FIELDS = ("rule", "utility", "answers", "lot", "seed", "cumulative", "final")
 
 LOT = 10
-"""So many seeds run as one array program."""
+"""This many seeds run as one array program."""
 
 Job = tuple[str, str, int, range]
 """Rule, utility, number of answers, and the seeds of a lot."""
