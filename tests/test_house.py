@@ -99,7 +99,7 @@ def test_the_shell_of_a_study_reaches_through_one_object():
 
 def test_the_shell_of_a_study_is_short():
     """Its signatures and docstrings are most of it."""
-    assert len((SOURCE / "optimizer/ask_tell.py").read_text("utf-8").splitlines()) <= 592
+    assert len((SOURCE / "optimizer/ask_tell.py").read_text("utf-8").splitlines()) <= 596
 
 
 def test_a_judgement_goes_the_way_of_a_reading():

@@ -117,17 +117,18 @@ def test_hostile_settings_arrive_whole(tmp_path):
 def test_it_stops_at_the_certificate(study, program):
     result = invoke("run", study, "--eps", 0.5, "--readings", 150, "--json", "--", program())
     data = result.data
-    assert "an audit of 24 duels follows" in result.stderr
+    assert "A bound of 0.50 is expected after about " in result.stderr
     assert (data["certified"], data["kind"], data["exit"]) == (True, "audited", 0)
     assert data["gap_bound"] <= 0.5
-    assert 30 + 48 <= data["readings"] < 150
+    assert 30 + 16 <= data["readings"] < 100
     again = invoke("run", study, "--eps", 0.5, "--json", "--", "false").data  # nothing left to do
     assert again["readings"] == data["readings"]
 
 
 def test_the_budget_without_the_certificate_is_exit_code_3(study, program):
-    data = invoke("run", study, "--eps", 1e-9, "--readings", 7, "--json", "--", program(), code=3).data
-    assert (data["certified"], data["readings"], data["exit"]) == (False, 7, 3)
+    result = invoke("run", study, "--eps", 1e-9, "--readings", 7, "--json", "--", program(), code=3)
+    assert (result.data["certified"], result.data["readings"], result.data["exit"]) == (False, 7, 3)
+    assert "When a bound of 1.0e-09 is reached cannot be foreseen." in result.stderr
 
 
 # Programs that do not.

@@ -4,6 +4,8 @@ from equipoise.answer.audit import audit_pair as audit_pair
 from equipoise.answer.calibration import Calibrated as Calibrated
 from equipoise.answer.calibration import calibration as calibration
 from equipoise.answer.calibration import duels_to as duels_to
+from equipoise.answer.calibration import expected as expected
+from equipoise.answer.calibration import settled as settled
 from equipoise.answer.caution import cautious as cautious
 from equipoise.answer.claims import Claim, Difference, Forecast, Kind, Recommendation
 from equipoise.answer.front import SURE as SURE
@@ -28,6 +30,7 @@ from equipoise.answer.share import Share, share
 from equipoise.answer.usability import USABLE as USABLE
 from equipoise.answer.usability import LimitEstimate, Usability
 from equipoise.answer.verification import Verification, finalists
+from equipoise.answer.wording import EVERYTHING as EVERYTHING
 from equipoise.answer.wording import PHRASES as PHRASES
 from equipoise.answer.wording import as_html as as_html
 from equipoise.answer.wording import claimed as claimed

@@ -23,6 +23,7 @@ from numpy.random import Generator
 from equipoise.answer.claims import Claim, Forecast, Kind, Recommendation
 from equipoise.answer.opinions import READINGS_PER_PARAMETER, knows_enough
 from equipoise.answer.signs import Explored, signs
+from equipoise.answer.wording import out_of_reach, reach_expected, unforeseen
 
 FORECAST_DUELS = 24
 """Of how many duels the audit is that is forecast, as many as one has by default."""
@@ -132,6 +133,29 @@ def forecast(claim: Claim, found: Mapping[str, float]) -> Forecast | None:
 def duels_to(best: Recommendation, eps: float) -> int | None:
     """Return after about how many duels of audit the bound about all settings is `eps`; `None` if after too many."""
     return calibration().duels(eps, best.overall.bound, best.signs) if best.signs else None
+
+
+def settled(best: Recommendation, eps: float) -> bool:
+    """Return whether a search has found what it looks for: half of its readings have gained less than half of `eps`."""
+    gained = math.expm1(best.signs["gained"]) * math.exp(best.signs["pivot"]) if best.signs else 0.0
+    return gained <= 0.5 * eps
+
+
+def expected(best: Recommendation, eps: float, left: int | None = None) -> str:
+    """Return when a bound about all settings is expected to be reached, in a sentence.
+
+    Args:
+        best: What is recommended now.
+        eps: The bound.
+        left: How many readings the study may still have; `None` without a limit.
+    """
+    if best.forecast is None:
+        return unforeseen(eps, best.overall.missing, best.unit)
+    duels, most = duels_to(best, eps), AUDITS[-1]
+    if duels is None:
+        best_bound = calibration().audited(best.overall.bound, best.signs, most)
+        return out_of_reach(eps, most, best_bound, best.unit)
+    return reach_expected(eps, duels, left, best.unit)
 
 
 def _weighed(weights: Mapping[str, float], signs: Mapping[str, float]) -> float:

@@ -116,6 +116,33 @@ def prospects(best: "Recommendation") -> list[str]:
     return [*(few or [NARROW] * claim.narrow), *foreseeable]
 
 
+def unforeseen(eps: float, missing: int, unit: str = "") -> str:
+    """Return that nothing can be foreseen of a bound that is to be reached."""
+    few = f": an estimate needs {missing} more reading{'s' * (missing != 1)}" if missing else ""
+    return f"When a bound of {amount(eps, unit)} is reached cannot be foreseen{few}."
+
+
+def out_of_reach(eps: float, duels: int, bound: float, unit: str = "") -> str:
+    """Return that a bound is not expected to be reached, and how far an audit would come."""
+    what = f"{duels} more duels of audit would bring the bound to about {amount(bound, unit)} only"
+    return f"A bound of {amount(eps, unit)} is out of reach so far: {what}."
+
+
+def reach_expected(eps: float, duels: int, left: int | None = None, unit: str = "") -> str:
+    """Return after how many duels of audit a bound is expected to be reached, and whether that many may be had.
+
+    Example:
+        >>> reach_expected(0.25, 24)
+        'A bound of 0.25 is expected after about 24 more duels of audit, which are 48 readings.'
+        >>> reach_expected(0.25, 24, 30)
+        'A bound of 0.25 is not expected within 30 more readings: it takes about 24 more duels of audit.'
+    """
+    bound, audit = f"A bound of {amount(eps, unit)}", f"about {duels} more duels of audit"
+    if left is not None and 2 * duels > left:
+        return f"{bound} is not expected within {left} more readings: it takes {audit}."
+    return f"{bound} is expected after {audit}, which are {2 * duels} readings."
+
+
 def claimed(claim: "Claim", unit: str = "") -> str:
     """Return a claim in words.
 

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ from equipoise.cli.common import (
 from equipoise.cli.interrupting import interruptible
 from equipoise.log import LogError
 from equipoise.optimizer import Optimizer
-from equipoise.runners import FailedError, Launcher, LauncherError, Program, only_one
+from equipoise.runners import FailedError, Launcher, LauncherError, Program, Reaching, only_one
 
 
 @command(
@@ -70,8 +71,9 @@ def run(
 ) -> None:
     """Call PROGRAM for every trial, and tell what it prints, until the certificate, the budget or Ctrl-C.
 
-    With --eps an audit is made once the bound is reached by estimate, and the program goes on until it is reached by
-    that audit too; not so with --no-audit.
+    With --eps it stops once nothing is better by more than EPS, by an audit; with --no-audit an estimate will do. As
+    soon as it can be foreseen it says how many readings that takes, and once the best setting has settled it goes over
+    to audits. Exit code 3 if --readings are used up before, with the reason.
 
     The program gets the settings as arguments, `--name=value`, or as JSON on standard input. The last line it prints is
     the reading: a number, a share such as 17/200, or a JSON object with "value" and, if you like, "x", "time", "error",
@@ -106,11 +108,16 @@ def _loop(
     max_failures: int,
 ) -> int:
     """Measure until there is enough; return the exit code."""
-    in_a_row = 0
+    in_a_row, goal = (
+        0,
+        None if eps is None else Reaching(opt, eps, readings, audit, context, partial(click.echo, err=True)),
+    )
     try:
-        while not _enough(opt, eps, audit, context):
+        while goal is None or not goal.reached():
             if readings is not None and opt.readings >= readings:
-                return 0 if eps is None else NOT_YET
+                missed = "" if goal is None else goal.missed()
+                click.echo(missed, err=True, nl=bool(missed))
+                return NOT_YET if missed else 0
             in_a_row = 0 if _measure(opt, program, worker, context) else in_a_row + 1
             if in_a_row >= max_failures:
                 click.echo(f"The program failed {in_a_row} times in a row.", err=True)
@@ -120,18 +127,6 @@ def _loop(
         click.echo("\nInterrupted; nothing is lost, and the same command continues.", err=True)
         return INTERRUPTED
     return 0
-
-
-def _enough(opt: Optimizer, eps: float | None, audit: bool, context: Mapping[str, Any] | None) -> bool:
-    """Return whether the bound is reached; where it is, but only by estimate, plan the audit it still needs."""
-    if eps is None or opt.study.plan is not None:
-        return False
-    best = opt.recommend(context=context)
-    if audit and best.overall.kind == "estimate" and best.overall.bound <= eps:
-        plan = opt.audit(context=context)
-        click.echo(f"The bound is reached by estimate: an audit of {plan.duels} duels follows.", err=True)
-        return False
-    return best.certifies(eps, audit=audit)
 
 
 def _measure(opt: Optimizer, program: Program, worker: str | None, context: Mapping[str, Any] | None) -> bool:

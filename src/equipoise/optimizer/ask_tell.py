@@ -520,6 +520,7 @@ class Optimizer:
         readings: int | None = None,
         *,
         judgements: int | None = None,
+        eps: float | None = None,
         failures: tuple[type[Exception], ...] = (),
         context: Mapping[str, Any] | Callable[[], Mapping[str, Any]] | None = None,
         judge: str = "",
@@ -539,6 +540,7 @@ class Optimizer:
                 takes the first and the second setting of a pair and returns an answer, or `None` if it cannot tell.
             readings: How many readings the study is to have.
             judgements: Instead: how many judgements.
+            eps: Stop where nothing is better by more, by audits; else a `BoundMissed` warning says why that failed.
             failures: Exceptions by which `measure` says that there is no answer; others are passed on.
             context: The value of each `Context` of the space; or a function that returns the present one, called before
                 each question.
@@ -558,21 +560,23 @@ class Optimizer:
             >>> round(best.x["q1"], 1), best.kind
             (0.7, 'estimate')
         """
-        from equipoise.runners import OnExecutor, UserFunction, places
+        from equipoise.runners import OnExecutor, Reaching, UserFunction, places
 
         if (readings is None) == (judgements is None):
             raise ValueError(f"exactly one of `readings` and `judgements` must be given, got {readings}, {judgements}")
         pairs = {"judge": judge, "steps": steps, "check_every": check_every}
         function = UserFunction(self, measure, failures, context, pairs)
+        goal = Reaching(self, eps, readings, context=None if callable(context) else context)
         if executor is not None:
             crew = OnExecutor(self, executor, measure, places(executor, workers), failures, context, timeout, blocks)
-            crew.run(check.count("readings", readings))
+            crew.run(check.count("readings", readings), goal.reached)
         elif workers is not None or timeout is not None or blocks:
             raise ValueError("`workers`, `timeout` and `blocks` are of an `executor`, got no executor")
         elif readings is not None:
-            function.run("readings", check.count("readings", readings))
+            function.run("readings", check.count("readings", readings), goal.reached)
         else:
             function.run("judgements", check.count("judgements", judgements))
+        self._session.deliver(goal.notices())
         return self.recommend()
 
     def __repr__(self) -> str:

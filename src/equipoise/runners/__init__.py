@@ -3,6 +3,7 @@
 program           the program of a study, and the reading that it prints
 launcher          starts programs through a process that ends them if this one ends
 launcher_process  that process
+reaching          a bound that a study is to reach
 revisions         revisions of a repository, each in a folder
 run_lock          one run at a time for each worker of a study
 on_executor       the same function, measured by an executor: processes, a cluster
@@ -12,6 +13,7 @@ user_function     the function that `Optimizer.run` is given
 from equipoise.runners.launcher import Ended, Launcher, LauncherError, Order, StoppedError
 from equipoise.runners.on_executor import OnExecutor, places
 from equipoise.runners.program import FailedError, Program, json_line, reading, status
+from equipoise.runners.reaching import Reaching
 from equipoise.runners.revisions import HERE, GitError, Revision, checked_out, ends
 from equipoise.runners.revisions import commit_of as commit_of
 from equipoise.runners.revisions import has_commit as has_commit
@@ -30,6 +32,7 @@ __all__ = [
     "OnExecutor",
     "Order",
     "Program",
+    "Reaching",
     "Revision",
     "StoppedError",
     "UserFunction",

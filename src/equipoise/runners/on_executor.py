@@ -119,14 +119,17 @@ class OnExecutor:
         self._slots = [f"{SLOT}{k}" for k in range(workers + max(1, math.ceil(AHEAD * workers)))]
         self._lost = 0
 
-    def run(self, readings: int) -> None:
-        """Measure until the study has a given number of readings; whatever happens, open trials wait again."""
+    def run(self, readings: int, reached: Callable[[], bool] = lambda: False) -> None:
+        """Measure until the study has a given number of readings, or has reached what it is to reach.
+
+        Whatever happens, open trials wait again.
+        """
         from tqdm import tqdm
 
         self._take_back(self._left_open())
         try:
             with tqdm(total=readings, initial=self._opt.readings, unit="reading", disable=None) as bar:
-                while self._opt.readings < readings:
+                while self._opt.readings < readings and not reached():
                     self._hand_out(readings)
                     self._collect()
                     bar.update(self._opt.readings - bar.n)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from equipoise.answer import Recommendation
 from equipoise.data import Trial
 from equipoise.likelihoods import Pair
 from equipoise.study import Record, Study
@@ -27,6 +28,14 @@ class Asking(Protocol):
     @property
     def study(self) -> Study:
         """What is changed less often."""
+        ...
+
+    def recommend(self, *, context: Mapping[str, Any] | None = None) -> Recommendation:
+        """Return the best setting as far as is known."""
+        ...
+
+    def audit(self, duels: int = 24, *, context: Mapping[str, Any] | None = None) -> object:
+        """Plan an audit."""
         ...
 
     def ask(self, *, worker: str | None = None, context: Mapping[str, Any] | None = None) -> Trial:
@@ -63,12 +72,14 @@ class UserFunction:
     context: Mapping[str, Any] | Callable[[], Mapping[str, Any]] | None
     pairs: Mapping[str, Any]
 
-    def run(self, kind: Literal["readings", "judgements"], wanted: int) -> None:
-        """Answer until the study has a number of readings, or of judgements."""
+    def run(
+        self, kind: Literal["readings", "judgements"], wanted: int, reached: Callable[[], bool] = lambda: False
+    ) -> None:
+        """Answer until the study has a number of readings, or of judgements, or has reached what it is to reach."""
         from tqdm import tqdm
 
         with tqdm(total=wanted, initial=getattr(self.opt, kind), unit=kind.removesuffix("s"), disable=None) as bar:
-            while getattr(self.opt, kind) < wanted:
+            while getattr(self.opt, kind) < wanted and not reached():
                 context = self.context() if callable(self.context) else self.context
                 if kind == "readings":
                     trial = self.opt.ask(context=context)

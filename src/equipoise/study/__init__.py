@@ -1,6 +1,7 @@
 """A study: its state, what it proposes next, what it claims, its random streams, and the defaults."""
 
 from equipoise.study.alerts import (
+    BoundMissed,
     DeadSensor,
     DropExceeded,
     DuelGivenUp,
@@ -41,6 +42,7 @@ from equipoise.study.views import last_set as last_set
 from equipoise.study.views import unit_of as unit_of
 
 __all__ = [
+    "BoundMissed",
     "DeadSensor",
     "DropExceeded",
     "DuelGivenUp",

@@ -55,6 +55,10 @@ class Estranged(UserWarning):
     """Readings of an earlier campaign contradict those of now; they stay in the log, nothing is learned from them."""
 
 
+class BoundMissed(UserWarning):
+    """A run has ended before the bound was reached that it was to reach."""
+
+
 class DeadSensor(UserWarning):
     """Many readings in a row are equal to the last bit, as those of a sensor that is not connected are."""
 
