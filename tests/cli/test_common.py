@@ -52,7 +52,7 @@ def test_nothing_that_is_printed_moves_a_cursor(study, words, as_json):
         ["best", "STUDY", f"--no{ESCAPES}"],
         [f"no{ESCAPES}"],
         ["export", "STUDY", "--out", f"nowhere{ESCAPES}/x"],
-        ["compare", f"a{ESCAPES}", f"a{ESCAPES}"],
+        ["compare", "a", "b", "--time", f"a{ESCAPES}"],
         ["compare", f"--no{ESCAPES}"],
         ["tune", "{n=1..2}", "--start", f"a{ESCAPES}"],
     ],
