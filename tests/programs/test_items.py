@@ -204,3 +204,7 @@ def test_the_command(tmp_path, monkeypatch):
     assert data["difference"][2] < 0
     assert invoke("items", "old.jsonl", "new.jsonl", "--ask", 5).stdout.startswith("The second is worse")
     assert len(invoke("items", "old.jsonl", "old.jsonl").stdout.splitlines()) == 1
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    assert "No such file" in invoke("items", tmp_path / "a.jsonl", tmp_path / "b.jsonl", code=1).stderr

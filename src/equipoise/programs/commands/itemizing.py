@@ -9,7 +9,7 @@ import click
 from equipoise.cli.common import AS_JSON, command, say
 from equipoise.programs.gating import compared, next_items, scores
 
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+FILE = click.Path(path_type=Path)
 EXAMPLES = """equipoise items old.jsonl new.jsonl                        which is better, as far as both have run
 equipoise items old.jsonl new.jsonl --ask 50               the items that the new one should run next
 equipoise items a.csv b.csv --score f1 --cluster passage   graded scores; questions about one text count as one"""
