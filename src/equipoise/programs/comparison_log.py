@@ -29,6 +29,7 @@ class Execution:
         exit: Its exit code.
         reading: The last number it printed, where that was asked for.
         numbers: Everything else that was asked for, by name: events, and other numbers that it printed.
+        benchmark: Which one of a suite it belongs to.
     """
 
     arm: str
@@ -39,11 +40,16 @@ class Execution:
     exit: int = 0
     reading: float | None = None
     numbers: Mapping[str, float] = field(default_factory=dict)
+    benchmark: str = ""
 
     @property
     def cpu(self) -> float:
         """Seconds of computing in all: finer than its two parts, which some systems only estimate, and no waiting."""
         return self.user + self.system
+
+    def has(self, metric: str) -> bool:
+        """Return whether there is a number of a name, measured or printed."""
+        return metric in self.numbers or hasattr(self, metric)
 
     def value(self, metric: str) -> float:
         """Return one of the numbers, by name; refuse one that was not taken."""

@@ -76,6 +76,16 @@ class Contest:
         """What was asked for and is not told yet."""
         return tuple(self._open.values())
 
+    @property
+    def told(self) -> tuple[Mapping[str, float], ...]:
+        """The readings of every round, by arm."""
+        return tuple(self._rounds)
+
+    @property
+    def differences(self) -> tuple[float, ...]:
+        """Differences of the second arm from the first, round by round, on the scale of the question."""
+        return tuple(self._differences[self.question.pairs[0]])
+
     def ask(self) -> Turn:
         """Return whose turn it is; a new round begins where all arms of the last one had theirs.
 

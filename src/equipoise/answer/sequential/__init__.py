@@ -7,7 +7,16 @@ families   false discoveries among many questions (e-BH), and in a stream of the
 futility   how likely it is worth going on, and what a final test will say
 """
 
-from equipoise.answer.sequential.betting import coin_wealth, evidence, median, paired, signed_ranks, typical, wealth
+from equipoise.answer.sequential.betting import (
+    coin_wealth,
+    evidence,
+    in_steps,
+    median,
+    paired,
+    signed_ranks,
+    typical,
+    wealth,
+)
 from equipoise.answer.sequential.bounded import bounded_mean, log_wealth
 from equipoise.answer.sequential.families import Budget, e_bh
 from equipoise.answer.sequential.futility import chance, expected, finals, foreseen, posterior, prior, shrunk, tail
@@ -26,6 +35,7 @@ __all__ = [
     "expected",
     "finals",
     "foreseen",
+    "in_steps",
     "log_wealth",
     "median",
     "needed",

@@ -95,7 +95,7 @@ def paired(differences: ArrayLike, alpha: float = 0.05) -> Interval:
         1.05
     """
     d, limit = _door(differences, alpha)
-    if d.any() and not _in_steps(d):
+    if d.any() and not in_steps(d):
         return typical(d, alpha)
     bound = float(np.abs(d).max(initial=0.0))
     if not bound or 2.0 ** len(d) < 2.0 * limit:  # no step is known, or these signs exclude nothing whatever is bet
@@ -212,8 +212,8 @@ def _door(differences: ArrayLike, alpha: float) -> tuple[FloatArray, float]:
     return d, 1.0 / check.probability("alpha", alpha)
 
 
-def _in_steps(d: FloatArray) -> bool:
-    """Return whether all differences are a few steps of one size."""
+def in_steps(d: FloatArray) -> bool:
+    """Return whether all differences, not all of them zero, are a few steps of one size."""
     sizes = np.abs(d[d != 0])
     multiples = sizes / sizes.min()
     return bool(multiples.max() <= MOST_STEPS + ROUNDING and np.abs(multiples - multiples.round()).max() <= ROUNDING)

@@ -139,14 +139,19 @@ def job(commands: Mapping[str, str], null: str | None, options: Mapping[str, Any
 
 def in_revisions(todo: Job, found: Mapping[str, Revision], null: str | None, build: str | None) -> Job:
     """Return what to run with every arm in the folder of its revision, which is built first."""
-    places = {arm: Site(str(each.folder)) for arm, each in found.items()}
+    places = sites(found)
     if null is not None:
         places[null] = next(iter(places.values()))
     arms = [arm for arm in found if arm != null]
     setup = [(option, each, line) for option, _, line in todo.setup for each in arms]
     cleanup = [(option, each, line) for option, _, line in todo.cleanup for each in arms]
     built = [] if build is None else [(f"--build, in {arm},", arm, build) for arm in arms]
-    return replace(todo, places=places, setup=[*built, *setup], cleanup=cleanup)
+    return replace(todo, sites=places, setup=[*built, *setup], cleanup=cleanup)
+
+
+def sites(found: Mapping[str, Revision]) -> dict[str, Site]:
+    """Return where each revision runs."""
+    return {arm: Site(str(each.folder)) for arm, each in found.items()}
 
 
 def _once(option: str, each: Mapping[str, str], given: Sequence[str]) -> list[tuple[str, str, str]]:

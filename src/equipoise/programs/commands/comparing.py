@@ -21,6 +21,8 @@ from equipoise.programs.commands.metrics import EVENTS, kinds
 from equipoise.programs.commands.offered import BUDGET, CLAIM, EXPORTS, HOOKS, RUNNING, WHAT
 from equipoise.programs.commands.processes import Programs
 from equipoise.programs.commands.scanning import scanned, settings
+from equipoise.programs.commands.suite_report import as_junit, cases_of
+from equipoise.programs.commands.suite_session import suite_told
 from equipoise.programs.comparison_log import ComparisonLog
 from equipoise.programs.findings import FAILED, PASSED, UNDECIDED
 from equipoise.programs.phrases import amount
@@ -105,17 +107,19 @@ def compare(commands: tuple[str, ...], names: tuple[str, ...], **options: Any) -
     measured, and compared with nothing.
     """
     log: Path | None = options.pop("log")
-    files = {name: options.pop(name) for name in ("json_file", "markdown_file", "csv_file", "picture")}
+    files = {name: options.pop(name) for name in ("json_file", "markdown_file", "csv_file", "junit_file", "picture")}
     if options["show_output"]:
         options["stdout"] = "inherit"
     if options["reference"] is not None:
         commands = (options["reference"], *commands)
+    if options["suite"] is not None:
+        sys.exit(suite(commands, log, options, files))
     if not commands and log is None:
         raise click.UsageError("COMMANDS must be given; or none, and --log with a file to read")
     found = _measured(commands, names, log, options) if commands else _read(log or Path(), options)
     if found.note:
         click.echo(printable(found.note), err=True)
-    say_all(found.report, files)
+    say_all(found.report, files, lambda report: as_junit(cases_of(report)))
     if isinstance(found.early, FailingError):
         raise found.early
     gated = options["fail_above"] is not None and found.report.verdicts
@@ -129,6 +133,21 @@ def gate(report: Results) -> int:
     """Return the answer to whether an arm is worse than the first one by more than a limit, by any metric."""
     gates = {verdict.gate for verdict in report.verdicts.values()}
     return next((answer for answer in (FAILED, UNDECIDED) if answer in gates), PASSED)
+
+
+def suite(words: Sequence[str], log: Path | None, options: Mapping[str, Any], files: Mapping[str, Any]) -> int:
+    """Measure the benchmarks of a file; return the exit status."""
+    if words:
+        raise click.UsageError("--suite has its commands in its file: give none")
+    if options["center"] != "typical" or options["null"]:
+        raise click.UsageError("--suite must be without --center and --null: its claims are about typical runs")
+    with ExitStack() as stack:
+        stack.enter_context(interruptible())
+        found = _revisions(stack, options)
+        arms = tuple(found) if found else ("old", "new")
+        if len(arms) != 2:
+            raise click.UsageError(f"--suite compares two, got {', '.join(arms)}")
+        return suite_told(options["suite"], arms, found, log, options, files)
 
 
 def _measured(commands: Sequence[str], names: Sequence[str], log: Path | None, options: Mapping[str, Any]) -> Outcome:
@@ -212,6 +231,8 @@ def _read(log: Path, options: Mapping[str, Any]) -> Outcome:
     if not sessions:
         raise click.ClickException(f"{log} has no complete round yet: give commands to measure")
     runs = [run for session in sessions for runs in session.rounds for run in runs]
+    if any(run.benchmark for run in runs):
+        raise click.UsageError(f"{log} is the log of a suite: give --suite with its file")
     shown = {metric: kinds(read_options(options)[0])[metric] for metric in read_options(options)[1]}
     asked: dict[str, Question] = {}
     if len(results.arms) > 1:

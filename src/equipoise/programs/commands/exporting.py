@@ -123,22 +123,23 @@ def _findings(verdict: Verdict) -> list[dict[str, Any]]:
 def finding_data(found: Finding, verdict: Verdict) -> dict[str, Any]:
     """Return a finding for scripts: ratio of the second to the first, or its difference."""
     claimed = found.ratio if verdict.question.scale == "ratio" else found.interval
-    data = {"first": found.first, "second": found.second, verdict.question.scale: _limits(claimed)}
+    data = {"first": found.first, "second": found.second, verdict.question.scale: limits(claimed)}
     return data | {"rounds": found.rounds, "standing": found.standing, "gate": found.gate, "more_rounds": found.more}
 
 
-def _limits(interval: Interval) -> dict[str, float | None]:
+def limits(interval: Interval) -> dict[str, float | None]:
     """Return an interval for scripts; JSON has no infinity, so a limit that is not known yet is null."""
     each = {"value": interval.value, "low": interval.low, "high": interval.high}
     return {name: x if math.isfinite(x) else None for name, x in each.items()}
 
 
-def say_all(report: Results, files: Mapping[str, Any]) -> None:
+def say_all(report: Results, files: Mapping[str, Any], junit: Callable[[Results], str]) -> None:
     """Print the verdict, and write the files that were asked for."""
     outputs: dict[str, Callable[[], str]] = {
         "json_file": lambda: json_line(as_data(report)) + "\n",
         "markdown_file": lambda: as_markdown(report),
         "csv_file": lambda: as_csv(report),
+        "junit_file": lambda: junit(report),
     }
     if "-" not in (files[name] for name in outputs):
         for metric in report.metrics:

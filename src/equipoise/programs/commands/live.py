@@ -2,6 +2,7 @@
 
 import shutil
 import time
+from collections.abc import Callable, Sequence
 from typing import IO
 
 from equipoise.cli.common import printable
@@ -51,6 +52,16 @@ class Live:
             self._stream.write(printable(told(verdict)) + "\n")
             self._stream.flush()
 
+    def say(self, text: Callable[[], str], rounds: int) -> None:
+        """Show a text of several lines after so many rounds, if it is time to."""
+        if self._drawn and self.elapsed - self._last >= REDRAW:
+            self._last = self.elapsed
+            self._show(text().splitlines(), rounds)
+        if not self._drawn and rounds >= self._next_note:
+            self._next_note = 2 * rounds
+            self._stream.write(f"{printable(text())} ({rounds} rounds, {clock(self.elapsed)})\n")
+            self._stream.flush()
+
     def clear(self) -> None:
         """Take what was drawn away."""
         if self._lines:
@@ -59,12 +70,14 @@ class Live:
             self._lines = 0
 
     def _draw(self, verdict: Verdict, rounds: int) -> None:
+        self._show([_row(verdict, found) for found in _shown(verdict)], rounds)
+
+    def _show(self, rows: Sequence[str], rounds: int) -> None:
         left = max(self._seconds - self.elapsed, 0.0)
         status = (
             f"round {rounds}, {clock(self.elapsed)}, at most {clock(left)} left; Ctrl-C ends with the verdict so far"
         )
         size = shutil.get_terminal_size()
-        rows = [_row(verdict, found) for found in _shown(verdict)]
         lines = [printable(line)[: size.columns - 1] for line in (*rows, status)]  # what wraps would be two lines
         lines = lines[-max(size.lines - 1, 1) :]
         self.clear()

@@ -1,10 +1,13 @@
 """Rounds of programs: measured one by one, kept in a log, until it is decided or the budget is spent."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
+from equipoise._typing import Seed
 from equipoise.cli.common import FailingError, printable
 from equipoise.programs.commands.live import Live
 from equipoise.programs.commands.processes import HERE, Programs, Site
@@ -35,7 +38,7 @@ class Job:
 
     Attributes:
         commands: Command lines by arm.
-        places: Where an arm is run, if not here.
+        sites: Where an arm is run, if not here.
         prepare: Command lines to run before each execution, by arm.
         conclude: Command lines to run after each execution, by arm.
         setup: Command lines to run once before all: the option that gave each, the arm, the line.
@@ -48,7 +51,7 @@ class Job:
     """
 
     commands: Commands
-    places: Mapping[str, Site] = field(default_factory=dict)
+    sites: Mapping[str, Site] = field(default_factory=dict)
     prepare: Commands = field(default_factory=dict)
     conclude: Commands = field(default_factory=dict)
     setup: Sequence[tuple[str, str, str]] = ()
@@ -67,9 +70,9 @@ class Job:
         """Return whether there is no need for more than what decides."""
         return rounds >= self.min_rounds and elapsed >= self.min_seconds
 
-    def place(self, arm: str) -> Site:
+    def site(self, arm: str) -> Site:
         """Return where an arm is run."""
-        return self.places.get(arm, HERE)
+        return self.sites.get(arm, HERE)
 
 
 class Bench:
@@ -80,16 +83,25 @@ class Bench:
         contests: What is asked of them, by metric; the first one draws the orders. None for a program by itself.
         programs: What runs them.
         results: Where every round is kept.
+        name: That of a benchmark of a suite: then all contests take what is drawn here.
+        rng: Seed of those orders.
 
     Attributes:
         rounds: The executions of each round that is complete.
     """
 
     def __init__(
-        self, job: Job, contests: Mapping[str, Contest], programs: Programs, results: ComparisonLog | None = None
+        self,
+        job: Job,
+        contests: Mapping[str, Contest],
+        programs: Programs,
+        results: ComparisonLog | None = None,
+        name: str = "",
+        rng: Seed = None,
     ) -> None:
-        self.job, self.contests, self.rounds = job, contests, list[list[Execution]]()
+        self.job, self.contests, self.rounds, self.name = job, contests, list[list[Execution]](), name
         self._programs, self._results = programs, results
+        self._rng = np.random.default_rng(rng)
 
     @property
     def runs(self) -> list[Execution]:
@@ -115,40 +127,47 @@ class Bench:
 
     def measure(self) -> None:
         """Measure a round: it counts once it is complete and, where there is a log, on the disk."""
-        first = next(iter(self.contests.values()), None)
+        metric, first = next(iter(() if self.name else self.contests.items()), ("", None))
         turns = [] if first is None else first.ask_round()
-        runs = [self._run(arm) for arm in ([turn.arm for turn in turns] or self.job.commands)]
+        runs = [self._run(arm) for arm in ([turn.arm for turn in turns] or self._rng.permutation([*self.job.commands]))]
         if self._results is not None:
             self._results.add(runs)
         self.rounds.append(runs)
-        for metric, contest in self.contests.items():
-            values = {run.arm: run.value(metric) for run in runs}
-            if contest is first:
-                for turn in turns:
-                    contest.tell(turn, values[turn.arm])
-            else:
-                contest.take(values)
+        for turn, run in zip(turns, runs, strict=False):
+            self.contests[metric].tell(turn, run.value(metric))
+        self._take(runs, [name for name, contest in self.contests.items() if contest is not first])
+
+    def recall(self, runs: Sequence[Execution]) -> None:
+        """Count a round that was measured before."""
+        self.rounds.append([*runs])
+        self._take(runs, self.contests)
+
+    def _take(self, runs: Sequence[Execution], metrics: Iterable[str]) -> None:
+        """Count a round by each metric that all of its runs have."""
+        for metric in metrics:
+            if all(run.has(metric) for run in runs):
+                self.contests[metric].take({run.arm: run.value(metric) for run in runs})
 
     def _run(self, arm: str) -> Execution:
         """Measure an arm once; refuse what cannot be told."""
-        job, place = self.job, self.job.place(arm)
+        job, site = self.job, self.job.site(arm)
         self._do("--prepare, before", arm, job.prepare.get(arm))
         with blamed(arm, job.commands[arm]):
-            run = self._programs.run(arm, job.commands[arm], place)
-            ratios = [name for name, contest in self.contests.items() if contest.question.scale == "ratio"]
-            run = told(run, ratios, self._programs, len(self.rounds) < EARLY)
+            run = self._programs.run(arm, job.commands[arm], site)
+            ratios = [name for name, each in self.contests.items() if each.question.scale == "ratio" and run.has(name)]
+            run = told(replace(run, benchmark=self.name), ratios, self._programs, len(self.rounds) < EARLY)
         self._do("--conclude, after", arm, job.conclude.get(arm))
         return run
 
     def _do(self, what: str, arm: str, command: str | None) -> None:
         if command is not None:
             with blamed(f"{what} {arm},", command):
-                self._programs.do(command, self.job.place(arm))
+                self._programs.do(command, self.job.site(arm))
 
     def _once(self, steps: Sequence[tuple[str, str, str]]) -> None:
         for option, arm, command in steps:
             with blamed(option, command):
-                self._programs.do(command, self.job.place(arm))
+                self._programs.do(command, self.job.site(arm))
 
 
 def measure(bench: Bench, live: Live) -> Early | None:

@@ -63,6 +63,10 @@ class Read:
             raise FailedError(f"it must print {self._what}, got {out.strip()[-80:]!r}")
         return found
 
+    def read(self, out: str) -> dict[str, float]:
+        """Return the number by its name."""
+        return {self.name: self.value(out)}
+
     @property
     def _what(self) -> str:
         return f"a number called {self.name}" if self.pattern is None else f"what matches {self.pattern!r}"
@@ -111,6 +115,23 @@ def last_number(out: str) -> float:
     if not math.isfinite(value):
         raise FailedError(f"the number it prints must be finite, got {value}")
     return value
+
+
+def everything(out: str) -> dict[str, float]:
+    """Return all numbers of the last line that is a JSON object.
+
+    Example:
+        >>> everything('{"a": 1, "b": "x", "c": 0.5}')
+        {'a': 1.0, 'c': 0.5}
+    """
+    for line in reversed(out.splitlines()):
+        if line.startswith("{"):
+            try:
+                data = json.loads(line)
+            except (ValueError, RecursionError):
+                break
+            return {name: float(x) for name, x in data.items() if isinstance(x, (int, float)) and math.isfinite(x)}
+    raise FailedError(f"its last line must be a JSON object, got {out.strip()[-80:]!r}")
 
 
 def _in_json(out: str, key: str) -> float | None:

@@ -28,6 +28,7 @@ WHAT = grouped(
         option("-n", "--name", "--command-name", "names", multiple=True, help="Name of a command, in their order."),
         option("--reference", metavar="COMMAND", help="The command that others are compared with, before all."),
         option("--git", "revisions", multiple=True, metavar="REV[..REV]", help="Run the command in each revision."),
+        option("--suite", type=click.Path(path_type=Path), help="A file with many benchmarks, in one budget."),
         option("--build", metavar="COMMAND", help="With --git: run once in each revision before all."),
         option(
             "-L",
@@ -115,6 +116,7 @@ EXPORTS = grouped(
         option("--json", "--export-json", "json_file", help="Write results as hyperfine does, with ours; - prints."),
         option("--markdown", "--export-markdown", "markdown_file", help="Write a table; - prints it."),
         option("--csv", "--export-csv", "csv_file", help="Write a table as hyperfine does; - prints it."),
+        option("--junit", "junit_file", help="Write a test case for each command or benchmark, as JUnit XML."),
         option("--plot", "picture", type=click.Path(path_type=Path), help="Draw a picture, such as compare.png."),
     ]
 )

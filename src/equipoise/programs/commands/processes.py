@@ -1,15 +1,16 @@
 """Programs and what they cost: wall, user and system time, memory, or the last number they print."""
 
+import copy
 import os
 import shlex
 import statistics
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from equipoise.cli.common import noted
-from equipoise.programs.commands.metrics import EVENTS, Read, last_number
+from equipoise.programs.commands.metrics import EVENTS, Read, everything, last_number
 from equipoise.programs.comparison_log import Execution
 from equipoise.runners import Ended, FailedError, Launcher, Order, status
 
@@ -22,6 +23,9 @@ FLOOR_MARGIN = 1.1
 
 LAST = Read("reading")
 """The last number that is printed."""
+
+EVERYTHING = Read("*")
+"""All numbers in the last line of JSON."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +95,7 @@ class Programs:
             raise RuntimeError("programs are measured on POSIX systems only: use `equipoise.compare` in Python")
         self.setup = setup
         self.shell_cost = {"wall": 0.0, "user": 0.0, "system": 0.0}
+        self._calibrated = False
         self._launcher = Launcher(noted)
         self.floor = FLOOR_MARGIN * self._launcher.run(Order(["true"], stdout=os.devnull)).rss
 
@@ -102,12 +107,19 @@ class Programs:
         self._launcher.stop()
 
     def calibrate(self) -> None:
-        """Learn what the shell alone costs."""
-        if self.setup.shell:
+        """Learn what the shell alone costs, once."""
+        if self.setup.shell and not self._calibrated:
             empty = [self._ran([*self.setup.shell, "-c", ""], HERE) for _ in range(CALIBRATIONS)]
             self.shell_cost = {
                 name: statistics.median(getattr(each, name) for each in empty) for name in self.shell_cost
             }
+        self._calibrated = True
+
+    def reading(self, read: tuple[Read, ...], events: Sequence[str]) -> "Programs":
+        """Return the same, run by the same process, with other numbers that are read."""
+        other = copy.copy(self)
+        other.setup = replace(self.setup, reads=read, events=tuple(events))
+        return other
 
     def run(self, arm: str, command: str, place: Site = HERE) -> Execution:
         """Run a command line of an arm and return what it has cost; `FailedError` where that says nothing."""
@@ -117,7 +129,8 @@ class Programs:
         net = {name: max(getattr(ended, name) - shell, 0.0) for name, shell in self.shell_cost.items()}
         memory = ended.rss if ended.rss > self.floor else None
         numbers = dict(zip(self.setup.events, map(float, ended.counts), strict=True))
-        numbers |= {each.name: each.value(ended.out) for each in self.setup.reads if each != LAST}
+        for each in self.setup.reads:
+            numbers |= everything(ended.out) if each == EVERYTHING else {} if each == LAST else each.read(ended.out)
         last = last_number(ended.out) if LAST in self.setup.reads else None
         return Execution(arm, **net, rss=memory, exit=ended.exit, reading=last, numbers=numbers)
 

@@ -1,0 +1,240 @@
+"""Benchmarks of a test suite: two functions compared in a test, or all of them against another revision.
+
+    def test_new_is_not_slower(compare):
+        assert compare(old, new).leader == "new"
+
+    pytest --compare-base main benchmarks/        # each test with the fixture `benchmark`, or marked `benchmark`
+
+With `--compare-base` every round runs the benchmarks of both revisions, each in a fresh process and in random order, so
+that the layout of memory is drawn anew too. A test fails if it is slower; of all that fail at most 5 % do so by chance.
+"""
+
+import json
+import os
+import shlex
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from statistics import median
+from typing import TYPE_CHECKING, Any, Literal
+
+import pytest
+
+if TYPE_CHECKING:
+    from equipoise.programs import Verdict
+    from equipoise.programs.commands.suiting import SuiteRow
+
+NAME = "equipoise.integrations.pytest_plugin"
+"""Of this plugin, whether it was installed or named by -p."""
+
+BATCHES, BATCH_SECONDS, MOST_CALLS = 5, 0.02, 10**6
+"""A reading is the median of so many batches of calls, each of which takes so long, or has so many calls."""
+
+DEFAULT_SECONDS = 5.0
+"""How long `compare` measures in a test, unless `seconds` says otherwise."""
+
+SECONDS = pytest.StashKey[dict[str, float]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add our options."""
+    group = parser.getgroup("equipoise", "comparison of benchmarks")
+    group.addoption("--compare-base", metavar="REV", help="Compare benchmarks with those of this revision.")
+    group.addoption("--compare-time", metavar="TIME", default="2m", help="Budget of --compare-base, such as 2m.")
+    group.addoption("--compare-fail-above", metavar="PERCENT", help="Only fail what is slower by more, such as 5%%.")
+    group.addoption("--compare-once", action="store_true", help="Print the seconds of each benchmark as JSON, once.")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the marker, and what an option asks for."""
+    config.addinivalue_line("markers", "benchmark: a test that is timed by `pytest --compare-base REV`")
+    if config.getoption("--compare-once"):
+        config.stash[SECONDS] = {}
+        config.pluginmanager.register(Once(), f"{NAME}.once")
+    elif config.getoption("--compare-base"):
+        if config.getoption("numprocesses", None):
+            raise pytest.UsageError("--compare-base measures one process at a time: leave -n away")
+        config.pluginmanager.register(Comparing(), f"{NAME}.comparing")
+
+
+@pytest.fixture
+def compare() -> Callable[..., "Verdict"]:
+    """Time two functions in rounds of random order; return the verdict, with `.leader`, `.decided` and `.findings`."""
+
+    def compared(old: Callable[[], Any], new: Callable[[], Any], **options: Any) -> "Verdict":
+        import equipoise
+
+        given = {"metric": "time", "seconds": DEFAULT_SECONDS, **options}
+        return equipoise.compare({"old": old, "new": new}, **given)
+
+    return compared
+
+
+def is_benchmark(item: pytest.Item) -> bool:
+    """Return whether a test is one that is timed."""
+    return "benchmark" in getattr(item, "fixturenames", ()) or item.get_closest_marker("benchmark") is not None
+
+
+class Once:
+    """Times every benchmark once, and prints the seconds of each as the last line."""
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Leave everything else out."""
+        config.hook.pytest_deselected(items=[item for item in items if not is_benchmark(item)])
+        items[:] = [item for item in items if is_benchmark(item)]
+
+    @pytest.fixture
+    def benchmark(self, request: pytest.FixtureRequest) -> "Stopwatch":
+        """Time a function, as the fixture of pytest-benchmark does."""
+        return Stopwatch(partial(request.config.stash[SECONDS].__setitem__, request.node.nodeid))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
+        """Time a whole test that is marked and times nothing itself."""
+        start = time.perf_counter()
+        result = yield
+        item.config.stash[SECONDS].setdefault(item.nodeid, time.perf_counter() - start)
+        return result
+
+    def pytest_unconfigure(self, config: pytest.Config) -> None:
+        """Print what was measured."""
+        sys.stdout.write("\n" + json.dumps(config.stash[SECONDS]) + "\n")
+        sys.stdout.flush()
+
+
+class Stopwatch:
+    """What a test calls to have a function timed; it takes what the fixture of pytest-benchmark takes.
+
+    Args:
+        tell: Called with the seconds of one call.
+
+    Attributes:
+        extra_info: Anything that the test wants to keep; it is not used.
+        group: Likewise.
+    """
+
+    def __init__(self, tell: Callable[[float], object]) -> None:
+        self._tell = tell
+        self.extra_info: dict[str, Any] = {}
+        self.group: str | None = None
+
+    def __call__(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Time a function: the median of a few batches of calls; return what it returns."""
+        call = partial(function, *args, **kwargs)
+        result, calls = call(), 1
+        while (seconds := _timed(call, calls)) < BATCH_SECONDS and calls < MOST_CALLS:
+            calls *= 2
+        self._tell(median([seconds, *(_timed(call, calls) for _ in range(BATCHES - 1))]) / calls)
+        return result
+
+    def pedantic(
+        self,
+        target: Callable[..., Any],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+        setup: Callable[[], Any] | None = None,
+        rounds: int = 1,
+        warmup_rounds: int = 0,
+        iterations: int = 1,
+    ) -> Any:
+        """Time a function as often as is said, with a setup before each round; return what it returns."""
+        times, result = [], None
+        for number in range(warmup_rounds + rounds):
+            given = setup() if setup is not None else None
+            words, named = given if given is not None else (args, kwargs or {})
+            call = partial(target, *words, **named)
+            start = time.perf_counter()
+            for _ in range(iterations):
+                result = call()
+            if number >= warmup_rounds:
+                times.append((time.perf_counter() - start) / iterations)
+        self._tell(median(times))
+        return result
+
+
+def _timed(call: Callable[[], Any], calls: int) -> float:
+    start = time.perf_counter()
+    for _ in range(calls):
+        call()
+    return time.perf_counter() - start
+
+
+class Comparing:
+    """Compares every benchmark with that of another revision, instead of running the tests."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Measure both revisions, and report a test for each benchmark."""
+        items = {item.nodeid: item for item in session.items if is_benchmark(item)}
+        if session.testsfailed or session.config.option.collectonly or not items:
+            return True
+        rows = {row.name: row for row in measured(session.config)}
+        if not set(rows) & set(items):
+            reasons = [row.failure for row in rows.values() if row.failure] or ["no benchmark is in both revisions"]
+            raise pytest.UsageError("\n".join(reasons))
+        for nodeid, item in items.items():
+            item.ihook.pytest_runtest_logstart(nodeid=nodeid, location=item.location)
+            item.ihook.pytest_runtest_logreport(report=report(item, rows.get(nodeid)))
+            item.ihook.pytest_runtest_logfinish(nodeid=nodeid, location=item.location)
+        return True
+
+
+def measured(config: pytest.Config) -> list["SuiteRow"]:
+    """Measure the benchmarks of the base and of the working tree, and return what is known of each."""
+    from equipoise.programs.commands.arranging import seconds_of, sites
+    from equipoise.programs.commands.live import Live
+    from equipoise.programs.commands.measuring import Bench, Job
+    from equipoise.programs.commands.processes import EVERYTHING, Programs, RunOptions
+    from equipoise.programs.commands.suite_file import Benchmark, pair
+    from equipoise.programs.commands.suite_session import so_far
+    from equipoise.programs.commands.suiting import Source, SuiteRun, rows
+    from equipoise.runners import HERE, checked_out
+
+    base, here = config.getoption("--compare-base"), "working tree"
+    seconds = seconds_of(config.getoption("--compare-time"))
+    question = pair((base, here), config.getoption("--compare-fail-above"))
+    with checked_out([base, HERE], config.invocation_params.dir) as found:
+        named = {base: found[base], here: found[HERE]}
+        lines = {arm: command(config, str(each.folder)) for arm, each in named.items()}
+        how = RunOptions(shell=(), reads=(EVERYTHING,))
+        with Programs(how) as programs:
+            bench = Bench(Job(lines, sites=sites(named)), {}, programs, None, "pytest")
+            source = Source(Benchmark("pytest", lines, {}, (EVERYTHING,), {}, question), bench)
+            run = SuiteRun([source], question.alpha, None)
+            early = run.measure(seconds, Live(sys.stderr, seconds), so_far)
+    if early is not None:
+        raise early
+    return rows(run)
+
+
+def command(config: pytest.Config, folder: str) -> str:
+    """Return the command line that times all benchmarks once, with the packages of a folder before those installed."""
+    words, skip = [], False
+    for word in map(str, config.invocation_params.args):
+        ours = word.startswith("--compare-")
+        if not (skip or ours):
+            words.append(word)
+        skip = ours and "=" not in word
+    path = os.pathsep.join([f"{folder}/src", folder, *filter(None, [os.environ.get("PYTHONPATH")])])
+    plugin = ["-p", NAME, "--compare-once"]
+    return shlex.join(["env", f"PYTHONPATH={path}", sys.executable, "-m", "pytest", *plugin, *words])
+
+
+def report(item: pytest.Item, row: "SuiteRow | None") -> pytest.TestReport:
+    """Return the report of a benchmark: failed if it is slower, skipped if it is not decided."""
+    from equipoise.programs.commands.suite_report import size, word
+
+    outcome: Literal["passed", "failed", "skipped"]
+    if row is None or row.found is None:
+        outcome, text = "skipped", "it is not in both revisions" if row is None else row.failure
+    else:
+        worse = row.found.standing == "worse"
+        outcome = "failed" if worse else "skipped" if word(row) == "open" else "passed"
+        text = f"{word(row)}: {size(row)}"
+    path, line, _ = item.location
+    longrepr: Any = {"failed": text, "skipped": (path, line or 0, text), "passed": None}[outcome]
+    sections = [("equipoise", text)]
+    keywords: dict[str, Literal[1]] = {name: 1 for name in item.keywords}
+    return pytest.TestReport(item.nodeid, item.location, keywords, outcome, longrepr, "call", sections)

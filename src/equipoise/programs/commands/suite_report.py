@@ -1,0 +1,135 @@
+"""What is told of a suite: for people, for a step summary, for scripts, and for tools that read JUnit XML."""
+
+from collections.abc import Sequence
+from typing import Any
+from xml.etree import ElementTree
+
+from equipoise.programs.commands.exporting import Results, limits
+from equipoise.programs.commands.suiting import SuiteRow
+from equipoise.programs.findings import FAILED, UNDECIDED
+from equipoise.programs.phrases import ADJECTIVES, amount, short
+
+Case = tuple[str, str, str]
+"""A test case: its name, what came of it (`passed`, `failure`, `skipped` or `error`), and why."""
+
+
+def word(row: SuiteRow) -> str:
+    """Return what is claimed of a benchmark in one word."""
+    if row.found is None or row.question is None:
+        return "failed"
+    if row.question.fail_above is not None:
+        return {FAILED: "fails", UNDECIDED: "open"}.get(row.found.gate, "passes")
+    if row.found.standing in ("same", "open"):
+        return row.found.standing
+    return ADJECTIVES[row.question.kind][(row.found.standing == "worse") != row.question.higher]
+
+
+def size(row: SuiteRow) -> str:
+    """Return how much a benchmark has changed, or why nobody knows."""
+    if row.found is None or row.question is None:
+        return row.failure.splitlines()[0]
+    more = "" if row.found.more is None or word(row) != "open" else f", about {row.found.more} more rounds"
+    return f"{short(row.found, row.question)} of {amount(row.level, row.question.kind)}{more}"
+
+
+def summary(rows: Sequence[SuiteRow], arms: Sequence[str], alpha: float) -> str:
+    """Return how many benchmarks there are of each kind."""
+    words = [word(row) for row in rows]
+    counts = ", ".join(f"{words.count(each)} {each}" for each in dict.fromkeys(words))
+    return (
+        f"{arms[1]} against {arms[0]}, {len(rows)} benchmark{'s' * (len(rows) != 1)}: {counts}. "
+        f"Of what is claimed at most {100 * alpha:g} % is false, in the mean."
+    )
+
+
+def as_text(rows: Sequence[SuiteRow], arms: Sequence[str], alpha: float) -> str:
+    """Return a line for every benchmark, what is worse first."""
+    wide = max(len(row.name) for row in rows)
+    lines = [
+        f"{word(row):7} {row.name:{wide}}  {row.metric:6} {size(row)}{'' if row.found is None else _rounds(row)}"
+        for row in rows
+    ]
+    return "\n".join([*lines, summary(rows, arms, alpha)])
+
+
+def _rounds(row: SuiteRow) -> str:
+    return "" if row.found is None else f" ({row.found.rounds} rounds)"
+
+
+def as_markdown(rows: Sequence[SuiteRow], arms: Sequence[str], alpha: float) -> str:
+    """Return a table for the summary of a step."""
+    lines = [f"| Benchmark | | {arms[1]} against {arms[0]} | Metric | Rounds |", "|:---|:---|:---|:---|---:|"]
+    for row in rows:
+        mark = {"fails": "**fails**", "failed": "**failed**", "slower": "**slower**"}.get(word(row), word(row))
+        rounds = "" if row.found is None else str(row.found.rounds)
+        lines.append(f"| `{row.name.replace('|', chr(92) + '|')}` | {mark} | {size(row)} | {row.metric} | {rounds} |")
+    return "\n".join([*lines, "", summary(rows, arms, alpha), ""])
+
+
+def as_data(rows: Sequence[SuiteRow], arms: Sequence[str], alpha: float) -> dict[str, Any]:
+    """Return everything for scripts."""
+    return {"arms": [*arms], "alpha": alpha, "text": as_text(rows, arms, alpha), "benchmarks": [*map(_row_data, rows)]}
+
+
+def _row_data(row: SuiteRow) -> dict[str, Any]:
+    data: dict[str, Any] = {"name": row.name, "metric": row.metric or None, "verdict": word(row)}
+    if row.found is None or row.question is None:
+        return data | {"failure": row.failure}
+    claimed = row.found.ratio if row.question.scale == "ratio" else row.found.interval
+    gated = row.question.fail_above is not None
+    return data | {
+        row.question.scale: limits(claimed),
+        "level": row.level,
+        "rounds": row.found.rounds,
+        "standing": row.found.standing,
+        "gate": row.found.gate if gated else None,
+        "more_rounds": row.found.more,
+    }
+
+
+def cases(rows: Sequence[SuiteRow]) -> list[Case]:
+    """Return a test case for every benchmark."""
+    kinds = {"fails": "failure", "slower": "failure", "larger": "failure", "failed": "error", "open": "skipped"}
+    found = []
+    for row in rows:
+        worse = row.found is not None and row.found.standing == "worse"
+        found.append((row.name, "failure" if worse else kinds.get(word(row), "passed"), size(row)))
+    return found
+
+
+def cases_of(results: Results) -> list[Case]:
+    """Return a test case for every command that is compared with the first, by each metric."""
+    found = []
+    for metric, verdict in results.verdicts.items():
+        question = verdict.question
+        for each in verdict.against_first:
+            worse = each.gate == FAILED if question.fail_above is not None else each.standing == "worse"
+            is_open = each.gate == UNDECIDED if question.fail_above is not None else each.standing == "open"
+            kind = "failure" if worse else "skipped" if is_open else "passed"
+            found.append((f"{each.second} against {each.first}, {metric}", kind, short(each, question)))
+    return found
+
+
+def as_junit(found: Sequence[Case]) -> str:
+    """Return test cases as JUnit XML: worse is a failure, not decided is skipped.
+
+    Example:
+        >>> print(as_junit([("parse", "failure", "+4 %")]).split("?>")[1])
+        <testsuite name="equipoise compare" tests="1" failures="1" errors="0" skipped="0">
+          <testcase classname="equipoise compare" name="parse">
+            <failure message="+4 %" />
+          </testcase>
+        </testsuite>
+    """
+    kinds = [kind for _, kind, _ in found]
+    counts = {"failures": kinds.count("failure"), "errors": kinds.count("error"), "skipped": kinds.count("skipped")}
+    about = {"name": "equipoise compare", "tests": str(len(found))}
+    suite = ElementTree.Element("testsuite", {**about, **{name: str(n) for name, n in counts.items()}})
+    for name, kind, text in found:
+        case = ElementTree.SubElement(suite, "testcase", {"classname": "equipoise compare", "name": name})
+        if kind == "passed":
+            ElementTree.SubElement(case, "system-out").text = text
+        else:
+            ElementTree.SubElement(case, kind, {"message": text})
+    ElementTree.indent(suite)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suite, encoding="unicode") + "\n"

@@ -1,0 +1,150 @@
+"""A suite from its file to its report: measured, kept in a log, told, with an exit status."""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from numpy.random import Generator
+
+from equipoise.cli.common import FAILING, INTERRUPTED, json_line, noted, printable
+from equipoise.programs.commands.arranging import setup, sites
+from equipoise.programs.commands.exporting import written
+from equipoise.programs.commands.live import Live
+from equipoise.programs.commands.measuring import Bench, Job, blamed
+from equipoise.programs.commands.metrics import EVENTS
+from equipoise.programs.commands.processes import EVERYTHING, Programs
+from equipoise.programs.commands.suite_file import Benchmark, Suite, loaded
+from equipoise.programs.commands.suite_report import as_data, as_junit, as_markdown, as_text, cases
+from equipoise.programs.commands.suiting import Source, SuiteRow, SuiteRun, rows
+from equipoise.programs.comparison_log import ComparisonLog
+from equipoise.programs.family import Family
+from equipoise.programs.findings import FAILED, UNDECIDED
+from equipoise.programs.rounds import Contest
+from equipoise.runners import Revision
+
+SUITE_SECONDS = 300.0
+"""The budget of a suite, unless it or the command says another."""
+
+
+def suite_told(
+    path: Path,
+    arms: tuple[str, str],
+    found: Mapping[str, Revision],
+    log: Path | None,
+    options: Mapping[str, Any],
+    files: Mapping[str, Any],
+) -> int:
+    """Measure a suite, say what is known of it, and return the exit status."""
+    file = loaded(path, arms, options)
+    lines = {arm: f"{found[arm].commit or 'uncommitted' if arm in found else 'here'}: {path.name}" for arm in arms}
+    results = None if log is None else ComparisonLog(log, lines, notify=noted, exact=bool(found))
+    with Programs(setup(options)) as programs:
+        programs.calibrate()
+        for arm, site in sites(found).items() if options["build"] is not None else ():
+            with blamed(f"--build, in {arm},", options["build"]):
+                programs.do(options["build"], site)
+        rngs = np.random.default_rng(options["seed"]).spawn(len(file.benchmarks))
+        sources = [
+            _source(programs, each, found, results, options, rng)
+            for each, rng in zip(file.benchmarks, rngs, strict=True)
+        ]
+        run = SuiteRun(sources, file.alpha, options["seed"])
+        if results is not None:
+            _recalled(sources, results)
+            results.begin()
+        seconds = options["seconds"] or file.seconds or SUITE_SECONDS
+        early = run.measure(seconds, Live(sys.stderr, seconds), so_far)
+    cleanups = [source.bench.job for source in sources if source.bench.job.cleanup]
+    if cleanups:
+        with Programs(setup(options)) as programs:
+            for job in cleanups:
+                Bench(job, {}, programs).tidy()
+    if early is not None:
+        click.echo("Interrupted: this is the verdict so far.", err=True)
+    told = rows(run)
+    say(told, arms, file.alpha, files)
+    return status(told, options["fail_above"] is not None or _gated(file), early is not None)
+
+
+def _source(
+    programs: Programs,
+    benchmark: Benchmark,
+    found: Mapping[str, Revision],
+    results: ComparisonLog | None,
+    options: Mapping[str, Any],
+    rng: Generator,
+) -> Source:
+    """Return what measures a benchmark."""
+    read = benchmark.read if benchmark.discovers is None else (EVERYTHING,)
+    events = [metric for metric in benchmark.questions if metric in EVENTS]
+    arms = list(benchmark.commands)
+    each = {hook: dict(zip(arms, [*lines] * (2 // len(lines)), strict=True)) for hook, lines in benchmark.hooks.items()}
+    setups, cleanups = (
+        [(f"{hook} of {benchmark.name}, in {arm},", arm, line) for arm, line in each.get(hook, {}).items()]
+        for hook in ("setup", "cleanup")
+    )
+    job = Job(
+        benchmark.commands,
+        prepare=each.get("prepare", {}),
+        conclude=each.get("conclude", {}),
+        setup=setups,
+        cleanup=cleanups,
+        warmup=options["warmup"],
+    )
+    if found:
+        job = replace(job, sites=sites(found))
+    contests = {metric: Contest(question) for metric, question in benchmark.questions.items()}
+    bench = Bench(job, contests, programs.reading(read, events), results, benchmark.name, rng)
+    return Source(benchmark, bench)
+
+
+def _recalled(sources: Sequence[Source], results: ComparisonLog) -> None:
+    """Count what earlier calls have measured."""
+    known = {source.benchmark.name: source for source in sources}
+    for session in results.sessions:
+        for runs in session.rounds:
+            if runs[0].benchmark in known:
+                known[runs[0].benchmark].recall(runs)
+
+
+def _gated(file: Suite) -> bool:
+    questions = [question for each in file.benchmarks for question in each.questions.values()]
+    questions += [each.discovers for each in file.benchmarks if each.discovers is not None]
+    return any(question.fail_above is not None for question in questions)
+
+
+def so_far(family: Family) -> str:
+    """Return how far a suite is, in one line."""
+    return f"{len(family.decided)} of {len(family.members)} benchmarks decided"
+
+
+def say(told: Sequence[SuiteRow], arms: Sequence[str], alpha: float, files: Mapping[str, Any]) -> None:
+    """Print what is known, and write the files that were asked for."""
+    made: dict[str, Callable[[], str]] = {
+        "json_file": lambda: json_line(as_data(told, arms, alpha)) + "\n",
+        "markdown_file": lambda: as_markdown(told, arms, alpha),
+        "junit_file": lambda: as_junit(cases(told)),
+    }
+    if unable := [name for name in ("csv_file", "picture") if files[name] is not None]:
+        raise click.UsageError(f"--suite has no {unable[0].removesuffix('_file')}: --json has everything")
+    if "-" not in (files[name] for name in made):
+        click.echo(printable(as_text(told, arms, alpha)))
+    for name, text in made.items():
+        if files[name] is not None:
+            written(files[name], text())
+
+
+def status(told: Sequence[SuiteRow], gated: bool, early: bool) -> int:
+    """Return the exit status: what fails, then what could not be measured, then what is not decided."""
+    gates = [row.found.gate for row in told if row.found and row.question and row.question.fail_above is not None]
+    if FAILED in gates:
+        return FAILED
+    if any(row.found is None for row in told):
+        return FAILING
+    if gated:
+        return UNDECIDED if UNDECIDED in gates or not gates else 0
+    return INTERRUPTED if early else 0

@@ -1,0 +1,219 @@
+"""Suites: many benchmarks interleaved in one budget, which goes where it decides most.
+
+A round belongs to one benchmark, and each round is in random order, so every benchmark stays exact whatever is measured
+between its rounds. What is measured next may depend on everything that is known, but for the coins to come.
+"""
+
+import math
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from equipoise.cli.common import FailingError
+from equipoise.programs.commands.live import Live
+from equipoise.programs.commands.measuring import Bench, Early
+from equipoise.programs.commands.suite_file import Benchmark
+from equipoise.programs.comparison_log import Execution
+from equipoise.programs.family import Family, Member
+from equipoise.programs.findings import Finding
+from equipoise.programs.question import Question
+from equipoise.programs.rounds import LOOK_AFTER, Contest
+
+FIRST_ROUNDS = 6
+"""Rounds of each benchmark before any is preferred: fewer never decide."""
+
+SHORTEST = 1e-3
+"""Seconds that a round takes at least."""
+
+FAIR_SHARE = 3
+"""Every so many rounds it is the turn of the benchmark that has had least time: forecasts may be wrong."""
+
+
+@dataclass
+class Source:
+    """A benchmark that is measured, or several that one program measures.
+
+    Attributes:
+        benchmark: What it is.
+        bench: What measures it.
+        failure: Why it cannot be measured.
+    """
+
+    benchmark: Benchmark
+    bench: Bench
+    failure: str = ""
+
+    @property
+    def seconds(self) -> float:
+        """How long it was measured."""
+        return sum(run.wall for run in self.bench.runs)
+
+    @property
+    def each(self) -> float:
+        """How long a round takes, typically."""
+        rounds = [sum(run.wall for run in runs) for runs in self.bench.rounds]
+        return max(statistics.median(rounds), SHORTEST) if rounds else SHORTEST
+
+    def measure(self) -> None:
+        """Measure a round; what it measures may turn out by it."""
+        self.bench.measure()
+        if self.benchmark.discovers is not None:
+            discover(self.bench, self.benchmark.discovers, self.bench.rounds[-1:])
+
+    def recall(self, runs: Sequence[Execution]) -> None:
+        """Count a round of an earlier call."""
+        self.bench.recall(runs)
+        if self.benchmark.discovers is not None:
+            discover(self.bench, self.benchmark.discovers, [runs])
+
+
+def discover(bench: Bench, question: Question, rounds: Sequence[Sequence[Execution]]) -> None:
+    """Ask the question of every number that both programs have printed and that is not known yet."""
+    contests = dict(bench.contests)
+    for runs in rounds:
+        for name in sorted(set.intersection(*(set(run.numbers) for run in runs))):
+            if name not in contests:
+                contests[name] = Contest(question)
+                contests[name].take({run.arm: run.value(name) for run in runs})
+    bench.contests = contests
+
+
+class SuiteRun:
+    """A suite that is measured.
+
+    Args:
+        sources: What is measured.
+        alpha: The share of false claims.
+        seed: Of the choice of what is measured next.
+    """
+
+    def __init__(self, sources: Sequence[Source], alpha: float, seed: int | None) -> None:
+        self.sources, self.alpha, self._rng = sources, alpha, np.random.default_rng(seed)
+        self._members: dict[str, tuple[int, Member]] = {}
+        self._family: Family | None = None
+        self._turns = 0
+
+    @property
+    def contests(self) -> dict[str, Contest]:
+        """What is asked, by the name of each benchmark."""
+        return {
+            source.benchmark.title(metric): contest
+            for source in self.sources
+            for metric, contest in source.bench.contests.items()
+            if contest.differences
+        }
+
+    @property
+    def metrics(self) -> dict[str, str]:
+        """The metric of each benchmark."""
+        return {
+            source.benchmark.title(metric): "wall" if source.benchmark.discovers else metric
+            for source in self.sources
+            for metric in source.bench.contests
+        }
+
+    def family(self, anew: bool = False) -> Family:
+        """Return what may be claimed of all benchmarks: made anew after each round of one, or 2 % of its rounds."""
+        for name, contest in self.contests.items():
+            n, known = len(contest.differences), self._members.get(name)
+            if known is None or (n != known[0] if anew else n >= known[0] * (1 + LOOK_AFTER)):
+                self._members[name] = n, Member(contest.question, contest.differences)
+                self._family = None
+        if self._family is None:
+            self._family = Family({name: member for name, (_, member) in self._members.items()}, self.alpha)
+        return self._family
+
+    def measure(self, seconds: float, live: Live, show: Callable[[Family], str]) -> Early | None:
+        """Measure until all is decided, the budget is spent or somebody interrupts; return the latter."""
+        try:
+            for each in self.sources:
+                self._guarded(each, each.bench.prepare)
+            while live.elapsed < seconds and (source := self._next()) is not None:
+                self._guarded(source, source.measure)
+                self._turns += 1
+                live.say(lambda: show(self.family()), self._turns)
+        except KeyboardInterrupt as early:
+            return early
+        finally:
+            live.clear()
+        return None
+
+    def _guarded(self, source: Source, act: Callable[[], None]) -> None:
+        """Do something; a benchmark that cannot be measured does not keep others from it."""
+        try:
+            act()
+        except FailingError as error:
+            source.failure = error.message
+
+    def _next(self) -> Source | None:
+        """Return what to measure next; `None` where nothing is open."""
+        decided = self.family().decided
+        able = [source for source in self.sources if not source.failure]
+        fresh = [source for source in able if len(source.bench.rounds) < FIRST_ROUNDS]
+        if fresh:
+            least = min(len(source.bench.rounds) for source in fresh)
+            return self._any([source for source in fresh if len(source.bench.rounds) == least])
+        waiting = [source for source in able if self._open(source, decided)]
+        if not waiting:
+            return None
+        if self._turns % FAIR_SHARE == 0:
+            return min(waiting, key=lambda source: source.seconds)
+        costs = [self._cost(source, decided) for source in waiting]
+        best = min(costs)
+        if math.isinf(best):
+            return min(waiting, key=lambda source: source.seconds)
+        return self._any([source for source, cost in zip(waiting, costs, strict=True) if cost == best])
+
+    def _any(self, sources: Sequence[Source]) -> Source:
+        return sources[int(self._rng.integers(len(sources)))]
+
+    def _open(self, source: Source, decided: frozenset[str]) -> list[str]:
+        """Return the benchmarks of a source that are not decided."""
+        names = [source.benchmark.title(metric) for metric in source.bench.contests]
+        return [name for name in names if name not in decided]
+
+    def _cost(self, source: Source, decided: frozenset[str]) -> float:
+        """Return how many seconds the next decision of a source takes, as forecast."""
+        family = self.family()
+        more = [family.members[name].finding(self.alpha).more for name in self._open(source, decided)]
+        return source.each * min((rounds for rounds in more if rounds is not None), default=math.inf)
+
+
+@dataclass(frozen=True)
+class SuiteRow:
+    """What is told of one benchmark.
+
+    Attributes:
+        name: What it is called.
+        metric: What was compared.
+        question: What was asked.
+        found: What is known; `None` if it could not be measured.
+        level: A typical reading of the first arm.
+        failure: Why it could not be measured.
+    """
+
+    name: str
+    metric: str
+    question: Question | None
+    found: Finding | None
+    level: float = math.nan
+    failure: str = ""
+
+
+ORDER: Mapping[str, int] = {"worse": 0, "failed": 1, "open": 2, "better": 3, "same": 4}
+
+
+def rows(run: SuiteRun) -> list[SuiteRow]:
+    """Return what is told of every benchmark: what is worse first."""
+    family, contests, metrics = run.family(anew=True), run.contests, run.metrics
+    found = []
+    for name, contest in contests.items():
+        first = contest.question.arms[0]
+        levels = [told[first] for told in contest.told if first in told]
+        found.append(SuiteRow(name, metrics[name], contest.question, family.finding(name), statistics.median(levels)))
+    failed = [
+        SuiteRow(each.benchmark.name, "", None, None, failure=each.failure) for each in run.sources if each.failure
+    ]
+    return sorted([*found, *failed], key=lambda row: ORDER["failed" if row.found is None else row.found.standing])
