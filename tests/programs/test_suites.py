@@ -9,7 +9,7 @@ import pytest
 
 from equipoise.programs import Question
 from equipoise.programs.comparison_log import ComparisonLog
-from equipoise.programs.family import Family, Member, above
+from equipoise.programs.family import BenchmarkFamily, Member, above
 from invoking import invoke
 
 
@@ -54,7 +54,7 @@ def test_of_what_is_claimed_of_many_programs_that_do_not_differ_little_is_false(
     for seed in range(60):
         rng = np.random.default_rng(seed)
         d = rng.standard_t(2, (20, 40)) + np.where(np.arange(20) < 10, 3.0, 0.0)[:, None]
-        family = Family({str(i): Member(question, tuple(row)) for i, row in enumerate(d)})
+        family = BenchmarkFamily({str(i): Member(question, tuple(row)) for i, row in enumerate(d)})
         shares.append(len([name for name in family.changed if int(name) >= 10]) / max(len(family.changed), 1))
         assert len(family.changed) >= 8
     assert np.mean(shares) < 0.05
@@ -64,7 +64,7 @@ def test_a_claim_and_an_interval_without_zero_are_the_same():
     question = Question(("a", "b"))
     rng = np.random.default_rng(1)
     d = 0.3 * rng.normal(size=(12, 30)) + np.linspace(0, 0.4, 12)[:, None]
-    family = Family({str(i): Member(question, tuple(row)) for i, row in enumerate(d)})
+    family = BenchmarkFamily({str(i): Member(question, tuple(row)) for i, row in enumerate(d)})
     assert 0 < len(family.changed) < 12
     for name in family.changed:
         assert family.finding(name).interval.low > 0
@@ -75,10 +75,10 @@ def test_the_same_within_a_margin_is_a_claim_of_its_own():
     rng = np.random.default_rng(2)
     same, change = 0.001 * rng.normal(size=30), 0.05 + 0.001 * rng.normal(size=30)
     question = Question(("a", "b"), margin=0.01)
-    family = Family({"same": Member(question, tuple(same)), "change": Member(question, tuple(change))})
+    family = BenchmarkFamily({"same": Member(question, tuple(same)), "change": Member(question, tuple(change))})
     assert (family.standing("same"), family.standing("change")) == ("same", "worse")
     limited = Question(("a", "b"), fail_above=0.03)
-    family = Family({"same": Member(limited, tuple(same)), "change": Member(limited, tuple(change))})
+    family = BenchmarkFamily({"same": Member(limited, tuple(same)), "change": Member(limited, tuple(change))})
     assert (family.gate("same"), family.gate("change")) == (0, 1)
     assert family.decided == {"same", "change"}
 

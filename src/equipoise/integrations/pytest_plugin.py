@@ -63,10 +63,10 @@ def compare() -> Callable[..., "Verdict"]:
     """Time two functions in rounds of random order; return the verdict, with `.leader`, `.decided` and `.findings`."""
 
     def compared(old: Callable[[], Any], new: Callable[[], Any], **options: Any) -> "Verdict":
-        import equipoise
+        from equipoise import programs
 
         given = {"metric": "time", "seconds": DEFAULT_SECONDS, **options}
-        return equipoise.compare({"old": old, "new": new}, **given)
+        return programs.compare({"old": old, "new": new}, **given)
 
     return compared
 
@@ -236,5 +236,5 @@ def report(item: pytest.Item, row: "SuiteRow | None") -> pytest.TestReport:
     path, line, _ = item.location
     longrepr: Any = {"failed": text, "skipped": (path, line or 0, text), "passed": None}[outcome]
     sections = [("equipoise", text)]
-    keywords: dict[str, Literal[1]] = {name: 1 for name in item.keywords}
+    keywords: dict[str, Literal[1]] = dict.fromkeys(item.keywords, 1)
     return pytest.TestReport(item.nodeid, item.location, keywords, outcome, longrepr, "call", sections)

@@ -68,7 +68,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Family:
+class BenchmarkFamily:
     """What may be claimed of many benchmarks together.
 
     Attributes:
@@ -79,7 +79,7 @@ class Family:
         >>> question = Question(("old", "new"), margin=0.01)
         >>> slower = Member(question, (0.031, 0.029, 0.033, 0.030, 0.032, 0.034, 0.028, 0.031, 0.030, 0.029))
         >>> noise = Member(question, (0.01, -0.02, 0.03, -0.01))
-        >>> family = Family({"parse": slower, "sort": noise})
+        >>> family = BenchmarkFamily({"parse": slower, "sort": noise})
         >>> family.standing("parse"), family.standing("sort")
         ('worse', 'open')
     """

@@ -21,7 +21,7 @@ from equipoise.programs.commands.suite_file import Benchmark, Suite, loaded
 from equipoise.programs.commands.suite_report import as_data, as_junit, as_markdown, as_text, cases
 from equipoise.programs.commands.suiting import Source, SuiteRow, SuiteRun, rows
 from equipoise.programs.comparison_log import ComparisonLog
-from equipoise.programs.family import Family
+from equipoise.programs.family import BenchmarkFamily
 from equipoise.programs.findings import FAILED, UNDECIDED
 from equipoise.programs.rounds import Contest
 from equipoise.runners import Revision
@@ -117,7 +117,7 @@ def _gated(file: Suite) -> bool:
     return any(question.fail_above is not None for question in questions)
 
 
-def so_far(family: Family) -> str:
+def so_far(family: BenchmarkFamily) -> str:
     """Return how far a suite is, in one line."""
     return f"{len(family.decided)} of {len(family.members)} benchmarks decided"
 

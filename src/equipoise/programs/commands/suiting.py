@@ -16,7 +16,7 @@ from equipoise.programs.commands.live import Live
 from equipoise.programs.commands.measuring import Bench, Early
 from equipoise.programs.commands.suite_file import Benchmark
 from equipoise.programs.comparison_log import Execution
-from equipoise.programs.family import Family, Member
+from equipoise.programs.family import BenchmarkFamily, Member
 from equipoise.programs.findings import Finding
 from equipoise.programs.question import Question
 from equipoise.programs.rounds import LOOK_AFTER, Contest
@@ -92,7 +92,7 @@ class SuiteRun:
     def __init__(self, sources: Sequence[Source], alpha: float, seed: int | None) -> None:
         self.sources, self.alpha, self._rng = sources, alpha, np.random.default_rng(seed)
         self._members: dict[str, tuple[int, Member]] = {}
-        self._family: Family | None = None
+        self._family: BenchmarkFamily | None = None
         self._turns = 0
 
     @property
@@ -114,7 +114,7 @@ class SuiteRun:
             for metric in source.bench.contests
         }
 
-    def family(self, anew: bool = False) -> Family:
+    def family(self, anew: bool = False) -> BenchmarkFamily:
         """Return what may be claimed of all benchmarks: made anew after each round of one, or 2 % of its rounds."""
         for name, contest in self.contests.items():
             n, known = len(contest.differences), self._members.get(name)
@@ -122,10 +122,10 @@ class SuiteRun:
                 self._members[name] = n, Member(contest.question, contest.differences)
                 self._family = None
         if self._family is None:
-            self._family = Family({name: member for name, (_, member) in self._members.items()}, self.alpha)
+            self._family = BenchmarkFamily({name: member for name, (_, member) in self._members.items()}, self.alpha)
         return self._family
 
-    def measure(self, seconds: float, live: Live, show: Callable[[Family], str]) -> Early | None:
+    def measure(self, seconds: float, live: Live, show: Callable[[BenchmarkFamily], str]) -> Early | None:
         """Measure until all is decided, the budget is spent or somebody interrupts; return the latter."""
         try:
             for each in self.sources:
