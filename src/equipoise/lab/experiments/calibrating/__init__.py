@@ -6,6 +6,7 @@ Example:
     ([10, 20, 40], True)
 """
 
+from equipoise.lab.experiments.calibrating.coverage_table import coverage_table as coverage_table
 from equipoise.lab.experiments.calibrating.function_families import FAMILIES, Family
 from equipoise.lab.experiments.calibrating.quantiles import audits as audits
 from equipoise.lab.experiments.calibrating.quantiles import fitted as fitted

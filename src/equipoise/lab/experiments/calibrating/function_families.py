@@ -46,12 +46,14 @@ class Family:
         draw: Returns the values of a member, over arrays of shape (..., d), and points of which one is near its top.
         chosen: Whether rules may be chosen on it; else they are only reported on it.
         needle: Whether its top may be so narrow that no reading comes near it.
+        cusp: Whether its top is sharp: a model of smooth functions takes it for lower than it is.
     """
 
     dimensions: tuple[int, ...]
     draw: Callable[[int, Generator], tuple[Evaluate, FloatArray]]
     chosen: bool = True
     needle: bool = False
+    cusp: bool = False
 
     def make(self, name: str, seed: int) -> Function:
         """Return the member of a seed, scaled to a range of five.
@@ -281,7 +283,7 @@ FAMILIES: dict[str, Family] = {
     "hills": Family((2, 3, 4, 5), partial(_hills, number=6, low=0.1, high=0.3)),
     "needle": Family((2, 3, 4), _needle, needle=True),
     "bowl": Family((2, 4, 8, 12), _bowl),
-    "cone": Family((2, 4, 8, 12), _cone, needle=True),
+    "cone": Family((2, 4, 8, 12), _cone, cusp=True),
     "ripples": Family((2, 3, 4, 6), _ripples),
     "four-hills": Family((3, 4, 6), partial(_hills, number=4, low=0.15, high=0.6)),
     "valley": Family((2, 4, 6), _valley),
