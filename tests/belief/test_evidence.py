@@ -172,6 +172,15 @@ def outcomes(values):
     return Observations(none[:, None], none + 1, np.arange(len(values)), moments, np.array(values, dtype=float), none)
 
 
+def test_duels_that_a_jump_has_parted_do_not_count_for_the_typical_step():
+    y = np.tile([0.0, 1.0], 20) + 50.0 * (np.arange(40)[:, None] >= np.arange(1, 40, 6)).sum(axis=1)
+    known = tuple(range(2, 41, 6))  # times count from 1
+    data = outcomes(y)
+    assert typical_step(data, TRACKED) > 10
+    assert typical_step(data, TRACKED, known) == pytest.approx(1 / 2.33)
+    assert typical_step(data, TRACKED, tuple(range(1, 41))) == typical_step(data, TRACKED)  # there is nothing else
+
+
 def test_the_typical_step_is_the_deviation_of_normal_readings_in_any_unit():
     # Where the upper tenth of |a - b| begins, its density is 0.146: 4000 of them know the step to 0.014. Five of that.
     z = np.random.default_rng(0).normal(size=(2, 4000))

@@ -5,6 +5,7 @@
              or a single one                                                  (n,)
     a, b     h'P h and h'P y, P = (K + lambda I)^-1                           ()
     r        b / a: by how much one reading surprises all others              ()
+    w        variance of the step of the offset before each reading           (T,)
 
 A disturbance adds h h' to the covariance of the readings. The likelihood is largest at variance (b^2/a - 1)/a, and
 b^2/a is chi-squared where there is none. A reading that is the first of a jump looks like a blip until the next one; so
@@ -16,6 +17,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise import _linalg
 from equipoise._typing import FloatArray
 from equipoise.belief.anywhere import AnywherePosterior
 from equipoise.belief.evidence import MAX_FITTED_DATA
@@ -56,6 +58,19 @@ AGREEING = 0.5
 """Two surprises at one place that differ by less than this much of the larger are no blips but a discovery."""
 
 
+MAX_STEPPING = 400
+"""Among more readings an offset that steps often is not looked for: it would cost more than the fit."""
+
+STEPPING_ROUNDS = 12
+"""Rounds of EM: twice as many found no better jumps (camel2, a new level every 5 readings)."""
+
+ACTIVE_STEP = 4.0
+"""A step of so many times the variance of a quiet one is a jump; the others are left to the noise and the walk."""
+
+LEAST_STEP = 1e-6
+"""No step's variance falls below this share of a quiet one's: it could not grow again."""
+
+
 def sudden(exact: AnywherePosterior, step: float, threshold: float) -> OffsetModel | None:
     """Return the offset with the disturbances that the last readings insist on, also if f may vary far more.
 
@@ -93,10 +108,7 @@ def overlooked(exact: AnywherePosterior, form: Form, learned: Hyperparameters, t
     n, known = exact.size, exact.offset
     if not form.law.jumps or known is None or n > MAX_FITTED_DATA or len(_own(exact)) < 2:
         return None
-    guess, found = form.guess(), known
-    lengthscales = tuple(np.maximum(learned.lengthscales, guess.lengthscales).tolist())
-    calm = replace(learned, lengthscales=lengthscales, variance=min(learned.variance, guess.variance))
-    calm = replace(calm, offset=form.law.calm(learned.offset))
+    found, calm = known, _calm(form, learned)
     while len(found.jumps) - len(known.jumps) <= MAX_FOUND and len(found.blips) - len(known.blips) <= n // 5:
         posterior = exact.under(form.model(calm, found.jumps, found.blips))
         jump, blip = _candidates(posterior, n, learned.step)
@@ -105,6 +117,72 @@ def overlooked(exact: AnywherePosterior, form: Form, learned: Hyperparameters, t
         (_, index, variance), add = (jump, found.jumping) if jump[0] > blip[0] else (blip, found.blipping)
         found = add((_time(exact, index), variance))
     return None
+
+
+def _calm(form: Form, learned: Hyperparameters) -> Hyperparameters:
+    """Return hyperparameters of an f and an offset that vary little, but for jumps."""
+    guess = form.guess()
+    lengthscales = tuple(np.maximum(learned.lengthscales, guess.lengthscales).tolist())
+    calm = replace(learned, lengthscales=lengthscales, variance=min(learned.variance, guess.variance))
+    return replace(calm, offset=form.law.calm(learned.offset))
+
+
+def stepping(exact: AnywherePosterior, form: Form, learned: Hyperparameters, density: float) -> tuple[Disturbance, ...]:
+    """Return the jumps of an offset that is at rest between many of them; none if it does not step so.
+
+    Every step of the offset has a variance of its own, found by EM: w <- E[step^2] = w + w^2 (b^2 - a). Most of them
+    come to nothing (automatic relevance determination, MacKay 1992); those that remain are the jumps.
+
+    Args:
+        exact: The belief.
+        form: The form of its model.
+        learned: Its hyperparameters.
+        density: Logarithm of the density of the data; steps under which they are less likely are not returned.
+    """
+    data = exact.observations
+    if not form.law.jumps or exact.offset is None or data is None or exact.digest is not None:
+        return ()
+    own, y = _own(exact), data.outcomes
+    if len(own) < MIN_READINGS or len(y) > MAX_STEPPING:
+        return ()
+    d, calm = np.diff(y[own]), exact.under(form.model(_calm(form, learned), (), ()))
+    quiet = float(np.median(np.abs(d)) * 1.4826) ** 2 / 2  # two readings differ by a step and two noises
+    if quiet == 0.0:
+        return ()
+    K, w = calm._L @ calm._L.T, np.full(len(d), float(np.mean(d**2)) / 2)
+    for _ in range(STEPPING_ROUNDS):
+        a, b, _ = _of_steps(K, y, own, w)
+        w = np.maximum(w + w * w * (b * b - a), LEAST_STEP * quiet)
+    active = w > ACTIVE_STEP * quiet
+    active[-1] = False  # a jump before the last reading is a blip, so far
+    if 2 * np.count_nonzero(active) > len(w) or _of_steps(K, y, own, w * active)[2] <= density:
+        return ()
+    return tuple((_time(exact, int(own[t + 1])), float(w[t])) for t in np.flatnonzero(active))
+
+
+def _of_steps(
+    K: FloatArray, y: FloatArray, own: NDArray[np.intp], w: FloatArray
+) -> tuple[FloatArray, FloatArray, float]:
+    """Return a and b of the step before each own reading but the first, shapes (T,), and the log likelihood.
+
+    Args:
+        K: Covariance of the readings without any step, shape (n, n).
+        y: The readings, shape (n,).
+        own: Which of them a step changes, ascending, shape (T + 1,).
+        w: Variance of each step, shape (T,).
+    """
+    level, V = np.concatenate(([0.0], np.cumsum(w))), K.copy()
+    if len(own) == len(y):
+        V += np.minimum.outer(level, level)  # sum_t w_t h_t h_t', h_t 1 from reading t on
+    else:
+        V[np.ix_(own, own)] += np.minimum.outer(level, level)
+    L, lapack = _linalg.safe_cholesky(V), _linalg.lapack()
+    half, alpha = float(np.log(L.diagonal()).sum()), lapack.dpotrs(L, y, lower=1)[0]
+    P = lapack.dpotri(L, lower=1, overwrite_c=1)[0]  # the lower triangle of the inverse, with zeros in the other
+    P = P if len(own) == len(y) else P[np.ix_(own, own)]
+    a = 2.0 * P.sum(axis=0) - P.diagonal()  # a_t - a_(t+1): h_t'P h_t is the sum over a corner of P
+    likelihood = -0.5 * float(y @ alpha) - half
+    return a[:0:-1].cumsum()[::-1], alpha[own][:0:-1].cumsum()[::-1], likelihood
 
 
 def answers(exact: AnywherePosterior, threshold: float) -> bool:

@@ -107,22 +107,31 @@ def _likelihood(K: FloatArray, y: FloatArray) -> tuple[float, FloatArray]:
     return -0.5 * float(y @ alpha) - half, W
 
 
-def typical_step(data: Observations, law: Offset) -> float:
-    """Return the size of a typical difference inside a duel; of successive readings where there are no duels."""
-    steps = np.abs(_inside_pairs(data, law) if law.learns_readings else data.outcomes)
+def typical_step(data: Observations, law: Offset, jumps: Sequence[float] = ()) -> float:
+    """Return the size of a typical difference inside a duel; of successive readings where there are no duels.
+
+    Args:
+        data: What was learned from.
+        law: What is assumed of the offset.
+        jumps: The times at which the offset jumps: duels that a jump has parted do not count.
+    """
+    steps = np.abs(_inside_pairs(data, law, jumps) if law.learns_readings else data.outcomes)
     for size in (np.quantile(steps, 0.9), np.max(steps)) if len(steps) else ():
         if size > LEAST_STEP:
             return float(size) / 2.33  # the upper tenth of |a - b| for standard normal a, b begins at 2.326
     return 1.0
 
 
-def _inside_pairs(data: Observations, law: Offset) -> FloatArray:
+def _inside_pairs(data: Observations, law: Offset, jumps: Sequence[float]) -> FloatArray:
     """Return the differences of successive readings of one duel; of all successive ones where there is no duel."""
     readings = law.cleared(data.moments, data.outcomes)
     order = np.argsort(data.moments.pair, kind="stable")
-    y, number = readings[order], data.moments.pair[order]
+    number = data.moments.pair[order]
     same = (np.diff(number) == 0) & (number[1:] >= 0)
-    return np.diff(y)[same] if same.any() else np.diff(readings)
+    if not same.any():
+        order, same = np.arange(len(readings)), np.ones(max(len(readings) - 1, 0), dtype=np.bool_)
+    whole = same & ~np.isin(data.moments.time[order][1:], jumps)
+    return np.diff(readings[order])[whole if whole.any() else same]
 
 
 def fit(evidence: Evidence, starts: Sequence[Hyperparameters], step: float) -> tuple[Hyperparameters, float]:

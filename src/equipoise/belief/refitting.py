@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise._typing import FloatArray
-from equipoise.belief.disturbances import answers, outliers, overlooked
+from equipoise.belief.disturbances import answers, outliers, overlooked, stepping
 from equipoise.belief.evidence import MAX_FITTED_DATA, Evidence, fit, typical_step
 from equipoise.belief.model import Hyperparameters
 from equipoise.belief.observations import Observations
@@ -31,6 +31,11 @@ MIN_TO_CONTRADICT = 8
 
 LEAST_DEVIATION = 0.35
 """Least standard deviation of f, in units of the range of values it was seen to take."""
+
+STEP_PRICE = 3.0
+"""By how much the density of the data must grow for each jump of an offset that steps often: less than half of
+`jump^2`, since among many jumps one more is likely. Measured with a new level every 5 readings: at 8 too few of them are
+found; without jumps 3 is not paid."""
 
 B = TypeVar("B", bound="LearnedBelief")
 
@@ -68,6 +73,9 @@ def refit(belief: B) -> B:
     blips = outliers(belief.data, belief.form.extent) if belief.law.jumps else ()
     if {time for time, _ in blips} - {time for time, _ in best[0].blips}:
         best = _better(now, best, best[0].jumps, blips)
+    jumps = stepping(best[0].exact, now.form, best[0].hyperparameters, best[1])
+    if jumps:
+        best = _better(now, best, jumps, (), STEP_PRICE)
     if not now.form.feedback and answers(best[0].exact, jump):
         best = _better(accounting(now, feedback=True), best, (), ())
     return _lively(_reconciled(*best))
@@ -86,8 +94,8 @@ def _spoiled(belief: "LearnedBelief", data: Observations) -> NDArray[np.bool_]:
 
 
 def _step(belief: "LearnedBelief") -> float:
-    """Return the typical step of the readings that are not spoiled, at a glance."""
-    return typical_step(_unspoiled(belief), belief.form.law)
+    """Return the typical step of the readings that are not spoiled, in duels that no jump has parted, at a glance."""
+    return typical_step(_unspoiled(belief), belief.form.law, [time for time, _ in belief.jumps])
 
 
 def _glance(belief: "LearnedBelief") -> Hyperparameters:
@@ -110,14 +118,19 @@ def _fitted(belief: B, *starts: Hyperparameters) -> tuple[B, float]:
 
 
 def _better(
-    belief: B, best: tuple[B, float], jumps: tuple[Disturbance, ...], blips: tuple[Disturbance, ...]
+    belief: B,
+    best: tuple[B, float],
+    jumps: tuple[Disturbance, ...],
+    blips: tuple[Disturbance, ...],
+    price: float | None = None,
 ) -> tuple[B, float]:
-    """Return a fit, or the one with other disturbances if each of these earns what it must explain."""
+    """Return a fit, or the one with other disturbances if each of these earns its price: half of `jump^2` if none."""
     rival = _recentered(having(belief, belief.form.guess(), jumps, blips))
     rival, density = _fitted(rival, _glance(rival))
     more = len(jumps) - len(best[0].jumps) + len(blips) - len(best[0].blips)
-    more = max(more, int(belief.form.feedback and not best[0].form.feedback))
-    return (rival, density) if density - best[1] > more * belief.model.jump**2 / 2 else best
+    more = max(more, int(price is not None or (belief.form.feedback and not best[0].form.feedback)))
+    price = belief.model.jump**2 / 2 if price is None else price
+    return (rival, density) if density - best[1] > more * price else best
 
 
 def _recentered(belief: B) -> B:
