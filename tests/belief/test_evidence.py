@@ -175,7 +175,7 @@ def outcomes(values):
 def test_duels_that_a_jump_has_parted_do_not_count_for_the_typical_step():
     y = np.tile([0.0, 1.0], 20) + 50.0 * (np.arange(40)[:, None] >= np.arange(1, 40, 6)).sum(axis=1)
     known = tuple(range(2, 41, 6))  # times count from 1
-    data = outcomes(y)
+    data = replace(outcomes(y), moments=Moments(np.arange(1.0, 41.0), np.zeros(40)))
     assert typical_step(data, TRACKED) > 10
     assert typical_step(data, TRACKED, known) == pytest.approx(1 / 2.33)
     assert typical_step(data, TRACKED, tuple(range(1, 41))) == typical_step(data, TRACKED)  # there is nothing else

@@ -131,7 +131,8 @@ def _inside_pairs(data: Observations, law: Offset, jumps: Sequence[float]) -> Fl
     if not same.any():
         order, same = np.arange(len(readings)), np.ones(max(len(readings) - 1, 0), dtype=np.bool_)
     whole = same & ~np.isin(data.moments.time[order][1:], jumps)
-    return np.diff(readings[order])[whole if whole.any() else same]
+    inside: FloatArray = np.diff(readings[order])[whole if whole.any() else same]
+    return inside
 
 
 def fit(evidence: Evidence, starts: Sequence[Hyperparameters], step: float) -> tuple[Hyperparameters, float]:

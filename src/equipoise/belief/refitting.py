@@ -32,10 +32,10 @@ MIN_TO_CONTRADICT = 8
 LEAST_DEVIATION = 0.35
 """Least standard deviation of f, in units of the range of values it was seen to take."""
 
-STEP_PRICE = 3.0
-"""By how much the density of the data must grow for each jump of an offset that steps often: less than half of
-`jump^2`, since among many jumps one more is likely. Measured with a new level every 5 readings: at 8 too few of them are
-found; without jumps 3 is not paid."""
+STEP_SHARE = 0.3
+"""A jump of an offset that steps often must earn so much of what another one must, 3 nats instead of 10: among many
+jumps one more is likely. Measured with a new level every 5 readings: at 8 nats too few are found; without jumps 3 are
+not paid."""
 
 B = TypeVar("B", bound="LearnedBelief")
 
@@ -75,7 +75,7 @@ def refit(belief: B) -> B:
         best = _better(now, best, best[0].jumps, blips)
     jumps = stepping(best[0].exact, now.form, best[0].hyperparameters, best[1])
     if jumps:
-        best = _better(now, best, jumps, (), STEP_PRICE)
+        best = _better(now, best, jumps, (), STEP_SHARE)
     if not now.form.feedback and answers(best[0].exact, jump):
         best = _better(accounting(now, feedback=True), best, (), ())
     return _lively(_reconciled(*best))
@@ -122,14 +122,14 @@ def _better(
     best: tuple[B, float],
     jumps: tuple[Disturbance, ...],
     blips: tuple[Disturbance, ...],
-    price: float | None = None,
+    share: float = 1.0,
 ) -> tuple[B, float]:
-    """Return a fit, or the one with other disturbances if each of these earns its price: half of `jump^2` if none."""
+    """Return a fit, or the one with other disturbances if each of these earns its share of half of `jump^2`."""
     rival = _recentered(having(belief, belief.form.guess(), jumps, blips))
     rival, density = _fitted(rival, _glance(rival))
     more = len(jumps) - len(best[0].jumps) + len(blips) - len(best[0].blips)
-    more = max(more, int(price is not None or (belief.form.feedback and not best[0].form.feedback)))
-    price = belief.model.jump**2 / 2 if price is None else price
+    more = max(more, int(share < 1.0 or (belief.form.feedback and not best[0].form.feedback)))
+    price = share * belief.model.jump**2 / 2
     return (rival, density) if density - best[1] > more * price else best
 
 
