@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.likelihoods import ReadAnswers
+from equipoise.likelihoods import Likelihood, ReadAnswers
 from equipoise.offsets import NOTHING_TOLD, Circumstances, Offset
 
 EVEN = np.array([0.5, 0.5])
@@ -179,6 +179,15 @@ class Reading:
     def outcome(self) -> float:
         """The number on the scale of f: the value; of a count or a share what it suggests at a glance."""
         return self.value if self.answers is None else float(self.answers.glance()[0][0])
+
+    def under(self, likelihood: Likelihood) -> "Reading":
+        """Return it as an answer under a likelihood; refuse one that is none."""
+        numbers = likelihood.check("value", self.value if self.of is None else self.said)
+        if likelihood.exact:
+            return self
+        if self.error:
+            raise ValueError(f"`error` must be 0 for {likelihood!r}, which has its own, got {self.error!r}")
+        return replace(self, answers=ReadAnswers.of(likelihood, numbers))
 
     @property
     def deviation(self) -> float:

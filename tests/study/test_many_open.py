@@ -65,7 +65,7 @@ def test_up_to_the_limit_every_open_duel_counts(make, monkeypatch):
 def test_beyond_it_the_newest_count():
     opt = crowded(MAKERS["given"], MOST_ANTICIPATED + 30)
     newest = [entry.duel.points for entry in opt._session.state.ledger.open_duels[-MOST_ANTICIPATED:]]
-    believed = opt._session.state.anticipated().observations.points[-2 * MOST_ANTICIPATED :]
+    believed = opt._session.state.anticipated().posterior.observations.points[-2 * MOST_ANTICIPATED :]
     assert {point.tobytes() for point in believed} == {point.tobytes() for pair in newest for point in pair}
 
 

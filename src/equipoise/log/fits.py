@@ -5,7 +5,6 @@ So a study that is resumed need not fit again.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -36,10 +35,10 @@ class KeptFit:
         cls,
         model: Milestone | None = None,
         judged: JudgeFit | None = None,
-        beside: Mapping[str, Milestone] = MappingProxyType({}),
+        beside: Mapping[str, Milestone] | None = None,
     ) -> "KeptFit | None":
         """Return a fit of these parts; `None` if there is none of them."""
-        return None if model is None and judged is None and not beside else cls(model, judged, beside)
+        return None if model is None and judged is None and not beside else cls(model, judged, dict(beside or {}))
 
     def to_json(self) -> dict[str, Any]:
         """Return the fit as JSON; numbers keep all their digits.

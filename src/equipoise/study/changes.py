@@ -1,13 +1,13 @@
 """How each kind of event changes a state: prepared first, then made. What can fail fails while it is prepared."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatchmethod
 from typing import TYPE_CHECKING
 
 from equipoise._typing import FloatArray
 from equipoise.belief import Milestone, StudyBelief
-from equipoise.data import Answer, Comparison, Duel, Preference, Proposal, Reading, teaches
+from equipoise.data import Comparison, Duel, Preference, Proposal, Reading, teaches
 from equipoise.likelihoods import Judgement
 from equipoise.log import (
     Added,
@@ -26,7 +26,6 @@ from equipoise.log import (
     Retracted,
     Set,
     Stamped,
-    Step,
     Teaching,
     Told,
     anew,
@@ -41,6 +40,7 @@ from equipoise.study.alerts import (
     estranged_alert,
     gap_alert,
 )
+from equipoise.study.edits import repeats, with_answer, without_answer
 from equipoise.study.ledger import Entry
 from equipoise.study.lessons import calmly, overdue
 from equipoise.study.outputs import Taught, of_output
@@ -184,15 +184,15 @@ class Changes:
         again = event.undone and entry is not None and entry.added  # a reading that was taken back counts again
         if not again or isinstance(event.answer, Preference):
             self.state.requests.must_be_answered(event.trial)
-        if _repeats(event, self.state.done):
+        if repeats(event, self.state.done):
             return NOTHING
-        return self._rewritten(event, _with_answer(self.state.events, event.trial, event.answer))
+        return self._rewritten(event, with_answer(self.state.events, event.trial, event.answer))
 
     @of.register
     def _retracted(self, event: Retracted) -> Change:
         if not self.state.ledger.answered(event.trial):
             return NOTHING
-        return self._rewritten(event, _without_answer(self.state.events, event.trial))
+        return self._rewritten(event, without_answer(self.state.events, event.trial))
 
     @of.register
     def _noted(self, event: Noted) -> Change:
@@ -298,7 +298,7 @@ class Changes:
         beside = self._beside(event, now, self._usable(entry), comparable=not (entry.void or late))
         alert = self._alert(now, late, belief) or dead_alert(state.ledger, reading.value, now.point(i))
         return self._change(
-            replace(event, fit=KeptFit.of(fit, None, {} if beside is None else beside.fits), deferred=deferred),
+            replace(event, fit=KeptFit.of(fit, None, None if beside is None else beside.fits), deferred=deferred),
             learn,
             alert,
         )
@@ -330,7 +330,7 @@ class Changes:
 
         alert = None if belief is None else estranged_alert(belief, comparisons.belief)
         return self._change(
-            replace(event, fit=KeptFit.of(fit, None, {} if beside is None else beside.fits)), learn, alert
+            replace(event, fit=KeptFit.of(fit, None, None if beside is None else beside.fits)), learn, alert
         )
 
     def _alert(self, entry: Entry, late: bool, belief: StudyBelief | None) -> Warning | None:
@@ -352,7 +352,7 @@ class Changes:
         """Return a reading with its place in its campaign, and what was read before it."""
         ledger, campaign = self.state.ledger, told.told.campaign
         place = ledger.places.get(campaign, 0) + 1
-        understood = self.state.setup.understood(told)
+        understood = told.under(self.state.setup.likelihood)
         return replace(understood, place=place, told=told.told.after(ledger.last_value(campaign)))
 
     def _taught(self, entry: Entry, comparable: bool) -> tuple[Comparison, ...]:
@@ -424,33 +424,3 @@ def _model(event: Told | Added) -> Milestone | None:
 def _must_be(name: str, expected: int, found: int | None) -> None:
     if found != expected:
         raise ValueError(f"its {name} must be {expected}, as the lines before it say, got {found}")
-
-
-def _repeats(event: Corrected, past: Sequence[Event]) -> bool:
-    """Return whether the last step of a trial was the same: after an interrupt an event may come a second time."""
-    last = next((e for e in reversed(past) if isinstance(e, Step) and e.trial == event.trial), None)
-    return isinstance(last, Corrected) and last.undone == event.undone and _alike(last.answer, event.answer)
-
-
-def _alike(a: Answer, b: Answer) -> bool:
-    if isinstance(a, Preference) or isinstance(b, Preference):
-        return a == b
-    points = [None if each.point is None else each.point.tobytes() for each in (a, b)]
-    return (a.value, a.values, a.time, a.error, points[0]) == (b.value, b.values, b.time, b.error, points[1])
-
-
-def _with_answer(events: Iterable[Event], trial: int, answer: Answer) -> list[Event]:
-    """Return the events with another answer to a trial or pair; a reading that was taken back counts again."""
-
-    def now(event: Event) -> Event:
-        if isinstance(event, Added) and event.trial == trial and isinstance(answer, Reading):
-            return replace(event, answer=answer, withdrawn=False)
-        return replace(event, answer=answer) if isinstance(event, Told) and event.trial == trial else event
-
-    return [now(event) for event in events]
-
-
-def _without_answer(events: Iterable[Event], trial: int) -> list[Event]:
-    """Return the events without the answer to a trial; a reading that was not asked for keeps its number, withdrawn."""
-    left = [e for e in events if not (isinstance(e, Told | Failed) and e.trial == trial)]
-    return [replace(e, withdrawn=True) if isinstance(e, Added) and e.trial == trial else e for e in left]

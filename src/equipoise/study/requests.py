@@ -11,7 +11,7 @@ from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.data import Answer, PairToJudge, Preference, Reading, SeedName
 from equipoise.likelihoods import DEFAULT_STEPS, answered, known_scale
-from equipoise.log import Added, Asked, Begun, Corrected, Event, Expired, Failed, Retracted, Step, Told
+from equipoise.log import Added, Asked, Begun, Corrected, Event, Expired, Failed, Retracted, Told
 from equipoise.offsets import Circumstances
 from equipoise.study.ledger import Entry, Ledger
 from equipoise.study.setup import Setup
@@ -277,46 +277,3 @@ def named(judge: Any) -> str:
     if not isinstance(judge, str):
         raise TypeError(f"`judge` must be a name, got {judge!r}")
     return judge
-
-
-def last_step(past: Sequence[Event]) -> int | None:
-    """Return where the last step is that was not undone; `None` where there is none."""
-    undone = 0
-    for k in range(len(past) - 1, -1, -1):
-        event = past[k]
-        if not isinstance(event, Step):
-            continue
-        if event.undone:
-            undone += 1
-        elif undone:
-            undone -= 1
-        else:
-            return k
-    return None
-
-
-def undoing(past: Sequence[Event]) -> Event | None:
-    """Return the event that takes back the last step and nothing else; `None` if there is nothing to take back.
-
-    An answer is retracted. A correction is corrected back. An answer that was retracted is given again.
-    """
-    k = last_step(past)
-    if k is None:
-        return None
-    step = past[k]
-    assert isinstance(step, Step)
-    before = [e for e in past[:k] if isinstance(e, Step) and e.trial == step.trial and not isinstance(e, Retracted)]
-    match step:
-        case Corrected():
-            return _again(before[-1], rewritten=True)
-        case Retracted():
-            return _again(before[-1], rewritten=isinstance(before[0], Added))
-    return Retracted(step.trial, undone=True)
-
-
-def _again(answered: Event, rewritten: bool) -> Event:
-    """Return the event that makes an answer stand again: at its place, or told anew."""
-    if isinstance(answered, Failed):
-        return Failed(answered.trial, answered.reason, undone=True)
-    assert isinstance(answered, Told | Corrected | Added)
-    return (Corrected if rewritten else Told)(answered.trial, answered.answer, undone=True)

@@ -7,7 +7,7 @@ these are made from the rows. To add a part, add a row here and an argument to `
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -16,9 +16,9 @@ import numpy as np
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.belief import Confidence, LearnedModel, Posterior, StudyBelief, infer
-from equipoise.data import OF, Encoded, Reading
+from equipoise.data import OF, Encoded
 from equipoise.kernels import Kernel
-from equipoise.likelihoods import Gaussian, Likelihood, ReadAnswers
+from equipoise.likelihoods import Gaussian, Likelihood
 from equipoise.log import Codec, Header, described, restored
 from equipoise.offsets import Constant, Offset
 from equipoise.policies import Policy, Seeds
@@ -438,15 +438,6 @@ class Setup:
             raise ValueError(f"`value` must be a number: the study has no `objective` that names one, got {value!r}")
         found, *rest = self.likelihood.check("value", value)
         return found, {OF: rest[0]} if rest else {}
-
-    def understood(self, reading: Reading) -> Reading:
-        """Return a reading as an answer under the likelihood; refuse one that is none."""
-        numbers = self.likelihood.check("value", reading.value if reading.of is None else reading.said)
-        if self.likelihood.exact:
-            return reading
-        if reading.error:
-            raise ValueError(f"`error` must be 0 for {self.likelihood!r}, which has its own, got {reading.error!r}")
-        return replace(reading, answers=ReadAnswers.of(self.likelihood, numbers))
 
     def settings(self) -> dict[str, Any]:
         """Return all parts as JSON, for the header of a log: no default is left to a later version."""

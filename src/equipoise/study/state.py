@@ -19,12 +19,13 @@ from equipoise.offsets import Circumstances
 from equipoise.reductions import Zero
 from equipoise.spaces import Domain
 from equipoise.study.changes import Change, Changes
+from equipoise.study.edits import last_step, undoing
 from equipoise.study.ledger import Entry, Ledger
 from equipoise.study.lessons import Lessons
 from equipoise.study.limits import Reach, position, positions
 from equipoise.study.outputs import Named, OutputLessons, usable
 from equipoise.study.plans import Plan
-from equipoise.study.requests import Requests, label, last_step, undoing
+from equipoise.study.requests import Requests, label
 from equipoise.study.setup import Setup
 from equipoise.study.views import Note, Record, Setting, feasibility, origin, records, standing, suspect
 
@@ -186,14 +187,14 @@ class State:
 
     def standing(self, space: Domain) -> Standing:
         """Return what is known of the study besides the belief, as it concerns a part of the space."""
-        feasible = self.feasibility
+        feasible = None if self.unrestricted else self.feasibility
         found = standing(self.ledger, self._plans, self.plans, self.setup, feasible, space)
         named, part = self.named(space), None
         if self.limited:
             safe = named if self.setup.safe else None
-            part = self.setup.caution.attainable(space, self.belief, feasible, self._tried, safe)
+            part = self.setup.caution.attainable(space, self.belief, self.feasibility, self._tried, safe)
         if named is not None and named.limited:
-            part = usable(space if part is None else part, self.belief.posterior, feasible, named)
+            part = usable(space if part is None else part, self.belief.posterior, self.feasibility, named)
         return found if part is None else replace(found, attainable=part)
 
     def anticipated(self) -> StudyBelief:

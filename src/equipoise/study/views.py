@@ -224,7 +224,7 @@ def standing(
     planned: Sequence[Planned],
     plans: Sequence[Plan],
     setup: Setup,
-    feasible: Feasibility,
+    feasible: Feasibility | None,
     space: Domain,
 ) -> Standing:
     """Return what is known of a study besides its belief."""

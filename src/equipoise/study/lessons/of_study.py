@@ -1,0 +1,93 @@
+"""All lessons of a study: of both kinds, and the fits that a log keeps."""
+
+import copy
+from dataclasses import dataclass
+
+from equipoise.belief import Milestone, StudyBelief
+from equipoise.log import KeptFit
+from equipoise.study.lessons.comparisons import Comparisons, overdue
+from equipoise.study.lessons.judged import Judgements
+
+
+@dataclass(frozen=True, eq=False)
+class Overdue:
+    """A fit that was deferred and is still to be made.
+
+    Attributes:
+        comparisons: The lessons it is made from.
+        belief: What they have led to.
+        lessons: How many there were.
+    """
+
+    comparisons: Comparisons
+    belief: StudyBelief
+    lessons: int
+
+    def made(self) -> KeptFit:
+        """Make it: that may take a while, and changes nothing."""
+        return KeptFit(self.comparisons.caught_up(self.belief, self.lessons))
+
+
+class Lessons:
+    """All lessons of a study and the belief that they lead to.
+
+    Args:
+        prior: The belief before any lesson.
+    """
+
+    def __init__(self, prior: StudyBelief) -> None:
+        self.comparisons = Comparisons(prior)
+        self.judgements = Judgements(self.comparisons, prior)
+
+    @property
+    def belief(self) -> StudyBelief:
+        """The belief after all lessons."""
+        return self.judgements.belief if len(self.judgements) else self.comparisons.belief
+
+    @property
+    def overdue(self) -> Overdue | None:
+        """The fit that was deferred and is still to be made; `None` if there is none."""
+        belief = self.comparisons.belief
+        return Overdue(self.comparisons, belief, len(self.comparisons)) if overdue(belief) else None
+
+    def awaits(self, due: Overdue) -> bool:
+        """Whether a fit can still be taken up: nothing that it was made from has changed, and no later one is known."""
+        return due.comparisons is self.comparisons and self.comparisons.awaits(due.lessons)
+
+    def fit_after(self, lessons: int) -> Milestone:
+        """Return the fit that was due after a number of lessons, made now."""
+        return self.comparisons.caught_up(next(self.comparisons.through([lessons])), lessons)
+
+    def refit(self, fit: Milestone) -> None:
+        """Take up a fit that was deferred: the belief is made anew with it."""
+        self.comparisons.refit(fit)
+        self.judgements.restart()
+
+    def fitted(self, fit: KeptFit | None, later: bool, readings: bool = True) -> KeptFit | None:
+        """Return the last fits of the belief, made now unless it is to be made later; known ones are taken up.
+
+        Args:
+            fit: What is known of them; refused if it cannot be.
+            later: Whether the belief is made when it is asked for.
+            readings: Whether the fit to readings is wanted too.
+        """
+        model, judged = (None, None) if fit is None else (fit.model, fit.judged)
+        if judged is not None:
+            self.judgements.must_have_led_to(judged)
+            self.judgements.recall(judged)
+        elif not later:
+            judged = self.judgements.news()
+        if model is not None:
+            self.comparisons.must_have_led_to(model)
+            self.comparisons.recall(model)
+        elif not later and readings:
+            _ = self.comparisons.belief
+            model = self.comparisons.last_known
+        return KeptFit.of(model, judged)
+
+    def copied(self) -> "Lessons":
+        """Return a copy that learns by itself."""
+        new = copy.copy(self)
+        new.comparisons = self.comparisons.copied()
+        new.judgements = self.judgements.beside(new.comparisons)
+        return new
