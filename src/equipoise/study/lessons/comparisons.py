@@ -27,7 +27,7 @@ def calmly(prior: StudyBelief) -> AbstractContextManager[None]:
     return nullcontext() if points is not None and len(points) <= FEW_POINTS else one_thread()
 
 
-class Course(Generic[Lesson, Kept]):
+class LessonsOfOneKind(Generic[Lesson, Kept]):
     """Lessons of one kind in their order, the fits by how many lessons led to each, and the belief so far."""
 
     def __init__(self, prior: StudyBelief) -> None:
@@ -60,7 +60,7 @@ class Course(Generic[Lesson, Kept]):
         return new
 
 
-class Comparisons(Course[Comparison, Milestone]):
+class Comparisons(LessonsOfOneKind[Comparison, Milestone]):
     """What readings and duels teach, and the belief that this leads to.
 
     Args:

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from equipoise.belief import JudgeFit, StudyBelief
 from equipoise.likelihoods import Judge, Judgement
-from equipoise.study.lessons.comparisons import Comparisons, Course, calmly
+from equipoise.study.lessons.comparisons import Comparisons, LessonsOfOneKind, calmly
 
 
-class Judgements(Course[Judgement, JudgeFit]):
+class Judgements(LessonsOfOneKind[Judgement, JudgeFit]):
     """What judges teach, and the belief that this, beside the comparisons, leads to.
 
     Args:
