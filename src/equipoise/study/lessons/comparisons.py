@@ -1,6 +1,7 @@
 """What readings and duels teach: lessons in their order, and the fits made on the way."""
 
 import copy
+from abc import ABC
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Generic, Self, TypeVar
@@ -27,7 +28,7 @@ def calmly(prior: StudyBelief) -> AbstractContextManager[None]:
     return nullcontext() if points is not None and len(points) <= FEW_POINTS else one_thread()
 
 
-class LessonsOfOneKind(Generic[Lesson, Kept]):
+class LessonsOfOneKind(ABC, Generic[Lesson, Kept]):
     """Lessons of one kind in their order, the fits by how many lessons led to each, and the belief so far."""
 
     def __init__(self, prior: StudyBelief) -> None:
