@@ -14,7 +14,7 @@ from equipoise.programs.commands.arranging import duration
 from equipoise.programs.commands.comparing import _Apart
 from equipoise.programs.commands.measuring import blame
 from equipoise.programs.commands.metrics import last_number, reads
-from equipoise.programs.gating import Gate
+from equipoise.programs.gating import Gate, Trialed
 from equipoise.runners import (
     FailedError,
     Launcher,
@@ -24,6 +24,7 @@ from equipoise.runners import (
     checked_out,
     commit_of,
     has_commit,
+    only_one,
     snapshot,
     status,
 )
@@ -141,6 +142,25 @@ def try_(log: Path, rev: str | None, folder: Path | None, name: str | None, as_j
 
     A trial that was interrupted goes on with the same candidate. What fails, hangs or prints no number is discarded.
     """
+    with _alone(log):
+        said = _tried(log, rev, folder, name)
+    say(as_json, {**said.data(), "exit": EXIT[said.decision]}, str(said))
+    sys.exit(EXIT[said.decision])
+
+
+@contextmanager
+def _alone(log: Path) -> Iterator[None]:
+    """Refuse a second trial beside the first: they would share its candidate."""
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(only_one(log, None))
+        except RuntimeError as error:
+            raise click.ClickException(f"another `gate try` is under way on {log}: wait for it") from error
+        yield
+
+
+def _tried(log: Path, rev: str | None, folder: Path | None, name: str | None) -> Trialed:
+    """Measure a candidate until it is decided."""
     found = _opened(log)
     home = _Home(log, found.first["about"])
     known, version = home.version(rev, folder)
@@ -150,9 +170,7 @@ def try_(log: Path, rev: str | None, folder: Path | None, name: str | None, as_j
         raise click.UsageError(f"the candidate must differ from the champion, got {known} for both")
     with _measuring(home, before, version) as measure:
         found = _opened(log, measure(before, 0.0))
-        said = found.test(measure(version, _patience(found)), name, {"version": version})
-    say(as_json, {**said.data(), "exit": EXIT[said.decision]}, str(said))
-    sys.exit(EXIT[said.decision])
+        return found.test(measure(version, _patience(found)), name, {"version": version})
 
 
 @command("status", "equipoise gate status --json", cls=_Apart)

@@ -128,7 +128,7 @@ class Gate:
             raise TypeError(f"`candidate` must be a function from a seed to a number, got {candidate!r}")
         self.begin()
         if self._stream.candidate is not None and self.trying != name:
-            self._settle(self._stream.standing(), "another idea was tried before it was decided")
+            self._settle(self._stream.standing(), "another idea was tried before it was decided", "open")
         if self._stream.candidate is None:
             self._say({"try": name, "about": dict(about or {})})
         number = self._stream.candidate
