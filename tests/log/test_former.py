@@ -82,7 +82,7 @@ def at(opt):
     return {"temp": 20} if opt.space.contexts else None
 
 
-NEWER = {"counts", "shares", "seeds", "folds"}
+NEWER = {"counts", "shares", "seeds", "folds", "objectives", "limits", "safe", "limits-by-name"}
 """Kinds of study that version 0.2.0 did not have."""
 
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any
-
-import numpy as np
 
 Split = tuple[Any, Any]
 """Indices of the samples to train on, and of those to test on."""
@@ -30,14 +29,15 @@ class Splits:
 
     def made(self, k: int, X: Any, y: Any, params: dict[str, Any]) -> Split:
         """Return split k; further rounds are made as they are needed."""
-        while len(self.rounds) < max(2, k // self.per_round + 1):  # two at once: whether they differ
+        while len(self.rounds) <= k // self.per_round:
             self.rounds.append(list(self.cv.split(X, y, **params)))
         return self.rounds[k // self.per_round][k % self.per_round]
 
     @property
     def fixed(self) -> bool:
-        """Whether every round has the same splits, as far as is known: once the first one was made."""
-        return len(self.rounds) > 1 and all(_same(a, b) for a, b in zip(*self.rounds[:2], strict=True))
+        """Whether every round has the same splits: nothing is shuffled, or always with the same seed."""
+        shuffled = getattr(self.cv, "shuffle", True)
+        return not shuffled or isinstance(getattr(self.cv, "random_state", 0), Integral)
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,3 @@ class SingleSplit:
     def split(self, X: Any, y: Any = None, **params: Any) -> Iterator[Split]:
         """Yield it."""
         yield self.splits.made(self.k, X, y, params)
-
-
-def _same(a: Split, b: Split) -> bool:
-    return all(np.array_equal(one, other) for one, other in zip(a, b, strict=True))

@@ -24,9 +24,9 @@ class DuelSearchCV(BaseSearchCV):  # type: ignore[misc]
     """Search for the best parameters by comparing two settings on the same split, fit by fit.
 
     Other searches fit every setting on all splits and believe the best mean, which is mostly the luckiest one. Here two
-    settings are fitted on one split, and what the split does to both cancels. Fixed folds are taken in turn; of a
-    splitter that shuffles, each pair gets a new split. A `random_state` of the estimator that is `None` is a part of
-    the split: both settings get the same seed, another split another one.
+    settings are fitted on one split, and what the split does to both cancels. The study chooses an old split, on which
+    one fit may be enough, or a new one: of a splitter that shuffles there are as many as are wanted. A `random_state`
+    of the estimator that is `None` is a part of the split: both settings get the same seed, another split another one.
 
     Args:
         estimator: What is fitted.
@@ -106,10 +106,12 @@ class DuelSearchCV(BaseSearchCV):  # type: ignore[misc]
         """Propose settings and fit them; scikit-learn calls it, and takes the results that it has returned last."""
         most = check.count("n_fits", self.n_fits, at_least=2)
         tuned, rng = Tuned(self.param_distributions), check_random_state(self.random_state)
-        self.study_ = Optimizer(tuned.space, rng=int(rng.randint(2**31 - 1)))
-        self.study_.study.notify = _notify
         splits = Splits(self._checked_cv_orig, self.n_splits_)
         seeds = _free_seeds(self.estimator, self.param_distributions)
+        few = splits.fixed and not seeds and splits.per_round > 1
+        numbers = list(range(splits.per_round)) if few else True
+        self.study_ = Optimizer(tuned.space, seeds=numbers, rng=int(rng.randint(2**31 - 1)))
+        self.study_.study.notify = _notify
         loop = FitLoop(self.study_, tuned, splits, seeds, int(rng.randint(2**31 - 1)), self.refit)
         self.n_splits_ = 1  # of each call of `evaluate_candidates`
         results = loop.run(evaluate_candidates, most, effective_n_jobs(self.n_jobs))

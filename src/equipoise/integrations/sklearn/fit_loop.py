@@ -1,10 +1,13 @@
 """The loop of a search: what the study asks for is fitted, as many at once as there is room for."""
 
+import warnings
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import FitFailedWarning
 
 from equipoise._typing import FloatArray
 from equipoise.data import Trial
@@ -48,13 +51,15 @@ class FitLoop:
     def run(self, evaluate: Evaluate, most: int, at_once: int) -> dict[str, Any]:
         """Fit until there were `most` fits, or nothing new is proposed; return the results as scikit-learn has them."""
         results: dict[str, Any] = {}
-        idle = pairs = 0
+        idle = 0
         while len(self.fits.rows) < most and idle < MOST_IDLE:
-            trials = self.study.ask(n=2 * max(at_once // 2, 1))
-            before, split = len(self.fits.rows), self._number(pairs)
-            results = self._fitted(trials, split, most - before, evaluate) or results
-            self._tell(trials, split)
-            pairs, idle = pairs + 1, 0 if len(self.fits.rows) > before else idle + 1
+            before, by_split = len(self.fits.rows), defaultdict[int, list[Trial]](list)
+            for trial in self.study.ask(n=max(at_once, 1)):
+                by_split[int(trial.seed or 0)].append(trial)
+            for split, trials in by_split.items():
+                results = self._fitted(trials, split, most - len(self.fits.rows), evaluate) or results
+                self._tell(trials, split)
+            idle = 0 if len(self.fits.rows) > before else idle + 1
         return results
 
     @property
@@ -75,10 +80,6 @@ class FitLoop:
         """Return what the scores have and f has not, on the mean over the fits."""
         left = self.fits.numbers(f"test_{self.metric}") - mean[:, None]
         return float(np.nanmean(left))
-
-    def _number(self, pair: int) -> int:
-        """Return the split of a pair: fixed folds come again, unless a fit on them has another seed then."""
-        return pair % self.splits.per_round if self.splits.fixed and not self.seeds else pair
 
     def _key(self, x: Mapping[str, Any]) -> Key:
         return self.study.space.encode(x).tobytes()
@@ -111,6 +112,7 @@ class FitLoop:
             failed = len(self.fits.rows) + len(candidates)
             if "fits failed" not in str(error) or (not self.fits.names and failed >= MOST_FAILURES):
                 raise
+            warnings.warn(str(error).strip(), FitFailedWarning, stacklevel=2)
             return None
 
     def _seeded(self, split: int) -> dict[str, int]:
@@ -126,6 +128,6 @@ class FitLoop:
                 continue  # no room for it; or its other half has failed
             score = self.fits.score(key, split, self.metric) if self.fits.names else np.nan
             if np.isfinite(score):
-                self.study.tell(trial, score, block=f"split {split}")
+                self.study.tell(trial, score)
             else:
                 self.study.tell(trial, failed="the fit failed")
