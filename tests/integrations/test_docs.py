@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
-OPTIONAL = ("optuna", "gest_api", "xopt")
+OPTIONAL = ("optuna", "gest_api", "xopt", "sklearn")
 
 
 def sections(page):
@@ -28,7 +28,7 @@ def runnable(code):
 
 @pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning" if find_spec("optuna") else "default")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@pytest.mark.parametrize("page", ["optuna.md", "gest.md"])
+@pytest.mark.parametrize("page", ["optuna.md", "gest.md", "train.md"])
 def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
     if not runnable("\n".join(sections(page)).split("\n\n")[0]):
         pytest.skip(f"needs what {page} is about")

@@ -8,7 +8,7 @@
 A reading is `f(x) + a_s + h_s(x) + noise`: the level of its seed, and the effect of the seed on the setting. The
 belief knows both (METHOD section 13, blocks), so what a question will teach is the psi that it takes away. On a seed on
 which l was read, or something near it, reading z alone compares them, and costs one reading; on a new seed both are
-read, which averages h. The seed is that which takes away most per reading (METHOD section 20).
+read, which averages h. The seed is that which takes away most per reading (METHOD section 17).
 """
 
 import math

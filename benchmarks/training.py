@@ -1,0 +1,272 @@
+"""Quality by fits: comparing on the same seed, against means of three seeds and successive halving.
+
+    python benchmarks/training.py run --seeds 0-4 --out training.csv     # minutes
+    python benchmarks/training.py table training.csv --picture training.svg
+
+A reading is one fit of a model on a random split, or one run of a simulation, under a seed. Quality is what a setting
+gains on the mean over 50 fresh seeds, between the default (0) and the best that any method found (1).
+
+    ours      eq.Optimizer(seeds=True)
+    pairs     eq.Optimizer without seeds, a new seed for each pair
+    tpe3      Optuna's TPE on means of the same three seeds
+    halving   successive halving over random settings: 1, 3, 9 and on seeds each, the best third goes on
+"""
+
+import argparse
+import csv
+import math
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import optuna
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+from sklearn.ensemble import GradientBoostingRegressor
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import train_test_split
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeRegressor
+
+import equipoise as eq
+
+Setting = Mapping[str, Any]
+Task = Callable[[Setting, int], float]
+FRESH = range(10_000, 10_050)
+LOOKS = (15, 30, 45, 60, 90)
+
+
+def fitted(model: Any, data: Any, x: Setting, seed: int) -> float:
+    """Return the score of a fit on a random split."""
+    X, y = data
+    a, b, c, d = train_test_split(X, y, test_size=0.3, random_state=seed)
+    seeded = {name: seed for name, value in model.get_params().items() if name.endswith("random_state")}
+    return float(clone(model).set_params(**seeded, **x).fit(a, c).score(b, d))
+
+
+def queue(x: Setting, seed: int, customers: int = 400) -> float:
+    """Return less the cost of a queue: servers that cost, speed that costs more, and waiting."""
+    rng = np.random.default_rng(seed)
+    arrivals, work = np.cumsum(rng.exponential(1.0, customers)), rng.lognormal(0.0, 1.0, customers)
+    free, waited = np.zeros(int(x["servers"])), 0.0
+    for at, job in zip(arrivals, work, strict=True):
+        k = int(free.argmin())
+        begin = max(at, free[k])
+        free[k], waited = begin + job / x["speed"], waited + begin - at
+    return -float(waited / customers + 0.5 * x["servers"] * x["speed"] ** 1.5)
+
+
+def store(x: Setting, seed: int, days: int = 200) -> float:
+    """Return the profit a day of a store that orders up to a level when its stock is below a point."""
+    rng = np.random.default_rng(seed)
+    demand, stock, profit, due = rng.poisson(rng.gamma(4.0, 2.5, days)), 30.0, 0.0, [0.0] * 3
+    for each in demand:
+        stock += due.pop(0)
+        sold = min(stock, float(each))
+        stock -= sold
+        order = x["gap"] if stock + sum(due) < x["point"] else 0.0
+        due.append(order)
+        profit += 2.0 * sold - 0.05 * stock - 5.0 * (order > 0)
+    return float(profit / days)
+
+
+def tasks() -> dict[str, tuple[eq.Space, Task, Setting]]:
+    """Return each task: its space, what reads a setting under a seed, and the default."""
+    diabetes, cancer, wine = (load(return_X_y=True) for load in (load_diabetes, load_breast_cancer, load_wine))
+    ridge = make_pipeline(PolynomialFeatures(2), StandardScaler(), Ridge())
+    mlp = make_pipeline(StandardScaler(), MLPClassifier((8,), max_iter=40))
+    models: dict[str, tuple[Any, Any, dict[str, Any], Setting]] = {
+        "ridge": (ridge, diabetes, {"ridge__alpha": eq.Float(1e-2, 1e4, log=True)}, {"ridge__alpha": 1.0}),
+        "svc": (
+            make_pipeline(StandardScaler(), SVC()),
+            cancer,
+            {"svc__C": eq.Float(1e-2, 1e3, log=True), "svc__gamma": eq.Float(1e-4, 1.0, log=True)},
+            {"svc__C": 0.03, "svc__gamma": 0.3},
+        ),
+        "tree": (
+            DecisionTreeRegressor(),
+            diabetes,
+            {"max_depth": eq.Int(1, 12), "min_samples_leaf": eq.Int(1, 60)},
+            {"max_depth": 12, "min_samples_leaf": 1},
+        ),
+        "boosting": (
+            GradientBoostingRegressor(n_estimators=30),
+            diabetes,
+            {
+                "learning_rate": eq.Float(0.01, 1, log=True),
+                "max_depth": eq.Int(1, 5),
+                "min_samples_leaf": eq.Int(1, 40),
+                "subsample": eq.Float(0.3, 1),
+            },
+            {"learning_rate": 0.1, "max_depth": 3, "min_samples_leaf": 1, "subsample": 1.0},
+        ),
+        "mlp": (
+            mlp,
+            wine,
+            {
+                "mlpclassifier__learning_rate_init": eq.Float(1e-4, 1e-1, log=True),
+                "mlpclassifier__alpha": eq.Float(1e-5, 10, log=True),
+            },
+            {"mlpclassifier__learning_rate_init": 1e-3, "mlpclassifier__alpha": 1e-4},
+        ),
+    }
+    found: dict[str, tuple[eq.Space, Task, Setting]] = {}
+    for name, (model, data, space, default) in models.items():
+        found[name] = eq.Space(space), lambda x, seed, m=model, d=data: fitted(m, d, x, seed), default  # type: ignore[misc]
+    queues = eq.Space(servers=eq.Int(1, 6), speed=eq.Float(0.3, 3.0))
+    found["queue"] = queues, queue, {"servers": 4, "speed": 1.5}
+    found["store"] = eq.Space(point=eq.Float(5, 100), gap=eq.Float(5, 150)), store, {"point": 10.0, "gap": 30.0}
+    return found
+
+
+def ours(space: eq.Space, task: Task, seed: int, seeds: Any = True) -> dict[int, Setting]:
+    """Return what our study recommends after some fits."""
+    opt, last = eq.Optimizer(space, seeds=seeds, rng=seed), 0
+    found: dict[int, Setting] = {}
+    for n in range(1, max(LOOKS) + 1):
+        trial = opt.ask()
+        last = trial.id // 2 if trial.seed is None else int(trial.seed)
+        opt.tell(trial, task(trial.x, 1000 * seed + last))
+        if n in LOOKS:
+            found[n] = opt.recommend().x
+    return found
+
+
+def pairs(space: eq.Space, task: Task, seed: int) -> dict[int, Setting]:
+    """Return the same of a study that is not told of seeds."""
+    return ours(space, task, seed, seeds=None)
+
+
+def suggested(trial: Any, space: eq.Space) -> Setting:
+    """Return the parameters of a space as Optuna suggests them."""
+    return {
+        name: (trial.suggest_int if isinstance(p, eq.Int) else trial.suggest_float)(name, p.low, p.high, log=p.log)
+        for name, p in space.parameters.items()
+        if isinstance(p, (eq.Int, eq.Float))
+    }
+
+
+def tpe3(space: eq.Space, task: Task, seed: int) -> dict[int, Setting]:
+    """Return the best trial of TPE on means of three seeds."""
+    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed))
+    found: dict[int, Setting] = {}
+    for n in range(3, max(LOOKS) + 1, 3):
+        study.optimize(
+            lambda t: float(np.mean([task(suggested(t, space), 1000 * seed + k) for k in range(3)])), n_trials=1
+        )
+        if n in LOOKS:
+            found[n] = study.best_params
+    return found
+
+
+def halving(space: eq.Space, task: Task, seed: int) -> dict[int, Setting]:
+    """Return the winner of successive halving within each number of fits."""
+    found: dict[int, Setting] = {}
+    for n in LOOKS:
+        rounds = 3 if n > 20 else 2
+        left = [space.decode(p) for p in space.candidates(np.random.default_rng(seed))]
+        left = [left[i] for i in np.random.default_rng(seed).permutation(len(left))[: n // rounds]]
+        for k in range(rounds):
+            scores = [np.mean([task(x, 1000 * seed + s) for s in range(3**k)]) for x in left]
+            left = [left[i] for i in np.argsort(scores)[::-1][: max(len(left) // 3, 1)]]
+        found[n] = left[0]
+    return found
+
+
+METHODS = {"ours": ours, "pairs": pairs, "tpe3": tpe3, "halving": halving}
+
+
+def run(out: Path, seeds: range, names: list[str]) -> None:
+    """Write the quality of what each method recommends, a line for each look."""
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    known = tasks()
+    with out.open("a", newline="") as file:
+        writer = csv.writer(file)
+        for seed in seeds:
+            for name in names or list(known):
+                measured = partial(quality_of, cache(partial(truth, known[name][1])))
+                for method, search in METHODS.items():
+                    for n, x in search(*known[name][:2], seed).items():
+                        writer.writerow([name, method, seed, n, measured(x), measured(known[name][2])])
+                file.flush()
+
+
+def truth(task: Task, x: tuple[tuple[str, Any], ...]) -> float:
+    """Return the mean over fresh seeds."""
+    return float(np.mean([task(dict(x), seed) for seed in FRESH]))
+
+
+def quality_of(measured: Callable[[tuple[tuple[str, Any], ...]], float], x: Setting) -> float:
+    """Return the mean of a setting, measured once."""
+    return measured(tuple(sorted(x.items())))
+
+
+def qualities(path: Path) -> dict[tuple[str, int], dict[tuple[str, int], float]]:
+    """Return the quality of each method after n fits, by task and seed."""
+    with path.open() as file:
+        rows = [(t, m, int(s), int(n), float(v), float(d)) for t, m, s, n, v, d in csv.reader(file)]
+    best = {t: max(v for u, *_, v, _ in rows if u == t) for t, *_ in rows}
+    found: dict[tuple[str, int], dict[tuple[str, int], float]] = defaultdict(dict)
+    for t, m, s, n, value, default in rows:
+        found[m, n][t, s] = max((value - default) / (best[t] - default), -1.0)
+    return found
+
+
+def table(path: Path, picture: Path | None) -> None:
+    """Print mean quality by fits, and draw it with bands of one standard error."""
+    found = qualities(path)
+    print("method    " + "".join(f"{n:>16}" for n in LOOKS))
+    drawn: dict[str, list[tuple[float, float]]] = {}
+    for method in METHODS:
+        values = [np.array(list(found[method, n].values())) for n in LOOKS]
+        drawn[method] = [(float(v.mean()), float(v.std(ddof=1)) / math.sqrt(len(v))) for v in values]
+        print(f"{method:10}" + "".join(f"{mean:8.3f} ± {error:.3f}" for mean, error in drawn[method]))
+    for task in dict.fromkeys(t for t, _ in found["ours", LOOKS[0]]):
+        final = {m: np.mean([v for (t, _), v in found[m, LOOKS[-1]].items() if t == task]) for m in METHODS}
+        half = np.mean([v for (t, _), v in found["ours", 45].items() if t == task])
+        print(f"{task:10} ours at 45: {half:.3f}; at 90: " + ", ".join(f"{m} {v:.3f}" for m, v in final.items()))
+    if picture is not None:
+        draw(drawn, picture)
+
+
+def draw(drawn: Mapping[str, list[tuple[float, float]]], picture: Path) -> None:
+    """Draw quality by fits."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 3.6), layout="constrained")
+    axes = figure.subplots()
+    for method, points in drawn.items():
+        mean, error = np.array(points).T
+        (line,) = axes.plot(LOOKS, mean, marker="o", label=method)
+        axes.fill_between(LOOKS, mean - error, mean + error, color=line.get_color(), alpha=0.2, lw=0)
+    axes.set(xlabel="fits", ylabel="quality on 50 fresh seeds")
+    axes.legend(frameon=False)
+    figure.savefig(picture)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    measured = commands.add_parser("run")
+    measured.add_argument("tasks", nargs="*")
+    measured.add_argument("--seeds", default="0-4")
+    measured.add_argument("--out", type=Path, required=True)
+    shown = commands.add_parser("table")
+    shown.add_argument("csv", type=Path)
+    shown.add_argument("--picture", type=Path)
+    given = parser.parse_args()
+    if given.command == "run":
+        first, last = map(int, given.seeds.split("-"))
+        run(given.out, range(first, last + 1), given.tasks)
+    else:
+        table(given.csv, given.picture)
+
+
+if __name__ == "__main__":
+    main()
