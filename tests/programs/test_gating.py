@@ -55,9 +55,9 @@ def test_variances_are_found():
 
 
 def test_paired_evidence_of_ideas_that_do_nothing_is_one_in_the_mean():
-    """A real drift that the model knows nothing of: pairs in random order. 600 candidates, standard error 0.1."""
+    """A real drift that the model knows nothing of: pairs in random order. 400 candidates, standard error 0.1."""
     rng, evidence = np.random.default_rng(2), []
-    for _ in range(600):
+    for _ in range(400):
         stream, o = Stream(Rules()), 0.0
         for look in [Look(0, seed) for seed in range(4)]:
             stream.read(look, rng.standard_t(3))
@@ -77,8 +77,7 @@ def model(skill, rng=None, noise=0.1):
     return lambda seed: skill + math.sin(7 * seed) + noise * rng.normal()
 
 
-@pytest.mark.parametrize("lower", [False, True])
-@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e6])
+@pytest.mark.parametrize(("lower", "unit"), [(False, 1e-3), (True, 1e6)])
 def test_it_keeps_what_is_better_in_any_unit(lower, unit):
     rng = np.random.default_rng(4)
     sign = -unit if lower else unit
