@@ -145,9 +145,9 @@ def test_best_and_its_exit_codes(study):
     assert text == str(best).splitlines()
     assert text[0] == f"q1 = {best.x['q1']:.4f}, q2 = {best.x['q2']:.4f}"
     assert text[1].startswith("By estimate, nothing is better by more than ")
-    assert text[2] == str(best.forecast)
-    assert text[3].startswith(("Better than the start by ", "Not shown to be better than the start: "))
-    assert text[4] == "After 30 readings."
+    assert str(best.forecast) in text
+    assert text[-2].startswith(("Better than the start by ", "Not shown to be better than the start: "))
+    assert text[-1] == "After 30 readings."
     data = invoke("best", study, "--eps", 2 * best.gap_bound, "--json", code=3).data
     assert (data["certified"], data["kind"]) == (False, "estimate")  # it takes an audit
     assert invoke("best", study, "--eps", 2 * best.gap_bound, "--no-audit", "--json").data["certified"] is True

@@ -485,3 +485,21 @@ def test_a_start_on_listed_points_and_one_that_cannot_be():
     assert [0.25] in [record.x.tolist() for record in opt.records()]
     with pytest.raises(ValueError, match="q1"):
         eq.Optimizer(SPACE, start={"q1": 7, "q2": 0})
+
+
+# --- offsets that are explained ------------------------------------------------------------------------------------
+
+
+def test_what_explains_the_offset_narrows_the_bound():
+    def bound(explained):
+        opt, rng, warmth = eq.Optimizer(SPACE, rng=0), np.random.default_rng(0), 0.0
+        for _ in range(60):
+            trial = opt.ask()
+            warmth += 0.5 * rng.normal()
+            told = {"covariates": {"warmth": warmth}} if explained else {}
+            opt.tell(trial, f(trial.x) + 3 * warmth + 0.05 * rng.normal(), **told)
+        best = opt.recommend()
+        assert -f(best.x) <= best.gap_bound
+        return best.gap_bound
+
+    assert bound(explained=True) < 0.2 * bound(explained=False)
