@@ -180,3 +180,23 @@ def test_what_is_written_is_read_again():
         read = parsed(written(*value))
         assert read == (value if len(value) == 2 else value[0])
     assert parsed(" \N{MINUS SIGN}3 ") == -3.0
+
+
+@pytest.mark.parametrize(
+    ("likelihood", "answers", "middle", "most"),
+    [
+        (Poisson(), [(30.0,), (20.0,), (45.0,)], np.log(30.0), 0.35),
+        (Poisson(), [(100.0,), (70.0,), (140.0,)], np.log(100.0), 0.2),
+        (Poisson(), [(1000.0,), (700.0,), (1400.0,)], np.log(1000.0), 0.06),
+        (Binomial(), [(50.0, 100.0), (40.0, 100.0), (65.0, 100.0)], 0.0, 0.1),
+    ],
+)
+def test_a_glance_teaches_nearly_what_an_answer_does(likelihood, answers, middle, most):
+    """What docs/method.md says of counts and shares that are learned as Gaussian readings; the deviation is right."""
+    prior = 0.25
+    for answer in np.array(answers):
+        (seen,), (variance,) = likelihood.glance(answer[None])
+        _, mean, exact = brute(likelihood, answer, middle, prior)
+        glanced = (seen * prior + middle * variance) / (prior + variance)
+        assert abs(glanced - mean) <= most * np.sqrt(exact)
+        assert prior * variance / (prior + variance) == pytest.approx(exact, rel=0.08)

@@ -20,6 +20,9 @@ class Binomial(LogConcave):
 
     The noise is what the odds vary by from reading to reading. A reading of more trials counts for more.
 
+    A study learns from `glance`, a Gaussian: its posterior mean is off by 0.14 posterior deviations for a share of one
+    half in 20 trials, 0.05 in 100, and by 0.32 for one of 5 % in 20 or 100 (docs/method.md, section 15).
+
     Example:
         >>> Binomial().check("value", (17, 200))
         (17.0, 200.0)
