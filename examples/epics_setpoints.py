@@ -49,7 +49,7 @@ def ioc() -> None:
         diode = pvproperty(value=0.0, read_only=True)
         drift = 0.0
 
-        @diode.getter
+        @diode.getter  # type: ignore[no-redef,untyped-decorator]
         async def diode(self, instance: object) -> float:
             self.drift += 0.02
             return math.exp(-((self.q1.value - 0.7) ** 2) - 2 * (self.q2.value + 0.3) ** 2) + self.drift

@@ -40,6 +40,43 @@ def test_the_readings_and_the_offset_of_a_known_drift():
 
 
 @pytest.mark.parametrize("minimize", [False, True])
+def test_progress_is_the_gain_without_the_drift(minimize):
+    """Noise-free readings of a known f under a large drift: the dots follow f, and the line never falls."""
+    start = {"q1": 0.1}
+    opt = eq.Optimizer(SPACES["line"], start=start, minimize=minimize, rng=0)
+    drift, gained = np.cumsum(np.random.default_rng(0).normal(size=40)) / 4, []
+    sign = -1.0 if minimize else 1.0
+    for offset in drift:
+        trial = opt.ask()
+        f = -4 * (trial.x["q1"] - 0.7) ** 2
+        gained.append(f + 4 * (start["q1"] - 0.7) ** 2)
+        opt.tell(trial, sign * f + offset)
+    ax = eq.plots.progress(opt)
+    dots = line_of(ax, "reading less offset")
+    np.testing.assert_array_equal(dots[:, 0], np.arange(1, 41))
+    assert np.corrcoef(dots[:, 1], gained)[0, 1] > 0.9
+    assert np.median(np.abs(dots[:, 1] - gained)) < 0.2 < np.ptp(drift) / 5
+    line = line_of(ax, "best setting so far")[:, 1]
+    assert (np.diff(line) >= 0).all()
+    assert line[-1] == pytest.approx(4 * 0.36, abs=0.25)
+    assert stars(ax)[0] == (41.0, opt.recommend().against_start.value)
+    assert ax.get_ylabel() == "better than the start by"
+
+
+@pytest.mark.parametrize(
+    "space", [eq.Space(q=eq.Float(0, 1), temp=eq.Context(0, 40)), SPACES["grid"]], ids=["context", "grid"]
+)
+def test_progress_of_any_study_begins_empty(space):
+    opt = eq.Optimizer(space, kernel=eq.RBF(0.5), offset=eq.Arbitrary(), rng=0)
+    assert len(eq.plots.progress(opt).lines) == 0
+    for day in range(6):
+        opt.tell(opt.ask(context={"temp": 5.0 * day} if isinstance(space, eq.Space) else None), 0.1 * day)
+    dots = line_of(eq.plots.progress(opt), "estimate at each setting read")  # no law: nothing tells noise from offset
+    assert dots.shape == (6, 2)
+    assert dots[0, 1] == pytest.approx(0.0, abs=1e-12)  # the first one read is the start
+
+
+@pytest.mark.parametrize("minimize", [False, True])
 @pytest.mark.parametrize("offset", [eq.Tracked(), eq.Arbitrary()], ids=repr)
 def test_the_offset_moves_with_the_readings(offset, minimize):
     """Every reading 128 higher, every estimated offset 128 higher."""

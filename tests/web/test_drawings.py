@@ -6,8 +6,11 @@ from xml.etree import ElementTree
 import pytest
 
 import equipoise as eq
+from equipoise.plots import series
+from equipoise.runners import Goal
 from equipoise.web import View
 from equipoise.web.panels.drawings import certificate_chart, estimate_charts, readings_chart
+from equipoise.web.panels.progress import progress_chart
 from equipoise.web.panels.svg import Axis, Chart, around
 from equipoise.web.questions import dials
 from equipoise.web.tokens import Tokens
@@ -22,8 +25,8 @@ STUDIES = {
 }
 
 
-def viewed(opt):
-    return View(opt, opt.recommend(), start=None, bounds={})
+def viewed(opt, goal=None):
+    return View(opt, opt.recommend(), start=series.start_of(opt), bounds={}, goal=goal or Goal())
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -34,7 +37,12 @@ def test_charts_are_whole_pictures_of_any_study(name):
     for value in (0.2, 0.5, 0.1, 0.7):
         opt.tell(opt.ask(), value)
     view = viewed(opt)
-    charts = [readings_chart(view), *estimate_charts(view), certificate_chart({2: 0.5, 4: 0.2}, 4, "")]
+    charts = [
+        readings_chart(view),
+        progress_chart(view),
+        *estimate_charts(view),
+        certificate_chart({2: 0.5, 4: 0.2}, 4, ""),
+    ]
     for chart in charts:
         picture = ElementTree.fromstring(chart)
         assert picture.attrib["role"] == "img"

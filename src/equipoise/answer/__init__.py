@@ -32,6 +32,7 @@ from equipoise.answer.usability import LimitEstimate, Usability
 from equipoise.answer.verification import Verification, finalists
 from equipoise.answer.wording import EVERYTHING as EVERYTHING
 from equipoise.answer.wording import PHRASES as PHRASES
+from equipoise.answer.wording import amount as amount
 from equipoise.answer.wording import as_html as as_html
 from equipoise.answer.wording import claimed as claimed
 from equipoise.answer.wording import claims as claims

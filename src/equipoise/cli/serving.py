@@ -1,14 +1,17 @@
 """`equipoise serve`: the operator's page."""
 
+import shlex
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from equipoise.cli.common import CONTEXT, command, context_of, noted, opened
+from equipoise.cli.common import AUDIT, CONTEXT, EPS, command, context_of, noted, opened
 from equipoise.cli.interrupting import interruptible
 from equipoise.likelihoods import CHECK_EVERY
+from equipoise.runners import Goal, Launcher, Program
 
 EXAMPLES = """equipoise serve study.jsonl                         readings are entered in a browser
 equipoise serve study.jsonl -- ./measure.sh         a program measures, people watch and take over
@@ -30,6 +33,9 @@ equipoise serve --demo                              a simulated instrument that 
 @click.option("--unit", help="Unit of a reading; written into the study.")
 @click.option("--worker", default="page", show_default=True, help="Who measures here; another name for each machine.")
 @CONTEXT
+@click.option("--readings", type=click.IntRange(min=1), help="The budget: the page says how far it is.")
+@EPS
+@AUDIT
 @click.option("--judge", metavar="NAME", help="Judge pairs instead of entering readings, as NAME.")
 @click.option("--judges", is_flag=True, help="The same, by any number of people: each says a name on the page.")
 @click.option(
@@ -45,6 +51,12 @@ equipoise serve --demo                              a simulated instrument that 
 )
 @click.option("--blind", is_flag=True, help="Hide the settings of a pair, and whatever else tells them.")
 @click.option("--show", metavar="TEMPLATE", help="The file that shows a setting, such as 'pictures/{gain}.png'.")
+@click.option(
+    "--set",
+    "setting",
+    metavar="COMMAND",
+    help="Sets the machine: called with the settings as PROGRAM is, for each trial, the best setting and the start.",
+)
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds a reading of PROGRAM may take.")
 @click.option("--stdin", is_flag=True, help="Settings for PROGRAM as JSON on standard input, not as arguments.")
 def serve(study: Path | None, program: tuple[str, ...], demo: bool, token_file: Path | None, **options: Any) -> None:
@@ -76,6 +88,9 @@ def _serve(
     timeout: float | None,
     stdin: bool,
     context: tuple[str, ...],
+    readings: int | None,
+    eps: float | None,
+    audit: bool,
     judge: str | None,
     judges: bool,
     steps: str,
@@ -83,17 +98,17 @@ def _serve(
     check_every: int,
     blind: bool,
     show: str | None,
+    setting: str | None,
 ) -> None:
     try:
         from equipoise.web.beginning import begin_demo
+        from equipoise.web.means import Means
         from equipoise.web.questions import Sitting
         from equipoise.web.server import Binding, Server, measuring
         from equipoise.web.studies import Studies
         from equipoise.web.tokens import Tokens
     except ImportError as error:
         raise click.ClickException(str(error)) from error
-    from equipoise.runners import Launcher, Program
-
     if program and not study.is_file():
         raise click.UsageError(f"a PROGRAM measures one study, and {study} is none: see `equipoise new`")
     measure = None
@@ -113,7 +128,9 @@ def _serve(
     if not judging and (blind or numbers or show is not None):
         raise click.UsageError("--blind, --numbers and --show are for --judge and --judges")
     sitting = Sitting(judge, int(steps), blind, show, numbers, check_every) if judging else None
-    studies = Studies(study, worker, machine=measure is not None, context=present, sitting=sitting)
+    setter = Program(_words(setting), stdin, timeout, launcher=Launcher(noted)) if setting is not None else None
+    means = Means(Goal(readings, eps, audit), None if setter is None else setter.apply)
+    studies = Studies(study, worker, measure is not None, present, sitting, means)
     try:
         station = None if studies.only is None else studies.station(studies.only)
     except ValueError as error:
@@ -123,7 +140,7 @@ def _serve(
     tokens = Tokens.fresh() if token_file is None else Tokens.kept(token_file)
     binding = Binding(host, port, names)
     try:
-        server = Server(studies, binding, tokens, measure, None if started is None else started.stop)
+        server = Server(studies, binding, tokens, measure, partial(_stop, started, setter))
     except OSError as error:
         raise click.ClickException(f"{host}:{port} cannot be listened at: {error.strerror or error}") from error
     _announce(server, binding, study)
@@ -133,6 +150,23 @@ def _serve(
     except KeyboardInterrupt:
         left = "" if server.ended is None else f" The program was ended too: trial {server.ended} waits to be measured."
         click.echo(f"\nEnded; every reading that was acknowledged is in the study.{left}", err=True)
+
+
+def _words(line: str) -> list[str]:
+    """Return the words of a command line that is one option."""
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise click.UsageError(f"--set must be a command line: {error}") from error
+    if not words:
+        raise click.UsageError("--set must name a program, got nothing")
+    return words
+
+
+def _stop(*programs: Program | None) -> None:
+    for program in programs:
+        if program is not None:
+            program.stop()
 
 
 def _announce(server: Any, binding: Any, study: Path) -> None:

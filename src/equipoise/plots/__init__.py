@@ -16,10 +16,21 @@ Example:
 """
 
 from equipoise.plots import style
-from equipoise.plots.course import answers, certificate, readings
+from equipoise.plots.course import answers, certificate, progress, readings
 from equipoise.plots.duels import duels
 from equipoise.plots.estimate import estimate, slices
 from equipoise.plots.overview import overview
 from equipoise.plots.paired import contest
 
-__all__ = ["answers", "certificate", "contest", "duels", "estimate", "overview", "readings", "slices", "style"]
+__all__ = [
+    "answers",
+    "certificate",
+    "contest",
+    "duels",
+    "estimate",
+    "overview",
+    "progress",
+    "readings",
+    "slices",
+    "style",
+]

@@ -1,14 +1,15 @@
 """The course of a study: what was read and how the offset moved, and how the certificate fell."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from equipoise.answer import left_to_gain
+from equipoise.answer import Difference, left_to_gain
 from equipoise.optimizer import Optimizer
 from equipoise.plots import series
-from equipoise.plots.style import BLUE, GRAY, GREEN, LIGHT, ORANGE, PINK, axes, logarithmic, whole
+from equipoise.plots.style import BLUE, GRAY, GREEN, LIGHT, ORANGE, PINK, axes, logarithmic, star, whole
 from equipoise.spaces import labeled
 from equipoise.study import unit_of
 
@@ -56,6 +57,46 @@ def readings(opt: Optimizer, ax: Any = None, *, context: Mapping[str, Any] | Non
     _blocks([record.block for record in told], ax)
     ax.legend(frameon=False, fontsize="small")
     return ax
+
+
+def progress(opt: Optimizer, ax: Any = None, *, context: Mapping[str, Any] | None = None) -> Any:
+    """Draw how much better than the start each reading was, with the drift taken out; up is better.
+
+    A dot is a reading less the estimated offset. The line is the best setting that was read up to then, as is believed
+    now; the star is the recommended setting, with its interval. If the offset has no law, nothing tells it from the
+    noise: the dots are then estimates, not readings.
+
+    Args:
+        opt: The study.
+        ax: Axes to draw on.
+        context: Where the best setting is, in a space with contexts; the context asked for last by default.
+
+    Returns:
+        The Axes.
+    """
+    ax, start = axes(ax), series.start_of(opt)
+    ax.set(xlabel="reading", title="Progress, with the drift taken out")
+    whole(ax.xaxis)
+    if start is None or not opt.readings:
+        return ax
+    best = opt.recommend(context=context)
+    ax.set_ylabel(labeled("better than the start by", best.unit))
+    found = series.progress(opt, best, start)
+    label = "reading less offset" if found.modeled else "estimate at each setting read"
+    ax.axhline(0.0, color=LIGHT, linewidth=1.0, zorder=0)
+    ax.plot(found.number, found.gain, "o", color=GRAY, markersize=3.5, alpha=0.75, markeredgewidth=0, label=label)
+    ax.plot(found.number, found.best, color=BLUE, linewidth=1.8, drawstyle="steps-post", label="best setting so far")
+    if best.against_start is not None:
+        _recommended(best.against_start, len(series.told(opt)) + 1, ax)
+    ax.legend(frameon=False, fontsize="small")
+    return ax
+
+
+def _recommended(known: Difference, at: int, ax: Any) -> None:
+    """Mark by how much the recommended setting is better than the start, with its interval if there is one."""
+    star(ax, at, known.value, label="recommended")
+    if math.isfinite(known.low):
+        ax.plot([at, at], [known.low, known.high], color=ORANGE, linewidth=1.6)
 
 
 def _blocks(names: list[str | None], ax: Any) -> None:

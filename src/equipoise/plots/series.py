@@ -11,7 +11,7 @@ from equipoise._typing import FloatArray
 from equipoise.answer import Recommendation
 from equipoise.optimizer import Optimizer
 from equipoise.plots.knobs import Knob, coordinates, encoded, knobs
-from equipoise.spaces import names
+from equipoise.spaces import Space, names
 from equipoise.study import Record
 
 
@@ -32,18 +32,68 @@ def offsets(opt: Optimizer, best: Recommendation | None = None, context: Mapping
         best: What it recommends, if that is known.
         context: Where the best setting is, in a space with contexts; the context asked for last by default.
     """
+    return opt.study.setup.likelihood.expected(_levels(opt, best or opt.recommend(context=context))[1])
+
+
+def _levels(opt: Optimizer, best: Recommendation) -> tuple[FloatArray, FloatArray]:
+    """Return every reading, and what the recommended setting would have read then, on the scale of f, shape (n,)."""
     readings = told(opt)
     sign = -1.0 if opt.study.setup.minimize else 1.0
-    leader = opt.space.encode((best or opt.recommend(context=context)).x)
+    leader = opt.space.encode(best.x)
+    y = np.array([[record.value, 1.0 if record.of is None else record.of] for record in readings]).reshape(-1, 2)
+    outcomes = opt.study.setup.likelihood.glance(y)[0]
     modeled = opt.study.belief.offsets(leader)
-    likelihood = opt.study.setup.likelihood
     if modeled is not None:
-        when, values = modeled
-        tracked: FloatArray = np.interp(np.arange(1, len(readings) + 1), when, values * sign)  # between, if set aside
-        return likelihood.expected(tracked)
+        when, values = modeled  # between, if a reading is set aside
+        return outcomes, np.interp(np.arange(1, len(readings) + 1), when, values * sign)
     mean = opt.posterior.at(np.array([leader, *(opt.space.encode(record.x) for record in readings)])).mean
-    y = np.array([[record.value, 1.0 if record.of is None else record.of] for record in readings])
-    return likelihood.expected(likelihood.glance(y)[0] - sign * (mean[1:] - mean[0]))
+    return outcomes, outcomes - sign * (mean[1:] - mean[0])
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How much better than the start each reading was, with the drift taken out; also if f is minimized, up is better.
+
+    Attributes:
+        number: The readings that count, by their place among all, from 1, shape (n,).
+        gain: Each reading less the estimated offset, against the start; if the offset has no law, the estimate of f at
+            its setting, shape (n,).
+        best: The estimated gain of the best setting that was read up to then, as is believed now, shape (n,).
+        modeled: Whether the offset has a law, so that a gain is a reading and not only an estimate.
+    """
+
+    number: FloatArray
+    gain: FloatArray
+    best: FloatArray
+    modeled: bool
+
+
+def progress(opt: Optimizer, best: Recommendation, start: Any) -> Progress:
+    """Return how much better than the start each reading was, with the drift taken out.
+
+    Args:
+        opt: The study.
+        best: What it recommends.
+        start: The setting where it started; the contexts of each reading are put into it.
+    """
+    readings = told(opt)
+    kept = np.array([k for k, record in enumerate(readings) if record.aside is None], dtype=int)
+    sign = -1.0 if opt.study.setup.minimize else 1.0
+    given = opt.space.contexts if isinstance(opt.space, Space) else ()
+    starts = [start | {name: readings[k].x[name] for name in given} if given else start for k in kept]
+    points = [opt.space.encode(x) for x in (best.x, *starts, *(readings[k].x for k in kept))]
+    mean = opt.posterior.at(np.array(points)).mean
+    first, at = mean[1 : 1 + len(kept)], mean[1 + len(kept) :]
+    outcomes, offset = _levels(opt, best)
+    gain = sign * (outcomes - offset)[kept] + mean[0] - first
+    modeled = opt.study.belief.offsets(points[0]) is not None
+    return Progress(kept + 1.0, gain, np.maximum.accumulate(at - first), modeled)
+
+
+def start_of(opt: Optimizer) -> Any:
+    """Return the setting where a study started: as was said, else the first that was read; `None` before that."""
+    said = opt.study.setup.start
+    return next((record.x for record in told(opt)), None) if said is None else opt.space.decode(said)
 
 
 @dataclass(frozen=True)

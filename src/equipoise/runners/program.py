@@ -74,18 +74,38 @@ class Program:
         """
         seed = {} if trial.seed is None else {"seed": trial.seed}
         words = [word.replace(SEED, str(trial.seed)) if seed else word for word in self.words]
-        if not self.stdin:  # one word each: a value may begin with a dash
-            told = seed if words == [*self.words] else {}
-            words += [f"--{name}={value}" for name, value in (settings(trial.x) | told).items()]
-        sent = json_line({"id": trial.id, "x": trial.x} | seed) + "\n" if self.stdin else ""
-        stdin = None if self.stdin else os.devnull
-        order = Order(words, stdin, sent, capture=True, timeout=self.timeout or 0.0)
+        told = seed if words == [*self.words] else {}
+        return reading(self._ended(words, settings(trial.x) | told, {"id": trial.id, "x": trial.x} | seed).out)
+
+    def apply(self, x: Any) -> None:
+        """Run the program to set the machine; whatever it prints, it has done so if its exit status is 0.
+
+        Args:
+            x: The setting.
+
+        Raises:
+            FailedError: It failed, or took too long; the message ends with the last line of its standard error.
+            StoppedError: As for `measure`.
+            OSError: As for `measure`.
+            LauncherError: As for `measure`.
+        """
+        self._ended(self.words, settings(x), {"x": x}, complaints=True)
+
+    def _ended(
+        self, words: Sequence[str], given: Mapping[str, Any], sent: Mapping[str, Any], complaints: bool = False
+    ) -> Ended:
+        """Run a command line with what is given as options, or sent as JSON; return how it ended, if it did well."""
+        named = [] if self.stdin else [f"--{name}={value}" for name, value in given.items()]  # may begin with a dash
+        stdin, text = (None, json_line(sent) + "\n") if self.stdin else (os.devnull, "")
+        argv, limit = [*words, *named], self.timeout or 0.0
+        order = Order(argv, stdin, text, capture=True, complaints=complaints, timeout=limit)
         ended = _on_windows(order) if sys.platform == "win32" else self.launcher.run(order)
         if ended.late:
             raise FailedError(f"no answer after {self.timeout:g} s")
         if ended.exit:
-            raise FailedError(status(ended.exit))
-        return reading(ended.out)
+            last = ended.err.strip().rpartition("\n")[2]
+            raise FailedError(status(ended.exit) + (f", {last}" if last else ""), ended.err)
+        return ended
 
     def stop(self) -> None:
         """End the program, if it runs, with all it has started; it may be called from another thread, and is final."""

@@ -29,7 +29,7 @@ from equipoise.study.setup import PARTS as PARTS
 from equipoise.study.setup import Part as Part
 from equipoise.study.setup import Setup
 from equipoise.study.setup import arguments as arguments
-from equipoise.study.setup import started as started
+from equipoise.study.setup import way as way
 from equipoise.study.state import State
 from equipoise.study.tables import Table as Table
 from equipoise.study.tables import as_csv as as_csv

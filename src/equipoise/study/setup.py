@@ -25,7 +25,7 @@ from equipoise.policies import Policy, Seeds
 from equipoise.reductions import Baseline, Reduction
 from equipoise.spaces import Domain, Space
 from equipoise.study.defaults import default_offset, default_policy, default_posterior
-from equipoise.study.limits import Limits
+from equipoise.study.limits import ROUNDING, Limits
 from equipoise.study.outputs import Outputs, limited, objectives, outputs_of
 
 Check = Callable[[str, Any, Domain], Any]
@@ -472,10 +472,40 @@ def arguments(header: Header, space: Domain, given: Mapping[str, Any]) -> dict[s
     )
 
 
-def started(header: Header, space: Domain) -> Any:
-    """Return the start of the study that a log holds, as people write it; `None` if it has none."""
-    start = arguments(header, space, {}).get("start")
-    return None if start is None else space.decode(start.point)
+def way(setup: Setup, before: Any, x: Any) -> list[Any]:
+    """Return the settings through which a machine is moved without a step longer than `max_step`, the last one at `x`.
+
+    Nothing is measured on the way, so `drop` does not bind there. It goes straight; each setting obeys the constraint.
+
+    Args:
+        setup: The study.
+        before: Where the machine stands; `None` if that is not known: then it stands at the start.
+        x: Where it is to go.
+
+    Raises:
+        ValueError: `x` cannot be measured, or there is no such way.
+
+    Example:
+        >>> import equipoise as eq
+        >>> opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), start={"q1": 0.0}, max_step={"q1": 0.4}, rng=0)
+        >>> [round(at["q1"], 2) for at in way(opt.study.setup, None, {"q1": 1.0})]
+        [0.33, 0.67, 1.0]
+    """
+    space, limits = setup.space, setup.caution
+    goal = space.encode(x)
+    if limits.max_step is None:
+        return [space.decode(goal)]
+    first = limits.start if before is None else space.encode(before)
+    assert first is not None  # steps are counted from a start
+    fewest = int(max(np.ceil(np.abs(goal - first) / limits.max_step - ROUNDING).max(), 1))
+    for steps in range(fewest, 2 * fewest + 1):  # more, if whole numbers are rounded up
+        points = space.snap(first + np.linspace(0, 1, steps + 1)[1:, None] * (goal - first))
+        moves = np.abs(np.diff(points, axis=0, prepend=first[None]))
+        if (moves <= limits.max_step + ROUNDING).all():
+            if space.valid(points).all():
+                return [space.decode(point) for point in points]
+            raise ValueError("the straight way there does not obey the constraint: go in steps of your own")
+    raise ValueError("there is no way there in steps of `max_step`")
 
 
 def _must_go_together(given: Mapping[str, Any]) -> None:

@@ -12,6 +12,7 @@ station     a study that is served: its optimizer, its deferred fits
 actions     what a form may do with it
 pages       the screen; `beside` has the pages and files beside it, `beginning` the form of a new study
 streaming   changes, sent to every screen
+means       what a server has besides the study: a goal, what sets the machine
 automatic   a program measures by itself
 studies     those of a file or folder
 server      all of it, behind a socket
@@ -19,10 +20,11 @@ server      all of it, behind a socket
 
 try:
     from equipoise.web.known import PagePanel, View
+    from equipoise.web.means import Means
     from equipoise.web.panels import PANELS
     from equipoise.web.server import Binding, serve
     from equipoise.web.tokens import Tokens
 except ImportError as error:
     raise ImportError(f'the page needs more packages: pip install "equipoise[web]" ({error})') from error
 
-__all__ = ["PANELS", "Binding", "PagePanel", "Tokens", "View", "serve"]
+__all__ = ["PANELS", "Binding", "Means", "PagePanel", "Tokens", "View", "serve"]

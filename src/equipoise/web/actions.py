@@ -5,11 +5,12 @@ A form names the question it is about and what it has shown, so one that is out 
 
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
 from equipoise.optimizer import Optimizer
-from equipoise.study import Record
+from equipoise.study import Record, way
 from equipoise.web.forms import Fields, RefusedError, count, words
 from equipoise.web.known import in_sentences, recommended
 from equipoise.web.now import Mode, clock, context_given
@@ -111,11 +112,33 @@ def target(station: Station, where: str) -> Any:
 
 
 def dialed(where: str, station: Station, given: Fields) -> None:
-    """Write down that the machine was moved to the start or to the best setting, if that is what was shown."""
+    """Write down that the machine was moved to the start or to the best setting, if that is what was shown.
+
+    If something sets the machine here, it does so first, in steps that `max_step` allows.
+    """
     x = target(station, where)
     if given.get("shown", "") != told_of(x):
         raise RefusedError(f"What is {where} has changed meanwhile: look again. Nothing was written.")
-    station.opt.study.note(f"dialed in: {where}", x=x)
+    if station.means.set is not None:
+        _must_be_by_hand(station)
+        station.move(way(station.opt.study.setup, station.stands, x))
+    with station.turn():
+        station.opt.study.note(f"dialed in: {where}", x=x)
+
+
+def set_trial(station: Station, given: Fields) -> None:
+    """Set the machine to the trial that is open here."""
+    with station.turn():
+        record = _asked(station, given)
+        _must_be_open(station, record, None)
+    _must_be_by_hand(station)
+    station.move([record.x], record.trial)
+
+
+def _must_be_by_hand(station: Station) -> None:
+    """Refuse to move a machine at which a program measures."""
+    if station.mode == "automatic" or station.busy:
+        raise RefusedError("The program measures: pause it first, and wait for its reading.")
 
 
 def plan(purpose: Callable[[Optimizer, int], object], station: Station, given: Fields) -> None:
@@ -151,9 +174,13 @@ ACTIONS: dict[str, Action] = {
     "cancel": lambda station, given: station.opt.cancel(),
     "start": partial(dialed, "start"),
     "best": partial(dialed, "best"),
+    "set": set_trial,
     "note": note,
 }
 """Every action, by the word that its button sends."""
+
+MOVING = ("set", "start", "best")
+"""Actions that move a machine, which takes its time: others may look and tell meanwhile."""
 
 
 def change(station: Station, given: Fields) -> list[str]:
@@ -162,7 +189,7 @@ def change(station: Station, given: Fields) -> list[str]:
     if act is None:
         raise RefusedError("This form says nothing that can be done.")
     try:
-        with station.turn():
+        with nullcontext() if given["do"] in MOVING else station.turn():
             return act(station, given) or []
     except (ValueError, TypeError, RuntimeError) as error:  # refused by the library: no such trial, a full disk
         raise RefusedError(f"{str(error)[0].upper()}{str(error)[1:]}") from error

@@ -46,6 +46,7 @@ class Automatic:
     def __init__(self, station: Station, measure: Measure, end: Callable[[], None] | None = None) -> None:
         self.station, self._measure, self._end = station, measure, end
         self.ended: int | None = None
+        self._reached = False  # who lets it go on after the goal goes on without one
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._alone: AbstractContextManager[None] = only_one(station.path, station.worker)
@@ -69,6 +70,8 @@ class Automatic:
         failures = 0
         while not self._ending.is_set():
             try:
+                if self._enough():
+                    continue
                 trial = self.station.next_trial()
                 if trial is None:
                     self._ending.wait(TURN_SECONDS)
@@ -83,9 +86,21 @@ class Automatic:
             else:
                 self.station.trouble = ""
 
+    def _enough(self) -> bool:
+        """Pause once when there is enough; return whether it did."""
+        if self._reached or self.station.mode != "automatic":
+            return False
+        why = self.station.enough()
+        self._reached = bool(why)
+        if why:
+            set_mode(self.station, "pause", why)
+        return self._reached
+
     def _measured(self, trial: Trial) -> bool:
         """Measure a trial and tell it; return whether there was a reading."""
         try:
+            if self.station.means.set is not None:
+                self.station.move([trial.x], trial.id)
             told = self._measure(trial)
             self.station.opt.tell(trial, **told, refit=False)
             self.station.refit()  # the page need not wait for it, as it would inside of `tell`

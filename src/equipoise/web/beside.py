@@ -13,7 +13,7 @@ from starlette.responses import FileResponse, Response
 
 from equipoise import plots
 from equipoise.spaces import Dial, printable
-from equipoise.study import Record, as_csv, timed
+from equipoise.study import Record, as_csv, timed, way
 from equipoise.web.actions import is_own, target
 from equipoise.web.forms import RefusedError
 from equipoise.web.pages import MissingError, Pages, must_see, page
@@ -140,6 +140,17 @@ def _sides(station: Station, record: Record) -> list[Side]:
     return [Side(dials(station.opt.space, x, other), letter) for letter, x, other in pairs]
 
 
+def _steps(station: Station, what: str) -> dict[str, Any]:
+    """Return whether the machine is set from here for a question, in how many steps, or why that cannot be."""
+    sets = what in MOVES and station.means.set is not None
+    steps, unreachable = 0, ""
+    try:
+        steps = len(way(station.opt.study.setup, station.stands, target(station, what))) if sets else 0
+    except ValueError as error:
+        unreachable = f"{str(error)[0].upper()}{str(error)[1:]}."
+    return {"sets": sets, "steps": steps, "unreachable": unreachable}
+
+
 class Beside:
     """Answers what is asked beside the screen.
 
@@ -160,6 +171,7 @@ class Beside:
             must_see(request, station)
         moved, told = moves(station, what)
         shown: dict[str, Any] = {"what": what, "question": question, "dials": moved, "shown": told}
+        shown |= _steps(station, what)
         return page("confirm.html", request, name=station.path.name, **shown)
 
     def trial(self, request: Request) -> Response:

@@ -18,6 +18,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from equipoise.answer import Recommendation, counted
 from equipoise.log import LogError
 from equipoise.optimizer import Optimizer, resume
+from equipoise.plots import series
+from equipoise.runners import Goal
 from equipoise.spaces import Space, printable
 
 PAST_BOUNDS = 12
@@ -41,6 +43,7 @@ class View:
         bounds: The certificate over time, by number of answers.
         blind: Whether settings are hidden from those who judge.
         several: Whether several people judge, each of whom has an undo of their own.
+        goal: When there is enough.
     """
 
     opt: Optimizer
@@ -49,6 +52,7 @@ class View:
     bounds: Mapping[int, float] = field(default_factory=dict)
     blind: bool = False
     several: bool = False
+    goal: Goal = field(default_factory=Goal)
 
     @property
     def answers(self) -> int:
@@ -149,16 +153,16 @@ class Viewer:
     Args:
         path: Its log.
         panels: What to compute.
-        start: The setting where it started, as was said; `None` if that is the first that was read.
         blind: Whether settings are hidden.
         several: Whether several people judge, each of whom has an undo of their own.
+        goal: When there is enough.
 
     Attributes:
         revision: A number that differs if more is known of the past, though nothing was written.
     """
 
-    def __init__(self, path: Path, panels: Sequence[PagePanel], start: Any, blind: bool, several: bool) -> None:
-        self._path, self._panels, self._start, self._blind, self._several = path, panels, start, blind, several
+    def __init__(self, path: Path, panels: Sequence[PagePanel], blind: bool, several: bool, goal: Goal) -> None:
+        self._path, self._panels, self._blind, self._several, self._goal = path, panels, blind, several, goal
         self.revision = 0
         self._lock = threading.Lock()
         self._followed = 0  # bytes of the log that are surely known: more may be
@@ -185,8 +189,8 @@ class Viewer:
     def _made(self, version: str) -> Known:
         best = recommended(self._opt)
         self._bounds[best.readings + best.judgements] = best.overall.bound
-        start = first_setting(self._opt, self._start)
-        view = View(self._opt, best, start, dict(self._bounds), self._blind, self._several)
+        start = series.start_of(self._opt)
+        view = View(self._opt, best, start, dict(self._bounds), self._blind, self._several, self._goal)
         shown = tuple((panel, panel.shows(view)) for panel in self._panels if panel.applies(view))
         return Known(version, view.told, shown)
 
@@ -228,12 +232,6 @@ def recommended(opt: Optimizer) -> Recommendation:
         return opt.recommend()
     x = opt.space.decode(opt.space.candidates(np.random.default_rng(0))[0])
     return opt.recommend(context={name: x[name] for name in given})
-
-
-def first_setting(opt: Optimizer, said: Any) -> Any:
-    """Return the setting where a study started: as was said, or the first that was read."""
-    told = (record.x for record in opt.records() if record.value is not None and not record.earlier)
-    return next(told, None) if said is None else said
 
 
 def size_of(path: Path) -> int:

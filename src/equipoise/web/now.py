@@ -48,6 +48,8 @@ class Now:
         judging: Whether pairs are judged here.
         judge: Who judges; `None` if nobody has said so.
         last: The last answer of that judge.
+        settable: Whether the machine can be set from here.
+        dialed: When it was set to the question from here; empty if it was not.
     """
 
     mode: Mode
@@ -61,6 +63,8 @@ class Now:
     judging: bool = False
     judge: str | None = None
     last: Last | None = None
+    settable: bool = False
+    dialed: str = ""
 
     @property
     def version(self) -> str:
@@ -69,7 +73,7 @@ class Now:
         if self.question is not None:
             files = [(side.kind, side.lacks) for side in self.question.sides]
             asked = self.question.number, self.question.asked, self.question.form, files
-        said = repr((self.mode, asked, self.busy, self.paused, self.trouble, self.judge, self.last))
+        said = repr((self.mode, asked, self.busy, self.paused, self.trouble, self.judge, self.last, self.dialed))
         return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 

@@ -21,6 +21,7 @@ from equipoise.web.automatic import Automatic, Measure
 from equipoise.web.beginning import Beginning
 from equipoise.web.beside import Beside
 from equipoise.web.guard import LOOPBACK, Guard
+from equipoise.web.means import NOTHING, Means
 from equipoise.web.pages import HiddenError, MissingError, Pages, hidden, missing
 from equipoise.web.streaming import Broadcast
 from equipoise.web.studies import Studies
@@ -231,6 +232,7 @@ def serve(
     place: Binding | None = None,
     tokens: Tokens | None = None,
     announce: Callable[[str], object] = print,
+    means: Means = NOTHING,
 ) -> None:
     """Serve a study, or a folder of them, until Ctrl-C; a function may measure by itself.
 
@@ -240,8 +242,9 @@ def serve(
         place: Where to listen; on this machine only by default.
         tokens: Who may do what; new ones by default.
         announce: Called with the address to open.
+        means: What else there is, such as a function that sets the machine.
     """
-    studies = Studies(Path(study), machine=measure is not None)
+    studies = Studies(Path(study), machine=measure is not None, means=means)
     known = Tokens.fresh() if tokens is None else tokens
     server = Server(studies, place or Binding(), known, None if measure is None else measuring(measure))
     announce(server.address(known.operator))

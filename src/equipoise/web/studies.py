@@ -10,6 +10,7 @@ from typing import Any
 from equipoise.log import Header, LogError
 from equipoise.spaces import printable
 from equipoise.web.forms import RefusedError
+from equipoise.web.means import NOTHING, Means
 from equipoise.web.questions import Sitting
 from equipoise.web.station import Station
 
@@ -42,6 +43,7 @@ class Studies:
         machine: Whether a program measures by itself.
         context: What settings are asked for at, where a study has contexts.
         sitting: How pairs are judged here, if they are.
+        means: What the server has besides the studies.
     """
 
     def __init__(
@@ -51,7 +53,9 @@ class Studies:
         machine: bool = False,
         context: Mapping[str, Any] | None = None,
         sitting: Sitting | None = None,
+        means: Means = NOTHING,
     ) -> None:
+        self.means = means
         self.path, self.worker, self.machine, self.context, self.sitting = path, worker, machine, context, sitting
         self.folder = path.is_dir()
         self._stations: dict[str, Station] = {}
@@ -76,7 +80,7 @@ class Studies:
             return None
         with self._lock:
             if name not in self._stations:
-                self._stations[name] = Station(path, self.worker, self.machine, self.context, self.sitting)
+                self._stations[name] = Station(path, self.worker, self.machine, self.context, self.sitting, self.means)
             return self._stations[name]
 
     def summaries(self) -> list[StudySummary]:

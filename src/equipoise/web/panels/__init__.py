@@ -6,9 +6,11 @@ A panel of your own is one file with a `PagePanel`, and one line in `PANELS`.
 from equipoise.web.known import PagePanel
 from equipoise.web.panels.drawings import CERTIFICATE, ESTIMATE, READINGS
 from equipoise.web.panels.lists import BEST, NOTES, TRIALS
+from equipoise.web.panels.progress import PROGRESS
 
 PANELS: list[PagePanel] = [
     BEST,
+    PROGRESS,
     READINGS,
     CERTIFICATE,
     ESTIMATE,

@@ -1,0 +1,112 @@
+"""Is it getting better, and how far is it: the gain with the drift taken out, the budget, the rate, the end."""
+
+import math
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from itertools import pairwise
+from statistics import median
+
+from equipoise.answer import amount, counted
+from equipoise.plots import series
+from equipoise.spaces import labeled
+from equipoise.study import Record
+from equipoise.web.known import PagePanel, View
+from equipoise.web.panels.svg import Chart, around
+
+SIZE = (430.0, 165.0)
+"""Of the chart, in the units of its own picture."""
+
+RECENT = 12
+"""Readings whose distances in time say the rate: a lunch break among them does not move the median."""
+
+
+def progress_chart(view: View) -> str:
+    """Return how much better than the start each reading was, with the drift taken out; nothing without readings."""
+    if view.start is None or not view.best.readings:
+        return ""
+    found, known = series.progress(view.opt, view.best, view.start), view.best.against_start
+    last = len(series.told(view.opt)) + 1
+    gains, line = (list(zip(found.number.tolist(), each.tolist(), strict=True)) for each in (found.gain, found.best))
+    ends = [] if known is None or math.isinf(known.low) else [known.low, known.high]
+    now = [] if known is None else [(float(last), known.value)]
+    chart = Chart.of((0.5, last + 0.5), around([0.0, *ends, *(value for _, value in (*gains, *line, *now))]), SIZE)
+    parts = [
+        chart.level(0.0, "axis"),
+        chart.dots(gains, "reading"),
+        chart.line(_steps(line), "estimate"),
+        chart.line([(last, end) for end in ends], "whisker"),
+        chart.dots(now, "leader", 4.5),
+    ]
+    says = f"{len(gains)} readings with the drift taken out, against the start; up is better."
+    return chart.drawn(parts, "reading", labeled("better by", view.unit), says)
+
+
+def _steps(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return points joined by steps: a value holds until the next one."""
+    turns = [corner for (_, y), (x, up) in pairwise(points) for corner in ((x, y), (x, up))]
+    return [*points[:1], *turns]
+
+
+def seconds_each(records: Sequence[Record]) -> float | None:
+    """Return the seconds from one reading to the next, in the median of the last ones; `None` if that is not known."""
+    at = sorted(datetime.fromisoformat(record.ended) for record in records if record.ended)[-RECENT:]
+    return median((b - a).total_seconds() for a, b in pairwise(at)) if len(at) > 2 else None
+
+
+def remaining(view: View) -> list[str]:
+    """Return how far it is: answers of the budget, the rate and the end, and the bound beside the one wanted."""
+    goal, said = view.goal, []
+    answers = view.opt.records(judgements=view.only_judged, aside=False)
+    told = [record for record in answers if record.ended and record.failed is None]
+    each = seconds_each(told)
+    left = 0 if goal.readings is None else max(goal.readings - view.answers, 0)
+    if goal.readings is not None:
+        said.append(f"{view.answers} of {goal.readings}" + ("" if left else ", all of the budget"))
+    if each:
+        said.append(_rate(each))
+    if left and each:
+        last = max(datetime.fromisoformat(record.ended) for record in told if record.ended)
+        said.append(f"{counted(left)} left, until about {_until(last + timedelta(seconds=left * each))}")
+    elif left:
+        said.append(f"{counted(left)} left")
+    if goal.eps is not None:
+        said.append(_bound(view, goal.eps))
+    return said
+
+
+def _bound(view: View, eps: float) -> str:
+    claim, wanted = view.best.overall, amount(eps, view.unit)
+    if view.best.certifies(eps, audit=view.goal.audit):
+        return f"the bound of {wanted} is reached"
+    if claim.bound <= eps:
+        return f"the bound of {wanted} is reached by estimate: an audit makes sure"
+    now = "there is none yet" if math.isinf(claim.bound) else f"it is {amount(claim.bound, view.unit)}"
+    return f"a bound of {wanted} is wanted, {now}"
+
+
+def _rate(seconds: float) -> str:
+    """Return how often something is read.
+
+    Example:
+        >>> _rate(30.0), _rate(90.0), _rate(4000.0), _rate(0.25)
+        ('2 a minute', 'one in 1.5 min', 'one in 1.1 h', '4 a second')
+    """
+    if seconds < 60:
+        return f"{1 / seconds:.2g} a second" if seconds <= 1 else f"{60 / seconds:.2g} a minute"
+    return f"one in {seconds / 60:.2g} min" if seconds < 3600 else f"one in {seconds / 3600:.2g} h"
+
+
+def _until(when: datetime) -> str:
+    """Return a time of the day, with the day if that is another one."""
+    local, now = when.astimezone(), datetime.now().astimezone()
+    return local.strftime("%H:%M" if local.date() == now.date() else "%a %d %b %H:%M")
+
+
+PROGRESS = PagePanel(
+    "progress",
+    """Progress <small><span class="key reading">●</span> reading without drift
+<span class="key estimate">━</span> best so far <span class="key leader">●</span> recommended</small>""",
+    lambda view: {"chart": progress_chart(view), "far": remaining(view)},
+    """{% if far %}<p class="far">{{ far | join("; ") }}.</p>{% endif %}
+{% if chart %}{{ chart | safe }}{% else %}<p class="none">Nothing was read yet.</p>{% endif %}""",
+)

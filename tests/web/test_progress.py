@@ -1,0 +1,59 @@
+"""How far a study is: budget, rate, end and bound, and what happens when there is enough."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from served import begun, value_at
+from test_drawings import viewed
+from test_station import until
+
+import equipoise as eq
+from equipoise.runners import Goal
+from equipoise.web import panels
+from equipoise.web.automatic import Automatic
+from equipoise.web.means import Means
+from equipoise.web.panels.progress import progress_chart, remaining, seconds_each
+from equipoise.web.station import Station
+
+
+def test_how_far_it_is(tmp_path):
+    opt = begun(tmp_path / "study.jsonl", readings=6)
+    said = remaining(viewed(opt, Goal(readings=8, eps=0.2)))
+    assert said[0] == "6 of 8"
+    assert said[1].endswith(" a second")
+    assert said[2].startswith("2 readings left, until about ")
+    assert said[3].startswith("a bound of 0.20 nA is wanted, ")
+    assert remaining(viewed(opt, Goal(readings=6)))[0] == "6 of 6, all of the budget"
+    assert remaining(viewed(eq.Optimizer(opt.space, rng=0))) == []
+
+
+def test_the_rate_is_that_of_the_last_readings_whatever_the_lunch_break(tmp_path):
+    record, at = begun(tmp_path / "study.jsonl", readings=1).records()[0], datetime(2026, 1, 1, tzinfo=UTC)
+    seconds = [0, 30, 60, 90, 4000, 4030, 4060]
+    records = [replace(record, ended=(at + timedelta(seconds=each)).isoformat()) for each in seconds]
+    assert seconds_each(records) == 30.0
+    assert seconds_each(records[:2]) is None
+
+
+def test_a_study_without_readings_has_no_chart(tmp_path):
+    assert progress_chart(viewed(begun(tmp_path / "study.jsonl"))) == ""
+    assert panels.PANELS[1].name == "progress"  # what people look at first
+
+
+@pytest.mark.parametrize("goal", [Goal(readings=4), Goal(eps=1e9, audit=False)], ids=["budget", "bound"])
+def test_a_program_pauses_when_there_is_enough_and_goes_on_if_it_is_told_to(tmp_path, goal):
+    begun(tmp_path / "study.jsonl", readings=2)
+    station = Station(tmp_path / "study.jsonl", machine=True, means=Means(goal))
+    automatic = Automatic(station, lambda trial: {"value": value_at(trial.x)})
+    automatic.start()
+    try:
+        until(lambda: station.mode == "pause")
+        enough = station.opt.readings
+        why = station.opt.study.settings[-1].why
+        station.opt.study.set("mode", "automatic")
+        until(lambda: station.opt.readings > enough)
+    finally:
+        automatic.stop()
+    assert why == ("the budget of 4 is spent" if goal.readings else "the bound of 1e+09 is reached")
+    assert enough == 4 or goal.readings is None
