@@ -111,7 +111,7 @@ def test_one_moves_at_a_time_and_the_others_may_look(station, stands):
     do(slow, do="ask")
     mover = threading.Thread(target=do, args=(slow,), kwargs={"do": "set", "trial": 2})
     mover.start()
-    until(slow._moving.locked)
+    until(slow.machinist._moving.locked)
     begun_at = time.monotonic()
     assert slow.now().question.number == 2
     with pytest.raises(RefusedError, match="being set by somebody else"):

@@ -121,7 +121,7 @@ def dialed(where: str, station: Station, given: Fields) -> None:
         raise RefusedError(f"What is {where} has changed meanwhile: look again. Nothing was written.")
     if station.means.set is not None:
         _must_be_by_hand(station)
-        station.move(way(station.opt.study.setup, station.stands, x))
+        station.machinist.move(way(station.opt.study.setup, station.stands, x))
     with station.turn():
         station.opt.study.note(f"dialed in: {where}", x=x)
 
@@ -132,7 +132,7 @@ def set_trial(station: Station, given: Fields) -> None:
         record = _asked(station, given)
         _must_be_open(station, record, None)
     _must_be_by_hand(station)
-    station.move([record.x], record.trial)
+    station.machinist.move([record.x], record.trial)
 
 
 def _must_be_by_hand(station: Station) -> None:

@@ -90,7 +90,7 @@ class Automatic:
         """Pause once when there is enough; return whether it did."""
         if self._reached or self.station.mode != "automatic":
             return False
-        why = self.station.enough()
+        why = _enough(self.station)
         self._reached = bool(why)
         if why:
             set_mode(self.station, "pause", why)
@@ -100,7 +100,7 @@ class Automatic:
         """Measure a trial and tell it; return whether there was a reading."""
         try:
             if self.station.means.set is not None:
-                self.station.move([trial.x], trial.id)
+                self.station.machinist.move([trial.x], trial.id)
             told = self._measure(trial)
             self.station.opt.tell(trial, **told, refit=False)
             self.station.refit()  # the page need not wait for it, as it would inside of `tell`
@@ -127,3 +127,16 @@ class Automatic:
         self.station.opt.study.follow()
         if trial.id in self.station.opt.study.open_trials:  # else somebody has told it meanwhile
             self.station.opt.tell(trial, failed=reason)
+
+
+def _enough(station: Station) -> str:
+    """Return why there is enough, in words; empty if there is not, or no goal."""
+    goal, opt = station.means.goal, station.opt
+    with station.turn():
+        if goal.spent(opt):
+            return f"the budget of {goal.readings} is spent"
+        try:
+            reached = bool(opt.readings) and goal.certified(opt, station.context)
+        except RuntimeError as error:  # no audit within limits
+            return str(error)
+    return f"the bound of {goal.eps:g} is reached" if reached else ""

@@ -1,10 +1,12 @@
 """What a server has besides the study: a goal, and what sets the machine."""
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
-from equipoise.runners import Goal
+from equipoise.runners import Goal, StoppedError
 
 
 @dataclass(frozen=True)
@@ -27,3 +29,52 @@ class Means:
 
 
 NOTHING = Means()
+
+
+class Machinist:
+    """Sets the machine of a study, one move at a time.
+
+    Args:
+        put: Takes a setting, and raises an exception if that fails; `None` if nothing sets the machine.
+
+    Attributes:
+        dialed: The trial to which the machine was set last, and when; `None` if it was moved elsewhere since.
+    """
+
+    def __init__(self, put: Callable[[Any], object] | None) -> None:
+        self._put = put
+        self.dialed: tuple[int, str] | None = None
+        self._moving = threading.Lock()
+
+    def move(self, points: Sequence[Any], trial: int | None = None) -> None:
+        """Set the machine to one setting after the other; nobody else who looks or tells waits for it.
+
+        Args:
+            points: The settings.
+            trial: The trial that the last one is of.
+
+        Raises:
+            RuntimeError: The machine is being set by somebody else, or could not be set.
+        """
+        if self._put is None:
+            raise RuntimeError("nothing sets the machine here: `equipoise serve STUDY --set COMMAND`")
+        if not self._moving.acquire(blocking=False):
+            raise RuntimeError("the machine is being set by somebody else: look again")
+        try:
+            self.dialed = None
+            for k, x in enumerate(points):
+                self._set(x, f" at step {k + 1} of {len(points)}" if len(points) > 1 else "")
+            if trial is not None:
+                self.dialed = trial, f"{datetime.now().astimezone():%H:%M:%S}"
+        finally:
+            self._moving.release()
+
+    def _set(self, x: Any, where: str) -> None:
+        assert self._put is not None
+        try:
+            self._put(x)
+        except StoppedError:  # the server ends: the trial waits
+            raise
+        except Exception as error:  # whatever it did: it is said on the page, or is the reason of a trial
+            said = str(error) or type(error).__name__
+            raise RuntimeError(f"the machine could not be set{where}: {said}; look where it stands") from error

@@ -4,10 +4,9 @@ Every change goes through the log, by the same doors as those of the shell: see 
 """
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +14,11 @@ from equipoise.data import Trial
 from equipoise.log import LogError
 from equipoise.optimizer import resume
 from equipoise.plots import series
-from equipoise.runners import StoppedError
 from equipoise.spaces import printable
 from equipoise.study import Record, unit_of
 from equipoise.web.forms import AnswerForm, answer_form
 from equipoise.web.known import Known, Viewer, ignore_notice, size_of
-from equipoise.web.means import NOTHING, Means
+from equipoise.web.means import NOTHING, Machinist, Means
 from equipoise.web.now import Mode, Now, contexts, mode_of, now
 from equipoise.web.panels import PANELS
 from equipoise.web.questions import Sitting, open_here, seated
@@ -41,7 +39,7 @@ class Station:
         opt: The study.
         busy: Whether that program measures.
         trouble: What keeps it from measuring, such as a full disk.
-        dialed: The trial to which the machine was set from here, and when; `None` if it was set elsewhere since.
+        machinist: Who sets the machine from here.
     """
 
     def __init__(
@@ -56,8 +54,7 @@ class Station:
         self.path, self.worker, self.machine, self.context, self.means = path, worker, machine, context, means
         self.busy = False
         self.trouble = ""
-        self.dialed: tuple[int, str] | None = None
-        self._moving = threading.Lock()
+        self.machinist = Machinist(means.set)
         self.opt = resume(path, notify=ignore_notice)  # what `tell` returns is shown
         self.sitting = sitting if sitting is not None or machine else seated(self.opt)
         if self.sitting is not None:
@@ -82,7 +79,7 @@ class Station:
     def now(self, judge: str | None = None) -> Now:
         """Return what is to be done now, by a judge who has said a name if pairs are judged."""
         with self.turn():
-            key = (self._followed, self.busy, self.trouble, self.dialed)
+            key = (self._followed, self.busy, self.trouble, self.machinist.dialed)
             made = self._now.get(judge)
             if made is None or made[0] != key:
                 found = now(self.opt, self.worker, self.machine, self.busy, self._seat(judge))
@@ -93,42 +90,9 @@ class Station:
 
     def _reached_by(self, found: Now) -> dict[str, Any]:
         """Return whether the machine can be set from here, and when it was set to the trial that is open."""
-        at = self.dialed
+        at = self.machinist.dialed
         here = at is not None and found.question is not None and found.question.number == at[0]
         return {"settable": self.means.set is not None, "dialed": at[1] if here and at is not None else ""}
-
-    def move(self, points: Sequence[Any], trial: int | None = None) -> None:
-        """Set the machine to one setting after the other; nobody else who looks or tells waits for it.
-
-        Args:
-            points: The settings.
-            trial: The trial that the last one is of.
-
-        Raises:
-            RuntimeError: The machine is being set by somebody else, or could not be set.
-        """
-        if self.means.set is None:
-            raise RuntimeError("nothing sets the machine here: `equipoise serve STUDY --set COMMAND`")
-        if not self._moving.acquire(blocking=False):
-            raise RuntimeError("the machine is being set by somebody else: look again")
-        try:
-            self.dialed = None
-            for k, x in enumerate(points):
-                self._set(x, f" at step {k + 1} of {len(points)}" if len(points) > 1 else "")
-            if trial is not None:
-                self.dialed = trial, f"{datetime.now().astimezone():%H:%M:%S}"
-        finally:
-            self._moving.release()
-
-    def _set(self, x: Any, where: str) -> None:
-        assert self.means.set is not None
-        try:
-            self.means.set(x)
-        except StoppedError:  # the server ends: the trial waits
-            raise
-        except Exception as error:  # whatever it did: it is said on the page, or is the reason of a trial
-            said = str(error) or type(error).__name__
-            raise RuntimeError(f"the machine could not be set{where}: {said}; look where it stands") from error
 
     def known(self) -> Known:
         """Return what is known; computed once after each change, and nobody who enters a reading waits for it."""
@@ -196,18 +160,6 @@ class Station:
         unsaid = contexts(self.opt) and self.context is None
         with suppress(TypeError, ValueError) if unsaid else nullcontext():  # a half that waits needs no context
             self.hand_out(None, judge)
-
-    def enough(self) -> str:
-        """Return why there is enough, in words; empty if there is not, or no goal."""
-        goal = self.means.goal
-        with self.turn():
-            if goal.spent(self.opt):
-                return f"the budget of {goal.readings} is spent"
-            try:
-                reached = bool(self.opt.readings) and goal.certified(self.opt, self.context)
-            except RuntimeError as error:  # no audit within limits
-                return str(error)
-        return f"the bound of {goal.eps:g} is reached" if reached else ""
 
     def next_trial(self) -> Trial | None:
         """Return the trial that the program is to measure, which is busy from now on; `None` if it is not its turn."""
