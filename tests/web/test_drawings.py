@@ -7,8 +7,8 @@ import pytest
 
 import equipoise as eq
 from equipoise.plots import series
-from equipoise.runners import Goal
 from equipoise.web import View
+from equipoise.web.means import Goal
 from equipoise.web.panels.drawings import certificate_chart, estimate_charts, readings_chart
 from equipoise.web.panels.progress import progress_chart
 from equipoise.web.panels.svg import Axis, Chart, around

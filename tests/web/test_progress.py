@@ -1,5 +1,6 @@
 """How far a study is: budget, rate, end and bound, and what happens when there is enough."""
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -9,22 +10,20 @@ from test_drawings import viewed
 from test_station import until
 
 import equipoise as eq
-from equipoise.runners import Goal
 from equipoise.web import panels
 from equipoise.web.automatic import Automatic
-from equipoise.web.means import Means
+from equipoise.web.means import Goal, Means
 from equipoise.web.panels.progress import progress_chart, remaining, seconds_each
 from equipoise.web.station import Station
 
 
 def test_how_far_it_is(tmp_path):
     opt = begun(tmp_path / "study.jsonl", readings=6)
-    said = remaining(viewed(opt, Goal(readings=8, eps=0.2)))
-    assert said[0] == "6 of 8"
-    assert said[1].endswith(" a second")
-    assert said[2].startswith("2 readings left, until about ")
-    assert said[3].startswith("a bound of 0.20 nA is wanted, ")
-    assert remaining(viewed(opt, Goal(readings=6)))[0] == "6 of 6, all of the budget"
+    said, bound = remaining(viewed(opt, Goal(readings=8, eps=0.2)))
+    assert re.fullmatch(r"6 of 8; [\d.e+]+ a second; 2 readings left, until about .*\.", said)
+    assert "0.2" in bound
+    assert remaining(viewed(opt, Goal(eps=1e9, audit=False)))[-1] == "The bound of 1.0e+09 nA is reached."
+    assert remaining(viewed(opt, Goal(readings=6)))[0].startswith("6 of 6, all of the budget; ")
     assert remaining(viewed(eq.Optimizer(opt.space, rng=0))) == []
 
 

@@ -11,7 +11,7 @@ import click
 from equipoise.cli.common import AUDIT, CONTEXT, EPS, command, context_of, noted, opened
 from equipoise.cli.interrupting import interruptible
 from equipoise.likelihoods import CHECK_EVERY
-from equipoise.runners import Goal, Launcher, Program
+from equipoise.runners import Launcher, Program
 
 EXAMPLES = """equipoise serve study.jsonl                         readings are entered in a browser
 equipoise serve study.jsonl -- ./measure.sh         a program measures, people watch and take over
@@ -102,7 +102,7 @@ def _serve(
 ) -> None:
     try:
         from equipoise.web.beginning import begin_demo
-        from equipoise.web.means import Means
+        from equipoise.web.means import Goal, Means
         from equipoise.web.questions import Sitting
         from equipoise.web.server import Binding, Server, measuring
         from equipoise.web.studies import Studies

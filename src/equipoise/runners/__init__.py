@@ -1,7 +1,6 @@
 """The user's programs and functions: each is run for a trial, and its reading is read.
 
 program           the program of a study, and the reading that it prints
-goal              when a study has enough readings, or a bound
 launcher          starts programs through a process that ends them if this one ends
 launcher_process  that process
 reaching          a bound that a study is to reach
@@ -11,7 +10,6 @@ on_executor       the same function, measured by an executor: processes, a clust
 user_function     the function that `Optimizer.run` is given
 """
 
-from equipoise.runners.goal import Goal
 from equipoise.runners.launcher import Ended, Launcher, LauncherError, Order, StoppedError
 from equipoise.runners.on_executor import OnExecutor, places
 from equipoise.runners.program import FailedError, Program, json_line, reading, status
@@ -29,7 +27,6 @@ __all__ = [
     "FailedError",
     "Failures",
     "GitError",
-    "Goal",
     "Launcher",
     "LauncherError",
     "OnExecutor",

@@ -14,7 +14,7 @@ import numpy as np
 
 from equipoise.data import Trial
 from equipoise.log import LogError
-from equipoise.runners import StoppedError, only_one
+from equipoise.runners import Reaching, StoppedError, only_one
 from equipoise.web.actions import set_mode
 from equipoise.web.station import Station
 
@@ -47,6 +47,7 @@ class Automatic:
         self.station, self._measure, self._end = station, measure, end
         self.ended: int | None = None
         self._reached = False  # who lets it go on after the goal goes on without one
+        self._reaching: Reaching | None = None
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._alone: AbstractContextManager[None] = only_one(station.path, station.worker)
@@ -90,11 +91,23 @@ class Automatic:
         """Pause once when there is enough; return whether it did."""
         if self._reached or self.station.mode != "automatic":
             return False
-        why = _enough(self.station)
+        why = self._why()
         self._reached = bool(why)
         if why:
             set_mode(self.station, "pause", why)
         return self._reached
+
+    def _why(self) -> str:
+        """Return why there is enough, in words; empty if there is not, or no goal."""
+        station, goal = self.station, self.station.means.goal
+        opt = station.opt
+        with station.turn():
+            if goal.readings is not None and opt.readings >= goal.readings:
+                return f"the budget of {goal.readings} is spent"
+            if self._reaching is None:
+                self._reaching = Reaching(opt, goal.eps, goal.readings, goal.audit, station.context)
+            reached = bool(opt.readings) and self._reaching.reached()
+        return f"the bound of {goal.eps:g} is reached" if reached else ""
 
     def _measured(self, trial: Trial) -> bool:
         """Measure a trial and tell it; return whether there was a reading."""
@@ -127,16 +140,3 @@ class Automatic:
         self.station.opt.study.follow()
         if trial.id in self.station.opt.study.open_trials:  # else somebody has told it meanwhile
             self.station.opt.tell(trial, failed=reason)
-
-
-def _enough(station: Station) -> str:
-    """Return why there is enough, in words; empty if there is not, or no goal."""
-    goal, opt = station.means.goal, station.opt
-    with station.turn():
-        if goal.spent(opt):
-            return f"the budget of {goal.readings} is spent"
-        try:
-            reached = bool(opt.readings) and goal.certified(opt, station.context)
-        except RuntimeError as error:  # no audit within limits
-            return str(error)
-    return f"the bound of {goal.eps:g} is reached" if reached else ""

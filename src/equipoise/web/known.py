@@ -19,8 +19,8 @@ from equipoise.answer import Recommendation, counted
 from equipoise.log import LogError
 from equipoise.optimizer import Optimizer, resume
 from equipoise.plots import series
-from equipoise.runners import Goal
 from equipoise.spaces import Space, printable
+from equipoise.web.means import Goal
 
 PAST_BOUNDS = 12
 """Numbers of readings at which the certificate of an older study is computed anew, in the background."""

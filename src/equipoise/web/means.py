@@ -6,7 +6,22 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from equipoise.runners import Goal, StoppedError
+from equipoise.runners import StoppedError
+
+
+@dataclass(frozen=True)
+class Goal:
+    """When there is enough.
+
+    Attributes:
+        readings: The budget: readings, or judgements where pairs are judged; `None` for no end.
+        eps: The bound on what is left to gain; `None` for any.
+        audit: Whether that bound must be audited, or an estimate will do.
+    """
+
+    readings: int | None = None
+    eps: float | None = None
+    audit: bool = True
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from statistics import median
 
-from equipoise.answer import amount, counted
+from equipoise.answer import amount, counted, expected
 from equipoise.plots import series
 from equipoise.spaces import labeled
 from equipoise.study import Record
@@ -54,8 +54,8 @@ def seconds_each(records: Sequence[Record]) -> float | None:
 
 
 def remaining(view: View) -> list[str]:
-    """Return how far it is: answers of the budget, the rate and the end, and the bound beside the one wanted."""
-    goal, said = view.goal, []
+    """Return how far it is, in sentences: answers of the budget, the rate and the end; the bound that is wanted."""
+    goal, said, bound = view.goal, list[str](), list[str]()
     answers = view.opt.records(judgements=view.only_judged, aside=False)
     told = [record for record in answers if record.ended and record.failed is None]
     each = seconds_each(told)
@@ -70,18 +70,15 @@ def remaining(view: View) -> list[str]:
     elif left:
         said.append(f"{counted(left)} left")
     if goal.eps is not None:
-        said.append(_bound(view, goal.eps))
-    return said
+        bound = [_bound(view, goal.eps, None if goal.readings is None else left)]
+    return [*(["; ".join(said) + "."] if said else []), *bound]
 
 
-def _bound(view: View, eps: float) -> str:
-    claim, wanted = view.best.overall, amount(eps, view.unit)
+def _bound(view: View, eps: float, left: int | None) -> str:
+    """Return whether the bound that is wanted is reached, or when that is expected, in a sentence."""
     if view.best.certifies(eps, audit=view.goal.audit):
-        return f"the bound of {wanted} is reached"
-    if claim.bound <= eps:
-        return f"the bound of {wanted} is reached by estimate: an audit makes sure"
-    now = "there is none yet" if math.isinf(claim.bound) else f"it is {amount(claim.bound, view.unit)}"
-    return f"a bound of {wanted} is wanted, {now}"
+        return f"The bound of {amount(eps, view.unit)} is reached."
+    return expected(view.best, eps, left)
 
 
 def _rate(seconds: float) -> str:
@@ -107,6 +104,6 @@ PROGRESS = PagePanel(
     """Progress <small><span class="key reading">●</span> reading without drift
 <span class="key estimate">━</span> best so far <span class="key leader">●</span> recommended</small>""",
     lambda view: {"chart": progress_chart(view), "far": remaining(view)},
-    """{% if far %}<p class="far">{{ far | join("; ") }}.</p>{% endif %}
+    """{% if far %}<p class="far">{{ far | join(" ") }}</p>{% endif %}
 {% if chart %}{{ chart | safe }}{% else %}<p class="none">Nothing was read yet.</p>{% endif %}""",
 )
