@@ -8,7 +8,7 @@ import pytest
 import equipoise as eq
 from equipoise.plots import series
 from equipoise.web import View
-from equipoise.web.means import Goal
+from equipoise.web.means import Target
 from equipoise.web.panels.drawings import certificate_chart, estimate_charts, readings_chart
 from equipoise.web.panels.progress import progress_chart
 from equipoise.web.panels.svg import Axis, Chart, around
@@ -26,7 +26,7 @@ STUDIES = {
 
 
 def viewed(opt, goal=None):
-    return View(opt, opt.recommend(), start=series.start_of(opt), bounds={}, goal=goal or Goal())
+    return View(opt, opt.recommend(), start=series.start_of(opt), bounds={}, goal=goal or Target())
 
 
 @pytest.mark.parametrize("name", STUDIES)

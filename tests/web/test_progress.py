@@ -12,18 +12,18 @@ from test_station import until
 import equipoise as eq
 from equipoise.web import panels
 from equipoise.web.automatic import Automatic
-from equipoise.web.means import Goal, Means
+from equipoise.web.means import Means, Target
 from equipoise.web.panels.progress import progress_chart, remaining, seconds_each
 from equipoise.web.station import Station
 
 
 def test_how_far_it_is(tmp_path):
     opt = begun(tmp_path / "study.jsonl", readings=6)
-    said, bound = remaining(viewed(opt, Goal(readings=8, eps=0.2)))
+    said, bound = remaining(viewed(opt, Target(readings=8, eps=0.2)))
     assert re.fullmatch(r"6 of 8; [\d.e+]+ a second; 2 readings left, until about .*\.", said)
     assert "0.2" in bound
-    assert remaining(viewed(opt, Goal(eps=1e9, audit=False)))[-1] == "The bound of 1.0e+09 nA is reached."
-    assert remaining(viewed(opt, Goal(readings=6)))[0].startswith("6 of 6, all of the budget; ")
+    assert remaining(viewed(opt, Target(eps=1e9, audit=False)))[-1] == "The bound of 1.0e+09 nA is reached."
+    assert remaining(viewed(opt, Target(readings=6)))[0].startswith("6 of 6, all of the budget; ")
     assert remaining(viewed(eq.Optimizer(opt.space, rng=0))) == []
 
 
@@ -40,7 +40,7 @@ def test_a_study_without_readings_has_no_chart(tmp_path):
     assert panels.PANELS[1].name == "progress"  # what people look at first
 
 
-@pytest.mark.parametrize("goal", [Goal(readings=4), Goal(eps=1e9, audit=False)], ids=["budget", "bound"])
+@pytest.mark.parametrize("goal", [Target(readings=4), Target(eps=1e9, audit=False)], ids=["budget", "bound"])
 def test_a_program_pauses_when_there_is_enough_and_goes_on_if_it_is_told_to(tmp_path, goal):
     begun(tmp_path / "study.jsonl", readings=2)
     station = Station(tmp_path / "study.jsonl", machine=True, means=Means(goal))

@@ -102,7 +102,7 @@ def _serve(
 ) -> None:
     try:
         from equipoise.web.beginning import begin_demo
-        from equipoise.web.means import Goal, Means
+        from equipoise.web.means import Means, Target
         from equipoise.web.questions import Sitting
         from equipoise.web.server import Binding, Server, measuring
         from equipoise.web.studies import Studies
@@ -129,7 +129,7 @@ def _serve(
         raise click.UsageError("--blind, --numbers and --show are for --judge and --judges")
     sitting = Sitting(judge, int(steps), blind, show, numbers, check_every) if judging else None
     setter = Program(_words(setting), stdin, timeout, launcher=Launcher(noted)) if setting is not None else None
-    means = Means(Goal(readings, eps, audit), None if setter is None else setter.apply)
+    means = Means(Target(readings, eps, audit), None if setter is None else setter.apply)
     studies = Studies(study, worker, measure is not None, present, sitting, means)
     try:
         station = None if studies.only is None else studies.station(studies.only)

@@ -51,7 +51,7 @@ def _levels(opt: Optimizer, best: Recommendation) -> tuple[FloatArray, FloatArra
 
 
 @dataclass(frozen=True)
-class Progress:
+class Gains:
     """How much better than the start each reading was, with the drift taken out; also if f is minimized, up is better.
 
     Attributes:
@@ -68,7 +68,7 @@ class Progress:
     modeled: bool
 
 
-def progress(opt: Optimizer, best: Recommendation, start: Any) -> Progress:
+def progress(opt: Optimizer, best: Recommendation, start: Any) -> Gains:
     """Return how much better than the start each reading was, with the drift taken out.
 
     Args:
@@ -87,7 +87,7 @@ def progress(opt: Optimizer, best: Recommendation, start: Any) -> Progress:
     outcomes, offset = _levels(opt, best)
     gain = sign * (outcomes - offset)[kept] + mean[0] - first
     modeled = opt.study.belief.offsets(points[0]) is not None
-    return Progress(kept + 1.0, gain, np.maximum.accumulate(at - first), modeled)
+    return Gains(kept + 1.0, gain, np.maximum.accumulate(at - first), modeled)
 
 
 def start_of(opt: Optimizer) -> Any:

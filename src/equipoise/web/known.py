@@ -20,7 +20,7 @@ from equipoise.log import LogError
 from equipoise.optimizer import Optimizer, resume
 from equipoise.plots import series
 from equipoise.spaces import Space, printable
-from equipoise.web.means import Goal
+from equipoise.web.means import Target
 
 PAST_BOUNDS = 12
 """Numbers of readings at which the certificate of an older study is computed anew, in the background."""
@@ -52,7 +52,7 @@ class View:
     bounds: Mapping[int, float] = field(default_factory=dict)
     blind: bool = False
     several: bool = False
-    goal: Goal = field(default_factory=Goal)
+    goal: Target = field(default_factory=Target)
 
     @property
     def answers(self) -> int:
@@ -161,7 +161,7 @@ class Viewer:
         revision: A number that differs if more is known of the past, though nothing was written.
     """
 
-    def __init__(self, path: Path, panels: Sequence[PagePanel], blind: bool, several: bool, goal: Goal) -> None:
+    def __init__(self, path: Path, panels: Sequence[PagePanel], blind: bool, several: bool, goal: Target) -> None:
         self._path, self._panels, self._blind, self._several, self._goal = path, panels, blind, several, goal
         self.revision = 0
         self._lock = threading.Lock()

@@ -10,7 +10,7 @@ from equipoise.runners import StoppedError
 
 
 @dataclass(frozen=True)
-class Goal:
+class Target:
     """When there is enough.
 
     Attributes:
@@ -35,11 +35,11 @@ class Means:
 
     Example:
         >>> stands = []
-        >>> Means(Goal(readings=80), set=stands.append).goal.readings
+        >>> Means(Target(readings=80), set=stands.append).goal.readings
         80
     """
 
-    goal: Goal = field(default_factory=Goal)
+    goal: Target = field(default_factory=Target)
     set: Callable[[Any], object] | None = None
 
 
