@@ -260,3 +260,26 @@ def test_an_interrupt_keeps_the_study(tmp_path):
     assert "Traceback" not in err
     assert re.search(r"Best: n = \d, after \d+ readings\n(Not verified|The start is best)", out)
     assert eq.resume(log).readings >= 3
+
+
+def test_choices_may_have_commas_and_a_start_several_settings():
+    template = parsed("run --mode {mode=fast,safe} --odd {odd=a,b|c} -n {n=1..9}")
+    assert template.parameters["mode"].options == ("fast", "safe")
+    assert template.parameters["odd"].options == ("a,b", "c")
+    for text in ("mode=safe odd=a,b n=3", "mode=safe, odd=a,b,n=3"):
+        assert template.start([text]) == {"mode": "safe", "odd": "a,b", "n": 3}
+
+
+def test_setup_warmup_and_prepare_run_where_they_should(tmp_path):
+    said = tmp_path / "said"
+    add = f"echo {{}} >> {said}"
+    hooks = ["--setup", add.format("s"), "--prepare", add.format("p{n}"), "--warmup", 2]
+    command = f"{add.format('r{n=1..4}')}; echo {{n}}"
+    data = invoke("tune", command, "--metric", "reading", "--readings", 6, "--time", "60s", "--start", "n=4", *hooks,
+                  "--seed", 0, "--json").data  # fmt: skip
+    lines = said.read_text().split()
+    assert lines[:7] == ["s", "p4", "r4", "p4", "r4", "p4", "r4"]
+    assert [line[1:] for line in lines[1::2]] == [line[1:] for line in lines[2::2]]
+    assert lines.count("s") == 1
+    assert data["x"]["n"] == 1
+    assert data["verified"]["rounds"] >= 6

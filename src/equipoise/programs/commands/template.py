@@ -32,8 +32,8 @@ class Template:
         Space(level=Int(1, 9), mode=Choice(['fast', 'safe']))
         >>> template.command({"level": 3, "mode": "safe"})
         'gzip -3 --mode safe -3'
-        >>> template.start(["level=2"])
-        {'level': 2, 'mode': 'fast'}
+        >>> template.start(["level=2 mode=safe"])
+        {'level': 2, 'mode': 'safe'}
     """
 
     text: str
@@ -60,19 +60,24 @@ class Template:
 
     def command(self, x: Mapping[str, Any]) -> str:
         """Return the command line with settings in their places, where a shell takes each for itself: see `quoted`."""
-        return PLACE.sub(lambda place: self._filled(place, x), self.text)
+        return self.filled(self.text, x)
 
-    def _filled(self, place: re.Match[str], x: Mapping[str, Any]) -> str:
+    def filled(self, text: str, x: Mapping[str, Any]) -> str:
+        """Return another command line with settings in the places that it has."""
+        return PLACE.sub(lambda place: self._filled(place, x, text), text)
+
+    def _filled(self, place: re.Match[str], x: Mapping[str, Any], text: str) -> str:
         if place[1] not in self.parameters:
             return place[0]
         try:
-            return quoted(str(x[place[1]]), self.text[: place.start()])
+            return quoted(str(x[place[1]]), text[: place.start()])
         except ValueError as error:
             raise ValueError(f"{place[1]}: {error}") from None
 
     def start(self, given: Sequence[str]) -> dict[str, Any]:
-        """Return the present setting: what is given as NAME=VALUE, else the first option or the middle."""
-        pairs = dict(word.partition("=")[::2] for word in given)
+        """Return the present setting: what is given as NAME=VALUE, one or more a text; else the first or the middle."""
+        between = re.compile(rf"[\s,]+(?=(?:{'|'.join(map(re.escape, self.parameters))})=)")
+        pairs = dict(word.partition("=")[::2] for text in given for word in between.split(text.strip()))
         unknown = sorted(set(pairs) - set(self.parameters))
         if unknown:
             raise ValueError(f"--start must name parameters of the command line, got {', '.join(unknown)}")
@@ -145,7 +150,7 @@ def _number(name: str, spec: str) -> tuple[Float | Int, float | None]:
 
 
 def _choice(name: str, spec: str) -> Choice:
-    options = spec.split("|")
+    options = spec.split("|" if "|" in spec else ",")
     if len(options) < 2 or len(set(options)) < len(options) or not all(options):
         rule = f"{{{name}=ONE|OTHER}}, or as a number {{{name}=LOW..HIGH}}"
         raise ValueError(f"a choice must be declared as {rule}, got {{{name}={spec}}}")

@@ -23,14 +23,18 @@ from equipoise.programs.commands.measuring import Bench, Job, blame, measure
 from equipoise.programs.commands.metrics import KINDS
 from equipoise.programs.commands.processes import LAST, Programs, RunOptions
 from equipoise.programs.commands.template import Template, parsed
+from equipoise.programs.comparison_log import Execution
 from equipoise.programs.phrases import told
 from equipoise.programs.question import Question, Scale
 from equipoise.programs.rounds import Contest
 from equipoise.programs.verdict import Verdict
 from equipoise.runners import FailedError, LauncherError
 
-SEARCH = 0.75
-"""Of the time goes to the search; the rest verifies what it has found."""
+SEARCH, LEAST_SEARCH = 0.75, 0.5
+"""Of the time goes to the search; the rest verifies what it has found. It is up to half, if a quarter is few rounds."""
+
+VERIFYING_ROUNDS, SLACK = 7, 1.2
+"""Rounds of verification at least: fewer seldom decide. And how much longer than the first run a run may take."""
 
 PATIENCE_FACTOR, PATIENCE_SECONDS = 20.0, 1.0
 """A run has failed after this many times what the start takes, and a second, unless --timeout says something else."""
@@ -93,6 +97,9 @@ class Goal:
     metavar="TEXT",
     help="What must hold, such as 'threads * block <= 4096'; all of them.",
 )
+@click.option("-p", "--prepare", help="Run before each run of the program; settings have the same places.")
+@click.option("-s", "--setup", help="Run once before all.")
+@click.option("-w", "--warmup", type=click.IntRange(min=0), default=0, help="Runs of the start that do not count.")
 @click.option("--metric", type=click.Choice(list(KINDS)), default="wall", show_default=True, help="What counts.")
 @click.option("--higher", is_flag=True, help="Higher is better.")
 @click.option(
@@ -128,7 +135,7 @@ def tune(
     opt = _study(plan, goal, first, log, options["seed"])
     with interruptible():
         options = {**options, "ignore_failure": False}
-        early = _searched(opt, plan, goal, first, options, begun + SEARCH * seconds)
+        early = _searched(opt, plan, goal, first, options, begun, seconds)
         best, verdict = plan.settings(opt.recommend().x) if opt.readings else first, None
         if early is None and best != first:
             verdict, early = _verified(plan, goal, first, best, options, begun + seconds)
@@ -157,27 +164,55 @@ def _study(plan: Template, goal: Goal, first: Mapping[str, Any], log: Path | Non
 
 
 def _searched(
-    opt: Optimizer, plan: Template, goal: Goal, first: Mapping[str, Any], options: dict[str, Any], until: float
+    opt: Optimizer,
+    plan: Template,
+    goal: Goal,
+    first: Mapping[str, Any],
+    options: dict[str, Any],
+    begun: float,
+    seconds: float,
 ) -> KeyboardInterrupt | None:
     """Measure the start, then what the study asks for until the time is up; return what ended it too early."""
     try:
-        patience = _patience(plan, first, options)
-        options["timeout"] = options["timeout"] or patience
-        _search(opt, plan, goal, options, until)
+        wall = _started(plan, first, options)
+        options["timeout"] = options["timeout"] or PATIENCE_FACTOR * wall + PATIENCE_SECONDS
+        _search(opt, plan, goal, options, searched_until(begun, seconds, wall))
     except KeyboardInterrupt as early:
         click.echo("\nInterrupted; with --log the same command continues.", err=True)
         return early
     return None
 
 
-def _patience(plan: Template, first: Mapping[str, Any], options: Mapping[str, Any]) -> float:
-    """Run the start once; return how long a run may take."""
+def _started(plan: Template, first: Mapping[str, Any], options: Mapping[str, Any]) -> float:
+    """Run what comes before all, then the start, as often as said and once more; return how long that one took."""
     command = plan.command(first)
     with Programs(_how(options)) as programs:
         try:
-            return PATIENCE_FACTOR * programs.run("start", command).wall + PATIENCE_SECONDS
+            if options["setup"] is not None:
+                programs.do(options["setup"])
+            for _ in range(options["warmup"]):
+                _run(programs, plan, first, options)
+            return _run(programs, plan, first, options).wall
         except FailedError as error:
             raise click.ClickException(blame("the start", command, error)) from error
+
+
+def _run(programs: Programs, plan: Template, x: Mapping[str, Any], options: Mapping[str, Any]) -> Execution:
+    """Run the program with settings, after what prepares it."""
+    if options["prepare"] is not None:
+        programs.do(plan.filled(options["prepare"], x))
+    return programs.run("trial", plan.command(x))
+
+
+def searched_until(begun: float, seconds: float, wall: float) -> float:
+    """Return until when to search, such that enough rounds of verification are left.
+
+    Example:
+        >>> searched_until(0.0, 100.0, 0.1), round(searched_until(0.0, 100.0, 2.0), 1), searched_until(0.0, 100.0, 20.0)
+        (75.0, 66.4, 50.0)
+    """
+    rounds = 2 * VERIFYING_ROUNDS * SLACK * wall
+    return begun + max(min(SEARCH * seconds, seconds - rounds), LEAST_SEARCH * seconds)
 
 
 def _search(opt: Optimizer, plan: Template, goal: Goal, options: Mapping[str, Any], until: float) -> None:
@@ -186,20 +221,20 @@ def _search(opt: Optimizer, plan: Template, goal: Goal, options: Mapping[str, An
     with Programs(_how(options)) as programs, bar(opt, options["readings"]) as advance:
         programs.calibrate()
         while time.monotonic() < until and opt.readings < most:
-            failed = _failed(opt, plan, goal, programs)
+            failed = _failed(opt, plan, goal, programs, options)
             failures = 0 if failed is None else failures + 1
             advance(opt.readings)
             if failures == MOST_FAILURES:
                 raise FailingError(f"The program failed {failures} times in a row. At last {failed}")
 
 
-def _failed(opt: Optimizer, plan: Template, goal: Goal, programs: Programs) -> str | None:
+def _failed(opt: Optimizer, plan: Template, goal: Goal, programs: Programs, options: Mapping[str, Any]) -> str | None:
     """Measure one trial; return what has failed, if anything."""
     trial = opt.ask()
     x = plan.settings(trial.x)
     command = plan.command(x)
     try:
-        opt.tell(trial, goal.value(programs.run("trial", command)), x=x)
+        opt.tell(trial, goal.value(_run(programs, plan, x, options)), x=x)
     except FailedError as error:
         opt.tell(trial, failed=": ".join([str(error), *error.complaints.rstrip().splitlines()[-1:]])[:LONGEST_REASON])
         return blame("it", command, error)
@@ -227,7 +262,10 @@ def _verified(
     commands = {"start": plan.command(first), "best": plan.command(best)}
     seconds = max(until - time.monotonic(), 0.0)
     with Programs(_how(options)) as programs:
-        bench = Bench(Job(commands, min_rounds=1, seconds=seconds), {goal.metric: contest}, programs)
+        hook = options["prepare"]
+        prepare = {} if hook is None else {"start": plan.filled(hook, first), "best": plan.filled(hook, best)}
+        job = Job(commands, prepare=prepare, min_rounds=VERIFYING_ROUNDS, seconds=seconds)
+        bench = Bench(job, {goal.metric: contest}, programs)
         early = measure(bench, Live(sys.stderr, seconds))
     if isinstance(early, FailingError):
         early.show()
