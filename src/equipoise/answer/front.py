@@ -44,7 +44,7 @@ class FrontPoint:
 
     Example:
         >>> print(FrontPoint({"q1": 0.5}, {"flux": Difference(0.3, 0.2, 0.4, "estimate")}, 0.01))
-        q1 = 0.5000: flux +0.30 [0.20, 0.40] against the start
+        q1 = 0.5: flux +0.30 [0.20, 0.40] against the start
     """
 
     x: Any
