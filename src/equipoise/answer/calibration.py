@@ -1,4 +1,4 @@
-"""A bound that was calibrated on simulated studies, and what an audit would make of it (METHOD section 18).
+"""A bound that was calibrated on simulated studies, and what an audit would make of it (METHOD section 11).
 
     symbol   meaning                                                              shape
     q        pivot: 95 % quantile of the top of a function drawn from the belief  ()
@@ -76,7 +76,7 @@ class Calibrated:
         added = next((c for most, c in self.multipliers if knobs <= most + 0.5), math.inf)
         if readings < self.least_readings - 0.5:
             return math.inf
-        return math.exp(signs["pivot"] + _weighed(self.weights, signs) + added)  # METHOD section 18
+        return math.exp(signs["pivot"] + _weighed(self.weights, signs) + added)  # METHOD section 11
 
     def beyond(self, knobs: int) -> str:
         """Return why studies of this many knobs have no bound, if they have none."""

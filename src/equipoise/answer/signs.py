@@ -1,4 +1,4 @@
-"""Signs of how much more there may be to gain than the belief expects, by which a bound is calibrated (METHOD 18).
+"""Signs of how much more there may be to gain than the belief expects, by which a bound is calibrated (METHOD 11).
 
     symbol   meaning                                                        shape
     z        rivals of the leader                                           (m, d)

@@ -1,4 +1,4 @@
-"""The calibration of bounds, fitted to simulated studies (METHOD section 18).
+"""The calibration of bounds, fitted to simulated studies (METHOD section 11).
 
     symbol   meaning                                                          shape
     r        true regret of what was recommended                              (n,)
@@ -38,7 +38,7 @@ LEVEL, PENALTY = 0.95, 0.002
 """Share of rows in which the bound is to hold; weight of the absolute weights of standardized signs in the loss."""
 
 WORST_LEVEL, WORST_READINGS = 0.9, 40
-"""Share of rows of the worst family in which it is to hold with many knobs, from so many readings on."""
+"""Share of rows of the worst family in which it is to hold with many knobs, and from how many readings on."""
 
 LEAST_REGRET = 1e-5
 """Least regret, in standard deviations of f: it may be zero, and has a logarithm."""
