@@ -3,12 +3,17 @@
 import re
 import subprocess
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from equipoise.cli.main import main
+from equipoise.programs import Question, verdict_of
+from equipoise.programs.commands.comparing import decided_after, sooner
+from equipoise.programs.commands.exporting import Results
 from equipoise.programs.commands.metrics import EVENTS, Read, reads
 from equipoise.programs.commands.scanning import settings
+from equipoise.programs.comparison_log import Execution
 from equipoise.runners import FailedError
 from invoking import invoke
 
@@ -218,3 +223,25 @@ def test_revisions_that_are_none(repository):
     assert "git knows no revision 'nonsense'" in invoke("compare", "--git", "nonsense..main", "./bench", code=64).stderr
     said = invoke("compare", "--git", "main..HEAD", *READ, "--build", "touch built", "./bench", "-r", 1).stderr
     assert "Note: the revisions are the same commit" in said
+
+
+# --- another metric ------------------------------------------------------------------------------------------------
+
+
+def test_another_time_that_would_have_decided_is_named():
+    """Waiting hides in wall time what computing shows."""
+    rng = np.random.default_rng(0)
+    rounds = [
+        [Execution(arm, float(rng.exponential(1.0)) + 0.1, work, 0.01, None) for arm, work in (("a", 0.1), ("b", 0.2))]
+        for _ in range(20)
+    ]
+    runs = [run for each in rounds for run in each]
+    question = Question(("a", "b"), margin=0.01)
+    walls = [{run.arm: run.wall for run in each} for each in rounds]
+    wall = Results(("a", "b"), runs, {"wall": "time"}, {"wall": verdict_of(question, walls)})
+    after = decided_after(question, [{run.arm: run.cpu for run in each} for each in rounds])
+    assert 5 <= after <= 8
+    assert sooner(wall, rounds) == [f"Note: --metric cpu would have decided after {after} rounds."]
+    cpu = Results(("a", "b"), runs, {"cpu": "time"}, {"cpu": verdict_of(question, [{"a": 0.1, "b": 0.2}] * 20)})
+    assert sooner(cpu, rounds) == []
+    assert decided_after(question, []) is None

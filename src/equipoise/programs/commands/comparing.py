@@ -17,18 +17,18 @@ from equipoise.programs.commands.arranging import in_revisions, job, named, ques
 from equipoise.programs.commands.exporting import Results, say_all
 from equipoise.programs.commands.live import Live
 from equipoise.programs.commands.measuring import SHORT, Bench, Early, Job, measure
-from equipoise.programs.commands.metrics import EVENTS, kinds
+from equipoise.programs.commands.metrics import EVENTS, TIMES, kinds
 from equipoise.programs.commands.offered import BUDGET, CLAIM, EXPORTS, HOOKS, RUNNING, WHAT
 from equipoise.programs.commands.processes import Programs
 from equipoise.programs.commands.scanning import scanned, settings
 from equipoise.programs.commands.suite_report import as_junit, cases_of
 from equipoise.programs.commands.suite_session import suite_told
-from equipoise.programs.comparison_log import ComparisonLog
+from equipoise.programs.comparison_log import ComparisonLog, Execution
 from equipoise.programs.findings import FAILED, PASSED, UNDECIDED
 from equipoise.programs.phrases import amount
 from equipoise.programs.question import AGAIN, Question
 from equipoise.programs.rounds import Contest
-from equipoise.programs.sessions import over
+from equipoise.programs.sessions import over, verdict_of
 from equipoise.programs.verdict import Verdict
 from equipoise.runners import Revision, checked_out, ends
 
@@ -248,9 +248,37 @@ def _note(report: Results, bench: Bench, shell_cost: float, early: Early | None)
     if bench.rounds and more:
         each = statistics.median(sum(run.wall for run in runs) for runs in bench.rounds)
         notes.append(f"Note: {max(more)} more rounds take about {amount(max(more) * each, 'time')}: see --time.")
+    notes += sooner(report, bench.rounds)
     walls = {arm: statistics.median(run.wall for run in runs) for arm, runs in report.by_arm.items()}
     brief = [arm for arm, wall in walls.items() if wall < SHORT]
     if shell_cost and brief:
         cost = f"the start of the shell, {amount(shell_cost, 'time')}, is taken off, its noise is not"
         notes.append(f"Note: {', '.join(brief)}: less than 5 ms; {cost}. More exact: --shell none.")
     return "\n".join(notes)
+
+
+def sooner(report: Results, rounds: Sequence[Sequence[Execution]]) -> list[str]:
+    """Return which other time would have decided what is not decided, and after how many rounds."""
+    verdict = next(iter(report.verdicts.values()), None)
+    if verdict is None or verdict.decided or verdict.question.kind != "time":
+        return []
+    after = {}
+    for metric in (name for name in TIMES if name not in report.metrics):
+        values = [{run.arm: run.value(metric) for run in runs} for runs in rounds]
+        if all(value > 0 for each in values for value in each.values()):
+            after[metric] = decided_after(verdict.question, values)
+    found = {metric: n for metric, n in after.items() if n is not None}
+    best = min(found, key=lambda metric: found[metric], default=None)
+    return [] if best is None else [f"Note: --metric {best} would have decided after {found[best]} rounds."]
+
+
+def decided_after(question: Question, rounds: Sequence[Mapping[str, float]]) -> int | None:
+    """Return a number of rounds after which all is decided, by bisection; `None` if it is not after all of them."""
+    if not rounds or not verdict_of(question, rounds).decided:
+        return None
+    open_yet, decided = 0, len(rounds)
+    while decided - open_yet > 1:
+        middle = (open_yet + decided) // 2
+        is_decided = verdict_of(question, rounds[:middle]).decided
+        open_yet, decided = (open_yet, middle) if is_decided else (middle, decided)
+    return decided
