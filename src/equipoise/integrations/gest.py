@@ -40,8 +40,8 @@ class DuelGenerator(Generator):  # type: ignore[misc]
     failure: its duel is given up, with a `DuelGivenUp` warning, and nothing else is lost.
 
     Args:
-        vocs: One objective, to be minimized or maximized; continuous, discrete and contextual variables; constants; no
-            constraints.
+        vocs: Objectives, to be minimized or maximized; continuous, discrete and contextual variables; constants;
+            constraints, which are limits of what is measured.
         log: A file in which everything is kept. One that exists is taken up where it ends, with the parts it was begun
             with: points that were suggested and never read are suggested again.
         **parts: Arguments of `Optimizer`, such as `rng`, `offset` or `reduction`. With `seeds` each point says by its
@@ -104,12 +104,12 @@ class DuelGenerator(Generator):  # type: ignore[misc]
                 known.append((self._identified(i), row))
         asked = {record.trial: record.x for record in self.optimizer.records()} if self._problem.space.contexts else {}
         for i, row in sorted(known, key=itemgetter(0)):
-            value = self._problem.reading(row)
-            if value is None:
+            told = self._problem.reading(row)
+            if told is None:
                 self.optimizer.tell(i, failed=f"its {self._problem.objective} is {row.get(self._problem.objective)}")
             else:
                 at = self._problem.observed(asked[i], row) if asked else None
-                self.optimizer.tell(i, value, x=at, block=row.get("block"))
+                self.optimizer.tell(i, **told, x=at, block=row.get("block"))
 
     @property
     def context(self) -> dict[str, Any] | None:
@@ -123,8 +123,13 @@ class DuelGenerator(Generator):  # type: ignore[misc]
         return replace(best, x=self._problem.row(best.x))
 
     def get_best_points(self) -> list[dict[str, Any]]:
-        """Return the best point as far as is known: not the one with the best reading, which under drift is luck."""
-        return [self.recommend().x]
+        """Return the best point as far as is known: not the one with the best reading, which under drift is luck.
+
+        With several objectives, all points of the front.
+        """
+        several = self.optimizer.study.setup.outputs
+        points = [] if several is None or not several.several else self.optimizer.front(context=self.context)
+        return [self._problem.row(point.x) for point in points] or [self.recommend().x]
 
     def _validate_vocs(self, vocs: VOCS) -> None:
         VocsProblem(vocs)
@@ -135,10 +140,12 @@ class DuelGenerator(Generator):  # type: ignore[misc]
         return int(i)
 
     def _begun(self, log: str | os.PathLike[str] | None, parts: Mapping[str, Any]) -> Optimizer:
-        return Optimizer(self._problem.space, minimize=self._problem.minimize, log=log, **parts)
+        return Optimizer(self._problem.space, log=log, **self._problem.goal, **parts)
 
     def _taken_up(self, log: str | os.PathLike[str]) -> Optimizer:
         optimizer = resume(log, space=self._problem.space)
-        if optimizer.study.setup.minimize != self._problem.minimize:
-            raise ValueError(f"`vocs` must have the objective that {log} was begun with, got the opposite one")
+        setup, goal = optimizer.study.setup, self._problem.goal
+        wanted = {"objective": None, "limits": None} | goal
+        if any(getattr(setup, name) != said for name, said in wanted.items()):
+            raise ValueError(f"`vocs` must have the objective that {log} was begun with, got another one: {goal}")
         return optimizer

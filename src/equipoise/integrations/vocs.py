@@ -6,10 +6,20 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from gest_api.vocs import VOCS, ContextualVariable, ContinuousVariable, DiscreteVariable, MaximizeObjective
+from gest_api.vocs import (
+    VOCS,
+    BoundsConstraint,
+    ContextualVariable,
+    ContinuousVariable,
+    DiscreteVariable,
+    GreaterThanConstraint,
+    LessThanConstraint,
+    MaximizeObjective,
+)
 from gest_api.vocs import MinimizeObjective as Minimize
 
 from equipoise.spaces import Choice, Context, Float, Int, Parameter, Space
+from equipoise.study.outputs import limited
 
 
 class VocsProblem:
@@ -20,28 +30,38 @@ class VocsProblem:
     chosen: it is no part of the points to be measured, and comes back with their readings.
 
     Args:
-        vocs: Variables, objectives and constants. One objective, to be minimized or maximized.
+        vocs: Variables, objectives, constraints and constants. Objectives are to be minimized or maximized; constraints
+            are limits of what is measured. Observables are passed over.
+
+    Attributes:
+        objective: The first objective.
+        outputs: All objectives and what has constraints.
+        goal: The arguments of `Optimizer` that say what is wanted.
 
     Example:
         >>> vocs = VOCS(variables={"q1": [-2, 2], "shots": {1, 5, 10}}, objectives={"f": "MAXIMIZE"},
         ...             constants={"mode": "fast"})
         >>> problem = VocsProblem(vocs)
-        >>> problem.space, problem.objective, problem.minimize
-        (Space(q1=Float(-2.0, 2.0), shots=Int(0, 2)), 'f', False)
+        >>> problem.space, problem.objective, problem.goal
+        (Space(q1=Float(-2.0, 2.0), shots=Int(0, 2)), 'f', {'minimize': False})
         >>> problem.row({"q1": 0.5, "shots": 1})
         {'q1': 0.5, 'shots': 5, 'mode': 'fast'}
     """
 
     def __init__(self, vocs: VOCS) -> None:
-        if vocs.constraints:
-            rule = "must be without constraints, which are about what is measured beside the objective"
-            raise ValueError(f"`vocs` {rule}, got {list(vocs.constraints)}")
-        if len(vocs.objectives) != 1:
-            raise ValueError(f"`vocs` must have a single objective, got {list(vocs.objectives)}")
-        ((self.objective, goal),) = vocs.objectives.items()
-        if not isinstance(goal, (Minimize, MaximizeObjective)):
-            raise ValueError(f"`vocs` must have an objective to minimize or to maximize, got {type(goal).__name__}")
-        self.minimize = isinstance(goal, Minimize)
+        if not vocs.objectives:
+            raise ValueError("`vocs` must have an objective, got none")
+        for goal in vocs.objectives.values():
+            if not isinstance(goal, (Minimize, MaximizeObjective)):
+                raise ValueError(f"`vocs` must have objectives to minimize or to maximize, got {type(goal).__name__}")
+        signs = {name: "-" if isinstance(goal, Minimize) else "" for name, goal in vocs.objectives.items()}
+        self.objective, limits = next(iter(signs)), [text for row in vocs.constraints.items() for text in _limits(*row)]
+        self.outputs = tuple(dict.fromkeys((*signs, *vocs.constraints)))
+        if len(self.outputs) == 1 and not limits:
+            self.goal: dict[str, Any] = {"minimize": signs[self.objective] == "-"}
+        else:
+            text = ", ".join(f"{sign}{name}" for name, sign in signs.items())
+            self.goal = {"objective": text} | ({"limits": tuple(map(str, limited(limits)))} if limits else {})
         self._values = {name: _values(v) for name, v in vocs.variables.items() if isinstance(v, DiscreteVariable)}
         fixed = {name: values[0] for name, values in self._values.items() if len(values) == 1}
         self.constants = fixed | {name: constant.value for name, constant in vocs.constants.items()}
@@ -66,13 +86,14 @@ class VocsProblem:
         point = self.space.decode(np.full(self.space.dimension, 0.5)) if x is None else x
         return {n: point[n] for n in self.space.contexts} or None
 
-    def reading(self, row: Mapping[str, Any]) -> float | None:
-        """Return the value of the objective in a row; `None` where it is missing or no finite number."""
-        try:
-            value = float(row[self.objective])
-        except (KeyError, TypeError, ValueError):
+    def reading(self, row: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return what to tell of a row: `value`, and `missing` if numbers are; `None` without the first objective."""
+        found = {name: value for name in self.outputs if (value := _finite(row.get(name))) is not None}
+        if self.objective not in found:
             return None
-        return value if math.isfinite(value) else None
+        if len(self.outputs) == 1:
+            return {"value": found[self.objective]}
+        return {"value": found, "missing": [name for name in self.outputs if name not in found]}
 
     def _parameter(self, name: str, variable: Any) -> Parameter:
         if name in self._values:
@@ -85,6 +106,26 @@ class VocsProblem:
         if not all(map(math.isfinite, variable.domain)):
             raise ValueError(f"`vocs` must give {name!r} a domain of two finite numbers, got {list(variable.domain)}")
         return Context(*variable.domain) if isinstance(variable, ContextualVariable) else Float(*variable.domain)
+
+
+def _limits(name: str, constraint: Any) -> list[str]:
+    """Return the limits that a constraint says."""
+    match constraint:
+        case LessThanConstraint(value=value):
+            return [f"{name} <= {value!r}"]
+        case GreaterThanConstraint(value=value):
+            return [f"{name} >= {value!r}"]
+        case BoundsConstraint(range=(low, high)):
+            return [f"{name} >= {low!r}", f"{name} <= {high!r}"]
+    raise ValueError(f"`vocs` must have constraints LESS_THAN, GREATER_THAN or BOUNDS, got {name!r}: {constraint!r}")
+
+
+def _finite(value: Any) -> float | None:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _values(variable: DiscreteVariable) -> list[Any]:

@@ -43,7 +43,7 @@ class XoptStudy:
 
     def __init__(self, problem: VocsProblem, seed: int, events: Sequence[Mapping[str, Any]] = ()) -> None:
         self.problem, self.journal = problem, MemoryLog(problem.space, events)
-        self.optimizer = Optimizer(problem.space, minimize=problem.minimize, rng=seed, log=self.journal)
+        self.optimizer = Optimizer(problem.space, **problem.goal, rng=seed, log=self.journal)
         for i in reversed(self.optimizer.study.open_trials):
             self.optimizer.study.expire(i)
 
@@ -52,13 +52,13 @@ class XoptStudy:
         for row in rows:
             asked = self._open()
             i = next((i for i, x in asked.items() if self._alike(self.problem.row(x), row)), None)
-            value = self.problem.reading(row)
+            told = self.problem.reading(row)
             if i is None:
                 warnings.warn("a row that was not asked for is of no duel: it is not learned from", NotCompared, 4)
-            elif value is None:
+            elif told is None:
                 self.optimizer.tell(i, failed=f"its {self.problem.objective} is {row.get(self.problem.objective)}")
             else:
-                self.optimizer.tell(i, value, x=self.problem.observed(asked[i], row))
+                self.optimizer.tell(i, **told, x=self.problem.observed(asked[i], row))
 
     @property
     def context(self) -> dict[str, Any] | None:
@@ -86,6 +86,8 @@ class XoptDuelGenerator(Generator, StateOwner):  # type: ignore[misc]
     name = "duel"
     supports_batch_generation: bool = Field(default=True, frozen=True, exclude=True)
     supports_single_objective: bool = Field(default=True, frozen=True, exclude=True)
+    supports_multi_objective: bool = Field(default=True, frozen=True, exclude=True)
+    supports_constraints: bool = Field(default=True, frozen=True, exclude=True)
     supports_discrete_variables: bool = Field(default=True, frozen=True, exclude=True)
     supports_contextual_variables: bool = Field(default=True, frozen=True, exclude=True)
     seed: int = Field(default_factory=lambda: secrets.randbelow(2**32), description="seed of the random numbers")

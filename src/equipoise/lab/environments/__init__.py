@@ -31,6 +31,16 @@ from equipoise.lab.environments.functions import (
     rosenbrock,
     styblinski_tang,
 )
+from equipoise.lab.environments.plants import (
+    Plant,
+    PlantReadings,
+    beam_line_with_loss,
+    branin_in_a_disk,
+    dtlz2,
+    gp_plant,
+    townsend,
+    zdt1,
+)
 from equipoise.lab.environments.random_functions import additive, gp_draw, linear, peak, two_bumps
 from equipoise.lab.environments.reading import Bias, BiasProcess, Measurement
 from equipoise.lab.environments.simulator import Simulator
@@ -52,6 +62,8 @@ __all__ = [
     "NegativeRepeat",
     "NoBias",
     "PeriodicDrift",
+    "Plant",
+    "PlantReadings",
     "RandomWalk",
     "RangeAdjustingDetector",
     "Simulator",
@@ -59,9 +71,13 @@ __all__ = [
     "additive",
     "authors_calibration",
     "beam_line",
+    "beam_line_with_loss",
     "branin",
+    "branin_in_a_disk",
     "camelback",
+    "dtlz2",
     "gp_draw",
+    "gp_plant",
     "hartmann3",
     "hartmann6",
     "levy",
@@ -69,5 +85,7 @@ __all__ = [
     "peak",
     "rosenbrock",
     "styblinski_tang",
+    "townsend",
     "two_bumps",
+    "zdt1",
 ]

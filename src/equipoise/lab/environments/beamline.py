@@ -17,7 +17,7 @@ from equipoise.lab.environments.function import Function
 
 _LENGTH = 0.2  # of each magnet, m
 _GAPS = (0.4, 0.4, 2.0)  # field-free length after each magnet, m
-_BEAM = np.diag(np.square([1.0e-3, 0.1e-3, 2.0e-3, 0.2e-3]))  # m, rad, m, rad
+BEAM = np.diag(np.square([1.0e-3, 0.1e-3, 2.0e-3, 0.2e-3]))  # m, rad, m, rad
 _APERTURE = 0.7e-3  # half the width of the square opening, m
 _LIMIT = 6.0  # strongest magnet, 1/m^2
 _MAXIMIZER = (-1.1656386363439848, 5.313803406883045, -5.37661785116127)  # by root finding on the gradient
@@ -42,7 +42,7 @@ def intensity(strengths: ArrayLike) -> FloatArray:
         array([0.1544, 0.1279])
     """
     R = transfer(strengths)
-    Sigma = R @ _BEAM @ np.swapaxes(R, -1, -2)
+    Sigma = R @ BEAM @ np.swapaxes(R, -1, -2)
     variances = np.stack((Sigma[..., 0, 0], Sigma[..., 2, 2]), axis=-1)
     # P(|x| < a) P(|y| < a) for the two independent Gaussian coordinates.
     result: FloatArray = erf(_APERTURE / np.sqrt(2.0 * variances)).prod(-1)

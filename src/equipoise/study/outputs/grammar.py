@@ -100,8 +100,8 @@ class Limit:
     def __str__(self) -> str:
         relation = "<=" if self.upper else ">="
         if not self.relative:
-            return f"{self.name} {relation} {self.bound:g}"
-        added = f" {'-' if self.bound < 0 else '+'} {abs(self.bound):g}" if self.bound else ""
+            return f"{self.name} {relation} {_written(self.bound)}"
+        added = f" {'-' if self.bound < 0 else '+'} {_written(abs(self.bound))}" if self.bound else ""
         return f"{self.name} {relation} {START}{added}"
 
 
@@ -271,6 +271,12 @@ def outputs_of(parameters: Container[str], parts: dict[str, Any]) -> Outputs | N
         raise ValueError("`safe` must come with `limits`, got none")
     parts["minimize"] = outputs.first.sign < 0
     return outputs
+
+
+def _written(number: float) -> str:
+    """Return a number as short as it can be read again to the last bit."""
+    short = f"{number:g}"
+    return short if float(short) == number else repr(number)
 
 
 def _named(what: str, name: str) -> str:
