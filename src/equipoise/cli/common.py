@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from equipoise.answer import Recommendation
+from equipoise.answer import FrontPoint, Recommendation
 from equipoise.log import LogError
 from equipoise.optimizer import Optimizer, resume
 from equipoise.runners import FailedError, LauncherError
@@ -252,12 +252,27 @@ def best_data(best: Recommendation, eps: float | None = None, audit: bool = True
     said |= {"against_start": against, "claims": claims} | ({"judgements": best.judgements} if best.judgements else {})
     if best.forecast is not None:
         said["forecast"] = {"duels": best.forecast.duels, "bound": best.forecast.bound}
+    if best.usability is not None:
+        limits = [{"limit": x.limit, "value": x.value, "low": x.low, "high": x.high} for x in best.usability.limits]
+        said |= {"holds": best.usability.probability, "limits": [_plain(each) for each in limits]}
+    if best.compromise is not None:
+        said["objectives"] = gains_data(best.compromise)
     if best.preferred:
         said["preferred"] = [
             {"to": x, "share": share.value, "low": share.low, "high": share.high, "judgements": share.judgements}
             for x, share in best.preferred
         ]
     return said if eps is None else said | {"certified": best.certifies(eps, audit=audit)}
+
+
+def gains_data(point: FrontPoint) -> dict[str, Any]:
+    """Return by how much each objective is above the start, for scripts."""
+    found = point.against_start.items()
+    return {name: _plain({"value": d.value, "low": d.low, "high": d.high}) for name, d in found}
+
+
+def _plain(said: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _finite(value) if isinstance(value, float) else value for name, value in said.items()}
 
 
 def _finite(number: float) -> float | None:

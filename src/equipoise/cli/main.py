@@ -41,6 +41,7 @@ SECTIONS = {
         ),
         "best": "cli.working",
         "rank": "cli.ranking",
+        "front": "cli.ranking",
         **dict.fromkeys(("audit", "verify", "cancel"), "cli.proving"),
         "judge": "cli.preferring",
         "status": "cli.replaying",

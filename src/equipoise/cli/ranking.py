@@ -1,6 +1,8 @@
-"""`equipoise rank`: the settings of a study from the best to the worst."""
+"""`equipoise rank` and `front`: the settings of a study, by one objective or by several."""
 
-from equipoise.cli.common import Said, study_command
+import click
+
+from equipoise.cli.common import CONTEXT, Said, context_of, gains_data, study_command
 from equipoise.optimizer import Optimizer
 
 
@@ -16,3 +18,27 @@ def rank(opt: Optimizer) -> Said:
         {"rank": r.rank, "x": r.x, "value": r.value, "low": r.low, "high": r.high, "ranks": r.ranks} for r in ranking
     ]
     return rows, "\n".join(map(str, ranking)) or "Nothing was told yet: there is nothing to rank."
+
+
+@study_command(
+    "front",
+    "equipoise front study.jsonl\nequipoise front study.jsonl --tolerance 0",
+    short_help="The settings between several objectives.",
+)
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(0, 1),
+    default=0.05,
+    show_default=True,
+    help="By which share of the range of each objective a setting must be beaten to be left out.",
+)
+@CONTEXT
+def front(opt: Optimizer, tolerance: float, context: tuple[str, ...]) -> Said:
+    """Print the settings among which several objectives leave a choice, best in the first objective first.
+
+    Each was measured, holds all limits with 95 %, and no setting that was measured is better in every objective, with
+    95 %. What it gains in each objective is against the start, with an interval of 95 %.
+    """
+    points = opt.front(tolerance=tolerance, context=context_of(opt, context))
+    rows = [{"x": p.x, "objectives": gains_data(p), "dominated": p.dominated, "holds": p.holds} for p in points]
+    return rows, "\n".join(map(str, points)) or "No setting is known to be on the front yet."

@@ -22,6 +22,7 @@ from equipoise.cli.common import (
     printable,
     say,
 )
+from equipoise.likelihoods import by_name
 from equipoise.study import as_csv, timed
 
 
@@ -29,23 +30,37 @@ from equipoise.study import as_csv, timed
     "best",
     """equipoise best study.jsonl
 until equipoise best study.jsonl --eps 0.1; do ./measure_one.sh; done
-equipoise best study.jsonl --context temp=21""",
+equipoise best study.jsonl --context temp=21
+equipoise best study.jsonl --prefer flux                   of a study with --objective flux,-size""",
     short_help="The best setting, with a bound.",
 )
 @STUDY
 @EPS
 @AUDIT
 @CONTEXT
+@click.option("--weight", "weights", multiple=True, metavar="NAME=NUMBER", help="How much is wanted of an objective.")
+@click.option("--prefer", metavar="NAME", help="The objective in which the setting is to be best.")
 @AS_JSON
-def best(study: Path, eps: float | None, audit: bool, context: tuple[str, ...], as_json: bool) -> None:
+def best(
+    study: Path,
+    eps: float | None,
+    audit: bool,
+    context: tuple[str, ...],
+    weights: tuple[str, ...],
+    prefer: str | None,
+    as_json: bool,
+) -> None:
     """Print the best setting as far as is known, how much better any other may be, and on what ground that is said.
 
     The ground is an estimate, an audit (see `audit`), fresh duels (see `verify`) or a theorem: docs/claims.md.
     With --eps the exit code is 3 until nothing is better by more than EPS, by an audit or a theorem.
     Where the study has contexts, --context says for which; by default it is the one asked for last.
+    With several objectives it is a setting of the front, see `front`: as much of each objective by default.
     """
     opt = opened(study)
-    found = opt.recommend(context=context_of(opt, context))
+    found = opt.recommend(
+        weights=by_name(" ".join(weights)) if weights else None, prefer=prefer, context=context_of(opt, context)
+    )
     say(as_json, best_data(found, eps, audit), str(found))
     if eps is not None and not found.certifies(eps, audit=audit):
         sys.exit(NOT_YET)
@@ -59,12 +74,14 @@ def best(study: Path, eps: float | None, audit: bool, context: tuple[str, ...], 
 @STUDY
 @click.option(
     "--what",
-    type=click.Choice(["overview", "estimate", "slices", "readings", "duels", "certificate"]),
+    type=click.Choice(["overview", "estimate", "slices", "readings", "duels", "certificate", "front"]),
     default="overview",
     show_default=True,
     help="Which picture; the overview has four of them.",
 )
-@click.option("--along", multiple=True, help="Parameters of the estimate or the duels: one, or two.")
+@click.option(
+    "--along", multiple=True, help="Parameters of the estimate or the duels: one, or two. Two objectives of the front."
+)
 @click.option("--out", type=click.Path(path_type=Path), help="File to write.  [default: the study's name, .png]")
 @CONTEXT
 @AS_JSON
@@ -74,8 +91,8 @@ def plot(
     """Draw the estimate with its leader and bound, the readings with the offset, the duels, the certificate."""
     from equipoise import plots
 
-    if along and what not in ("estimate", "duels"):
-        raise click.UsageError(f"--along is for --what estimate or duels, not for {what}")
+    if along and what not in ("estimate", "duels", "front"):
+        raise click.UsageError(f"--along is for --what estimate, duels or front, not for {what}")
     out = study.with_suffix(".png") if out is None else out
     opt = opened(study)
     try:

@@ -2,6 +2,7 @@
 
 from equipoise.likelihoods.binomial import Binomial
 from equipoise.likelihoods.concave import LogConcave
+from equipoise.likelihoods.counting import by_name as by_name
 from equipoise.likelihoods.counting import parsed, written
 from equipoise.likelihoods.gaussian import Gaussian
 from equipoise.likelihoods.judges import Judge, Panel, must_be_fitted

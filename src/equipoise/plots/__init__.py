@@ -19,6 +19,7 @@ from equipoise.plots import style
 from equipoise.plots.course import answers, certificate, progress, readings
 from equipoise.plots.duels import duels
 from equipoise.plots.estimate import estimate, slices
+from equipoise.plots.fronts import front
 from equipoise.plots.overview import overview
 from equipoise.plots.paired import contest
 
@@ -28,6 +29,7 @@ __all__ = [
     "contest",
     "duels",
     "estimate",
+    "front",
     "overview",
     "progress",
     "readings",

@@ -204,3 +204,42 @@ def plain(opt: Optimizer, best: Recommendation, most: int) -> Curve:
 def measured(opt: Optimizer, knob: Knob) -> list[float]:
     """Return where on the axis of a parameter something was measured."""
     return [knob.position(knob.get(record.x)) for record in opt.records() if record.value is not None]
+
+
+@dataclass(frozen=True)
+class Compromises:
+    """The front of two objectives, against the start.
+
+    Attributes:
+        names: The objectives: across and up.
+        middle: Where each setting is, in the unit of the readings, shape (m, 2).
+        low: The lower ends of the intervals, shape (m, 2).
+        high: The upper ends, shape (m, 2).
+        chosen: Where the recommended setting is, shape (2,).
+    """
+
+    names: tuple[str, str]
+    middle: FloatArray
+    low: FloatArray
+    high: FloatArray
+    chosen: FloatArray
+
+
+def compromises(
+    opt: Optimizer, best: Recommendation, along: tuple[str, ...] = (), context: Mapping[str, Any] | None = None
+) -> Compromises:
+    """Return the front of a study with several objectives, along two of them: the first two by default."""
+    outputs = opt.study.setup.outputs
+    names = () if outputs is None else tuple(each.name for each in outputs.objectives)
+    across, up = along or names[:2] or ("", "")
+    if unknown := [name for name in (across, up) if name not in names]:
+        raise ValueError(f"`along` must name two objectives of {', '.join(names) or 'several'}, got {unknown}")
+    points = opt.front(context=context)
+    rows = [[point.against_start[name] for name in (across, up)] for point in points]
+    middle, low, high = (
+        np.array([[getattr(each, what) for each in row] for row in rows]).reshape(-1, 2)
+        for what in ("value", "low", "high")
+    )
+    found = None if best.compromise is None else best.compromise.against_start
+    chosen = np.zeros(2) if found is None else np.array([found[across].value, found[up].value])
+    return Compromises((across, up), middle, low, high, chosen)

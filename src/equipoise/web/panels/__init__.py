@@ -4,7 +4,7 @@ A panel of your own is one file with a `PagePanel`, and one line in `PANELS`.
 """
 
 from equipoise.web.known import PagePanel
-from equipoise.web.panels.drawings import CERTIFICATE, ESTIMATE, READINGS
+from equipoise.web.panels.drawings import CERTIFICATE, ESTIMATE, FRONT, READINGS
 from equipoise.web.panels.lists import BEST, NOTES, TRIALS
 from equipoise.web.panels.progress import PROGRESS
 
@@ -13,6 +13,7 @@ PANELS: list[PagePanel] = [
     PROGRESS,
     READINGS,
     CERTIFICATE,
+    FRONT,
     ESTIMATE,
     TRIALS,
     NOTES,

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from equipoise.plots import series
 from equipoise.plots.knobs import chosen
 from equipoise.spaces import labeled, printable
@@ -100,6 +102,26 @@ def _certified(view: View) -> Mapping[str, Any]:
     return {"chart": certificate_chart(view.bounds, view.answers, view.unit, counted)}
 
 
+def front_chart(view: View) -> str:
+    """Return the front of two objectives against the start: each setting with its intervals."""
+    found = series.compromises(view.opt, view.best)
+    ends = [*found.low.tolist(), *found.high.tolist(), [0.0, 0.0]]
+    chart = Chart.of(around([x for x, _ in ends]), around([y for _, y in ends]), TALL)
+    bars = []
+    for (x, y), (left, low), (right, high) in zip(
+        *map(np.ndarray.tolist, (found.middle, found.low, found.high)), strict=True
+    ):
+        bars += [chart.line([(left, y), (right, y)], "whisker"), chart.line([(x, low), (x, high)], "whisker")]
+    dots = [chart.dots([(x, y) for x, y in found.middle.tolist()], "estimate"), chart.crosses([(0.0, 0.0)], "where")]
+    x, y = found.chosen.tolist()
+    says = f"{len(found.middle)} settings that are not dominated with 95 %, against the start."
+    return chart.drawn([*bars, *dots, chart.dots([(x, y)], "leader", 4.5)], *found.names, says)
+
+
+def _compromised(view: View) -> Mapping[str, Any]:
+    return {"chart": front_chart(view)}
+
+
 def _estimated(view: View) -> Mapping[str, Any]:
     return {"charts": estimate_charts(view) if view.answers and not view.blind else [], "blind": view.blind}
 
@@ -114,6 +136,13 @@ offset, as the best setting would read</small>{% endif %}""",
 )
 CERTIFICATE = PagePanel(
     "certificate", "Certificate <small>at most so much is left to gain</small>", _certified, "{{ chart | safe }}"
+)
+FRONT = PagePanel(
+    "front",
+    'Front <small>against the start; <span class="key leader">●</span> recommended</small>',
+    _compromised,
+    "{{ chart | safe }}",
+    applies=lambda view: view.best.compromise is not None,
 )
 ESTIMATE = PagePanel(
     "estimate",
