@@ -57,8 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     limits = beam_line_with_loss().limits
     print(f"The start: {truth(eq.Recommendation(dict.fromkeys(KNOBS, 0.0), 0.0, 0))}.\n")
-    for title, parts in (("Limits that steer", {}), ("Never broken on the way", {"safe": True})):
-        opt, lost = tuned(given.readings, given.seed, limits=limits, **parts)
+    for title, safe in (("Limits that steer", False), ("Never broken on the way", True)):
+        opt, lost = tuned(given.readings, given.seed, limits=limits, safe=safe)
         best = opt.recommend()
         print(f"{title}:\n{best}\nIn truth: {truth(best)}; on the way at most {lost:.1f} % was lost.\n")
     opt, _ = tuned(given.readings, given.seed, "flux, -loss")

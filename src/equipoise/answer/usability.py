@@ -37,7 +37,7 @@ class Usability:
     """How surely a setting holds all limits.
 
     Attributes:
-        probability: With which all of them hold, by the opinion that doubts most.
+        probability: With which all of them hold.
         limits: What is known of each.
 
     Example:

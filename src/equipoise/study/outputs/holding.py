@@ -9,7 +9,7 @@ A limit relative to the start is about `g(x) - g(x0)`, in which the offset cance
 stands: `g(x) + o`, with the offset o as it is now (METHOD section 19).
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -57,13 +57,13 @@ class Named:
         An output of which too little is known excludes nothing: else nothing would ever become known of it.
         """
         known = [name for name in self._with_limits if self.beliefs[name].knows_unit]
-        return self._product(points, known, lambda belief: (believed(belief),))
+        kept = (self._of_output(name, believed(self.beliefs[name]), points) for name in known)
+        return reduce(np.multiply, kept, np.ones(len(points)))  # each output has noise and an offset of its own
 
     def surely(self, points: FloatArray) -> FloatArray:
-        """Return the same by the opinion that doubts most, of each output; 0 if too little is known of one."""
-        if not all(self.beliefs[name].knows_unit for name in self._with_limits):
-            return np.zeros(len(points))
-        return self._product(points, self._with_limits, opinions)
+        """Return the same to be relied on: 0 if too little is known of an output."""
+        known = all(self.beliefs[name].knows_unit for name in self._with_limits)
+        return self.probability(points) if known else np.zeros(len(points))
 
     @property
     def _with_limits(self) -> list[str]:
@@ -90,21 +90,6 @@ class Named:
         return tuple(
             _estimate(limit, *slack(point[None])) for limit, slack in zip(self.outputs.limits, slacks, strict=True)
         )
-
-    def _product(
-        self, points: FloatArray, names: Iterable[str], views: Callable[[StudyBelief], Sequence[Posterior]]
-    ) -> FloatArray:
-        """Return the product over some outputs, of which each has noise and an offset of its own."""
-        found = (
-            np.min([self._of_output(name, each, points) for each in self._useful(name, views)], axis=0)
-            for name in names
-        )
-        return reduce(np.multiply, found, np.ones(len(points)))
-
-    def _useful(self, name: str, views: Callable[[StudyBelief], Sequence[Posterior]]) -> list[Posterior]:
-        """Return the opinions of an output that say what its limits ask for: the level too, if one is not relative."""
-        found = list(views(self.beliefs[name]))
-        return [each for each in found if has_level(each)] if self.outputs.believed(name) else found
 
     def _of_output(self, name: str, belief: Posterior, points: FloatArray) -> FloatArray:
         """Return the probability that the limits of one output hold: what is above and below excludes each other."""

@@ -51,7 +51,7 @@ def likely(space: Domain, named: Named | None) -> Domain:
 
 
 def usable(space: Domain, posterior: Posterior, feasible: Feasibility, named: Named) -> Restricted:
-    """Return the part of a space where all limits hold with 95 %, by the opinion that doubts most.
+    """Return the part of a space where all limits hold with 95 %.
 
     If none is known to, it has one setting only: the one of those measured that most probably does.
     """
