@@ -7,15 +7,22 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
+from statistics import median
 from typing import Any
 
 from equipoise.optimizer import Optimizer
 from equipoise.study import Record, way
-from equipoise.web.forms import Fields, RefusedError, count, words
+from equipoise.web.forms import DoubtError, Fields, RefusedError, count, words
 from equipoise.web.known import in_sentences, recommended
 from equipoise.web.now import Mode, clock, context_given
 from equipoise.web.questions import answer_of, told_of
 from equipoise.web.station import Station
+
+FEW_READINGS = 6
+"""Readings after which one is compared with those before."""
+
+FAR_TIMES = 10.0
+"""A reading is asked about if it is more than this number of times as far out as any before: a lost comma."""
 
 
 def ask(station: Station, given: Fields) -> None:
@@ -32,7 +39,24 @@ def answer(station: Station, given: Fields) -> list[str]:
     told = form.read(given)
     if answer_of(record) == told["value"]:  # a button that was pressed twice
         return [f"{form.noun.capitalize()} {record.trial} was already {form.said(told['value'])}."]
+    if record.steps is None and given.get("sure") != given.get("value"):
+        _must_be_likely(station, told["value"])
     return _told(station, record, given, **told)
+
+
+def _must_be_likely(station: Station, value: Any) -> None:
+    """Ask about a reading that is much further from the others than any of them, before it is told."""
+    others = [record.level for record in station.opt.records(aside=False) if record.value is not None]
+    if not isinstance(value, float) or len(others) < FEW_READINGS:
+        return
+    middle = median(others)
+    widest = max(abs(level - middle) for level in others)
+    times = abs(value - middle) / widest if widest else 0.0
+    if times > FAR_TIMES:
+        raise DoubtError(
+            f"Is {value:g} right? It is {times:.0f} times as far from the middle of the readings, {middle:.4g}, as any"
+            " before. Nothing was told yet: correct it, or press Tell again if it is right."
+        )
 
 
 def skip(station: Station, given: Fields) -> list[str]:

@@ -35,6 +35,10 @@ class RefusedError(Exception):
     """A change was refused; the message says why, and nothing was changed."""
 
 
+class DoubtError(RefusedError):
+    """A reading is so improbable that it is asked about first; sent again, it is taken."""
+
+
 def fields(body: bytes, most: int = 200) -> dict[str, str]:
     """Return the fields of a form.
 

@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 
 from equipoise.log import LogError
 from equipoise.web.actions import change
-from equipoise.web.forms import RefusedError, fields
+from equipoise.web.forms import DoubtError, RefusedError, fields
 from equipoise.web.guard import may_change
 from equipoise.web.known import TEMPLATES
 from equipoise.web.now import Now
@@ -87,6 +87,8 @@ class Pages:
             said = change(station, given)
         except RefusedError as error:
             said, status = [str(error)], 409
+            given.pop("sure", None)
+            given |= {"sure": given["value"]} if isinstance(error, DoubtError) else {}
         part = request.headers.get("hx-request") == "true"
         if part or said:
             return self._shown(request, station, said, status, {} if status == 200 else given, part)

@@ -10,6 +10,12 @@
     let posting = 0, posts = 0; // forms on their way, and ever sent: the answer to a form brings the new part itself
     document.body.addEventListener("htmx:beforeRequest", () => { posting += 1; posts += 1; });
     document.body.addEventListener("htmx:afterRequest", () => { posting -= 1; refresh("now"); });
+    document.body.addEventListener("htmx:sendError", () => { // offline: what was typed stays in its field
+      const said = document.getElementById("said");
+      said.className = "alarm";
+      said.setAttribute("role", "alert");
+      said.textContent = "Not sent: the server could not be reached. Nothing was written; send it again once the line is back.";
+    });
     const old = (part) => part in newest && version(part, document) !== newest[part] && !(posting && part === "now");
     const take = async (part) => { // says whether the answer is older than that to a form, and was left out
       const before = posts;
