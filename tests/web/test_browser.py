@@ -388,3 +388,20 @@ def test_what_may_be_taken_home(browser, server, folder):
         page.get_by_role("button", name="Copy").click()
         expect(page.get_by_role("button", name="Copied")).to_be_visible()
         assert page.evaluate("navigator.clipboard.readText()") == entry
+
+
+def test_a_reading_that_cannot_be_sent_is_said_and_stays(browser, server, study):
+    with screen(browser, server, study) as page:
+        page.get_by_role("button", name="Begin").click()
+        trial = trial_of(page)
+        page.locator("#value").fill("0.5")
+        page.context.set_offline(True)
+        page.get_by_role("button", name="Tell").click()
+        expect(page.locator("#said")).to_contain_text("Not sent: the server could not be reached")
+        expect(page.locator("#value")).to_have_value("0.5")
+        page.context.set_offline(False)
+        assert told(study) == {}
+        page.get_by_role("button", name="Tell").click()
+        expect(page.locator("#now-title")).not_to_contain_text(f"Trial {trial} ")
+        expect(page.locator("#said")).not_to_contain_text("Not sent")
+    assert told(study) == {trial: 0.5}
