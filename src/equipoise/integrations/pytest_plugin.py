@@ -29,7 +29,7 @@ NAME = "equipoise.integrations.pytest_plugin"
 """Of this plugin, whether it was installed or named by -p."""
 
 BATCHES, BATCH_SECONDS, MOST_CALLS = 5, 0.02, 10**6
-"""A reading is the median of so many batches of calls, each of which takes so long, or has so many calls."""
+"""A reading is the median of this number of batches; a batch takes this time, or has this number of calls."""
 
 DEFAULT_SECONDS = 5.0
 """How long `compare` measures in a test, unless `seconds` says otherwise."""

@@ -1,4 +1,4 @@
-"""Revisions of a repository, each in a folder of its own: git worktrees, which are taken away again."""
+"""Revisions of a repository, each in a separate folder: git worktrees, which are taken away again."""
 
 import os
 import subprocess
@@ -58,7 +58,7 @@ def commit_of(name: str, where: Path) -> str:
 
 @contextmanager
 def checked_out(names: Sequence[str], where: Path | None = None) -> Iterator[dict[str, Revision]]:
-    """Check revisions out, each into a folder of its own below a temporary one, and take them away in the end.
+    """Check revisions out, each into a separate folder below a temporary one, and take them away in the end.
 
     Args:
         names: Revisions, as git knows them; `HERE` for the working tree as it is.

@@ -53,7 +53,7 @@ class Live:
             self._stream.flush()
 
     def say(self, text: Callable[[], str], rounds: int) -> None:
-        """Show a text of several lines after so many rounds, if it is time to."""
+        """Show a text of several lines after a round, if it is time to."""
         if self._drawn and self.elapsed - self._last >= REDRAW:
             self._last = self.elapsed
             self._show(text().splitlines(), rounds)

@@ -28,7 +28,7 @@ SHORTEST = 1e-3
 """Seconds that a round takes at least."""
 
 FAIR_SHARE = 3
-"""Every so many rounds it is the turn of the benchmark that has had least time: forecasts may be wrong."""
+"""One round in this number goes to the benchmark that has had least time: forecasts may be wrong."""
 
 
 @dataclass
