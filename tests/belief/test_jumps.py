@@ -54,7 +54,7 @@ def test_jumps_overlooked_at_first_are_found_at_a_refit(seed):
 
 @pytest.mark.parametrize("every", [3, 5])
 def test_an_offset_that_steps_often_is_found_out(every):
-    """Most pairs of readings are whole, but so many are not that a typical difference is a jump."""
+    """Most pairs of readings are whole, but enough are not that a typical difference is a jump."""
     X, y = world(0, 90, [])
     levels = 10 * np.random.default_rng(1).standard_normal(90)[np.arange(90) // every]
     posterior = condition(learned(), X, y + levels)

@@ -69,7 +69,7 @@ STEPPING_ROUNDS = 12
 """Rounds of EM: twice as many found no better jumps (camel2, a new level every 5 readings)."""
 
 ACTIVE_STEP = 4.0
-"""A step of so many times the variance of a quiet one is a jump; the others are left to the noise and the walk."""
+"""A step of at least this multiple of a quiet variance is a jump; the noise and the walk explain the others."""
 
 LEAST_STEP = 1e-6
 """No step's variance falls below this share of a quiet one's: it could not grow again."""
