@@ -29,3 +29,15 @@ def test_a_usual_reading_is_not_asked_about(tmp_path):
     app, place = application(Studies(tmp_path / "study.jsonl")), home("study.jsonl")
     answered(app, place, {"do": "ask"})
     assert answered(app, place, {"do": "answer", "trial": 6, "value": "9"})[0] == 303
+
+
+def test_a_best_setting_at_a_limit_is_said(tmp_path):
+    opt = eq.Optimizer(
+        eq.Space(n=eq.Int(0, 3), m=eq.Int(0, 4)), kernel=eq.RBF(0.5), rng=0, log=tmp_path / "study.jsonl"
+    )
+    for _ in range(30):
+        trial = opt.ask()
+        opt.tell(trial, float(trial.x["n"]) - abs(trial.x["m"] - 2.0))
+    assert opt.recommend().x == {"n": 3, "m": 2}
+    text = answered(application(Studies(tmp_path / "study.jsonl")), home("study.jsonl"))[1]
+    assert "It is at the limit of n: beyond, it may be better." in text

@@ -6,7 +6,7 @@ from typing import Any
 
 from equipoise.answer import claims, compared, planned, preferences, prospects
 from equipoise.optimizer import Optimizer
-from equipoise.spaces import printable, settings
+from equipoise.spaces import Float, Int, Space, printable, settings
 from equipoise.study import Note, Record, Setting
 from equipoise.web.forms import on_button
 from equipoise.web.known import PagePanel, View, in_sentences
@@ -109,7 +109,15 @@ def _best(view: View) -> Mapping[str, Any]:
         "clear": best.against_start is not None and best.against_start.clear,
         "plan": "" if plan is None else planned(plan.purpose, plan.duels, plan.told, plan.left),
         "notices": in_sentences(best.notices),
+        "limits": () if view.blind else at_limits(view),
     }
+
+
+def at_limits(view: View) -> list[str]:
+    """Return the knobs whose range ends at the best setting: it may be better beyond."""
+    parameters = view.opt.space.parameters if isinstance(view.opt.space, Space) and view.answers else {}
+    numbers = {name: p for name, p in parameters.items() if isinstance(p, (Float, Int))}
+    return [printable(name, "") for name, p in numbers.items() if view.best.x[name] in (p.low, p.high)]
 
 
 def _trials(view: View) -> Mapping[str, Any]:
