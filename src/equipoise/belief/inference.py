@@ -193,7 +193,7 @@ class StudyBelief(Lazy):
         if source is self.source:
             return self
         if self.judged is None:
-            return replace(self, source=source)
+            return type(self)(source)
         new = replace(self, source=source, judged=replace(self.judged, grown=None))
         n, other = len(self.judgements), new._unit != self._unit
         if other and n >= REFITS.first:

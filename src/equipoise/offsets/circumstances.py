@@ -6,7 +6,7 @@ Inside a campaign time counts the readings; blocks (days, batches, workers) and 
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -58,7 +58,9 @@ class Circumstances:
 
     def after(self, reading: float | None) -> "Circumstances":
         """Return the same with the reading before, where there was one."""
-        return self if reading is None else replace(self, covariates={**self.covariates, LAST_READING: reading})
+        if reading is None:
+            return self
+        return Circumstances(self.block, self.campaign, {**self.covariates, LAST_READING: reading})
 
     def __reduce__(self) -> tuple[type["Circumstances"], tuple[str, str, dict[str, float]]]:
         return Circumstances, (self.block, self.campaign, dict(self.covariates))

@@ -111,7 +111,10 @@ class Requests:
         if told is None or not isinstance(told.answer, Reading):
             return None
         block = label(reading.told.block or self.block, self.ledger.of_trial[i])
-        return Told(i, replace(told.answer, told=replace(reading.told, block=block)), deferred=not refit)
+        answer = told.answer
+        if block != answer.told.block:  # to copy a record costs as much as to look it up
+            answer = replace(answer, told=replace(answer.told, block=block))
+        return Told(i, answer, deferred=not refit)
 
     def telling(self, i: int, answer: Answer, x: Any = None) -> Told | None:
         """Return the event of an answer, or refuse it; `None` if it was told before and is no news."""
@@ -122,7 +125,8 @@ class Requests:
             return None
         entry = self.ledger.must_be_open(i)
         self._must_be_ours(i, x)
-        return Told(i, answer if answer.point is not None else replace(answer, point=entry.moved.get(i)))
+        moved = entry.moved.get(i) if answer.point is None else None
+        return Told(i, answer if moved is None else replace(answer, point=moved))
 
     def add(self, reading: Reading) -> Added:
         """Return the event of a reading that was not asked for; of another block than the present one it is earlier."""
