@@ -131,7 +131,10 @@ def test_a_comparison_is_of_where_was_measured():
 
 # --- what a duel teaches ------------------------------------------------------------------------------------------
 
-LAWS = [eq.Arbitrary(), eq.Constant(), eq.Tracked(), eq.Tracked(guard=None), eq.Blocks(3), eq.Blocks(3, guard=None)]
+LAWS = [
+    *(eq.Arbitrary(), eq.Constant(), eq.Tracked(), eq.Tracked(guard=None), eq.offsets.Steady()),
+    *(eq.Blocks(3), eq.Blocks(3, guard=None)),
+]
 
 
 def test_every_law_is_looked_at():

@@ -114,7 +114,7 @@ def test_failures_expiry_and_no_news(study):
         (("expire", "STUDY", 0), 1, "`trial` must be one that was asked for and is still open, got 0"),
         (("best", "STUDY", "--eps", 0), 2, "--eps"),
         (("plot", "STUDY", "--what", "nothing"), 2, "--what"),
-        (("plot", "STUDY", "--what", "readings", "--along", "q1"), 2, "--along is for --what estimate or duels"),
+        (("plot", "STUDY", "--what", "readings", "--along", "q1"), 2, "--along is for --what estimate, duels or front"),
         (("plot", "STUDY", "--what", "estimate", "--along", "q3"), 1, "`along` must name parameters"),
         (("plot", "STUDY", "--out", "no/where.png"), 1, "no/where.png could not be written: No such file or directory"),
         (("export", "STUDY", "--out", "no/where.csv"), 1, "no/where.csv could not be written: No such file"),

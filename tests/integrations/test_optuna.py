@@ -634,7 +634,7 @@ def source_of(pattern):
 
 def test_it_stays_an_adapter():
     source = source_of("optuna/*.py")
-    assert source.count("\n") <= 700
+    assert source.count("\n") <= 720
     assert "Comparison(" not in source
     assert not any(f"isinstance({what}" in source for what in ("law", "self.law", "offset"))
 

@@ -129,7 +129,7 @@ def test_a_duel_of_counts_compares_logarithms_of_rates():
     opt = eq.Optimizer(eq.Finite([[0.0], [1.0]]), kernel=eq.RBF(0.5), likelihood=Poisson(), rng=0)
     duel, found = opt.study.propose(), []
     for counts in ((40, 10), (400, 100)):
-        readings = [opt.study.setup.understood(Reading(float(y), place=k)) for k, y in enumerate(counts, 1)]
+        readings = [Reading(float(y), place=k).under(Poisson()) for k, y in enumerate(counts, 1)]
         found += teaches(duel, readings, eq.Arbitrary())
     few, many = found
     assert abs(few.outcome) == pytest.approx(np.log(40.5 / 10.5))

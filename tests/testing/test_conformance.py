@@ -102,6 +102,20 @@ def names(parts):
     return {type(part).__name__ for part in parts}
 
 
+PLANTS = {"beam_line_with_loss", "branin_in_a_disk", "dtlz2", "gp_plant", "townsend", "zdt1"}
+"""What has several numbers a trial."""
+
+
+@pytest.mark.parametrize("name", sorted(PLANTS))
+def test_a_plant_has_a_usable_start_and_a_better_setting(name):
+    plant = getattr(environments, name)()
+    points = np.random.default_rng(0).uniform(*plant.bounds.T, (4000, len(plant.bounds)))
+    gains = plant.values(points) - plant.values(plant.start)
+    assert plant.holds(plant.start)
+    assert np.isfinite(gains).all()
+    assert (gains[plant.holds(points)] > 0).any(axis=0).all()
+
+
 def plain_functions(package):
     return {name for name in package.__all__ if inspect.isfunction(getattr(package, name))}
 
@@ -126,7 +140,8 @@ def plain_functions(package):
         (
             environments,
             names(make() for make in BIASES.values()) | plain_functions(environments),
-            {"BIASES", "FUNCTIONS", "Bias", "BiasProcess", "Environment", "Function", "Measurement", "Simulator"},
+            {"BIASES", "FUNCTIONS", "Bias", "BiasProcess", "Environment", "Function", "Measurement", "Simulator"}
+            | {"Plant", "PlantReadings"},
         ),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
@@ -138,7 +153,7 @@ def test_the_lists_cover_what_is_exported(package, covered, no_part):
 
 def test_every_test_function_and_made_bias_has_a_name_of_its_own():
     used = {name for make in FUNCTIONS.values() for name in make.__code__.co_names}
-    assert plain_functions(environments) - used == {"authors_calibration"}
+    assert plain_functions(environments) - used - PLANTS == {"authors_calibration"}
     assert environments.authors_calibration in BIASES.values()
 
 

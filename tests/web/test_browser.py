@@ -300,7 +300,7 @@ def test_a_server_killed_in_the_middle_loses_nothing(browser, tmp_path):
 def test_a_program_measures_and_people_take_over(browser, tmp_path):
     study, program = tmp_path / "study.jsonl", tmp_path / "measure"
     begun(study)
-    program.write_text("#!/bin/sh\nsleep 0.05\necho 0.5$$\n")
+    program.write_text("#!/bin/sh\nsleep 0.05\necho 0.$(date +%N)\n")
     program.chmod(0o755)
     server = Served(study, "--", program)
     try:
@@ -311,13 +311,13 @@ def test_a_program_measures_and_people_take_over(browser, tmp_path):
             page.get_by_role("button", name="Go on by hand").click()
             page.get_by_role("button", name="Next setting").click()
             expect(page.locator("#value")).to_be_visible()
-            trial = tell(page, 77)
+            trial = tell(page, 0.77)
             page.get_by_role("link", name="Go on by program").click()
             page.get_by_role("button", name="Go on by program").click()
             expect(page.locator(f"#trial-{trial + 3}")).to_be_visible()
     finally:
         server.stop()
-    assert told(study)[trial] == 77.0
+    assert told(study)[trial] == 0.77
     assert len(set(told(study).values())) > 4
 
 

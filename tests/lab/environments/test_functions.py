@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 import equipoise.lab.environments
 from equipoise.lab.environments import FUNCTIONS, Function, additive, camelback, gp_draw, hartmann3, linear
-from equipoise.lab.environments.beamline import _BEAM, beam_line, drift_space, quadrupole, transfer
+from equipoise.lab.environments.beamline import BEAM, beam_line, drift_space, quadrupole, transfer
 
 NAMES = sorted(FUNCTIONS)
 ONE_DIMENSION = [[0.0, 1.0]]
@@ -191,7 +191,7 @@ def test_a_quadrupole_is_two_halves_and_solves_hills_equation(k):
 
 def test_beam_intensity_is_the_fraction_of_particles_that_pass():
     n, k = 200_000, np.array([-1.0, 5.0, -5.0])
-    particles = np.random.default_rng(0).standard_normal((n, 4)) * np.sqrt(np.diag(_BEAM))
+    particles = np.random.default_rng(0).standard_normal((n, 4)) * np.sqrt(np.diag(BEAM))
     arrived = particles @ transfer(k).T
     passed = (np.abs(arrived[:, [0, 2]]) < 0.7e-3).all(axis=1).mean()
     assert beam_line()(k) == pytest.approx(passed, abs=5 * np.sqrt(0.25 / n))
