@@ -75,6 +75,25 @@ def test_workers_without_an_offset_of_their_own_are_no_blocks():
     assert {record.block for record in opt.records()} == {None}
 
 
+def test_a_study_with_seeds_hands_them_to_the_workers():
+    """Both halves of a pair are measured under one seed, by one worker."""
+    opt = eq.Optimizer(SPACE, seeds=[3, 5, 8], rng=0)
+    with ThreadPoolExecutor(2) as executor:
+        opt.run(lambda x, seed: hill(x) + 10.0 * seed, readings=16, executor=executor)
+    assert opt.readings >= 16
+    records = [record for record in opt.records() if record.value is not None]
+    assert {round(record.value / 10) for record in records} <= {3, 5, 8}
+    assert opt.study.open_trials == ()
+
+
+def test_several_numbers_come_from_the_workers():
+    opt = eq.Optimizer(SPACE, objective="light", limits=["heat <= 0.9"], rng=0)
+    with ThreadPoolExecutor(2) as executor:
+        best = opt.run(lambda x: {"light": hill(x), "heat": x["q"]}, readings=16, executor=executor)
+    assert set(whole(opt, 16).values()) == {2}
+    assert best.x["q"] <= 0.9
+
+
 def test_a_process_that_dies_breaks_its_pool_and_not_the_study(tmp_path):
     opt, measure = eq.Optimizer(SPACE, rng=0), DiesOnce(tmp_path / "died")
     with ProcessPoolExecutor(2) as executor, pytest.raises(RuntimeError, match="`executor` is broken"):
@@ -132,6 +151,16 @@ def test_what_fails_is_told_as_failed_and_other_errors_stop_the_run():
     with ThreadPoolExecutor(1) as executor:  # those that were not measured wait, and come first
         opt.run(hill, readings=12, executor=executor)
     assert all(record.value is not None or record.failed for record in opt.records()[:12])
+
+
+def test_what_is_no_reading_is_refused_and_its_trial_waits():
+    opt = eq.Optimizer(SPACE, rng=0)
+    with ThreadPoolExecutor(2) as executor, pytest.raises((TypeError, ValueError), match="`value` must be"):
+        opt.run(lambda x: "bright", readings=8, executor=executor)
+    assert (opt.readings, opt.study.open_trials) == (0, ())
+    with ThreadPoolExecutor(2) as executor:
+        opt.run(hill, readings=8, executor=executor)
+    assert set(whole(opt, 8).values()) == {2}
 
 
 def test_a_reading_that_never_comes_is_asked_for_again():
@@ -205,6 +234,6 @@ def test_what_cannot_be_is_refused():
 
 
 def test_a_task_says_who_measured_and_what_went_wrong():
-    worker, found, error = measure_all(lambda x: 1 / x, [1, 2, 0, 4], ())
+    worker, found, error = measure_all(lambda x: 1 / x, [(1,), (2,), (0,), (4,)], ())
     assert (worker, [each.value for each in found]) == (worker_name(), [1.0, 0.5])
     assert isinstance(error, ZeroDivisionError)

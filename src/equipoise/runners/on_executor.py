@@ -19,7 +19,7 @@ from typing import Any
 
 from equipoise import _validation as check
 from equipoise.data import Trial
-from equipoise.runners.user_function import Asking, Failures
+from equipoise.runners.user_function import Asking, Failures, reason, taken
 from equipoise.study import SLOT
 
 AHEAD = 0.125
@@ -48,20 +48,20 @@ Answered = tuple[str, list[Measured], BaseException | None]
 """The worker, what it says of the settings it came to, and the error that ended the task, if one did."""
 
 
-def measure_all(measure: Callable[[Any], Any], settings: Sequence[Any], failures: Failures) -> Answered:
+def measure_all(measure: Callable[..., Any], questions: Sequence[tuple[Any, ...]], failures: Failures) -> Answered:
     """Measure settings one after the other, in a worker; errors are returned, so that they differ from a lost worker.
 
     Args:
-        measure: Takes a setting and returns its reading.
-        settings: The settings of one duel, in their order.
+        measure: Takes a setting, and the seed if there are seeds, and returns its reading.
+        questions: What it takes of each trial of one duel, in their order.
         failures: Exceptions by which `measure` says that there is no reading.
     """
     found: list[Measured] = []
-    for x in settings:
+    for question in questions:
         try:
-            found.append(Measured(measure(x)))
+            found.append(Measured(measure(*question)))
         except failures as problem:
-            found.append(Measured(failed=str(problem) or type(problem).__name__))
+            found.append(Measured(failed=reason(problem)))
         except Exception as error:
             return worker_name(), found, error
     return worker_name(), found, None
@@ -86,6 +86,11 @@ class Task:
     trials: list[Trial]
     since: float
 
+    @property
+    def ids(self) -> list[int]:
+        """The numbers of its trials."""
+        return [trial.id for trial in self.trials]
+
 
 class OnExecutor:
     """Keeps an executor busy with the duels of a study.
@@ -93,7 +98,7 @@ class OnExecutor:
     Args:
         opt: The optimizer.
         executor: Where the settings are measured: processes, a dask, ray or MPI cluster, threads.
-        measure: Takes a setting and returns its reading; it must be possible to send it to the workers.
+        measure: Takes a setting, and the seed if there are seeds, and returns its reading; it is sent to the workers.
         workers: How many tasks may be measured at once.
         failures: Exceptions by which `measure` says that there is no reading.
         context: The value of each context of the space, or a function that returns it.
@@ -105,7 +110,7 @@ class OnExecutor:
         self,
         opt: Asking,
         executor: Executor,
-        measure: Callable[[Any], Any],
+        measure: Callable[..., Any],
         workers: int,
         failures: Failures = (),
         context: Mapping[str, Any] | Callable[[], Mapping[str, Any]] | None = None,
@@ -136,7 +141,7 @@ class OnExecutor:
         finally:
             for future in self._tasks:
                 future.cancel()
-            self._take_back([trial for task in self._tasks.values() for trial in task.trials])
+            self._take_back([i for task in self._tasks.values() for i in task.ids])
             self._tasks.clear()
 
     def _hand_out(self, readings: int) -> None:
@@ -149,11 +154,11 @@ class OnExecutor:
             context = self._context() if callable(self._context) else self._context
             task = Task(slot, self._ask_duel(slot, context), time.monotonic())
             wanted -= len(task.trials)
-            settings = [trial.x for trial in task.trials]
+            questions = [taken(trial) for trial in task.trials]
             try:
-                future = self._executor.submit(measure_all, self._measure, settings, self._failures)
+                future = self._executor.submit(measure_all, self._measure, questions, self._failures)
             except BaseException as error:
-                self._take_back(task.trials)
+                self._take_back(task.ids)
                 if isinstance(error, BrokenExecutor):
                     raise RuntimeError(f"`executor` is broken ({error}): {WHOLE}") from error
                 raise
@@ -177,8 +182,10 @@ class OnExecutor:
         due = min((task.since + self._patience(task) for task in self._tasks.values()), default=math.inf)
         left = None if due == math.inf else max(due - time.monotonic(), 0.0)
         done, _ = wait(self._tasks, left, FIRST_COMPLETED)
-        for future in done:
-            self._end(self._tasks.pop(future), future)
+        errors = [self._end(future) for future in done]  # all that was measured is told, whatever ended another task
+        for error in errors:
+            if error is not None:
+                raise error
         now = time.monotonic()
         for future, task in list(self._tasks.items()):
             if now - task.since > self._patience(task):
@@ -188,29 +195,32 @@ class OnExecutor:
     def _patience(self, task: Task) -> float:
         return self._timeout * len(task.trials)
 
-    def _end(self, task: Task, future: "Future[Answered]") -> None:
-        """Tell what came of a task; one that is lost is taken back."""
+    def _end(self, future: "Future[Answered]") -> BaseException | None:
+        """Tell what came of a task, and return the error that ended it, if any; a lost task is taken back."""
+        task = self._tasks[future]
         try:
             worker, found, error = future.result()
         except (Exception, CancelledError) as lost:
-            self._lose(task, lost)
-            return
+            self._lose(self._tasks.pop(future), lost)
+            return None
         self._lost = 0
         for trial, measured in zip(task.trials, found, strict=False):
             block = worker if self._blocks and measured.failed is None else None
             self._opt.tell(trial, measured.value, block=block, failed=measured.failed)
-        if error is not None:
-            self._take_back(task.trials[len(found) :])
-            raise error
+        del self._tasks[future]
+        self._take_back(task.ids)
+        return error
 
-    def _take_back(self, trials: Sequence[Trial | int]) -> None:
-        """Let trials wait again for their worker."""
-        for trial in reversed(trials):  # the first one waits in front
-            self._opt.study.expire(trial)
+    def _take_back(self, trials: Sequence[int]) -> None:
+        """Let those of some trials that were not told wait again for their worker."""
+        left = set(self._opt.study.open_trials)
+        for i in reversed(trials):  # the first one waits in front
+            if i in left:
+                self._opt.study.expire(i)
 
     def _lose(self, task: Task, why: BaseException) -> None:
         """Let a lost task be measured again; refuse to go on if nothing else happens."""
-        self._take_back(task.trials)
+        self._take_back(task.ids)
         self._lost += 1
         if self._lost > MOST_LOST * self._workers:
             message = f"`executor` has lost {self._lost} tasks in a row, the last one by {type(why).__name__}, {why}"

@@ -53,6 +53,16 @@ class Asking(Protocol):
         ...
 
 
+def taken(trial: Trial) -> tuple[Any, ...]:
+    """Return what the user's function takes of a trial: the setting, and the seed if there is one."""
+    return (trial.x,) if trial.seed is None else (trial.x, trial.seed)
+
+
+def reason(problem: Exception) -> str:
+    """Return why there is no reading."""
+    return str(problem) or type(problem).__name__
+
+
 @dataclass(frozen=True)
 class UserFunction:
     """Answers the questions of a study.
@@ -83,7 +93,7 @@ class UserFunction:
                 context = self.context() if callable(self.context) else self.context
                 if kind == "readings":
                     trial = self.opt.ask(context=context)
-                    self._answer(trial, trial.x, *(() if trial.seed is None else (trial.seed,)))
+                    self._answer(trial, *taken(trial))
                 else:
                     pair = self.opt.study.next_pair(context=context, **self.pairs)
                     self._answer(pair, pair.first, pair.second)
@@ -97,7 +107,7 @@ class UserFunction:
         try:
             value = self.measure(*given)
         except self.failures as problem:
-            self.opt.tell(question, failed=str(problem) or type(problem).__name__)
+            self.opt.tell(question, failed=reason(problem))
         except BaseException:
             if isinstance(question, Trial):
                 self.opt.study.expire(question)
