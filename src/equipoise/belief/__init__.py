@@ -27,7 +27,6 @@ from equipoise.belief.folding import Folding
 from equipoise.belief.inference import StudyBelief as StudyBelief
 from equipoise.belief.inference import infer
 from equipoise.belief.inference import pair_variance as pair_variance
-from equipoise.belief.inference import trusted as trusted
 from equipoise.belief.judgements import ANSWERED_VARIANCE as ANSWERED_VARIANCE
 from equipoise.belief.judgements import Judged as Judged
 from equipoise.belief.judgements import JudgedKernel as JudgedKernel
@@ -50,6 +49,7 @@ from equipoise.belief.posterior import fair_argmax as fair_argmax
 from equipoise.belief.posterior import gap_bound as gap_bound
 from equipoise.belief.posterior import half_width as half_width
 from equipoise.belief.posterior import tied as tied
+from equipoise.belief.posterior import trusted as trusted
 
 __all__ = [
     "AnywherePosterior",

@@ -20,7 +20,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 import numpy as np
 from numpy.random import Generator
@@ -36,6 +36,7 @@ from equipoise.offsets import Arbitrary, Offset
 
 if TYPE_CHECKING:
     from equipoise.belief.landscape import Landscape
+    from equipoise.belief.learned import LearnedBelief
     from equipoise.belief.observations import Observations
 
 ONE = np.array([1.0])
@@ -328,3 +329,17 @@ def says_nothing(points: FloatArray, u: FloatArray) -> bool:
 
 def _side(side: Side) -> tuple[FloatArray, FloatArray]:
     return (side.points, side.weights) if isinstance(side, Proposal) else (side[None], ONE)
+
+
+Source: TypeAlias = "Posterior | LearnedBelief"
+"""What has learned from comparisons: under a model that was given, or under one that is learned."""
+
+
+def trusted(source: Source) -> Posterior:
+    """Return the posterior of comparisons that answers."""
+    return source if isinstance(source, Posterior) else source.trusted
+
+
+def exact(source: Source) -> Posterior:
+    """Return the posterior of comparisons under the law of the offset, whatever the duels that guard it say."""
+    return source if isinstance(source, Posterior) else source.exact

@@ -1,20 +1,16 @@
 """Learning from judgements beside readings, and what a log keeps of it."""
 
-from equipoise.belief.judgements.fit import FEW, REFITS, JudgeFit
+from equipoise.belief.judgements.fit import JudgeFit
 from equipoise.belief.judgements.fitting import ANSWERED_VARIANCE, JudgedKernel
-from equipoise.belief.judgements.learning import Judged, appended, consistent, fitted
-from equipoise.belief.judgements.pairing import Pairing, outcome
+from equipoise.belief.judgements.learning import Judged, Mixed, pair_variance
+from equipoise.belief.judgements.pairing import Pairing
 
 __all__ = [
     "ANSWERED_VARIANCE",
-    "FEW",
-    "REFITS",
     "JudgeFit",
     "Judged",
     "JudgedKernel",
+    "Mixed",
     "Pairing",
-    "appended",
-    "consistent",
-    "fitted",
-    "outcome",
+    "pair_variance",
 ]

@@ -1,22 +1,27 @@
 """Learning from judgements: each becomes a Gaussian pseudo-outcome, its site, beside what was read.
 
-What is known from readings is the prior here. The sites are made consistent at each judgement while these are few, and
-later whenever there are a tenth more of them: in between a new answer gets the site that its own cavity suggests, at a
-cost quadratic in their number.
+What is known from comparisons is the prior here. If there are enough readings to know the unit of f, or a kernel was
+given, the judgements teach f and what the judges are like; else also the kernel, and the first judge's noise is the
+unit. The sites are made consistent at each judgement while these are few, and later whenever there are a tenth more of
+them: in between a new answer gets the site that its own cavity suggests, at a cost quadratic in their number.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
 from equipoise._typing import FloatArray
-from equipoise.belief.judgements.fit import FEW, JudgeFit
+from equipoise.belief.judgements.fit import FEW, REFITS, JudgeFit
 from equipoise.belief.judgements.fitting import KernelFit, fit_judges, thinned
 from equipoise.belief.judgements.pairing import Pairing, outcome
+from equipoise.belief.learned import LearnedBelief
 from equipoise.belief.model import Form
-from equipoise.belief.posterior import Posterior
+from equipoise.belief.observations import Observations
+from equipoise.belief.posterior import Lazy, Posterior, Source, exact, trusted
 from equipoise.likelihoods import MAX_SWEEPS, Judgement, Panel, propagate
+from equipoise.offsets import Moments
 
 GROWTH = 1.1
 """Beyond `FEW` judgements all sites are made consistent whenever there are this many times as many."""
@@ -52,38 +57,141 @@ class Judged:
         return n <= FEW or n > GROWTH * self.fit.answers
 
 
-# Below, `prior` is the posterior of the readings, `form` that of the model if answers teach the kernel, and `reference`
-# the noise that a judge is expected to have: the unit of f if answers teach the kernel.
+@dataclass(frozen=True, eq=False)
+class Mixed(Lazy):
+    """What judgements teach beside comparisons.
+
+    Attributes:
+        source: What has learned from comparisons.
+        judged: What has learned from judgements.
+    """
+
+    source: Source
+    judged: Judged
+
+    @cached_property
+    def posterior(self) -> Posterior:
+        """The posterior of all data: answers of judges are pseudo-outcomes."""
+        posterior = self.settled
+        for first, second in self.judged.open:
+            (mean,), _ = posterior.difference(first[None], second)
+            posterior = posterior.with_outcomes(outcome(first, second, float(mean), self.felt_variance))
+        return posterior
+
+    @cached_property
+    def settled(self) -> Posterior:
+        """The posterior of all data, without the pairs that are still to be judged."""
+        return self.with_answers(trusted(self.compared)) if self.judged.grown is None else self.judged.grown
+
+    @cached_property
+    def compared(self) -> Source:
+        """What comparisons teach under the kernel that judgements have taught, if readings have not."""
+        form, kernel = self._taught_form, self.judged.fit.kernel
+        if form is None or kernel is None or not isinstance(self.source, LearnedBelief):
+            return self.source
+        return self.source.under(kernel.hyperparameters(form, self.reference))
+
+    @property
+    def knows_unit(self) -> bool:
+        """Whether there are enough data to learn how large f is."""
+        return self._taught_form is None or len(self.judged.judgements) >= REFITS.first
+
+    @property
+    def felt_variance(self) -> float:
+        """The variance of what the judge who gave most answers feels, in the squared unit of f."""
+        judges, names = self.judged.fit.judges, [each.judge for each in self.judged.judgements]
+        return max(judges, key=lambda judge: names.count(judge.name)).noise ** 2 if judges else self.reference**2
+
+    @property
+    def reference(self) -> float:
+        """The noise that a judge is expected to have: the unit of f if that has none."""
+        if self._taught_form is not None and isinstance(self.source, LearnedBelief):
+            return self.source.hyperparameters.step
+        return float(np.sqrt(pair_variance(self.source)))
+
+    def with_answers(self, posterior: Posterior) -> Posterior:
+        """Return a posterior of the comparisons with the answers of judges beside them."""
+        return posterior if self._outcomes is None else posterior.with_outcomes(self._outcomes)
+
+    def judge(self, judgement: Judgement) -> Judged:
+        """Return what is learned with one more judgement."""
+        new = replace(self.judged, judgements=(*self.judged.judgements, judgement))
+        due = len(new.judgements) >= new.fit.due
+        new = self._fitted(new) if due else new
+        return self._consistent(new) if due or new.needs_sweep else self._appended(new)
+
+    def recalled(self, judgements: Sequence[Judgement], fit: JudgeFit) -> Judged:
+        """Return what judgements teach under what was fitted to them before."""
+        new = Judged(tuple(judgements), fit)
+        return self._consistent(new) if len(judgements) <= FEW else new
+
+    def on(self, source: Source) -> Judged:
+        """Return the same beside other comparisons: judges are fitted again if the unit of f is another."""
+        there, new = replace(self, source=source), replace(self.judged, grown=None)
+        n, other = len(new.judgements), there._unit != self._unit
+        if other and n >= REFITS.first:
+            new = there._fitted(new)
+        return there._consistent(new) if 0 < n <= FEW or (other and n) else new
+
+    @property
+    def _taught_form(self) -> Form | None:
+        """The form of the model if judgements are to teach the kernel: readings, or who gave one, do not say it."""
+        learned = isinstance(self.source, LearnedBelief) and not self.source.knows_unit
+        return self.source.form if learned and isinstance(self.source, LearnedBelief) else None
+
+    @property
+    def _unit(self) -> float | None:
+        """The unit of f if a judge's noise is it; `None` if f has its own."""
+        return None if self._taught_form is None else self.reference
+
+    @cached_property
+    def _outcomes(self) -> Observations | None:
+        """The answers as pseudo-outcomes, those of one pair of points together."""
+        said = self.judged.judgements
+        return Pairing.of(said).outcomes(self.judged.fit.sites) if said else None
+
+    def _panel(self, judged: Judged, some: Sequence[Judgement]) -> Panel:
+        return judged.panel(some, self._taught_form, self.reference)
+
+    def _fitted(self, judged: Judged) -> Judged:
+        """Return judgements with the judges fitted, and the kernel if answers teach it."""
+        some = [judged.judgements[i] for i in thinned(len(judged.judgements))]
+        panel, form, kernel = self._panel(judged, some), self._taught_form, judged.fit.kernel
+        theta = panel.theta(judged.fit.judges)
+        if form is not None:
+            kernel, theta = KernelFit(some, form, panel, self.reference).best(kernel, theta)
+        else:
+            theta = fit_judges(panel, Pairing.of(some).prior(trusted(self.source)), theta)
+        fit = replace(judged.fit, fitted=len(judged.judgements), judges=panel.judges(theta), kernel=kernel)
+        return replace(judged, fit=fit)
+
+    def _consistent(self, judged: Judged) -> Judged:
+        """Return judgements with all sites made consistent: few from scratch, many from what they were."""
+        said, prior = judged.judgements, trusted(replace(self, judged=judged).compared)
+        panel, pairing = self._panel(judged, said), Pairing.of(said)
+        start, most = (None, MAX_SWEEPS) if len(said) <= FEW else (judged.fit.sites, LATER_SWEEPS)
+        found = propagate(pairing.prior(prior), panel.answers(panel.theta(judged.fit.judges)), start, most)
+        return replace(judged, fit=replace(judged.fit, answers=len(said), sites=found.sites), grown=None)
+
+    def _appended(self, judged: Judged) -> Judged:
+        """Return judgements with the site of the last that the posterior of all before it suggests."""
+        last = judged.judgements[-1]
+        panel = self._panel(judged, [last])
+        mu, v = self.settled.difference(last.first[None], last.second)
+        sites = judged.fit.sites.and_of(panel.answers(panel.theta(judged.fit.judges)).tilt(mu, v), mu, v)
+        value, precision = float(sites.outcome[-1]), float(sites.precision[-1])
+        grown = self.settled.with_outcomes(outcome(last.first, last.second, value, 1.0 / precision))
+        return replace(judged, fit=replace(judged.fit, sites=sites), grown=grown)
 
 
-def fitted(judged: Judged, prior: Posterior, form: Form | None, reference: float) -> Judged:
-    """Return it with the judges fitted, and the kernel if answers teach it."""
-    some = [judged.judgements[i] for i in thinned(len(judged.judgements))]
-    panel = judged.panel(some, form, reference)
-    start, kernel = panel.theta(judged.fit.judges), judged.fit.kernel
-    if form is not None:
-        kernel, theta = KernelFit(some, form, panel, reference).best(kernel, start)
-    else:
-        theta = fit_judges(panel, Pairing.of(some).prior(prior), start)
-    fit = replace(judged.fit, fitted=len(judged.judgements), judges=panel.judges(theta), kernel=kernel)
-    return replace(judged, fit=fit)
-
-
-def consistent(judged: Judged, prior: Posterior, form: Form | None, reference: float) -> Judged:
-    """Return it with all sites made consistent: few from scratch, many from what they were."""
-    said = judged.judgements
-    panel, pairing = judged.panel(said, form, reference), Pairing.of(said)
-    start, most = (None, MAX_SWEEPS) if len(said) <= FEW else (judged.fit.sites, LATER_SWEEPS)
-    found = propagate(pairing.prior(prior), panel.answers(panel.theta(judged.fit.judges)), start, most)
-    return replace(judged, fit=replace(judged.fit, answers=len(said), sites=found.sites), grown=None)
-
-
-def appended(judged: Judged, before: Posterior, form: Form | None, reference: float) -> Judged:
-    """Return it with the site of the last judgement that the posterior of all before it suggests."""
-    last = judged.judgements[-1]
-    panel = judged.panel([last], form, reference)
-    mu, v = before.difference(last.first[None], last.second)
-    sites = judged.fit.sites.and_of(panel.answers(panel.theta(judged.fit.judges)).tilt(mu, v), mu, v)
-    value, precision = float(sites.outcome[-1]), float(sites.precision[-1])
-    grown = before.with_outcomes(outcome(last.first, last.second, value, 1.0 / precision))
-    return replace(judged, fit=replace(judged.fit, sites=sites), grown=grown)
+def pair_variance(source: Source) -> float:
+    """Return the variance of the difference of two readings of one pair at one point, noise and offset."""
+    noise = exact(source).regularizer
+    if not isinstance(source, LearnedBelief) or not source.law.learns_readings:
+        return noise
+    offset = source.exact.offset
+    offset = None if offset is None else replace(offset, jumps=(), blips=())  # what is past cancels: both had it
+    n = float(len(source.exact.observations or ()))
+    pair = Moments(np.array([n, n + 1.0]), np.zeros(2))
+    K = np.zeros((2, 2)) if offset is None else offset(pair, pair)
+    return 2 * noise + float(K[0, 0] + K[1, 1] - 2 * K[0, 1])
