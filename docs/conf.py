@@ -3,7 +3,7 @@
 import re
 import sys
 from importlib import import_module
-from inspect import ismodule
+from inspect import getdoc, ismodule
 from pathlib import Path
 
 DOCS = Path(__file__).parent
@@ -19,16 +19,20 @@ author = "The Equipoise authors"
 copyright = "the Equipoise authors"
 version = release = eq.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
 exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = f"Equipoise {release}"
-html_static_path: list[str] = []
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_copy_source = False
 templates_path: list[str] = []
 default_role = "code"  # `name` in a docstring is a name
-myst_heading_anchors = 3
-myst_enable_extensions = ["deflist"]
+myst_heading_anchors = 4
+myst_enable_extensions = ["attrs_block", "deflist", "substitution"]
+myst_substitutions = {"version": release}
+copybutton_prompt_text = "$ "  # what a shell shows is not copied
+copybutton_only_copy_prompt_lines = True
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings say what is what
 autodoc_default_options = {"members": True}
@@ -76,6 +80,14 @@ FIRST = (
 )
 """What most users type stands first on its page."""
 
+GROUPS = {
+    "The loop": ("open", "ask", "tell", "ask_pair", "run", "begin_block", "add"),
+    "Mend": ("correct", "retract", "undo"),
+    "Answer": ("recommend", "front", "rank", "compare", "audit", "verify", "cancel", "done"),
+    "See": ("readings", "judgements", "records", "posterior", "study"),
+}
+"""The members of `Optimizer`, by what they are for."""
+
 
 def reference() -> dict[str, str]:
     """Return the pages of the reference: the names a user types, then those of each package that are not among them."""
@@ -99,8 +111,16 @@ def _own(module: object) -> list[str]:
 
 
 def _page(name: str, title: str, module: str, names: list[str]) -> str:
-    documented = "\n".join(_entry(getattr(import_module(module), each), each) for each in names)
-    return f"# {title}\n\n```{{eval-rst}}\n.. currentmodule:: {module}\n\n{documented}\n```\n"
+    things = {each: getattr(import_module(module), each) for each in names}
+    documented = "\n".join(_entry(thing, each) for each, thing in things.items())
+    summary = "\n".join(f"   * - :py:obj:`{each}`\n     - {_summary(thing)}" for each, thing in things.items())
+    table = f".. list-table::\n   :widths: 30 70\n\n{summary}\n" if things else ""
+    return f"# {title}\n\n```{{eval-rst}}\n.. currentmodule:: {module}\n\n{table}\n{documented}\n```\n"
+
+
+def _summary(thing: object) -> str:
+    """Return the first sentence of a docstring; a constant is listed below."""
+    return (getdoc(thing) or "").split("\n\n")[0].replace("\n", " ") if callable(thing) else "A constant."
 
 
 def _entry(thing: object, name: str) -> str:
@@ -108,7 +128,20 @@ def _entry(thing: object, name: str) -> str:
     if not callable(thing):
         parts = thing if isinstance(thing, (dict, tuple, list)) else [thing]
         return f".. py:data:: {name}\n\n   {', '.join(f'``{each}``' for each in parts)}\n"
+    if thing is eq.Optimizer:
+        return f".. autoclass:: {name}\n   :no-members:\n\n{_grouped()}"
     return f".. autoclass:: {name}\n" if isinstance(thing, type) else f".. autofunction:: {name}\n"
+
+
+def _grouped() -> str:
+    """Return the members of `Optimizer` under the headings of `GROUPS`."""
+    lines = []
+    for title, members in GROUPS.items():
+        lines.append(f"   .. rubric:: {title}\n")
+        for each in members:
+            kind = "autoproperty" if isinstance(vars(eq.Optimizer)[each], property) else "automethod"
+            lines.append(f"   .. {kind}:: Optimizer.{each}\n")
+    return "\n".join(lines)
 
 
 def write_reference(app: object) -> None:

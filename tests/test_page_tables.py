@@ -98,10 +98,10 @@ def test_the_table_of_the_log_has_every_event():
     assert kinds <= set(table("docs/studies.md", "key"))
 
 
-def test_the_map_has_every_package_and_module():
+def test_the_rooms_have_every_package_and_module():
     folders = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
     modules = {path.stem for path in SOURCE.glob("*.py") if not path.stem.startswith("_")}
-    assert set(table("docs/map.md", "room")) == folders | modules
+    assert set(table("CONTRIBUTING.md", "room")) == folders | modules
 
 
 def test_the_parts_of_your_own_name_every_check():

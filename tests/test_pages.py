@@ -117,6 +117,12 @@ def test_the_reference_has_every_public_name(conf):
             assert nested or re.search(rf":: {each}$", documented, re.MULTILINE), (top, each)
 
 
+def test_the_reference_groups_every_member_of_the_optimizer(conf):
+    members = {each for each in vars(eq.Optimizer) if each[0] != "_"}
+    grouped = [each for group in conf.GROUPS.values() for each in group]
+    assert sorted(grouped) == sorted(members)
+
+
 def test_the_map_has_every_room_and_no_arrow_points_up(conf):
     graph = conf.module_map.rooms()
     source = Path(eq.__file__).parent
@@ -138,7 +144,7 @@ def test_the_site_builds_without_a_warning(tmp_path):
 
 
 def test_the_files_of_the_notation_exist():
-    table = (DOCS / "notation.md").read_text(encoding="utf-8")
+    table = (DOCS / "concepts.md").read_text(encoding="utf-8").partition("## Notation")[2]
     paths = re.findall(r"`(\w+/(?:\w+\.py)?)`", table)
     assert len(paths) > 10
     assert [path for path in paths if not (Path(eq.__file__).parent / path).exists()] == []

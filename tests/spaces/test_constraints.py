@@ -12,7 +12,7 @@ from equipoise.log import LogError
 from equipoise.testing import check_space
 from invoking import invoke
 
-PAGE = Path(__file__).parents[2] / "docs" / "constraints.md"
+PAGE = Path(__file__).parents[2] / "docs" / "world.md"
 SPACE = {"q1": eq.Float(0, 1), "q2": eq.Float(0, 1)}
 TEXT = "q1 + q2 <= 1"
 
@@ -113,7 +113,7 @@ def test_every_command_serves_a_constrained_study(path, tmp_path):
 
 def test_what_the_page_shows_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    text = PAGE.read_text(encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8").partition("## Constraints")[2]
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     assert len(blocks) == 2
     names = {}

@@ -11,7 +11,7 @@ import equipoise as eq
 from equipoise.spaces.restricted import Restricted
 from invoking import invoke
 
-PAGE = Path(__file__).parents[2] / "docs" / "contexts.md"
+PAGE = Path(__file__).parents[2] / "docs" / "world.md"
 
 SPACE = eq.Space(
     q=eq.Float(0, 1), temp=eq.Context(0, 40), lens=eq.Choice(["in", "out"]), sample=eq.Context(["dry", "wet", "ice"])
@@ -128,7 +128,7 @@ def test_contexts_alone_are_nothing_to_tune():
 def test_the_page_runs(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib", reason="needs the extra `plot`")
     monkeypatch.chdir(tmp_path)
-    text, names = PAGE.read_text(encoding="utf-8"), {}
+    text, names = PAGE.read_text(encoding="utf-8").partition("## Contexts")[2].partition("## Constraints")[0], {}
     for block in re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
         exec(compile(block, PAGE.name, "exec"), names)
     assert Path("contexts.png").stat().st_size > 10_000
