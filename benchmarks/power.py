@@ -2,8 +2,11 @@
 
     python benchmarks/power.py alarms [RUNS]         one program against itself, ten laws, simulated
     python benchmarks/power.py noise [RUNS]          rounds until 2, 5 and 10 % are found, eight noises, simulated
+    python benchmarks/power.py forecast [RUNS]       how often the range of rounds to come holds, simulated
     python benchmarks/power.py busy [RUNS]           10 % in wall and 3 % in user time beside two busy loops, real
+    python benchmarks/power.py duet [RUNS]           one at a time, and both at once on two cores, real
     python benchmarks/power.py same [RUNS]           one program against itself beside two busy loops, real
+    python benchmarks/power.py little [RUNS]         a program of 2 ms against itself, as the host is, real
 
 Seeds are 0, 1, ...; a figure comes with its standard error. `busy` and `same` take about half a second a round and a
 comparison; busy loops end by themselves.
@@ -29,9 +32,12 @@ from coverage import percent
 from numpy.random import Generator
 
 from equipoise._typing import FloatArray
-from equipoise.answer.sequential import evidence
+from equipoise.answer.sequential import evidence, typical
 from equipoise.programs import Contest, Question
+from equipoise.programs.commands.arranging import two_cores
+from equipoise.programs.commands.measuring import Bench, Job
 from equipoise.programs.commands.processes import Programs, RunOptions
+from equipoise.programs.forecasting import forecast
 
 ALPHA, ROUNDS, MOST = 0.05, 120, 600
 
@@ -115,13 +121,13 @@ def busy(loops: int = 2) -> Iterator[None]:
             loop.wait()
 
 
-def commands(folder: Path, effect: float) -> dict[str, str]:
+def commands(folder: Path, effect: float, megabytes: float = MEGABYTES) -> dict[str, str]:
     """Two commands, the second of which has more to do."""
     lines = {}
-    for arm, size in (("a", 1.0), ("b", 1.0 + effect)):
+    for arm, size in (("a", megabytes), ("b", megabytes * (1.0 + effect))):
         path = folder / f"{size}.bin"  # the same file, if the size is the same: where it lies in memory costs time too
         if not path.exists():
-            path.write_bytes(os.urandom(int(1e6 * MEGABYTES * size)))
+            path.write_bytes(os.urandom(int(1e6 * size)))
         lines[arm] = f"sha256sum {path}"
     return lines
 
@@ -164,20 +170,100 @@ def busy_hosts(runs: int) -> None:
     real({"10 %, wall": (0.10, "wall", 120), "3 %, user": (0.03, "user", 300), "3 %, cpu": (0.03, "cpu", 300)}, runs)
 
 
-def same(runs: int) -> None:
+def same(runs: int, loops: int = 2, megabytes: float = MEGABYTES, first_seed: int = 0) -> None:
     """Print how often one program is called different from itself."""
     metrics = ("wall", "cpu", "user")
     wrong = []
     with tempfile.TemporaryDirectory() as folder, Programs(RunOptions(shell=())) as programs:
-        lines = commands(Path(folder), 0.0)
-        for seed in range(runs):
-            with busy():
+        lines = commands(Path(folder), 0.0, megabytes)
+        for seed in range(first_seed, first_seed + runs):
+            with busy(loops):
                 wrong.append([at < math.inf for at in compared(programs, lines, metrics, 30, seed)])
     for metric, each in zip(metrics, zip(*wrong, strict=True), strict=True):
         print(f"{metric}: called different in {percent(list(each))} % of {runs} comparisons of 30 rounds", flush=True)
 
 
-PARTS = {"alarms": (alarms, 400), "noise": (noise, 100), "busy": (busy_hosts, 20), "same": (same, 200)}
+def little(runs: int) -> None:
+    """Print how often a program of about 2 ms is called different from itself; seeds from 100."""
+    same(runs, 0, 0.02, 100)
+
+
+def duets(runs: int, most: int = 200) -> None:
+    """Print how soon a difference in wall time is found one at a time, and both at once on two cores."""
+    ways: dict[str, Sequence[int]] = {"one at a time": (), "duet": two_cores()}
+    print(f"| host | difference | way | found within {most} | rounds, median | 80 % within | seconds a round |")
+    print("|---|---:|---|---:|---:|---:|---:|")
+    with tempfile.TemporaryDirectory() as folder, Programs(RunOptions(shell=())) as programs:
+        for host, loops in (("as it is", 0), ("two busy loops beside", 2)):
+            for effect in EFFECTS:
+                lines = commands(Path(folder), effect)
+                found: dict[str, list[tuple[float, float]]] = {way: [] for way in ways}
+                for seed in range(runs):
+                    for way, cores in ways.items():
+                        contest = Contest(Question(("a", "b")), rng=seed)
+                        with busy(loops):
+                            bench = Bench(Job(lines, cores=cores), {"wall": contest}, programs)
+                            found[way].append(until_found(bench, most))
+                for way, each in found.items():
+                    at, seconds = zip(*each, strict=True)
+                    limit = float(np.quantile(at, 0.8, method="inverted_cdf"))
+                    share, middle = percent([x < math.inf for x in at]), np.median(at)
+                    row = f"| {host} | {100 * effect:g} % | {way} | {share} | {middle:g} | {limit:g} |"
+                    print(f"{row} {np.median(seconds):.3f} |", flush=True)
+
+
+def until_found(bench: Bench, most: int) -> tuple[float, float]:
+    """Return after which round the two are called different, and how many seconds a round took."""
+    begin, at = time.monotonic(), math.inf
+    while len(bench.rounds) < most and time.monotonic() - begin < 0.9 * LONGEST:
+        bench.measure()
+        if bench.contests["wall"].look().findings[0].standing in ("better", "worse"):
+            at = len(bench.rounds)
+            break
+    return at, (time.monotonic() - begin) / len(bench.rounds)
+
+
+LOOKS = (10, 15, 20, 40, 80, 160, 320)
+"""Rounds after which a forecast is made, if it is not decided yet."""
+
+
+def forecasts(runs: int, first_seed: int = 1000) -> None:
+    """Print how often the range of rounds to come holds: eight noises, 0 to 10 % of difference, a margin of 1 %."""
+    question = Question(("a", "b"), margin=0.01)
+    held: dict[str, list[bool]] = {}
+    factors = []
+    for name, drawn in NOISES.items():
+        for effect in (0.0, 0.01, *EFFECTS):
+            for seed in range(first_seed, first_seed + runs):
+                rng = np.random.default_rng([seed, int(1000 * effect), len(name)])
+                d = paired(drawn, rng, 3000, math.log1p(effect))
+                at = decided_at(d, question.on_scale(question.margin))
+                for n in (n for n in LOOKS if n < at):
+                    said = forecast(typical(d[:n]), n, question)
+                    if said is not None:
+                        factors.append(said.high / said.low)
+                        for key in ("all", f"{100 * effect:g} %", f"after {n} rounds", name):
+                            held.setdefault(key, []).append(said.low <= at - n <= said.high)
+    for key, each in held.items():
+        print(f"| {key} | {percent(each)} | {len(each)} |", flush=True)
+    print(f"high over low, quartiles: {np.quantile(factors, [0.25, 0.5, 0.75]).round(1)}")
+
+
+def decided_at(d: FloatArray, margin: float) -> float:
+    """Return after which round two programs are called different, or the same within a margin."""
+    won = [evidence(each, theta) >= 2 / ALPHA for each, theta in ((d, 0.0), (-d, 0.0), (d, -margin), (-d, -margin))]
+    return first(won[0] | won[1] | (won[2] & won[3]))
+
+
+PARTS = {
+    "forecast": (forecasts, 30),
+    "duet": (duets, 6),
+    "little": (little, 100),
+    "alarms": (alarms, 400),
+    "noise": (noise, 100),
+    "busy": (busy_hosts, 20),
+    "same": (same, 200),
+}
 
 if __name__ == "__main__":
     part, usual = PARTS[sys.argv[1]] if sys.argv[1:] else PARTS["alarms"]

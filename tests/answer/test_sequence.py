@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm, permutation_test
 
-from equipoise.answer import Interval, anytime, coin_test, needed
+from equipoise.answer import Interval, anytime, coin_test
 from equipoise.answer.sequential import reach
 
 LOOKS, RUNS = 200, 1000
@@ -58,13 +58,6 @@ def test_few_differences_claim_nothing():
     assert math.isinf(anytime([1.0, 1.1]).width)
     with pytest.raises(ValueError, match="`alpha` must"):
         anytime([1.0], 1.5)
-
-
-def test_needed_says_when_the_interval_is_that_narrow():
-    for effect in (2.0, 0.7, 0.2):
-        n = needed(effect, 1.0)
-        assert reach(n, 1.0, 0.05) <= effect < reach(n - 1, 1.0, 0.05)
-    assert needed(1e-6, 1.0, most=1000) == 1000
 
 
 def test_the_coins_are_uniform_where_nothing_differs():

@@ -272,8 +272,8 @@ def test_budgets(tmp_path):
     (tmp_path / "count").write_text("1")  # noise that is the same each time: a power of 7919 modulo 10007, for each run
     drawn = f"cd {tmp_path}; n=$(( $(cat count) * 7919 % 10007 )); echo $n > count; "
     noisy = [drawn + "echo $n", drawn + "echo $((n + 500))"]
-    found = invoke("compare", *noisy, "--metric", "reading", "-M", 9, "--json", "-", "--seed", 0)
-    assert re.search(r"Note: \d+ more rounds take about \S+ \w+: see --time", found.stderr)
+    found = invoke("compare", *noisy, "--metric", "reading", "-M", 12, "--json", "-", "--seed", 0)
+    assert re.search(r"Note: \d+ to \d+ more rounds take about \S+ \w+: see --time", found.stderr)
     data = invoke("compare", *noisy, "--metric", "reading", "-M", 4, "--json", "-").data
     assert len(data["results"][0]["times"]) == 4
     start = time.monotonic()

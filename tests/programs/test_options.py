@@ -1,7 +1,9 @@
 """Options that users of hyperfine know, several metrics, numbers that are read, and revisions."""
 
+import os
 import re
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from equipoise.programs.commands.comparing import decided_after, sooner
 from equipoise.programs.commands.exporting import Results
 from equipoise.programs.commands.metrics import EVENTS, Read, reads
 from equipoise.programs.commands.scanning import settings
-from equipoise.programs.comparison_log import Execution
+from equipoise.programs.comparison_log import ComparisonLog, Execution
 from equipoise.runners import FailedError
 from invoking import invoke
 
@@ -245,3 +247,48 @@ def test_another_time_that_would_have_decided_is_named():
     cpu = Results(("a", "b"), runs, {"cpu": "time"}, {"cpu": verdict_of(question, [{"a": 0.1, "b": 0.2}] * 20)})
     assert sooner(cpu, rounds) == []
     assert decided_after(question, []) is None
+
+
+# --- duets ---------------------------------------------------------------------------------------------------------
+
+needs_cores = pytest.mark.skipif(
+    len(getattr(os, "sched_getaffinity", lambda _: [0])(0)) < 2, reason="needs Linux, and two cores"
+)
+
+
+@needs_cores
+def test_a_duet_runs_both_at_once_on_two_cores_and_swapped(tmp_path):
+    """Each waits until the other one has begun, and prints its core."""
+    script = (
+        "touch {0}; until test -e {1}; do sleep 0.01; done; python -S -c 'import os; print(*os.sched_getaffinity(0))'"
+    )
+    script = script.replace("python", sys.executable)
+    arms = ["-n", "a", script.format("a", "b"), "-n", "b", script.format("b", "a")]
+    options = ["--metric", "reading", "--prepare", "rm -f a b", "--timeout", "60s", "-r", 5, "--seed", 0]
+    said = invoke("compare", *arms, *options, "--duet", "--log", "log.jsonl", "--json", "-").data
+    rounds = ComparisonLog("log.jsonl").sessions[0].rounds
+    for runs in rounds:
+        assert [run.arm for run in runs] in (["a", "b", "b", "a"], ["b", "a", "a", "b"])
+        first, second = ({run.reading for run in runs if run.arm == arm} for arm in "ab")
+        assert first == second
+        assert len(first) == 2
+    assert len({runs[0].arm for runs in rounds}) == 2
+    assert said["equipoise"]["findings"][0]["difference"]["value"] == 0.0
+    assert len(said["results"][0]["times"]) == 10
+
+
+@needs_cores
+def test_what_fails_in_a_duet_is_named():
+    said = invoke("compare", "-n", "a", "sleep 0.01", "-n", "b", "exit 3", "--duet", code=4).stderr
+    assert "b failed, exit status 3: exit 3" in said
+
+
+def test_duets_that_cannot_be_are_refused(monkeypatch):
+    assert "--duet must be with two commands" in invoke("compare", "a", "b", "c", "--duet", code=64).stderr
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
+    assert (
+        "--duet must have two cores, and this process may use 1"
+        in invoke("compare", "a", "b", "--duet", code=64).stderr
+    )
+    monkeypatch.delattr(os, "sched_getaffinity")
+    assert "--duet pins programs to cores" in invoke("compare", "a", "b", "--duet", code=64).stderr

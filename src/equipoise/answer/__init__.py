@@ -25,7 +25,7 @@ from equipoise.answer.reproduction import Reproduction as Reproduction
 from equipoise.answer.reproduction import agree as agree
 from equipoise.answer.reproduction import reproduction as reproduction
 from equipoise.answer.reproduction import reproduction_of_points as reproduction_of_points
-from equipoise.answer.sequential import Interval, anytime, coin_test, needed
+from equipoise.answer.sequential import Interval, anytime, coin_test
 from equipoise.answer.share import Share, share
 from equipoise.answer.usability import USABLE as USABLE
 from equipoise.answer.usability import LimitEstimate, Usability
@@ -62,7 +62,6 @@ __all__ = [
     "coin_test",
     "difference",
     "finalists",
-    "needed",
     "recommended",
     "share",
 ]

@@ -3,9 +3,10 @@
 import os
 import platform
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from equipoise.log import LogError, now
@@ -59,6 +60,14 @@ class Execution:
         return float(value)
 
 
+def by_arm(runs: Iterable[Execution], metric: str) -> dict[str, float]:
+    """Return what each arm has read in a round: the mean, if it has run twice, on either core."""
+    values: dict[str, list[float]] = {}
+    for run in runs:
+        values.setdefault(run.arm, []).append(run.value(metric))
+    return {arm: fmean(each) for arm, each in values.items()}
+
+
 @dataclass(frozen=True)
 class MeasuredSession:
     """What was measured in one session.
@@ -75,7 +84,7 @@ class MeasuredSession:
 
     def values(self, metric: str) -> list[dict[str, float]]:
         """Return the readings of each round, by arm."""
-        return [{run.arm: run.value(metric) for run in runs} for runs in self.rounds]
+        return [by_arm(runs, metric) for runs in self.rounds]
 
 
 class ComparisonLog:

@@ -1,16 +1,11 @@
-"""What an interval says of two arms: better, worse, the same, or open and for about how long.
-
-symbol   meaning                                                            shape
-worse    interval of how much the second arm is worse than the first        ()
-gap      how far the estimate is from the nearest answer                    ()
-s        spread of a round that explains the present width of the interval  ()
-"""
+"""What an interval says of two arms: better, worse, the same, or open and for about how long."""
 
 import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from equipoise.answer.sequential import Interval, needed, reach
+from equipoise.answer.sequential import Interval
+from equipoise.programs.forecasting import Forecast, forecast
 from equipoise.programs.question import Pair, Question
 
 Standing = Literal["better", "worse", "same", "open"]
@@ -19,9 +14,6 @@ OTHER: dict[Standing, Standing] = {"better": "worse", "worse": "better", "same":
 
 PASSED, FAILED, UNDECIDED = 0, 1, 2
 """Answers to, and exit codes of, the question whether an arm is worse than the first by more than a limit."""
-
-MOST_ROUNDS = 10**6
-"""A forecast of more rounds than this is none."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +27,7 @@ class Finding:
         rounds: How many rounds have measured both.
         standing: Whether the second is `better`, `worse`, the `same` within the margin, or `open`.
         gate: Whether it is worse than the first by more than the limit: `FAILED`, `PASSED` or `UNDECIDED`.
-        more: About how many more rounds decide; `None` where it is decided or cannot be said.
+        more: How many more rounds decide; `None` where it is decided or cannot be said.
 
     Example:
         >>> found = finding(Question(("old", "new")), ("old", "new"), Interval(-0.10, -0.12, -0.08), 20)
@@ -49,7 +41,7 @@ class Finding:
     rounds: int
     standing: Standing
     gate: int = UNDECIDED
-    more: int | None = None
+    more: Forecast | None = None
 
     @property
     def ratio(self) -> Interval:
@@ -67,7 +59,7 @@ def finding(question: Question, pair: Pair, interval: Interval, rounds: int) -> 
     worse = interval if question.sign > 0 else mirrored(interval)
     standing, gate = _standing(worse, question), _gate(worse, question)
     is_open = standing == "open" if question.fail_above is None else gate == UNDECIDED
-    more = _more(worse, rounds, question) if is_open else None
+    more = forecast(worse, rounds, question) if is_open else None
     return Finding(*pair, interval, rounds, standing, gate, more)
 
 
@@ -88,22 +80,6 @@ def _gate(worse: Interval, question: Question) -> int:
     if worse.low > limit:
         return FAILED
     return PASSED if worse.high <= limit else UNDECIDED
-
-
-def _more(worse: Interval, rounds: int, question: Question) -> int | None:
-    """Return how many more rounds make the interval as narrow as the gap, with the spread that it shows now."""
-    gap, alpha = _gap(worse, question), question.alpha_each
-    if not math.isfinite(worse.width) or gap <= 0 or not math.isfinite(reach(rounds, 1.0, alpha)):
-        return None
-    s = worse.width / 2 / reach(rounds, 1.0, alpha)
-    n = needed(gap, s, alpha, MOST_ROUNDS)
-    return None if n >= MOST_ROUNDS else max(n - rounds, 1)
-
-
-def _gap(worse: Interval, question: Question) -> float:
-    if question.fail_above is not None:
-        return abs(worse.value - question.on_scale(question.fail_above))
-    return max(abs(worse.value), question.on_scale(question.margin) - abs(worse.value))
 
 
 def _exp(x: float) -> float:

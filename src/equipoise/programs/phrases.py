@@ -6,6 +6,7 @@ from statistics import median
 
 from equipoise.answer import Interval
 from equipoise.programs.findings import FAILED, PASSED, UNDECIDED, Finding
+from equipoise.programs.forecasting import Forecast
 from equipoise.programs.question import Kind, Question
 from equipoise.programs.sessions import disagreeing
 from equipoise.programs.verdict import Verdict
@@ -152,8 +153,8 @@ def _worth(verdict: Verdict, found: Finding) -> str:
     return f" ({amount(sized.value, kind)} {limits} of {amount(level, kind)})"
 
 
-def _forecast(more: int | None) -> str:
-    return "" if more is None else f", about {_counted(more, 'more round')}"
+def _forecast(more: Forecast | None) -> str:
+    return "" if more is None else f", {more}"
 
 
 def _counted(n: int, what: str) -> str:

@@ -20,7 +20,7 @@ from equipoise.answer.sequential.betting import (
 from equipoise.answer.sequential.bounded import bounded_mean, log_wealth
 from equipoise.answer.sequential.families import Budget, e_bh
 from equipoise.answer.sequential.futility import chance, expected, finals, foreseen, posterior, prior, shrunk, tail
-from equipoise.answer.sequential.sequence import Interval, anytime, coin_test, needed, reach
+from equipoise.answer.sequential.sequence import Interval, anytime, coin_test, reach
 
 __all__ = [
     "Budget",
@@ -38,7 +38,6 @@ __all__ = [
     "in_steps",
     "log_wealth",
     "median",
-    "needed",
     "paired",
     "posterior",
     "prior",

@@ -96,29 +96,6 @@ def anytime(differences: ArrayLike, alpha: float = 0.05) -> Interval:
     return Interval(mean, mean - half, mean + half)
 
 
-def needed(effect: float, deviation: float, alpha: float = 0.05, most: int = 10**6) -> int:
-    """Return how many differences the interval needs to be narrower than an effect on each side.
-
-    Args:
-        effect: What is to be told from zero.
-        deviation: Standard deviation of a difference.
-        alpha: How often the interval may miss.
-        most: The largest number that is of interest.
-
-    Example:
-        >>> [needed(effect, 1.0) for effect in (2, 1, 0.5, 0.3)]
-        [7, 14, 46, 127]
-    """
-    check.positive("effect", effect)
-    low, high = 1, 2
-    while high < most and reach(high, deviation, alpha) > effect:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if reach(middle, deviation, alpha) > effect else (low, middle)
-    return min(high, most)
-
-
 def coin_test(differences: ArrayLike, rng: Generator, draws: int = 9999) -> float:
     """Return how likely coins alone give a sum as large: the p-value of "these settings do not differ".
 

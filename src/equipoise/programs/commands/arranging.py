@@ -1,8 +1,10 @@
 """From the options of `equipoise compare` to what is asked, what is run, and how."""
 
 import math
+import os
 import re
 import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +21,7 @@ from equipoise.runners import Revision
 
 SECONDS = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 DEFAULT_SECONDS, DEFAULT_ROUNDS = 60.0, 10
+CORES = Path("/sys/devices/system/cpu")
 ALONE_SECONDS = 3.0
 """How long a command by itself is measured at least, as hyperfine does."""
 
@@ -134,7 +137,22 @@ def job(commands: Mapping[str, str], null: str | None, options: Mapping[str, Any
         max_rounds=most,
         seconds=given or DEFAULT_SECONDS,
         min_seconds=options["min_seconds"] or alone,
+        cores=two_cores(len(commands)) if options["duet"] else (),
     )
+
+
+def two_cores(arms: int = 2) -> tuple[int, ...]:
+    """Return two cores for a duet: not two threads of one, if there is a choice."""
+    if arms != 2:
+        raise click.UsageError(f"--duet must be with two commands, and without --null, got {arms}")
+    if not hasattr(os, "sched_getaffinity"):
+        raise click.UsageError(f"--duet pins programs to cores, which {sys.platform} does not let it: it needs Linux")
+    *others, last = sorted(os.sched_getaffinity(0))  # the first one has more to do with interrupts
+    if not others:
+        raise click.UsageError("--duet must have two cores, and this process may use 1")
+    shared = CORES / f"cpu{last}/topology/thread_siblings_list"
+    threads = set(re.findall(r"\d+", shared.read_text())) if shared.exists() else set()
+    return last, next((core for core in reversed(others) if str(core) not in threads), others[-1])
 
 
 def in_revisions(todo: Job, found: Mapping[str, Revision], null: str | None, build: str | None) -> Job:

@@ -1,5 +1,6 @@
 """`equipoise compare`: which of these programs is faster, smaller or better, on a host that drifts."""
 
+import math
 import shlex
 import statistics
 import sys
@@ -23,7 +24,7 @@ from equipoise.programs.commands.processes import Programs
 from equipoise.programs.commands.scanning import scanned, settings
 from equipoise.programs.commands.suite_report import as_junit, cases_of
 from equipoise.programs.commands.suite_session import suite_told
-from equipoise.programs.comparison_log import ComparisonLog, Execution
+from equipoise.programs.comparison_log import ComparisonLog, Execution, by_arm
 from equipoise.programs.findings import FAILED, PASSED, UNDECIDED
 from equipoise.programs.phrases import amount
 from equipoise.programs.question import AGAIN, Question
@@ -246,8 +247,10 @@ def _note(report: Results, bench: Bench, shell_cost: float, early: Early | None)
     notes = [] if early is None else ["Interrupted: this is the verdict so far."]
     more = [verdict.more for verdict in report.verdicts.values() if verdict.more is not None]
     if bench.rounds and more:
-        each = statistics.median(sum(run.wall for run in runs) for runs in bench.rounds)
-        notes.append(f"Note: {max(more)} more rounds take about {amount(max(more) * each, 'time')}: see --time.")
+        each = statistics.median(bench.seconds(runs) for runs in bench.rounds)
+        longest = max(more, key=lambda each: each.high)
+        known = longest.high if math.isfinite(longest.high) else longest.low
+        notes.append(f"Note: {longest} take about {amount(known * each, 'time')}: see --time.")
     notes += sooner(report, bench.rounds)
     walls = {arm: statistics.median(run.wall for run in runs) for arm, runs in report.by_arm.items()}
     brief = [arm for arm, wall in walls.items() if wall < SHORT]
@@ -264,7 +267,7 @@ def sooner(report: Results, rounds: Sequence[Sequence[Execution]]) -> list[str]:
         return []
     after = {}
     for metric in (name for name in TIMES if name not in report.metrics):
-        values = [{run.arm: run.value(metric) for run in runs} for runs in rounds]
+        values = [by_arm(runs, metric) for runs in rounds]
         if all(value > 0 for each in values for value in each.values()):
             after[metric] = decided_after(verdict.question, values)
     found = {metric: n for metric, n in after.items() if n is not None}

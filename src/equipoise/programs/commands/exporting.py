@@ -5,7 +5,7 @@ import io
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from equipoise.answer import Interval
 from equipoise.cli.common import json_line, printable
 from equipoise.programs.comparison_log import Execution
 from equipoise.programs.findings import Finding
+from equipoise.programs.forecasting import Forecast
 from equipoise.programs.phrases import amount, short, told
 from equipoise.programs.question import Kind
 from equipoise.programs.verdict import Verdict
@@ -124,7 +125,15 @@ def finding_data(found: Finding, verdict: Verdict) -> dict[str, Any]:
     """Return a finding for scripts: ratio of the second to the first, or its difference."""
     claimed = found.ratio if verdict.question.scale == "ratio" else found.interval
     data = {"first": found.first, "second": found.second, verdict.question.scale: limits(claimed)}
-    return data | {"rounds": found.rounds, "standing": found.standing, "gate": found.gate, "more_rounds": found.more}
+    said = {"rounds": found.rounds, "standing": found.standing, "gate": found.gate}
+    return data | said | {"more_rounds": more_data(found.more)}
+
+
+def more_data(more: Forecast | None) -> dict[str, float | None] | None:
+    """Return how many more rounds decide, for scripts; JSON has no infinity."""
+    if more is None:
+        return None
+    return {name: x if math.isfinite(x) else None for name, x in asdict(more).items()}
 
 
 def limits(interval: Interval) -> dict[str, float | None]:

@@ -97,7 +97,7 @@ def _shown(verdict: Verdict) -> list[Finding]:
 def _row(verdict: Verdict, found: Finding) -> str:
     """Return a pair in one row of a terminal: names, interval, and what it says."""
     first, second = (_clipped(name) for name in (found.first, found.second))
-    says = found.standing if found.more is None else f"open, about {found.more} more rounds"
+    says = found.standing if found.more is None else f"open, {found.more}"
     return f"{second} : {first}  {short(found, verdict.question)}  {says}"
 
 

@@ -11,7 +11,7 @@ from equipoise._typing import Seed
 from equipoise.cli.common import FailingError, printable
 from equipoise.programs.commands.live import Live
 from equipoise.programs.commands.processes import HERE, Programs, Site
-from equipoise.programs.comparison_log import ComparisonLog, Execution
+from equipoise.programs.comparison_log import ComparisonLog, Execution, by_arm
 from equipoise.programs.rounds import Contest
 from equipoise.runners import FailedError, LauncherError
 
@@ -46,6 +46,7 @@ class Job:
         warmup: How many rounds are not counted.
         min_rounds: How many rounds there are at least, unless it is decided.
         max_rounds: How many there are at most.
+        cores: Two cores on which two arms are run at once, and then the other way round; none to run one at a time.
         seconds: When to stop, decided or not.
         min_seconds: When to stop at the earliest.
     """
@@ -61,6 +62,7 @@ class Job:
     max_rounds: float = math.inf
     seconds: float = 60.0
     min_seconds: float = 0.0
+    cores: Sequence[int] = ()
 
     def spent(self, rounds: int, elapsed: float) -> bool:
         """Return whether the budget is spent."""
@@ -108,6 +110,10 @@ class Bench:
         """All executions, in their order."""
         return [run for runs in self.rounds for run in runs]
 
+    def seconds(self, runs: Sequence[Execution]) -> float:
+        """Return how long a round took, without what was between its runs."""
+        return sum(run.wall for run in runs) / (2 if self.job.cores else 1)
+
     @property
     def decided(self) -> bool:
         """Whether everything that was asked is decided."""
@@ -118,8 +124,8 @@ class Bench:
         self._once(self.job.setup)
         self._programs.calibrate()
         for _ in range(self.job.warmup):
-            for arm in self.job.commands:
-                self._run(arm)
+            for arms in self._groups([*self.job.commands]):
+                self._run(arms)
 
     def tidy(self) -> None:
         """Do what comes after the last one."""
@@ -129,12 +135,14 @@ class Bench:
         """Measure a round: it counts once it is complete and, where there is a log, on the disk."""
         metric, first = next(iter(() if self.name else self.contests.items()), ("", None))
         turns = [] if first is None else first.ask_round()
-        runs = [self._run(arm) for arm in ([turn.arm for turn in turns] or self._rng.permutation([*self.job.commands]))]
+        order = [turn.arm for turn in turns] or self._rng.permutation([*self.job.commands]).tolist()
+        runs = [run for arms in self._groups(order) for run in self._run(arms)]
         if self._results is not None:
             self._results.add(runs)
         self.rounds.append(runs)
-        for turn, run in zip(turns, runs, strict=False):
-            self.contests[metric].tell(turn, run.value(metric))
+        read = by_arm(runs, metric) if turns else {}
+        for turn in turns:
+            self.contests[metric].tell(turn, read[turn.arm])
         self._take(runs, [name for name, contest in self.contests.items() if contest is not first])
 
     def recall(self, runs: Sequence[Execution]) -> None:
@@ -146,18 +154,31 @@ class Bench:
         """Count a round by each metric that all of its runs have."""
         for metric in metrics:
             if all(run.has(metric) for run in runs):
-                self.contests[metric].take({run.arm: run.value(metric) for run in runs})
+                self.contests[metric].take(by_arm(runs, metric))
 
-    def _run(self, arm: str) -> Execution:
-        """Measure an arm once; refuse what cannot be told."""
-        job, site = self.job, self.job.site(arm)
-        self._do("--prepare, before", arm, job.prepare.get(arm))
-        with blamed(arm, job.commands[arm]):
-            run = self._programs.run(arm, job.commands[arm], site)
-            ratios = [name for name, each in self.contests.items() if each.question.scale == "ratio" and run.has(name)]
-            run = told(replace(run, benchmark=self.name), ratios, self._programs, len(self.rounds) < EARLY)
-        self._do("--conclude, after", arm, job.conclude.get(arm))
-        return run
+    def _groups(self, order: Sequence[str]) -> list[Sequence[str]]:
+        """Return which arms run at once: each by itself, or both on two cores, and then the other way round."""
+        return [order, order[::-1]] if self.job.cores else [[arm] for arm in order]
+
+    def _run(self, arms: Sequence[str]) -> list[Execution]:
+        """Measure arms at once; refuse what cannot be told."""
+        job, found = self.job, []
+        for arm in arms:
+            self._do("--prepare, before", arm, job.prepare.get(arm))
+        sites = [job.site(arm) for arm in arms]
+        if job.cores:
+            sites = [replace(site, cores=[core]) for site, core in zip(sites, job.cores, strict=True)]
+        for arm, ended in self._programs.together({arm: job.commands[arm] for arm in arms}, sites).items():
+            with blamed(arm, job.commands[arm]):
+                found.append(self._told(ended()))
+        for arm in arms:
+            self._do("--conclude, after", arm, job.conclude.get(arm))
+        return found
+
+    def _told(self, run: Execution) -> Execution:
+        """Return what an execution has cost; refuse what is too small to be measured."""
+        ratios = [name for name, each in self.contests.items() if each.question.scale == "ratio" and run.has(name)]
+        return told(replace(run, benchmark=self.name), ratios, self._programs, len(self.rounds) < EARLY)
 
     def _do(self, what: str, arm: str, command: str | None) -> None:
         if command is not None:

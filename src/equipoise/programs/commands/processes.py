@@ -5,8 +5,10 @@ import os
 import shlex
 import statistics
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from equipoise.cli.common import noted
@@ -75,7 +77,7 @@ class RunOptions:
 
 
 class Programs:
-    """Runs programs, one at a time, from a small process of its own, to be used in a `with` statement.
+    """Runs programs, one at a time or together, from small processes of its own, to be used in a `with` statement.
 
     Args:
         setup: How they are run.
@@ -96,15 +98,16 @@ class Programs:
         self.setup = setup
         self.shell_cost = {"wall": 0.0, "user": 0.0, "system": 0.0}
         self._calibrated = False
-        self._launcher = Launcher(noted)
-        self.floor = FLOOR_MARGIN * self._launcher.run(Order(["true"], stdout=os.devnull)).rss
+        self._launchers = [Launcher(noted)]
+        self.floor = FLOOR_MARGIN * self._launchers[0].run(Order(["true"], stdout=os.devnull)).rss
 
     def __enter__(self) -> "Programs":
         return self
 
     def __exit__(self, *error: object) -> None:
-        """End the program that runs, if any."""
-        self._launcher.stop()
+        """End the programs that run, if any."""
+        for launcher in self._launchers:
+            launcher.stop()
 
     def calibrate(self) -> None:
         """Learn what the shell alone costs, once."""
@@ -121,9 +124,26 @@ class Programs:
         other.setup = replace(self.setup, reads=read, events=tuple(events))
         return other
 
-    def run(self, arm: str, command: str, place: Site = HERE) -> Execution:
+    def together(self, commands: Mapping[str, str], places: Sequence[Site]) -> dict[str, Callable[[], Execution]]:
+        """Run a command line of each arm at once, each in its place, and return what gives the cost of each."""
+        if len(commands) == 1:
+            return {arm: partial(self.run, arm, line, places[0]) for arm, line in commands.items()}
+        self._launchers += [Launcher(noted) for _ in range(len(commands) - len(self._launchers))]
+        pool = ThreadPoolExecutor(len(commands))
+        try:
+            calls = zip(commands.items(), places, self._launchers, strict=False)
+            ended = {arm: pool.submit(self.run, arm, line, place, by) for (arm, line), place, by in calls}
+            wait(ended.values())
+            return {arm: each.result for arm, each in ended.items()}
+        except BaseException:  # Ctrl-C
+            self.__exit__()
+            raise
+        finally:
+            pool.shutdown()
+
+    def run(self, arm: str, command: str, place: Site = HERE, launcher: Launcher | None = None) -> Execution:
         """Run a command line of an arm and return what it has cost; `FailedError` where that says nothing."""
-        ended = self._ran(self.setup.words(command), place, measured=True)
+        ended = self._ran(self.setup.words(command), place, True, launcher)
         if ended.exit and not self.setup.ignore_failure:
             raise FailedError(status(ended.exit), ended.err)
         net = {name: max(getattr(ended, name) - shell, 0.0) for name, shell in self.shell_cost.items()}
@@ -140,7 +160,7 @@ class Programs:
         if ended.exit:
             raise FailedError(status(ended.exit), ended.err)
 
-    def _ran(self, words: list[str], place: Site, measured: bool = False) -> Ended:
+    def _ran(self, words: list[str], place: Site, measured: bool = False, launcher: Launcher | None = None) -> Ended:
         """Let a program run to its end; refuse one that cannot be started, or does not come to an end in time."""
         setup = self.setup
         order = Order(
@@ -155,7 +175,7 @@ class Programs:
             events=[EVENTS[name] for name in setup.events] if measured else (),
         )
         try:
-            ended = self._launcher.run(order)
+            ended = (launcher or self._launchers[0]).run(order)
         except OSError as error:
             raise FailedError(_why(error, words[0])) from error
         if ended.late:

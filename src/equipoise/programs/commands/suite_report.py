@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 from xml.etree import ElementTree
 
-from equipoise.programs.commands.exporting import Results, limits
+from equipoise.programs.commands.exporting import Results, limits, more_data
 from equipoise.programs.commands.suiting import SuiteRow
 from equipoise.programs.findings import FAILED, UNDECIDED
 from equipoise.programs.phrases import ADJECTIVES, amount, short
@@ -28,7 +28,7 @@ def size(row: SuiteRow) -> str:
     """Return how much a benchmark has changed, or why nobody knows."""
     if row.found is None or row.question is None:
         return row.failure.splitlines()[0]
-    more = "" if row.found.more is None or word(row) != "open" else f", about {row.found.more} more rounds"
+    more = "" if row.found.more is None or word(row) != "open" else f", {row.found.more}"
     return f"{short(row.found, row.question)} of {amount(row.level, row.question.kind)}{more}"
 
 
@@ -83,7 +83,7 @@ def _row_data(row: SuiteRow) -> dict[str, Any]:
         "rounds": row.found.rounds,
         "standing": row.found.standing,
         "gate": row.found.gate if gated else None,
-        "more_rounds": row.found.more,
+        "more_rounds": more_data(row.found.more),
     }
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.random import Generator
 
 from equipoise.cli.common import FAILING, INTERRUPTED, json_line, noted, printable
-from equipoise.programs.commands.arranging import setup, sites
+from equipoise.programs.commands.arranging import setup, sites, two_cores
 from equipoise.programs.commands.exporting import written
 from equipoise.programs.commands.live import Live
 from equipoise.programs.commands.measuring import Bench, Job, blamed
@@ -94,6 +94,7 @@ def _source(
         setup=setups,
         cleanup=cleanups,
         warmup=options["warmup"],
+        cores=two_cores() if options["duet"] else (),
     )
     if found:
         job = replace(job, sites=sites(found))

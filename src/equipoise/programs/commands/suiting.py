@@ -15,7 +15,7 @@ from equipoise.cli.common import FailingError
 from equipoise.programs.commands.live import Live
 from equipoise.programs.commands.measuring import Bench, Early
 from equipoise.programs.commands.suite_file import Benchmark
-from equipoise.programs.comparison_log import Execution
+from equipoise.programs.comparison_log import Execution, by_arm
 from equipoise.programs.family import BenchmarkFamily, Member
 from equipoise.programs.findings import Finding
 from equipoise.programs.question import Question
@@ -48,12 +48,12 @@ class Source:
     @property
     def seconds(self) -> float:
         """How long it was measured."""
-        return sum(run.wall for run in self.bench.runs)
+        return sum(map(self.bench.seconds, self.bench.rounds))
 
     @property
     def each(self) -> float:
         """How long a round takes, typically."""
-        rounds = [sum(run.wall for run in runs) for runs in self.bench.rounds]
+        rounds = [*map(self.bench.seconds, self.bench.rounds)]
         return max(statistics.median(rounds), SHORTEST) if rounds else SHORTEST
 
     def measure(self) -> None:
@@ -76,7 +76,7 @@ def discover(bench: Bench, question: Question, rounds: Sequence[Sequence[Executi
         for name in sorted(set.intersection(*(set(run.numbers) for run in runs))):
             if name not in contests:
                 contests[name] = Contest(question)
-                contests[name].take({run.arm: run.value(name) for run in runs})
+                contests[name].take(by_arm(runs, name))
     bench.contests = contests
 
 
@@ -178,7 +178,7 @@ class SuiteRun:
         """Return how many seconds the next decision of a source takes, as forecast."""
         family = self.family()
         more = [family.members[name].finding(self.alpha).more for name in self._open(source, decided)]
-        return source.each * min((rounds for rounds in more if rounds is not None), default=math.inf)
+        return source.each * min((each.middle for each in more if each is not None), default=math.inf)
 
 
 @dataclass(frozen=True)
