@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from equipoise.answer.sequential import Interval
-from equipoise.programs.forecasting import Forecast, forecast
+from equipoise.programs.forecasting import MoreRounds, forecast
 from equipoise.programs.question import Pair, Question
 
 Standing = Literal["better", "worse", "same", "open"]
@@ -41,7 +41,7 @@ class Finding:
     rounds: int
     standing: Standing
     gate: int = UNDECIDED
-    more: Forecast | None = None
+    more: MoreRounds | None = None
 
     @property
     def ratio(self) -> Interval:

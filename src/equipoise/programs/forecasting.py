@@ -33,7 +33,7 @@ EARLIER = 2.0
 
 
 @dataclass(frozen=True)
-class Forecast:
+class MoreRounds:
     """How many more rounds decide.
 
     Attributes:
@@ -42,7 +42,7 @@ class Forecast:
         high: More are needed in about one case of ten; infinite if nobody knows.
 
     Example:
-        >>> print(Forecast(6, 50, 220), Forecast(20, 900, math.inf), Forecast(1, 1, 1), sep=", ")
+        >>> print(MoreRounds(6, 50, 220), MoreRounds(20, 900, math.inf), MoreRounds(1, 1, 1), sep=", ")
         6 to 220 more rounds, at least 20 more rounds, 1 more round
     """
 
@@ -57,7 +57,7 @@ class Forecast:
         return f"{number} more round{'s' * (self.high != 1)}"
 
 
-def forecast(worse: Interval, rounds: int, question: Question) -> Forecast | None:
+def forecast(worse: Interval, rounds: int, question: Question) -> MoreRounds | None:
     """Return how many more rounds decide, if the host stays as it is; `None` if that cannot be said.
 
     Args:
@@ -76,7 +76,7 @@ def forecast(worse: Interval, rounds: int, question: Question) -> Forecast | Non
     s = worse.width / 2 / reach(rounds, 1.0, question.alpha_each)
     P = np.maximum.accumulate(_decided(worse.value, s, s * unit, rounds, n, question))
     low, middle, high = (n[i] - rounds if i < len(n) else math.inf for i in np.searchsorted(P, QUANTILES))
-    return Forecast(max(int(low / EARLIER), 1), float(middle), float(high)) if math.isfinite(low) else None
+    return MoreRounds(max(int(low / EARLIER), 1), float(middle), float(high)) if math.isfinite(low) else None
 
 
 def _decided(m: float, s: float, r: FloatArray, n0: int, n: FloatArray, question: Question) -> FloatArray:

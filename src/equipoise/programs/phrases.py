@@ -6,7 +6,7 @@ from statistics import median
 
 from equipoise.answer import Interval
 from equipoise.programs.findings import FAILED, PASSED, UNDECIDED, Finding
-from equipoise.programs.forecasting import Forecast
+from equipoise.programs.forecasting import MoreRounds
 from equipoise.programs.question import Kind, Question
 from equipoise.programs.sessions import disagreeing
 from equipoise.programs.verdict import Verdict
@@ -153,7 +153,7 @@ def _worth(verdict: Verdict, found: Finding) -> str:
     return f" ({amount(sized.value, kind)} {limits} of {amount(level, kind)})"
 
 
-def _forecast(more: Forecast | None) -> str:
+def _forecast(more: MoreRounds | None) -> str:
     return "" if more is None else f", {more}"
 
 

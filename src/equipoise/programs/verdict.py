@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from equipoise.answer import Interval
 from equipoise.programs.findings import FAILED, PASSED, UNDECIDED, Finding, finding
-from equipoise.programs.forecasting import Forecast
+from equipoise.programs.forecasting import MoreRounds
 from equipoise.programs.question import Pair, Question
 
 
@@ -73,12 +73,12 @@ class Verdict:
         return not self.open
 
     @property
-    def more(self) -> Forecast | None:
+    def more(self) -> MoreRounds | None:
         """How many more rounds decide everything; `None` where that cannot be said."""
         each = [found.more for found in self.open if found.more is not None]
         if not each or len(each) < len(self.open):
             return None
-        return Forecast(*(max(getattr(more, name) for more in each) for name in ("low", "middle", "high")))
+        return MoreRounds(*(max(getattr(more, name) for more in each) for name in ("low", "middle", "high")))
 
     @property
     def leader(self) -> str:

@@ -15,7 +15,7 @@ from equipoise.answer import Interval
 from equipoise.cli.common import json_line, printable
 from equipoise.programs.comparison_log import Execution
 from equipoise.programs.findings import Finding
-from equipoise.programs.forecasting import Forecast
+from equipoise.programs.forecasting import MoreRounds
 from equipoise.programs.phrases import amount, short, told
 from equipoise.programs.question import Kind
 from equipoise.programs.verdict import Verdict
@@ -129,7 +129,7 @@ def finding_data(found: Finding, verdict: Verdict) -> dict[str, Any]:
     return data | said | {"more_rounds": more_data(found.more)}
 
 
-def more_data(more: Forecast | None) -> dict[str, float | None] | None:
+def more_data(more: MoreRounds | None) -> dict[str, float | None] | None:
     """Return how many more rounds decide, for scripts; JSON has no infinity."""
     if more is None:
         return None
