@@ -2,6 +2,7 @@
 
 import shlex
 import tempfile
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,9 @@ from equipoise.cli.common import AUDIT, CONTEXT, EPS, command, context_of, noted
 from equipoise.cli.interrupting import interruptible
 from equipoise.likelihoods import CHECK_EVERY
 from equipoise.runners import Launcher, Program
+
+HEARING = 60.0
+"""Seconds that the program of --on-event may take."""
 
 EXAMPLES = """equipoise serve study.jsonl                         readings are entered in a browser
 equipoise serve study.jsonl -- ./measure.sh         a program measures, people watch and take over
@@ -57,6 +61,14 @@ equipoise serve --demo                              a simulated instrument that 
     metavar="COMMAND",
     help="Sets the machine: called with the settings as PROGRAM is, for each trial, the best setting and the start.",
 )
+@click.option(
+    "--on-event",
+    metavar="COMMAND",
+    help="Called when a trial fails, the study pauses or ends, or a reading is overdue, as COMMAND EVENT STUDY TEXT.",
+)
+@click.option(
+    "--overdue", type=click.FloatRange(min=0, min_open=True), help="Seconds after which a reading is overdue."
+)
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds a reading of PROGRAM may take.")
 @click.option("--stdin", is_flag=True, help="Settings for PROGRAM as JSON on standard input, not as arguments.")
 def serve(study: Path | None, program: tuple[str, ...], demo: bool, token_file: Path | None, **options: Any) -> None:
@@ -99,6 +111,8 @@ def _serve(
     blind: bool,
     show: str | None,
     setting: str | None,
+    on_event: str | None,
+    overdue: float | None,
 ) -> None:
     try:
         from equipoise.web.beginning import begin_demo
@@ -128,8 +142,11 @@ def _serve(
     if not judging and (blind or numbers or show is not None):
         raise click.UsageError("--blind, --numbers and --show are for --judge and --judges")
     sitting = Sitting(judge, int(steps), blind, show, numbers, check_every) if judging else None
-    setter = Program(_words(setting), stdin, timeout, launcher=Launcher(noted)) if setting is not None else None
-    means = Means(Target(readings, eps, audit), None if setter is None else setter.apply)
+    setter = None if setting is None else Program(_words("--set", setting), stdin, timeout, Launcher(noted))
+    herald = None if on_event is None else Program(_words("--on-event", on_event), True, HEARING, Launcher(noted))
+    target = Target(readings, eps, audit)
+    put, tell = None if setter is None else setter.apply, None if herald is None else partial(_tell, herald)
+    means = Means(target, put, tell, overdue)
     studies = Studies(study, worker, measure is not None, present, sitting, means)
     try:
         station = None if studies.only is None else studies.station(studies.only)
@@ -152,14 +169,19 @@ def _serve(
         click.echo(f"\nEnded; every reading that was acknowledged is in the study.{left}", err=True)
 
 
-def _words(line: str) -> list[str]:
-    """Return the words of a command line that is one option."""
+def _tell(program: Program, event: Mapping[str, Any]) -> None:
+    """Tell a program of an event."""
+    program.inform(event["event"], event["study"], event["text"], data=event)
+
+
+def _words(option: str, line: str) -> list[str]:
+    """Return the words of a command line that is an option."""
     try:
         words = shlex.split(line)
     except ValueError as error:
-        raise click.UsageError(f"--set must be a command line: {error}") from error
+        raise click.UsageError(f"{option} must be a command line: {error}") from error
     if not words:
-        raise click.UsageError("--set must name a program, got nothing")
+        raise click.UsageError(f"{option} must name a program, got nothing")
     return words
 
 

@@ -91,6 +91,11 @@ class Program:
         """
         self._ended(self.words, settings(x), {"x": x}, complaints=True)
 
+    def inform(self, *words: str, data: Mapping[str, Any]) -> None:
+        """Run the program with further words, and data as JSON on standard input; raises what `apply` raises."""
+        told = Program([*self.words, *words], True, self.timeout, self.launcher)
+        told._ended(told.words, {}, data, complaints=True)
+
     def _ended(
         self, words: Sequence[str], given: Mapping[str, Any], sent: Mapping[str, Any], complaints: bool = False
     ) -> Ended:

@@ -94,6 +94,7 @@ class Automatic:
         why = self._why()
         self._reached = bool(why)
         if why:
+            self.station.reached = why
             set_mode(self.station, "pause", why)
         return self._reached
 

@@ -1,7 +1,7 @@
 """What a server has besides the study: a goal, and what sets the machine."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -32,6 +32,8 @@ class Means:
         goal: When there is enough: the page says how far it is, and a program that measures pauses then.
         set: Sets the machine: takes a setting, and raises an exception if that fails. It is called for each trial of a
             program; by hand for a trial, for the best setting and for the start, once somebody has confirmed it.
+        on_event: Called with what somebody should look at: the attributes of an `Alarm` by name, and the study's path.
+        overdue: After how many seconds a reading is overdue; `None` for ten times as long as readings usually take.
 
     Example:
         >>> stands = []
@@ -41,6 +43,8 @@ class Means:
 
     goal: Target = field(default_factory=Target)
     set: Callable[[Any], object] | None = None
+    on_event: Callable[[Mapping[str, Any]], object] | None = None
+    overdue: float | None = None
 
 
 NOTHING = Means()

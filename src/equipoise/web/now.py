@@ -43,7 +43,8 @@ class Now:
         busy: Whether a program measures it.
         paused: Since when it is paused, and why.
         machine: Whether there is a program to measure by itself.
-        trouble: What keeps it from measuring.
+        troubles: What keeps it from measuring, and a program from hearing of alarms.
+        alarm: What somebody should look at, in a sentence.
         needs: What must be said before the next setting can be handed out.
         judging: Whether pairs are judged here.
         judge: Who judges; `None` if nobody has said so.
@@ -58,7 +59,8 @@ class Now:
     busy: bool = False
     paused: str = ""
     machine: bool = False
-    trouble: str = ""
+    troubles: tuple[str, ...] = ()
+    alarm: str = ""
     needs: tuple[Field, ...] = ()
     judging: bool = False
     judge: str | None = None
@@ -73,8 +75,8 @@ class Now:
         if self.question is not None:
             files = [(side.kind, side.lacks) for side in self.question.sides]
             asked = self.question.number, self.question.asked, self.question.form, files
-        said = repr((self.mode, asked, self.busy, self.paused, self.trouble, self.judge, self.last, self.dialed))
-        return hashlib.sha256(said.encode()).hexdigest()[:16]
+        beside = self.busy, self.paused, self.troubles, self.alarm, self.judge, self.last, self.dialed
+        return hashlib.sha256(repr((self.mode, asked, *beside)).encode()).hexdigest()[:16]
 
 
 def now(

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from equipoise.log import LogError
+from equipoise.web.alarms import Watch
 from equipoise.web.automatic import Automatic, Measure
 from equipoise.web.beginning import Beginning
 from equipoise.web.beside import Beside
@@ -189,12 +190,15 @@ class Server:
         """Serve until somebody ends it."""
         only = None if self.studies.only is None else self.studies.station(self.studies.only)
         automatic = None if self.measure is None or only is None else Automatic(only, self.measure, self._end)
+        watch = Watch(self.studies)
+        watch.start()
         if automatic is not None:
             automatic.start()
         try:
             self._uvicorn.run(sockets=[self.socket])
         finally:
             self.socket.close()
+            watch.stop()
             if automatic is not None:
                 automatic.stop()
                 self.ended = automatic.ended

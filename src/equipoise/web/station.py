@@ -39,6 +39,9 @@ class Station:
         opt: The study.
         busy: Whether that program measures.
         trouble: What keeps it from measuring, such as a full disk.
+        reached: Why that program has paused, if there was enough.
+        alarm: What somebody should look at, in a sentence.
+        deaf: Why a program was not told of that.
         machinist: Who sets the machine from here.
     """
 
@@ -53,7 +56,7 @@ class Station:
     ) -> None:
         self.path, self.worker, self.machine, self.context, self.means = path, worker, machine, context, means
         self.busy = False
-        self.trouble = ""
+        self.trouble = self.reached = self.alarm = self.deaf = ""
         self.machinist = Machinist(means.set)
         self.opt = resume(path, notify=ignore_notice)  # what `tell` returns is shown
         self.sitting = sitting if sitting is not None or machine else seated(self.opt)
@@ -79,20 +82,27 @@ class Station:
     def now(self, judge: str | None = None) -> Now:
         """Return what is to be done now, by a judge who has said a name if pairs are judged."""
         with self.turn():
-            key = (self._followed, self.busy, self.trouble, self.machinist.dialed)
+            key = (self._followed, *self.beside_log)
             made = self._now.get(judge)
             if made is None or made[0] != key:
                 found = now(self.opt, self.worker, self.machine, self.busy, self._seat(judge))
-                made = key, replace(found, trouble=printable(self.trouble, ""), **self._reached_by(found))
+                made = key, replace(found, **self._circumstances(found))
                 kept = {who: each for who, each in self._now.items() if each[0] == key}  # of who is still looking
                 self._now = kept | {judge: made}
             return made[1]
 
-    def _reached_by(self, found: Now) -> dict[str, Any]:
-        """Return whether the machine can be set from here, and when it was set to the trial that is open."""
+    @property
+    def beside_log(self) -> tuple[Any, ...]:
+        """What there is to be seen that is not in the log."""
+        return self.busy, self.trouble, self.alarm, self.deaf, self.machinist.dialed
+
+    def _circumstances(self, found: Now) -> dict[str, Any]:
+        """Return what else is to be said now; and whether the machine can be set from here, and when it was."""
         at = self.machinist.dialed
         here = at is not None and found.question is not None and found.question.number == at[0]
-        return {"settable": self.means.set is not None, "dialed": at[1] if here and at is not None else ""}
+        troubles = tuple(printable(text, "") for text in (self.trouble, self.deaf) if text)
+        reach = {"settable": self.means.set is not None, "dialed": at[1] if here and at is not None else ""}
+        return reach | {"troubles": troubles, "alarm": self.alarm}
 
     def known(self) -> Known:
         """Return what is known; computed once after each change, and nobody who enters a reading waits for it."""

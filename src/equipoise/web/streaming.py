@@ -68,7 +68,7 @@ class _Stream(Response):
         station, told, last = self._station, dict[str, str](), 0.0
         seen: object = None
         while not gone.done() and not self._broadcast.ending():
-            key = await run_in_threadpool(lambda: (station.edition, station.busy, station.trouble))
+            key = await run_in_threadpool(lambda: (station.edition, *station.beside_log))
             text = ""
             if key != seen:
                 seen, found = key, await run_in_threadpool(self._versions)

@@ -83,6 +83,11 @@ class Studies:
                 self._stations[name] = Station(path, self.worker, self.machine, self.context, self.sitting, self.means)
             return self._stations[name]
 
+    @property
+    def opened(self) -> list[Station]:
+        """The studies that somebody has opened."""
+        return list(self._stations.values())
+
     def summaries(self) -> list[StudySummary]:
         """Return what can be said of every study by its first line."""
         return [_summary(path) for path in self.files().values()]

@@ -50,6 +50,39 @@
     };
     connect();
 
+    // What somebody should look at stands in the title, and is heard if sound is on: two tones, from no file.
+    const name = document.title.replace(/^\u26a0 .* - /, ""), sound = document.getElementById("sound");
+    let said = document.getElementById("now").dataset.alarm, context = null;
+    const ring = () => {
+      context = context || new AudioContext();
+      [0, 0.25].forEach((after, k) => {
+        const tone = context.createOscillator(), volume = context.createGain(), at = context.currentTime + after;
+        tone.frequency.value = [660, 880][k];
+        volume.gain.setValueAtTime(0.2, at);
+        volume.gain.exponentialRampToValueAtTime(0.001, at + 0.22);
+        tone.connect(volume).connect(context.destination);
+        tone.start(at);
+        tone.stop(at + 0.22);
+      });
+    };
+    const listens = (on) => {
+      sound.setAttribute("aria-pressed", on);
+      sound.textContent = on ? "Sound is on" : "Sound is off";
+      localStorage.setItem("sound", on);
+    };
+    document.body.addEventListener("htmx:afterSwap", () => {
+      const alarm = document.getElementById("now").dataset.alarm;
+      document.title = alarm ? "\u26a0 " + alarm + " - " + name : name;
+      if (alarm && alarm !== said && sound.getAttribute("aria-pressed") === "true") { ring(); }
+      said = alarm;
+    });
+    listens(localStorage.getItem("sound") === "true");
+    sound.hidden = false;
+    sound.addEventListener("click", () => {
+      listens(sound.getAttribute("aria-pressed") !== "true");
+      if (sound.getAttribute("aria-pressed") === "true") { ring(); }
+    });
+
     // A list that somebody has scrolled stays where it was.
     const places = {};
     document.body.addEventListener("htmx:beforeSwap", () => {
