@@ -14,7 +14,8 @@ pages       the screen; `beside` has the pages and files beside it, `beginning` 
 streaming   changes, sent to every screen
 means       what a server has besides the study: a goal, what sets the machine
 automatic   a program measures by itself
-studies     those of a file or folder
+studies     those of a file or folder; `folder` has the list, renaming and archiving
+alarms      what somebody should look at, and who is told
 server      all of it, behind a socket
 """
 

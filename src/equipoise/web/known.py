@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,12 @@ from urllib.parse import quote
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from equipoise.answer import Recommendation, counted
+from equipoise.answer import Recommendation, compared, counted
 from equipoise.log import LogError
 from equipoise.optimizer import Optimizer, resume
 from equipoise.plots import series
-from equipoise.spaces import Space, printable
+from equipoise.spaces import Space, dials, printable, readouts_of
+from equipoise.study import last_set
 from equipoise.web.means import Target
 
 PAST_BOUNDS = 12
@@ -75,6 +77,45 @@ class View:
         return self.best.unit.split()[0] if self.only_judged else self.best.unit
 
 
+LATELY = 12
+"""Answers, the newest, that say who measures."""
+
+
+@dataclass(frozen=True)
+class Outline:
+    """A study in one line of a list.
+
+    Attributes:
+        told: How many answers there are, in words.
+        last: When the last one came, by the clock on the wall.
+        best: The best setting, in words.
+        gain: How it compares with the start, in a sentence.
+        who: Who measures or judges.
+        trouble: Why nothing is known.
+    """
+
+    told: str = ""
+    last: str = ""
+    best: str = ""
+    gain: str = ""
+    who: str = ""
+    trouble: str = ""
+
+    @classmethod
+    def of(cls, opt: Optimizer, best: Recommendation) -> "Outline":
+        """Return that of a study, given what it recommends."""
+        asked = [record for judged in (False, True) for record in opt.records(aside=False, judgements=judged)]
+        done = sorted((record for record in asked if record.ended), key=lambda record: record.ended or "")[-LATELY:]
+        at = datetime.fromisoformat(done[-1].ended or "").astimezone() if done else None
+        who = ", ".join(dict.fromkeys(printable(record.worker, "") for record in done[::-1] if record.worker))
+        mode = last_set(opt.study.settings, "mode")
+        who = "paused" if mode is not None and mode.value == "pause" else who
+        told = best.readings + best.judgements
+        setting = ", ".join(map(str, dials(readouts_of(opt.space), best.x))) if told else ""
+        gain = compared(best.against_start, best.unit) if told else ""
+        return cls(counted(best.readings, best.judgements), f"{at:%Y-%m-%d %H:%M}" if at else "", setting, gain, who)
+
+
 @dataclass(frozen=True)
 class PagePanel:
     """A part of the screen that shows what is known.
@@ -124,11 +165,13 @@ class Known:
     Attributes:
         version: A text that differs if it does.
         told: How many answers there are, in words.
+        outline: The study in one line of a list.
         shown: The panels, each with what it shows.
     """
 
     version: str
     told: str
+    outline: Outline
     shown: tuple[tuple[PagePanel, Mapping[str, Any]], ...]
     _html: dict[bool, str] = field(default_factory=dict)
 
@@ -192,7 +235,7 @@ class Viewer:
         start = series.start_of(self._opt)
         view = View(self._opt, best, start, dict(self._bounds), self._blind, self._several, self._goal)
         shown = tuple((panel, panel.shows(view)) for panel in self._panels if panel.applies(view))
-        return Known(version, view.told, shown)
+        return Known(version, view.told, Outline.of(self._opt, best), shown)
 
     def _look_back(self) -> None:
         """Compute the certificate as it was at some times before: with an optimizer of its own, off the way."""

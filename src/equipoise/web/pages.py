@@ -42,13 +42,6 @@ class Pages:
     def __init__(self, studies: Studies, broadcast: Broadcast) -> None:
         self.studies, self.broadcast = studies, broadcast
 
-    def first(self, request: Request) -> Response:
-        """Show the list of studies; if there is only one, that one."""
-        if self.studies.only is None:
-            return page("list.html", request, summaries=self.studies.summaries(), folder=self.studies.path.name)
-        there = self.studies.only in self.studies.files()
-        return RedirectResponse(home_of({"name": self.studies.only}) if there else "/new", 303)
-
     def screen(self, request: Request) -> Response:
         """Show the screen of a study."""
         return self._shown(request, self.found(request))

@@ -21,6 +21,7 @@ from equipoise.web.alarms import Watch
 from equipoise.web.automatic import Automatic, Measure
 from equipoise.web.beginning import Beginning
 from equipoise.web.beside import Beside
+from equipoise.web.folder import Folder
 from equipoise.web.guard import LOOPBACK, Guard
 from equipoise.web.means import NOTHING, Means
 from equipoise.web.pages import HiddenError, MissingError, Pages, hidden, missing
@@ -127,9 +128,11 @@ def application(studies: Studies, ending: Callable[[], bool] = lambda: False) ->
         ending: Whether the server is about to end.
     """
     pages = Pages(studies, Broadcast(ending))
-    beside, beginning = Beside(pages), Beginning(pages)
+    beside, beginning, folder = Beside(pages), Beginning(pages), Folder(pages)
     routes = [
-        Route("/", pages.first),
+        Route("/", folder.listed),
+        Route("/manage/{name}", folder.manage),
+        Route("/manage/{name}", folder.post, methods=["POST"]),
         Route("/new", beginning.form),
         Route("/new", beginning.post, methods=["POST"]),
         Route("/study/{name}/judge", pages.seat),

@@ -2,36 +2,18 @@
 
 import re
 import threading
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from equipoise.log import Header, LogError
-from equipoise.spaces import printable
 from equipoise.web.forms import RefusedError
 from equipoise.web.means import NOTHING, Means
 from equipoise.web.questions import Sitting
 from equipoise.web.station import Station
 
-SUFFIX = ".jsonl"
-
-
-@dataclass(frozen=True)
-class StudySummary:
-    """A study in the list.
-
-    Attributes:
-        name: Of its file.
-        begun: When it was begun.
-        knobs: What it tunes.
-        trouble: Why it cannot be read, where it cannot.
-    """
-
-    name: str
-    begun: str
-    knobs: str
-    trouble: str = ""
+SUFFIX, ARCHIVE = ".jsonl", "archive"
+"""How the name of a log ends, and the folder of those that were put aside."""
 
 
 class Studies:
@@ -70,8 +52,11 @@ class Studies:
         """Return the logs there are, by name."""
         if not self.folder:
             return {self.path.name: self.path} if self.path.exists() and self.path.stat().st_size else {}
-        found = sorted(self.path.glob(f"*{SUFFIX}"), key=lambda path: -path.stat().st_mtime)
-        return {path.name: path for path in found if path.is_file() and not path.name.startswith(".")}
+        return _logs(self.path)
+
+    def archived(self) -> dict[str, Path]:
+        """Return the logs that were put aside, by name."""
+        return _logs(self.path / ARCHIVE) if self.folder else {}
 
     def station(self, name: str) -> Station | None:
         """Return a study, opened once; `None` where there is none of that name."""
@@ -88,9 +73,13 @@ class Studies:
         """The studies that somebody has opened."""
         return list(self._stations.values())
 
-    def summaries(self) -> list[StudySummary]:
-        """Return what can be said of every study by its first line."""
-        return [_summary(path) for path in self.files().values()]
+    @contextmanager
+    def closed(self, name: str) -> Iterator[None]:
+        """Forget a study, whose file somebody moves meanwhile."""
+        with self._lock:
+            station = self._stations.pop(name, None)
+            with nullcontext() if station is None else station.turn():
+                yield
 
     def place(self, name: str) -> Path:
         """Return where a new study of a name will be, or refuse it."""
@@ -101,11 +90,7 @@ class Studies:
         return self.path / f"{name}{SUFFIX}"
 
 
-def _summary(path: Path) -> StudySummary:
-    try:
-        content = Header.read(path).content
-    except LogError as error:
-        return StudySummary(path.name, "", "", printable(str(error), ""))
-    parameters = content["space"].get("parameters")
-    knobs = ", ".join(parameters) if isinstance(parameters, dict) else str(content["space"].get("type", ""))
-    return StudySummary(path.name, str(content.get("at", ""))[:16].replace("T", " "), printable(knobs, ""))
+def _logs(folder: Path) -> dict[str, Path]:
+    """Return the logs of a folder by name, the newest first."""
+    found = sorted(folder.glob(f"*{SUFFIX}"), key=lambda path: -path.stat().st_mtime)
+    return {path.name: path for path in found if path.is_file() and not path.name.startswith(".")}

@@ -108,6 +108,20 @@
   document.body.addEventListener("htmx:afterSwap", count);
   count();
 
+  // The list of studies is fetched anew after some seconds, unless somebody is at work in it.
+  const again = () => {
+    const list = document.querySelector("[data-again]");
+    if (!list) { return; }
+    setTimeout(async () => {
+      const answer = list.contains(document.activeElement) ? null : await fetch(location).catch(() => null);
+      const page = answer && answer.ok ? new DOMParser().parseFromString(await answer.text(), "text/html") : document;
+      const fresh = page.querySelector("[data-again]");
+      if (fresh && fresh !== list) { list.replaceWith(fresh); }
+      again();
+    }, 1000 * list.dataset.again);
+  };
+  again();
+
   const copy = document.getElementById("copy");
   if (copy) {
     copy.hidden = false;

@@ -1,0 +1,154 @@
+"""A folder of studies: the list, and the pages on which a study is renamed, archived or taken as a pattern."""
+
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from glob import escape
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from equipoise.log import FileLock, Header, LockTimeoutError, LogError
+from equipoise.optimizer import resume
+from equipoise.spaces import printable
+from equipoise.web.forms import RefusedError, fields
+from equipoise.web.known import Outline, ignore_notice, recommended
+from equipoise.web.pages import Pages, page
+from equipoise.web.studies import ARCHIVE, SUFFIX, Studies
+
+
+@dataclass(frozen=True)
+class Row:
+    """A study in the list.
+
+    Attributes:
+        name: Of its file.
+        begun: When it was begun.
+        knobs: What it tunes.
+        trouble: Why it cannot be read, if it cannot.
+        outline: What is known of it; `None` until that is computed.
+    """
+
+    name: str
+    begun: str
+    knobs: str
+    trouble: str = ""
+    outline: Outline | None = None
+
+
+class Folder:
+    """Answers with the list of studies, and changes what is in the folder.
+
+    Args:
+        pages: Those of the screen.
+    """
+
+    def __init__(self, pages: Pages) -> None:
+        self._studies = pages.studies
+        self._outlines: dict[Path, tuple[int, Outline]] = {}
+        self._lock = threading.Lock()
+
+    def listed(self, request: Request) -> Response:
+        """Show the list of studies; if there is only one, that one."""
+        studies = self._studies
+        if studies.only is not None:
+            there = studies.only in studies.files()
+            return RedirectResponse(f"/study/{quote(studies.only, safe='')}/" if there else "/new", 303)
+        return self._list(request)
+
+    def _list(self, request: Request, refused: str = "") -> Response:
+        archived = "archive" in request.query_params
+        files = self._studies.archived() if archived else self._studies.files()
+        rows = [self._row(path) for path in files.values()]
+        if any(row.outline is None and not row.trouble for row in rows) and self._lock.acquire(blocking=False):
+            threading.Thread(target=self._outline, args=([*files.values()],), daemon=True).start()
+        shown: dict[str, Any] = {"rows": rows, "folder": self._studies.path.name, "archived": archived}
+        shown |= {"others": len(self._studies.archived()), "refused": refused}
+        return page("list.html", request, 409 if refused else 200, **shown)
+
+    def _row(self, path: Path) -> Row:
+        try:
+            content = Header.read(path).content
+        except LogError as error:
+            return Row(path.name, "", "", printable(str(error), ""))
+        parameters = content["space"].get("parameters")
+        knobs = ", ".join(parameters) if isinstance(parameters, dict) else str(content["space"].get("type", ""))
+        begun = str(content.get("at", ""))[:16].replace("T", " ")
+        size, outline = self._outlines.get(path, (-1, None))
+        return Row(path.name, begun, printable(knobs, ""), outline=outline if size == path.stat().st_size else None)
+
+    def _outline(self, paths: Iterable[Path]) -> None:
+        """Compute what is known of studies, one after the other, in the background."""
+        try:
+            for path in paths:
+                size = path.stat().st_size
+                if self._outlines.get(path, (-1, None))[0] != size:
+                    self._outlines[path] = size, self._computed(path)
+        except OSError:  # renamed meanwhile: the next list says where it is
+            return
+        finally:
+            self._lock.release()
+
+    def _computed(self, path: Path) -> Outline:
+        station = next((each for each in self._studies.opened if each.path == path), None)
+        if station is not None:
+            return station.known().outline
+        try:
+            opt = resume(path, notify=ignore_notice)
+            return Outline.of(opt, recommended(opt))
+        except (LogError, ValueError, TypeError) as error:  # damaged, or with parts that must be given again
+            return Outline(trouble=printable(str(error), ""))
+
+    def manage(self, request: Request) -> Response:
+        """Show what can be done with a study as a file."""
+        name = request.path_params["name"]
+        return page("manage.html", request, name=name, stem=name.removesuffix(SUFFIX), refused="")
+
+    async def post(self, request: Request) -> Response:
+        """Rename a study, archive it, or bring it back."""
+        return await run_in_threadpool(self._post, request, await request.body())
+
+    def _post(self, request: Request, body: bytes) -> Response:
+        name = request.path_params["name"]
+        try:
+            change(self._studies, name, fields(body))
+        except RefusedError as error:
+            shown = {"name": name, "stem": name.removesuffix(SUFFIX), "refused": str(error)}
+            return page("manage.html", request, 409, **shown)
+        return RedirectResponse("/", 303)
+
+
+def change(studies: Studies, name: str, given: Mapping[str, str]) -> None:
+    """Rename a study, archive it, or bring it back, as a form says."""
+    here, there = studies.files(), studies.archived()
+    match given.get("do"):
+        case "rename" if name in here:
+            _move(studies, here[name], studies.place(given.get("name", "").strip().removesuffix(SUFFIX)))
+        case "archive" if name in here:
+            (studies.path / ARCHIVE).mkdir(exist_ok=True)
+            _move(studies, here[name], studies.path / ARCHIVE / name)
+        case "bring back" if name in there:
+            _move(studies, there[name], studies.path / name)
+        case _:
+            raise RefusedError("There is no such study, or nothing that can be done with it so.")
+
+
+def _move(studies: Studies, path: Path, to: Path) -> None:
+    """Move the log of a study that no program measures."""
+    if not studies.folder:
+        raise RefusedError("The server was started for this very file: rename it when the server has ended.")
+    if to.exists():
+        raise RefusedError(f"There is a study called {to.name} already.")
+    for lock in path.parent.glob(f"{escape(path.name)}.run*"):
+        try:
+            with FileLock(lock, timeout=0.0):
+                pass
+        except LockTimeoutError:
+            raise RefusedError("A program measures this study: end it first.") from None
+    with studies.closed(path.name):
+        path.rename(to)
+    path.with_name(f"{path.name}.lock").unlink(missing_ok=True)
