@@ -221,7 +221,8 @@ class Beside:
         must_see(request, station)
         kind, make = FILES[request.path_params["kind"]]
         try:
-            station.follow()
+            with station.turn():  # what others wrote is known
+                pass
             content = make(station)
         except ImportError as error:
             raise MissingError(str(error)) from error

@@ -22,7 +22,7 @@ from equipoise.web.studies import ARCHIVE, SUFFIX, Studies
 
 
 @dataclass(frozen=True)
-class Row:
+class ListedStudy:
     """A study in the list.
 
     Attributes:
@@ -70,16 +70,18 @@ class Folder:
         shown |= {"others": len(self._studies.archived()), "refused": refused}
         return page("list.html", request, 409 if refused else 200, **shown)
 
-    def _row(self, path: Path) -> Row:
+    def _row(self, path: Path) -> ListedStudy:
         try:
             content = Header.read(path).content
         except LogError as error:
-            return Row(path.name, "", "", printable(str(error), ""))
+            return ListedStudy(path.name, "", "", printable(str(error), ""))
         parameters = content["space"].get("parameters")
         knobs = ", ".join(parameters) if isinstance(parameters, dict) else str(content["space"].get("type", ""))
         begun = str(content.get("at", ""))[:16].replace("T", " ")
         size, outline = self._outlines.get(path, (-1, None))
-        return Row(path.name, begun, printable(knobs, ""), outline=outline if size == path.stat().st_size else None)
+        return ListedStudy(
+            path.name, begun, printable(knobs, ""), outline=outline if size == path.stat().st_size else None
+        )
 
     def _outline(self, paths: Iterable[Path]) -> None:
         """Compute what is known of studies, one after the other, in the background."""

@@ -194,11 +194,6 @@ class Station:
             while self.opt.study.refit():
                 pass
 
-    def follow(self) -> None:
-        """Learn what others wrote."""
-        with self.turn():
-            return
-
     @contextmanager
     def turn(self) -> Iterator[None]:
         """Let one thread in at a time, having followed what others wrote."""
