@@ -144,7 +144,7 @@ def test_a_reading_that_nobody_asked_for_is_in_the_list(tmp_path):
     station = Station(tmp_path / "study.jsonl")
     eq.resume(station.path).add(START, 0.75)
     assert [(row.value, row.state) for row in station.known()["trials"]["rows"]] == [("0.75", "told")]
-    station.follow()
+    station.opt.study.follow()
     assert b",0.75," in table(station)
 
 

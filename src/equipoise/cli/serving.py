@@ -2,7 +2,7 @@
 
 import shlex
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -87,37 +87,9 @@ def serve(study: Path | None, program: tuple[str, ...], demo: bool, token_file: 
         _serve(study, program, demo, token_file, **options)
 
 
-def _serve(
-    study: Path,
-    program: tuple[str, ...],
-    demo: bool,
-    token_file: Path | None,
-    host: str,
-    port: int,
-    names: tuple[str, ...],
-    unit: str | None,
-    worker: str,
-    timeout: float | None,
-    stdin: bool,
-    context: tuple[str, ...],
-    readings: int | None,
-    eps: float | None,
-    audit: bool,
-    judge: str | None,
-    judges: bool,
-    steps: str,
-    numbers: bool,
-    check_every: int,
-    blind: bool,
-    show: str | None,
-    setting: str | None,
-    on_event: str | None,
-    overdue: float | None,
-) -> None:
+def _serve(study: Path, program: tuple[str, ...], demo: bool, token_file: Path | None, **options: Any) -> None:
     try:
         from equipoise.web.beginning import begin_demo
-        from equipoise.web.means import Means, Target
-        from equipoise.web.questions import Sitting
         from equipoise.web.server import Binding, Server, measuring
         from equipoise.web.studies import Studies
         from equipoise.web.tokens import Tokens
@@ -131,35 +103,25 @@ def _serve(
 
         begin_demo(study)
         measure = measuring(Simulator())
-    started = Program(program, stdin, timeout, launcher=Launcher(noted)) if program else None
+    started = _program(program, options["timeout"], options["stdin"]) if program else None
     measure = measure if started is None else started.measure
-    present = context_of(opened(study), context) if context else None
-    if judge is not None and judges:
-        raise click.UsageError("give either --judge or --judges")
-    judging = judges or judge is not None
-    if judging and measure is not None:
-        raise click.UsageError("--judge is for people; a PROGRAM measures")
-    if not judging and (blind or numbers or show is not None):
-        raise click.UsageError("--blind, --numbers and --show are for --judge and --judges")
-    sitting = Sitting(judge, int(steps), blind, show, numbers, check_every) if judging else None
-    setter = None if setting is None else Program(_words("--set", setting), stdin, timeout, Launcher(noted))
-    herald = None if on_event is None else Program(_words("--on-event", on_event), True, HEARING, Launcher(noted))
-    target = Target(readings, eps, audit)
-    put, tell = None if setter is None else setter.apply, None if herald is None else partial(_tell, herald)
-    means = Means(target, put, tell, overdue)
-    studies = Studies(study, worker, measure is not None, present, sitting, means)
+    present = context_of(opened(study), options["context"]) if options["context"] else None
+    sitting = _sitting(measure is not None, **options)
+    setter, means = _means(**options)
+    studies = Studies(study, options["worker"], measure is not None, present, sitting, means)
     try:
         station = None if studies.only is None else studies.station(studies.only)
     except ValueError as error:
         raise click.ClickException(str(error)) from error
-    if unit is not None and station is not None:
-        station.opt.study.set("unit", unit)
+    if options["unit"] is not None and station is not None:
+        station.opt.study.set("unit", options["unit"])
     tokens = Tokens.fresh() if token_file is None else Tokens.kept(token_file)
-    binding = Binding(host, port, names)
+    binding = Binding(options["host"], options["port"], options["names"])
     try:
         server = Server(studies, binding, tokens, measure, partial(_stop, started, setter))
     except OSError as error:
-        raise click.ClickException(f"{host}:{port} cannot be listened at: {error.strerror or error}") from error
+        where = f"{binding.host}:{binding.port}"
+        raise click.ClickException(f"{where} cannot be listened at: {error.strerror or error}") from error
     _announce(server, binding, study)
     try:
         with interruptible():
@@ -167,6 +129,54 @@ def _serve(
     except KeyboardInterrupt:
         left = "" if server.ended is None else f" The program was ended too: trial {server.ended} waits to be measured."
         click.echo(f"\nEnded; every reading that was acknowledged is in the study.{left}", err=True)
+
+
+def _sitting(
+    measured: bool,
+    judge: str | None,
+    judges: bool,
+    steps: str,
+    blind: bool,
+    show: str | None,
+    numbers: bool,
+    check_every: int,
+    **others: Any,
+) -> Any:
+    """Return how pairs are judged, if they are."""
+    from equipoise.web.questions import Sitting
+
+    if judge is not None and judges:
+        raise click.UsageError("give either --judge or --judges")
+    judging = judges or judge is not None
+    if judging and measured:
+        raise click.UsageError("--judge is for people; a PROGRAM measures")
+    if not judging and (blind or numbers or show is not None):
+        raise click.UsageError("--blind, --numbers and --show are for --judge and --judges")
+    return Sitting(judge, int(steps), blind, show, numbers, check_every) if judging else None
+
+
+def _means(
+    setting: str | None,
+    on_event: str | None,
+    overdue: float | None,
+    readings: int | None,
+    eps: float | None,
+    audit: bool,
+    timeout: float | None,
+    stdin: bool,
+    **others: Any,
+) -> tuple[Program | None, Any]:
+    """Return the program that sets the machine, if there is one, and what the server has besides the study."""
+    from equipoise.web.means import Means, Target
+
+    setter = None if setting is None else _program(_words("--set", setting), timeout, stdin)
+    herald = None if on_event is None else _program(_words("--on-event", on_event), HEARING, True)
+    put, tell = None if setter is None else setter.apply, None if herald is None else partial(_tell, herald)
+    return setter, Means(Target(readings, eps, audit), put, tell, overdue)
+
+
+def _program(words: Sequence[str], timeout: float | None, stdin: bool) -> Program:
+    return Program(words, stdin, timeout, launcher=Launcher(noted))
 
 
 def _tell(program: Program, event: Mapping[str, Any]) -> None:
