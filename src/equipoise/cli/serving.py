@@ -14,7 +14,7 @@ from equipoise.cli.interrupting import interruptible
 from equipoise.likelihoods import CHECK_EVERY
 from equipoise.runners import Launcher, Program
 
-HEARING = 60.0
+PATIENCE = 60.0
 """Seconds that the program of --on-event may take."""
 
 EXAMPLES = """equipoise serve study.jsonl                         readings are entered in a browser
@@ -170,7 +170,7 @@ def _means(
     from equipoise.web.means import Means, Target
 
     setter = None if setting is None else _program(_words("--set", setting), timeout, stdin)
-    herald = None if on_event is None else _program(_words("--on-event", on_event), HEARING, True)
+    herald = None if on_event is None else _program(_words("--on-event", on_event), PATIENCE, True)
     put, tell = None if setter is None else setter.apply, None if herald is None else partial(_tell, herald)
     return setter, Means(Target(readings, eps, audit), put, tell, overdue)
 

@@ -43,7 +43,7 @@ class Now:
         busy: Whether a program measures it.
         paused: Since when it is paused, and why.
         machine: Whether there is a program to measure by itself.
-        troubles: What keeps it from measuring, and a program from hearing of alarms.
+        troubles: What keeps it from measuring, and why a program knows of no alarms.
         alarm: What somebody should look at, in a sentence.
         needs: What must be said before the next setting can be handed out.
         judging: Whether pairs are judged here.
