@@ -1,12 +1,13 @@
 """Taking up what was learned: from a fit on, for those who do not keep a posterior but only what it was told.
 
 A worker that knows a study from its storage alone begins with the last fit that anybody made: what was known then is
-learned at once, what came since one by one. That is the belief of an optimizer but for rounding. Of very many duels
-those in the middle are forgotten, and the rest is learned at once.
+learned at once, what came since one by one. That is the belief of an optimizer but for rounding. Very many duels are
+learned at once, the old ones folded (`belief/folding.py`).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from equipoise.belief import Learned, LearnedBelief
 from equipoise.data import Comparison
@@ -16,6 +17,8 @@ Learning = tuple[LearnedBelief, "Fit | None"]
 
 Lessons = tuple[Comparison, ...]
 """What a duel teaches."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -28,8 +31,8 @@ class Fit:
     learned: Learned
 
 
-def remembered(duels: Sequence[Lessons], memory: int) -> Sequence[Lessons]:
-    """Return the duels to learn from: the first, which say where not to look, and the last, which say most."""
+def remembered(duels: Sequence[T], memory: int) -> Sequence[T]:
+    """Return the duels to keep of those that cannot be folded: the first, which say where not to look, and the last."""
     first = memory // 2
     return duels if len(duels) <= memory else [*duels[:first], *duels[first - memory :]]
 
@@ -50,9 +53,20 @@ def learn(prior: LearnedBelief, taught: Sequence[Lessons], model: str, fit: Fit 
     return belief, made
 
 
-def keep_up(prior: LearnedBelief, taught: Sequence[Lessons], fit: Fit, duels: int, due: bool) -> Learning:
-    """Learn at once, under a fit, what some of this many duels teach; where that is due, fit again."""
-    belief = prior.relearned([lesson for duel in taught for lesson in duel], fit.learned)
+def keep_up(before: LearnedBelief, taught: Sequence[Lessons], memory: int, fit: Fit, due: bool) -> Learning:
+    """Learn at once, under a fit, what very many duels teach; if that is due, fit again.
+
+    Args:
+        before: A belief under the same model that knew less: what it has folded already is not folded again.
+        taught: What each duel teaches.
+        memory: How many duels guard the law of the offset, if readings are learned from.
+        fit: The last fit.
+        due: Whether to fit again.
+    """
+    guards, readings = {*remembered(range(len(taught)), memory)}, before.law.learns_readings
+    lessons = ((i, lesson) for i, duel in enumerate(taught) for lesson in duel)
+    kept = [lesson for i, lesson in lessons if lesson.second is None or not readings or i in guards]
+    belief = before.relearned(kept, fit.learned)
     belief = belief.refitted() if due else belief.watching()
-    made = Fit(fit.model, duels, 0, belief.fitted) if due else replace(fit, learned=belief.fitted)
+    made = Fit(fit.model, len(taught), 0, belief.fitted) if due else replace(fit, learned=belief.fitted)
     return belief, None if made == fit else made

@@ -20,7 +20,7 @@ from equipoise.study.defaults import default_explorer, judging_policy
 from equipoise.study.exploring import Explorer, apart, sequence, unasked
 from equipoise.study.gate import Checkpoint
 from equipoise.study.ledger import Entry
-from equipoise.study.outputs import Named, compromise, likely, limited_proposal
+from equipoise.study.outputs import Named, likely, proposed
 from equipoise.study.plans import Plan
 from equipoise.study.requests import named
 from equipoise.study.setup import Setup
@@ -161,10 +161,8 @@ class Proposer:
     ) -> Proposal:
         """Let the policy choose among what may be measured; a reading to be confirmed comes first."""
         suspect = state.suspect()
-        if named is not None and named.outputs.several and named.start is not None:
-            return compromise(named, space, named.start, rng)
-        if named is not None and named.limited:
-            return limited_proposal(self.policy, posterior, space, named, rng)
+        if named is not None:
+            return proposed(self.policy, posterior, space, named, rng)
         proposal = self.policy(posterior.at(candidates(space, posterior, self.policy.scores, rng)), rng)
         if suspect is not None and len(proposal.points) == 2 and bool(space.valid(suspect[None])[0]):
             return Proposal.pair(proposal.points[0], suspect)

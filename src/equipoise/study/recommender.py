@@ -1,6 +1,5 @@
 """What a study claims: its recommendation, the difference of two settings, the test of its coins."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -14,7 +13,6 @@ from equipoise.answer import (
     Rank,
     Recommendation,
     Standing,
-    Usability,
     coin_test,
     difference,
     finalists,
@@ -27,7 +25,7 @@ from equipoise.log import COINS, FRONT, RANKS, RECOMMEND, Asked, Planned, Stream
 from equipoise.spaces import Domain
 from equipoise.study.alerts import wrong_unit
 from equipoise.study.gate import Checkpoint
-from equipoise.study.outputs import TOLERANCE, chosen, front, wanted
+from equipoise.study.outputs import TOLERANCE, compromised, front, wanted
 from equipoise.study.state import State
 from equipoise.study.views import on_seeds, unit_of
 
@@ -64,7 +62,8 @@ class Recommender:
         scale = state.setup.likelihood.scale
         unit = f"in {scale}" if scale else unit_of(state.settings)
         unit = JUDGED_UNIT if judgements and not best.readings else unit
-        kept = self._usability(state, self.space.encode(best.x))
+        named = state.named(self.space)
+        kept = None if named is None else named.usability(self.space.encode(best.x))
         seeds = None if state.setup.seeds is None else len(on_seeds(state.ledger, open_too=False))
         found = replace(best, judgements=judgements, unit=unit, notices=self.notices(state), usability=kept)
         return replace(found, seeds=seeds)
@@ -100,21 +99,7 @@ class Recommender:
         share = wanted(outputs, weights, prefer)
         best = self._single(state, state.readings)
         points, named = self.front(state) or self.front(state, sure=False), state.named(self.space)
-        if not points or named is None:
-            return best
-        point = chosen(points, named, self.space, share)
-        first = point.against_start[outputs.first.name]
-        kept = self._usability(state, self.space.encode(point.x))
-        found = replace(best, x=point.x, gap_bound=math.inf, kind="estimate", claims=(), preferred=())
-        first = first if outputs.first.sign > 0 else -first
-        return replace(found, against_start=first, usability=kept, compromise=point)
-
-    def _usability(self, state: State, point: FloatArray) -> Usability | None:
-        """Return how surely a setting holds all limits; `None` if there are none."""
-        named = state.named(self.space)
-        if named is None or not named.limited:
-            return None
-        return Usability(float(named.surely(point[None])[0]), named.limits_at(point))
+        return best if named is None else compromised(best, points, named, self.space, share)
 
     def notices(self, state: State) -> tuple[Warning, ...]:
         """Return what the user should know of all claims."""

@@ -8,6 +8,16 @@ may share a study, and any of them may die. `study.best_trial` is the luckiest d
 from equipoise.integrations.optuna.objective import paired
 from equipoise.integrations.optuna.racing import RacePruner, raced
 from equipoise.integrations.optuna.records import Unreadable
-from equipoise.integrations.optuna.sampler import DuelSampler, NotModeled, best_params, recommend
+from equipoise.integrations.optuna.sampler import DuelSampler, NotModeled, best_params, front, recommend
 
-__all__ = ["DuelSampler", "NotModeled", "RacePruner", "Unreadable", "best_params", "paired", "raced", "recommend"]
+__all__ = [
+    "DuelSampler",
+    "NotModeled",
+    "RacePruner",
+    "Unreadable",
+    "best_params",
+    "front",
+    "paired",
+    "raced",
+    "recommend",
+]

@@ -1,31 +1,35 @@
-"""What a process knows of a study: its duels, read from the storage, and the belief they lead to.
+"""What a process knows of a study: its duels, read from the storage, and what they teach of each output.
 
 A process that fits hyperparameters, the expensive part, keeps the result with the trial it proposes, and the next
 process begins there (`integrations/remembering.py`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.random import Generator
 from optuna.distributions import BaseDistribution
-from optuna.study import Study, StudyDirection
+from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
-from equipoise.belief import LearnedBelief, LearnedModel, Schedule, StudyBelief
-from equipoise.data import Proposal, Reading, teaches, will_teach
+from equipoise._typing import FloatArray
+from equipoise.answer import Standing
+from equipoise.belief import Feasibility, Folding, LearnedBelief, LearnedModel, Schedule, StudyBelief
+from equipoise.data import Duel, Proposal, Reading, teaches, will_teach
 from equipoise.integrations.optuna.records import FIT, TrialPair, fit_from_json, read
+from equipoise.integrations.optuna.study_numbers import StudyNumbers
 from equipoise.integrations.optuna.translation import Translation
 from equipoise.integrations.remembering import Fit, Lessons, keep_up, learn, remembered
 from equipoise.log import Streams
 from equipoise.offsets import Offset
-from equipoise.policies import Policy, candidates
+from equipoise.policies import Policy
 from equipoise.reductions import Baseline, TwoPoint, Zero
 from equipoise.study import Explorer, default_explorer, default_posterior
+from equipoise.study.outputs import Limit, Named, likely, of_output, proposed, usable
 
 MEMORY_DUELS = 96
-"""How many duels a proposal learns from by default: it takes 40 ms then, a fit 0.25 s, for three knobs on one core."""
+"""How many duels are kept as they are by default: a proposal takes 40 ms then, a fit 0.25 s, for three knobs."""
 
 STALE_TRIALS = 64
 """A running trial counts as lost once this many were begun after it."""
@@ -34,7 +38,7 @@ FORECAST_READINGS = 256
 """How many of the last readings the baseline of one-point duels is made from: in a long study the cost must end."""
 
 THOROUGH_DUELS = 512
-"""How many duels of a long study a recommendation learns from: it may take a second, a proposal may not."""
+"""How many duels of a long study with blocks, which cannot be folded, a recommendation learns from."""
 
 TURN_TRIALS, PATIENCE = 8, 0.1
 """One trial in TURN_TRIALS fits a long study when that is due, the others once it grew by a share PATIENCE more, so
@@ -45,29 +49,39 @@ class StudyModel:
     """What a process knows of a study whose offset is assumed to follow a law, in a space that may be given."""
 
     def __init__(
-        self, law: Offset, search_space: Mapping[str, BaseDistribution] | None = None, streams: Streams | None = None
+        self,
+        law: Offset,
+        search_space: Mapping[str, BaseDistribution] | None = None,
+        streams: Streams | None = None,
+        limits: Sequence[Limit] = (),
     ) -> None:
-        self.law, self._given, self._streams, self._sign = law, search_space, streams, 1.0
+        self.law, self._given, self._streams, self._limits = law, search_space, streams, limits
         self._explorer: Explorer | None = None
         self._settled: set[int] = set()
         self._told: dict[int, tuple[TrialPair, list[Reading]]] = {}
         self._pending: list[tuple[int, TrialPair]] = []
         self._names: set[str] | None = None
         self._latest: FrozenTrial | None = None
-        self._fits: dict[int, Fit] = {}
+        self._fits: dict[tuple[int, str], Fit] = {}
         self._translation: Translation | None = None
-        self._taught: dict[int, Lessons] = {}
+        self._duels: dict[int, Duel | None] = {}
+        self._taught: dict[str, dict[int, Lessons]] = {}
+        self._before: dict[str, LearnedBelief] = {}
 
     def update(self, study: Study) -> None:
         """Read what has happened since the last time."""
-        self._sign = -1.0 if study.direction == StudyDirection.MINIMIZE else 1.0
         trials = study.get_trials(deepcopy=False)
         new = [t for t in trials if t.number not in self._settled and t.state.is_finished()]
         running = [t for t in trials[-STALE_TRIALS:] if t.state == TrialState.RUNNING]
         for trial in new:
             self._settle(trial)
         self._pending = [(t.number, pair) for t in running if (pair := TrialPair.of(t)) is not None]
-        self._fits |= {t.number: fit for t in (*new, *running) if (fit := read(t, FIT, fit_from_json)) is not None}
+        for trial in (*new, *running):
+            for key in (key for key in trial.system_attrs if key.startswith(FIT)):
+                if (fit := read(trial, key, fit_from_json)) is not None:
+                    self._fits[trial.number, key] = fit
+        kept = {key for pair, _ in self._told.values() for key in pair.others or ()}
+        self.numbers = StudyNumbers(study, self._limits, kept)
 
     def search_space(self) -> dict[str, BaseDistribution]:
         """Return what every finished trial had, within the ranges of the latest one; single values need no search."""
@@ -79,19 +93,26 @@ class StudyModel:
     def translation(self, search_space: Mapping[str, BaseDistribution]) -> Translation:
         """Return the translation of a search space."""
         if self._translation is None or self._translation.distributions != search_space:
-            self._translation, self._taught = Translation(search_space), {}
+            self._translation = Translation(search_space)
+            self._duels, self._taught, self._before = {}, {}, {}
             if self._streams is not None:
                 self._explorer = default_explorer(self._translation.space, TwoPoint(), None, self._streams)
         return self._translation
 
-    def taught(self, translation: Translation) -> dict[int, Lessons]:
-        """Return what the finished duels within the space teach, by number."""
-        for number in self._told.keys() - self._taught.keys():
+    def taught(self, translation: Translation, output: str | None = None) -> dict[int, Lessons]:
+        """Return what the finished duels within the space teach of an output, by number; the first one by default."""
+        outputs = self.numbers.outputs
+        name = outputs.first.name if output is None else output
+        taught, sign = self._taught.setdefault(name, {}), outputs.sign(name)
+        for number in self._told.keys() - taught.keys():
             pair, told = self._told[number][0], self._following(number)
-            duel, options = pair.duel(translation.encode), {"number": float(number), "sign": self._sign}
-            known = pair.sign is None or pair.baseline is not None
-            self._taught[number] = () if duel is None else teaches(duel, told, self.law, comparable=known, **options)
-        return {number: self._taught[number] for number in sorted(self._taught) if self._taught[number]}
+            read = told if name == outputs.first.name else [of_output(each, self.numbers.keys[name]) for each in told]
+            if number not in self._duels:
+                self._duels[number] = pair.duel(translation.encode)
+            duel, known = self._duels[number], pair.sign is None or pair.baseline is not None
+            options = {"number": float(number), "sign": sign}
+            taught[number] = () if duel is None else teaches(duel, read, self.law, comparable=known, **options)
+        return {number: taught[number] for number in sorted(taught) if taught[number]}
 
     def _following(self, number: int) -> list[Reading]:
         """Return the readings of a trial, each with the one before it: an instrument may answer to that."""
@@ -107,23 +128,64 @@ class StudyModel:
         """Return how many readings these were."""
         return sum(len(self._told[number][1]) for number in self.taught(translation))
 
-    def belief(self, translation: Translation, memory: int, trial: int | None = None) -> tuple[StudyBelief, Fit | None]:
-        """Return the belief for proposing a trial, or for a recommendation, and the fit, if it was fitted again."""
-        taught = [*self.taught(translation).values()]
+    def beliefs(
+        self, translation: Translation, memory: int, trial: int | None = None
+    ) -> tuple[dict[str, StudyBelief], dict[str, Fit]]:
+        """Return the belief about each output, and the fits that were made, by the attributes that keep them."""
+        outputs, beliefs, fits = self.numbers.outputs, {}, {}
+        for name in outputs.names:
+            beliefs[name], fit = self.belief(translation, memory, trial, name)
+            if fit is not None:
+                fits[FIT if name == outputs.first.name else f"{FIT}:{self.numbers.keys[name]}"] = fit
+        return beliefs, fits
+
+    def belief(
+        self, translation: Translation, memory: int, trial: int | None = None, output: str | None = None
+    ) -> tuple[StudyBelief, Fit | None]:
+        """Return the belief for proposing a trial, or for a recommendation, and the fit, if it was fitted again.
+
+        Args:
+            translation: Of the space.
+            memory: How many duels are kept as they are.
+            trial: The number of the trial to propose; `None` for a recommendation.
+            output: What it is about; the first objective by default.
+        """
+        first = self.numbers.outputs.first.name
+        name = first if output is None else output
+        taught = [*self.taught(translation, name).values()]
         model = default_posterior(translation.space, None, self.law, None, None)
         assert isinstance(model, LearnedModel)
-        prior = LearnedBelief.prior(model)
-        name = f"{translation.signature} {self.law!r} {len(prior.fitted.hyperparameters.theta)}"
-        known = sorted((f.duels, n) for n, f in self._fits.items() if f.model == name and f.duels <= len(taught))
+        data = memory * (2 if self.law.learns_readings else 1)
+        prior = LearnedBelief.prior(replace(model, folding=Folding(data, data // 5, max(data * 2 // 5 // 2 * 2, 2))))
+        about = f"{translation.signature} {self.law!r} {len(prior.fitted.hyperparameters.theta)}"
+        about = about if name == first else f"{self.numbers.keys[name]} {about}"
+        known = sorted((f.duels, n) for n, f in self._fits.items() if f.model == about and f.duels <= len(taught))
         fit = self._fits[known[-1][1]] if known else None
         if fit is None or len(taught) <= memory:
-            belief, fit = learn(prior, remembered(taught, memory), name, fit)
+            belief, fit = learn(prior, remembered(taught, memory), about, fit)
             return StudyBelief(belief), fit
-        kept = remembered(taught, max(memory, THOROUGH_DUELS) if trial is None else memory)
         growth = Schedule().growth + (0.0 if trial is not None and trial % TURN_TRIALS == 0 else PATIENCE)
         due = len(taught) >= Schedule(growth=growth).after(fit.duels)
-        belief, fit = keep_up(prior, kept, fit, len(taught), due)
-        return StudyBelief(belief), fit
+        if fit.learned.accounts is not None and fit.learned.accounts.blocks:
+            taught = [*remembered(taught, max(memory, THOROUGH_DUELS) if trial is None else memory)]
+        belief, made = keep_up(self._before.get(name, prior), taught, memory, fit, due)
+        self._before[name] = belief
+        return StudyBelief(belief), made
+
+    def named(self, translation: Translation, beliefs: Mapping[str, StudyBelief]) -> Named | None:
+        """Return what is believed of the outputs, if there is more than one objective without limits."""
+        started = (self._told[n][0].member(0) for n in self.taught(translation))
+        start = next((x for values in started if (x := translation.encode(values)) is not None), None)
+        return Named(self.numbers.outputs, beliefs, start) if self.numbers.several else None
+
+    def standing(self, translation: Translation, named: Named | None) -> Standing:
+        """Return what is known of a study besides its belief."""
+        readings = self.readings(translation)
+        if named is None:
+            return Standing(readings)
+        space, posterior = translation.space, named.wanted[0]
+        within = usable(space, posterior, Feasibility(space.extent), named) if named.limited else None
+        return Standing(readings, start=named.start, attainable=within)
 
     def anticipating(self, belief: StudyBelief, translation: Translation) -> StudyBelief:
         """Return the belief as if what is being measured now came out as expected, so that the next pair differs."""
@@ -133,23 +195,27 @@ class StudyModel:
             belief = belief.anticipate_all(will_teach(duel, nothing, self.law, number=float(number), place=place))
         return belief
 
-    def proposed(self, belief: StudyBelief, translation: Translation, policy: Policy, rng: Generator) -> Proposal:
+    def proposed(
+        self, beliefs: Mapping[str, StudyBelief], translation: Translation, policy: Policy, rng: Generator
+    ) -> Proposal:
         """Return what to compare, to look around or as the policy says: the challenger, then the best setting known."""
-        expecting, space = self.anticipating(belief, translation), translation.space
-        begun = [*(pair for _, pair in self._pending), *(self._told[n][0] for n in self.taught(translation))]
-        points = [x for pair in begun if (duel := pair.duel(translation.encode)) for x in duel.points]
-        asked = np.array(points).reshape(-1, space.dimension)
-        found = self._explorer(expecting, len(begun), space, asked, rng) if self._explorer else None
+        first = self.numbers.outputs.first.name
+        expecting, space = self.anticipating(beliefs[first], translation), translation.space
+        named = self.named(translation, {**beliefs, first: expecting})
+        open_duels = [pair.duel(translation.encode) for _, pair in self._pending]
+        begun = [*open_duels, *(self._duels[number] for number in self.taught(translation))]
+        points = [x for duel in begun if duel is not None for x in duel.points]
+        asked: FloatArray = np.array(points).reshape(-1, space.dimension)
+        found = self._explorer(expecting, len(begun), likely(space, named), asked, rng) if self._explorer else None
         if found is None:
-            posterior = expecting.posterior
-            found = policy(posterior.at(candidates(space, posterior, policy.scores, rng)), rng)
+            found = proposed(policy, expecting.posterior, space, named, rng)
         return Proposal(found.points[::-1], found.weights)
 
     def forecast(self, baseline: Baseline) -> Baseline | None:
         """Return the forecast after the last single readings, in the order of the trials; `None` without any."""
         told = [entry for _, entry in sorted(self._told.items()) if entry[0].sign is not None][-FORECAST_READINGS:]
         for pair, (reading,) in told:
-            baseline = baseline.update(self._sign * reading.value, pair.predicted or 0.0)
+            baseline = baseline.update(self.numbers.outputs.first.sign * reading.value, pair.predicted or 0.0)
         return baseline if told or baseline == Zero() else None
 
     def _settle(self, trial: FrozenTrial) -> None:

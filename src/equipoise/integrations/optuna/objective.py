@@ -1,17 +1,19 @@
 """The objective of a trial that is a duel: an unchanged one, called for both members of the pair."""
 
+import copy
 import functools
 import inspect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from optuna.distributions import BaseDistribution
-from optuna.trial import FixedTrial, Trial
+from optuna.trial import FixedTrial, FrozenTrial, Trial
 
 from equipoise.data import SeedName
 from equipoise.integrations.optuna.records import FIRST, PAIR, SECOND, TrialPair
 from equipoise.integrations.optuna.sampler import DuelSampler, sampler_of
+from equipoise.integrations.optuna.study_numbers import CONSTRAINTS, numbers
 from equipoise.integrations.optuna.translation import internal
 from equipoise.study import seed_label as label
 
@@ -42,17 +44,18 @@ class Rival(FixedTrial):
         return self._sampler.independent_sampler.sample_independent(self.study, stored, name, distribution)
 
 
-def paired(objective: Callable[..., float]) -> Callable[[Trial], float]:
+def paired(objective: Callable[..., Any]) -> Callable[[Trial], Any]:
     """Return an objective that measures both members of a trial's pair, in random order, and returns the difference.
 
     The trial's own parameters are measured with the trial itself, its rival's with an `optuna.trial.FixedTrial`. Both
     readings become user attributes, `duel_first` and `duel_second`; user attributes that the objective sets for the
     rival get the prefix `second:`. An objective that takes `seed` gets that of the trial, if the sampler has seeds.
-    Where a reading fails, is pruned, or is not finite, so does or is the trial.
+    Where a reading fails, is pruned, or is not finite, so does or is the trial. Of several objectives the differences
+    are returned; limits and constraints are kept of both members.
     """
 
     @functools.wraps(objective)
-    def measure(trial: Trial) -> float:
+    def measure(trial: Trial) -> float | tuple[float, ...]:
         sampler = sampler_of(trial.study)
         if sampler is None:
             raise RuntimeError(f"paired(objective) must meet a DuelSampler, got a study with {trial.study.sampler!r}")
@@ -64,13 +67,25 @@ def paired(objective: Callable[..., float]) -> Callable[[Trial], float]:
         seed = None if sampler.seeds is None else sampler.seeds.nth(trial.number)
         given = _given(objective, seed, (trial, rival))
         order = (rival, trial) if swapped else (trial, rival)
-        readings = {member: _number(objective(member, **given)) for member in order}
-        first, second = readings[trial], readings[rival]
+        study, limits = trial.study, (sampler.limits, sampler.constraints_func)
+        values = {each: objective(each, **given) for each in order}
+        read = {each: numbers(_frozen(each, trial), value, study, *limits) for each, value in values.items()}
         block = sampler.block if seed is None else label(sampler.block, seed)
-        _record(trial, rival, swapped, (first, second), block)
-        return first - second if math.isfinite(first - second) else math.nan  # Optuna fails a trial whose value is nan
+        _record(trial, rival, swapped, (read[trial], read[rival]), block)
+        wins = [read[trial][f"values_{i}"] - read[rival][f"values_{i}"] for i in range(len(study.directions))]
+        found = tuple(win if math.isfinite(win) else math.nan for win in wins)  # Optuna fails a trial with a nan
+        return found if len(found) > 1 else found[0]
 
     return measure
+
+
+def _frozen(member: Trial | Rival, trial: Trial) -> FrozenTrial:
+    """Return a member of the pair of a trial as a function of finished trials sees it."""
+    frozen = copy.copy(trial.storage.get_trial(trial._trial_id))
+    if isinstance(member, Rival):
+        frozen.params, frozen.distributions = member.params, member.distributions
+        frozen.user_attrs, frozen.system_attrs = member.user_attrs, member.system_attrs
+    return frozen
 
 
 def _given(
@@ -84,21 +99,21 @@ def _given(
     return {"seed": seed} if "seed" in inspect.signature(objective).parameters else {}
 
 
-def _record(trial: Trial, rival: Rival, swapped: bool, readings: tuple[float, float], block: str | None) -> None:
+def _record(
+    trial: Trial, rival: Rival, swapped: bool, read: tuple[Mapping[str, float], ...], block: str | None
+) -> None:
     """Keep what was compared and read; only parameters that both have can be learned from."""
+    first = [each["values_0"] for each in read]
     shown = {f"second:{key}": value for key, value in rival.user_attrs.items()}
-    for key, value in (shown | {FIRST: readings[0], SECOND: readings[1]}).items():
+    for key, value in (shown | {FIRST: first[0], SECOND: first[1]}).items():
         trial.set_user_attr(key, value)
     both = [{name: internal(d, t.params[name]) for name, d in t.distributions.items()} for t in (trial, rival)]
     values = {name: [both[0][name], both[1][name]] for name in both[0] if name in both[1]}
-    finite = [*readings] if math.isfinite(readings[0] - readings[1]) else None
-    pair = TrialPair(values, swapped, None if finite is None else trial.number, finite, block=block)
+    finite = first if math.isfinite(first[0] - first[1]) else None
+    others = {key: [read[0][key], read[1].get(key, math.nan)] for key in read[0] if key != "values_0"}
+    kept = {key: two for key, two in others.items() if math.isfinite(two[0] - two[1])}
+    measured = None if finite is None else trial.number
+    pair = TrialPair(values, swapped, measured, finite, block=block, others=kept or None)
     trial.storage.set_trial_system_attr(trial._trial_id, PAIR, pair.to_json())
-
-
-def _number(reading: Any) -> float:
-    """Return a reading as a number; what is none fails the trial as Optuna fails it, without an exception."""
-    try:
-        return float(reading)
-    except (TypeError, ValueError):
-        return math.nan
+    if constraints := [two[0] for key, two in others.items() if key.removeprefix(f"{CONSTRAINTS}:").isdigit()]:
+        trial.storage.set_trial_system_attr(trial._trial_id, CONSTRAINTS, constraints)

@@ -2,7 +2,8 @@
 
 attribute     of      what
 eq            system  the pair, see `TrialPair`; written when it is proposed, and again with both readings in one write
-eq:fit        system  what was learned when this trial was proposed, see `fit_to_json`
+eq:fit        system  what was learned when this trial was proposed, see `fit_to_json`; `eq:fit:loss` of the output loss
+constraints   system  what a `constraints_func` says of the trial's own parameters, as other samplers keep it
 block         user    the block that its readings belong to, if you set it: a day, a batch, a host
 duel_first    user    the reading of the trial's own parameters, for people; version 0.1.0 has it here alone
 duel_second   user    the reading of its rival's
@@ -27,7 +28,7 @@ from equipoise.offsets import Circumstances
 PAIR, FIT = "eq", "eq:fit"
 FIRST, SECOND, BLOCK = "duel_first", "duel_second", "block"
 KEYS = {"values": "p", "swapped": "o", "measured": "n", "readings": "y", "sign": "s", "baseline": "c", "predicted": "m"}
-KEYS |= {"block": "b"}
+KEYS |= {"block": "b", "others": "v"}
 T = TypeVar("T")
 
 
@@ -58,6 +59,7 @@ class TrialPair:
         baseline: Of a one-point duel: what is subtracted from it; `None` where there was nothing to forecast it from.
         predicted: Of a one-point duel: the posterior mean where it is measured, when it was proposed.
         block: The block that its readings belong to, unless the trial says another.
+        others: Of several numbers a trial all but the first, by name, of the first and the second member.
     """
 
     values: Mapping[str, Sequence[float]]
@@ -68,6 +70,7 @@ class TrialPair:
     baseline: float | None = None
     predicted: float | None = None
     block: str | None = None
+    others: Mapping[str, Sequence[float]] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON, what is not known left out."""
@@ -78,6 +81,7 @@ class TrialPair:
         """Undo `to_json`."""
         check.array("p", [(0, 0), *content["p"].values()], (None, 2))
         check.array("y", content.get("y", (0, 0)), (2,))
+        check.array("v", [(0, 0), *content.get("v", {}).values()], (None, 2))
         for key in {"s", "c", "m"} & content.keys():
             check.number(key, content[key])
         if "b" in content:
@@ -115,13 +119,16 @@ class TrialPair:
         values: list[Any] = [*both[::-1]] if self.swapped else [*both]
         planned = self.measured == trial.number
         if self.sign is not None:  # an enqueued trial, say, measures what no coin picked
-            values, known = [trial.value], trial.distributions
+            values, known = [(trial.values or [None])[0]], trial.distributions
             planned = all(k in known and internal(known[k], trial.params[k]) == v for k, v in self.picked.items())
         finite = all(isinstance(value, (int, float)) and math.isfinite(value) for value in values)
         if trial.state != TrialState.COMPLETE or not planned or not finite:
             return []
         told = Circumstances.of(trial.user_attrs.get(BLOCK, self.block))
-        return [Reading(value, place=2 * trial.number + i, told=told) for i, value in enumerate(values, 1)]
+        order, others = (1, 0) if self.swapped else (0, 1), self.others or {}
+        named = [{key: float(two[k]) for key, two in others.items()} for k in order]
+        read = zip(values, named, strict=False)
+        return [Reading(y, place=2 * trial.number + i, told=told, values=v) for i, (y, v) in enumerate(read, 1)]
 
 
 def fit_to_json(fit: Fit) -> dict[str, Any]:

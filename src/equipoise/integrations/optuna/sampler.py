@@ -14,15 +14,19 @@ from optuna.trial import FrozenTrial, TrialState
 
 from equipoise import _validation as check
 from equipoise._linalg import one_thread
-from equipoise.answer import Recommendation, Standing, recommended
+from equipoise.answer import FrontPoint, Recommendation, recommended
+from equipoise.belief import StudyBelief
 from equipoise.integrations.optuna.knowledge import MEMORY_DUELS, StudyModel
-from equipoise.integrations.optuna.records import FIT, PAIR, TrialPair, fit_to_json
-from equipoise.integrations.optuna.translation import must_tell_apart
-from equipoise.log import PROPOSE, RECOMMEND, Streams
+from equipoise.integrations.optuna.records import PAIR, TrialPair, fit_to_json
+from equipoise.integrations.optuna.study_numbers import Constraints
+from equipoise.integrations.optuna.translation import Translation, must_tell_apart
+from equipoise.log import FRONT, PROPOSE, RECOMMEND, Streams
 from equipoise.offsets import Offset
 from equipoise.policies import Policy, Seeds
 from equipoise.reductions import OnePoint, TwoPoint
 from equipoise.study import default_offset, default_policy
+from equipoise.study.outputs import Named, compromised, limited, wanted
+from equipoise.study.outputs import front as undominated
 
 
 class NotModeled(UserWarning):
@@ -30,7 +34,7 @@ class NotModeled(UserWarning):
 
 
 class DuelSampler(BaseSampler):
-    """Proposes pairs instead of points. Use it with `paired(objective)`, in studies of one objective.
+    """Proposes pairs instead of points. Use it with `paired(objective)`.
 
     The trial's own parameters are those of a challenger, its rival is the best setting known so far, so the value of a
     trial says how much better than the best it was.
@@ -45,7 +49,11 @@ class DuelSampler(BaseSampler):
         seeds: Whether both settings of a trial are measured under the same seed: `True`, or a list of seeds, folds or
             instances that are taken in turn. It is the user attribute `seed`, and `paired` passes it to an objective
             that takes `seed`.
-        memory: How many duels a proposal learns from: of more than that, the first and the last ones.
+        limits: What must hold, such as `"loss <= 3"` or `"size <= start + 1"`, of an objective by its metric name or of
+            a user attribute that the objective sets. The start is the first trial that was measured: enqueue it.
+        constraints_func: Returns numbers of a trial, each at most zero if it may be used, as other samplers take it;
+            `trial.set_constraint` needs no function.
+        memory: How many duels are kept as they are: of more than that, the old ones are folded into a few outcomes.
         independent_sampler: Draws the parameters that are not optimized; at random by default.
         seed: Makes the proposal of trial n a function of the seed, n and what was finished before.
 
@@ -70,6 +78,8 @@ class DuelSampler(BaseSampler):
         search_space: Mapping[str, BaseDistribution] | None = None,
         block: str | None = None,
         seeds: Any = None,
+        limits: Sequence[str] = (),
+        constraints_func: Constraints | None = None,
         memory: int = MEMORY_DUELS,
         independent_sampler: BaseSampler | None = None,
         seed: int | None = None,
@@ -89,6 +99,7 @@ class DuelSampler(BaseSampler):
         self.search_space = search_space and dict(search_space)
         self.block = None if block is None else check.name("block", block)
         self.memory = check.count("memory", memory, at_least=2)
+        self.limits, self.constraints_func = limited(limits), constraints_func
         self.independent_sampler = RandomSampler(seed) if independent_sampler is None else independent_sampler
         self._streams, self._warned = Streams(seed), set[str]()
         self.__setstate__({})
@@ -107,9 +118,12 @@ class DuelSampler(BaseSampler):
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
         """Return the parameters to optimize."""
-        self._raise_error_if_multi_objective(study)
         with self._lock:
-            return self._model(study, trial.number).search_space()
+            model = self._model(study, trial.number)
+            if model.numbers.several and self.reduction.baseline is not None:
+                rule = "`reduction` must be TwoPoint() with several objectives or limits"
+                raise ValueError(f"{rule}, got {self.reduction!r}")
+            return model.search_space()
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
@@ -149,17 +163,47 @@ class DuelSampler(BaseSampler):
             got = f"got a value without a rival for trial {trial.number}"
             raise RuntimeError(f"a trial must be measured by paired(objective), {got}: {advice}")
 
-    def recommend(self, study: Study) -> Recommendation:
-        """Return the best setting as far as is known, with a bound on what is left to gain."""
+    def recommend(
+        self, study: Study, weights: Mapping[str, float] | None = None, prefer: str | None = None
+    ) -> Recommendation:
+        """Return the best setting as far as is known, with a bound on what is left to gain: see the function."""
         with self._lock, one_thread():
-            model = self._model(study)
-            translation = model.translation(model.search_space()) if model.search_space() else None
-            readings = 0 if translation is None else model.readings(translation)
-            if translation is None or not readings:
-                raise ValueError("`study` must have finished a duel to recommend anything, got none that is complete")
-            belief, _ = model.belief(translation, self.memory)
-            best = recommended(translation.space, belief, Standing(readings), self._streams.at(readings, RECOMMEND))
+            model, translation, beliefs, named = self._known_of(study)
+            outputs, space = model.numbers.outputs, translation.space
+            if not outputs.several and (weights is not None or prefer is not None):
+                raise ValueError("`weights` and `prefer` choose among several objectives, and there is one")
+            standing = model.standing(translation, named)
+            rng = self._streams.at(standing.readings, RECOMMEND)
+            best = recommended(space, beliefs[outputs.first.name], standing, rng)
+            if named is not None:
+                best = replace(best, usability=named.usability(space.encode(best.x)))
+            if named is not None and outputs.several:
+                share = wanted(outputs, weights, prefer)
+                points = self._front(model, translation, named) or self._front(model, translation, named, sure=False)
+                best = compromised(best, points, named, space, share)
             return replace(best, x=translation.external(best.x))
+
+    def front(self, study: Study) -> list[FrontPoint]:
+        """Return the settings of several objectives that are not dominated: what `study.best_trials` is not."""
+        with self._lock, one_thread():
+            model, translation, _, named = self._known_of(study)
+            if named is None or not named.outputs.several:
+                raise ValueError("`study` must have several objectives to have a front, got one")
+            points = self._front(model, translation, named)
+            return [replace(point, x=translation.external(point.x)) for point in points]
+
+    def _front(self, model: StudyModel, translation: Translation, named: Named, sure: bool = True) -> list[FrontPoint]:
+        standing = model.standing(translation, named)
+        part = translation.space if standing.attainable is None else standing.attainable
+        return undominated(named, part, standing, self._streams.at(standing.readings, FRONT), sure=sure)
+
+    def _known_of(self, study: Study) -> tuple[StudyModel, Translation, dict[str, StudyBelief], Named | None]:
+        model = self._model(study)
+        translation = model.translation(model.search_space()) if model.search_space() else None
+        if translation is None or not model.readings(translation):
+            raise ValueError("`study` must have finished a duel to recommend anything, got none that is complete")
+        beliefs, _ = model.beliefs(translation, self.memory)
+        return model, translation, beliefs, model.named(translation, beliefs)
 
     def coin(self, number: int) -> bool:
         """Throw the coin of a trial whose pair was not proposed: whether its rival goes first."""
@@ -170,8 +214,9 @@ class DuelSampler(BaseSampler):
         with self._lock, one_thread():
             model = self._model(study, trial.number)
             translation, rng = model.translation(search_space), self._streams.at(trial.number, PROPOSE)
-            belief, fit = model.belief(translation, self.memory, trial.number)
-            proposal = model.proposed(belief, translation, self.policy, rng)
+            beliefs, fits = model.beliefs(translation, self.memory, trial.number)
+            proposal = model.proposed(beliefs, translation, self.policy, rng)
+            belief = beliefs[model.numbers.outputs.first.name]
             means, baseline = belief.posterior.at(proposal.points).mean, self.reduction.baseline
             forecast = None if baseline is None else model.forecast(baseline)
             c = None if forecast is None else forecast.predict(float(means.mean()))
@@ -181,7 +226,7 @@ class DuelSampler(BaseSampler):
         pair = TrialPair(translation.members(proposal.points, fixed), swapped)
         if len(signs) == 1:
             pair = replace(pair, sign=signs[0], block=self.block, baseline=c, predicted=float(means[int(signs[0] < 0)]))
-        kept = ({} if fit is None else {FIT: fit_to_json(fit)}) | {PAIR: pair.to_json()}
+        kept = {key: fit_to_json(fit) for key, fit in fits.items()} | {PAIR: pair.to_json()}
         for key, content in kept.items():
             study._storage.set_trial_system_attr(trial._trial_id, key, content)
         return pair
@@ -191,7 +236,7 @@ class DuelSampler(BaseSampler):
         storage, number = study._storage, study._study_id
         if self._known is None or self._known[:2] != (storage, number):
             self._known, self._read_for = (
-                (storage, number, StudyModel(self.offset, self.search_space, self._streams)),
+                (storage, number, StudyModel(self.offset, self.search_space, self._streams, self.limits)),
                 -1,
             )
         if trial < 0 or trial != self._read_for:
@@ -206,9 +251,20 @@ def sampler_of(study: Study) -> DuelSampler | None:
     return sampler if isinstance(sampler, DuelSampler) else None
 
 
-def recommend(study: Study) -> Recommendation:
-    """Return the best setting as far as a study's duels tell, also if it was loaded with another sampler."""
-    return (sampler_of(study) or DuelSampler(seed=0)).recommend(study)
+def recommend(study: Study, weights: Mapping[str, float] | None = None, prefer: str | None = None) -> Recommendation:
+    """Return the best setting as far as a study's duels tell, also if it was loaded with another sampler.
+
+    Args:
+        study: The study.
+        weights: Of several objectives, how much is wanted of each, by metric name; as much of each by default.
+        prefer: The one objective that counts, instead.
+    """
+    return (sampler_of(study) or DuelSampler(seed=0)).recommend(study, weights, prefer)
+
+
+def front(study: Study) -> list[FrontPoint]:
+    """Return the settings of several objectives that none beats: what `study.best_trials` is not, under drift."""
+    return (sampler_of(study) or DuelSampler(seed=0)).front(study)
 
 
 def best_params(study: Study) -> dict[str, Any]:

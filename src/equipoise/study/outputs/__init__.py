@@ -1,7 +1,7 @@
 """Several numbers a trial: objectives and limits, what is believed of each, and what may be asked for."""
 
 from equipoise.study.outputs.choosing import TOLERANCE as TOLERANCE
-from equipoise.study.outputs.choosing import chosen as chosen
+from equipoise.study.outputs.choosing import compromised as compromised
 from equipoise.study.outputs.choosing import front as front
 from equipoise.study.outputs.choosing import wanted as wanted
 from equipoise.study.outputs.grammar import RESERVED as RESERVED
@@ -14,9 +14,8 @@ from equipoise.study.outputs.grammar import outputs_of as outputs_of
 from equipoise.study.outputs.holding import Named as Named
 from equipoise.study.outputs.holding import Slack as Slack
 from equipoise.study.outputs.holding import believed as believed
-from equipoise.study.outputs.steering import compromise as compromise
 from equipoise.study.outputs.steering import likely as likely
-from equipoise.study.outputs.steering import limited_proposal as limited_proposal
+from equipoise.study.outputs.steering import proposed as proposed
 from equipoise.study.outputs.steering import usable as usable
 from equipoise.study.outputs.taught import OutputLessons as OutputLessons
 from equipoise.study.outputs.taught import Taught as Taught

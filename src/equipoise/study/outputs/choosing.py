@@ -1,6 +1,8 @@
 """The front of a study with several objectives, and the choice of one of its settings."""
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,7 +10,16 @@ from numpy.random import Generator
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.answer import SURE, Difference, FrontPoint, Standing, difference, dominated, domination
+from equipoise.answer import (
+    SURE,
+    Difference,
+    FrontPoint,
+    Recommendation,
+    Standing,
+    difference,
+    dominated,
+    domination,
+)
 from equipoise.policies import measured, weighed
 from equipoise.spaces import Domain, readouts_of
 from equipoise.study.outputs.grammar import Outputs
@@ -107,3 +118,24 @@ def chosen(points: Sequence[FrontPoint], named: Named, space: Domain, share: Flo
     Y = gains(posteriors, X, named.start)
     g = weighed(Y[some], r[some], s[some], 1.0 / share[some])
     return points[int(g.argmax())]
+
+
+def compromised(
+    best: Recommendation, points: Sequence[FrontPoint], named: Named, space: Domain, share: FloatArray
+) -> Recommendation:
+    """Return the setting of a front that gains most in the proportion that is wanted, instead of the best in the first.
+
+    Args:
+        best: What is recommended for the first objective alone; it stays if the front is empty.
+        points: The front.
+        named: What is believed of the outputs.
+        space: Where points lie.
+        share: How much is wanted of each objective, shape (K,).
+    """
+    if not points:
+        return best
+    point, first = chosen(points, named, space, share), named.outputs.first
+    gain = point.against_start[first.name]
+    found = replace(best, x=point.x, gap_bound=math.inf, kind="estimate", claims=(), preferred=())
+    kept = named.usability(space.encode(point.x))
+    return replace(found, against_start=gain if first.sign > 0 else -gain, usability=kept, compromise=point)

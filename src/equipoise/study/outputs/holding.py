@@ -16,7 +16,7 @@ from functools import reduce
 import numpy as np
 
 from equipoise._typing import FloatArray
-from equipoise.answer import LimitEstimate, opinions
+from equipoise.answer import LimitEstimate, Usability, opinions
 from equipoise.belief import AnywherePosterior, Posterior, StudyBelief
 from equipoise.study.outputs.grammar import Limit, Outputs
 
@@ -84,12 +84,13 @@ class Named:
         mean, sd = self._slack(limit, believed(self.beliefs[limit.name]))(self.start[None])
         return float(mean[0]) if np.isfinite(sd[0]) else 0.0
 
-    def limits_at(self, point: FloatArray) -> tuple[LimitEstimate, ...]:
-        """Return what is known of each limit at a point, shape (d,)."""
-        slacks = self.slacks(lambda belief, limit: believed(belief))
-        return tuple(
-            _estimate(limit, *slack(point[None])) for limit, slack in zip(self.outputs.limits, slacks, strict=True)
-        )
+    def usability(self, point: FloatArray) -> Usability | None:
+        """Return how surely a point, shape (d,), holds all limits, and what is known of each; `None` without limits."""
+        if not self.limited:
+            return None
+        slacks = zip(self.outputs.limits, self.slacks(lambda belief, limit: believed(belief)), strict=True)
+        limits = tuple(_estimate(limit, *slack(point[None])) for limit, slack in slacks)
+        return Usability(float(self.surely(point[None])[0]), limits)
 
     def _of_output(self, name: str, belief: Posterior, points: FloatArray) -> FloatArray:
         """Return the probability that the limits of one output hold: what is above and below excludes each other."""

@@ -70,6 +70,23 @@ def usable(space: Domain, posterior: Posterior, feasible: Feasibility, named: Na
     return Restricted(space, keep, known[best])
 
 
+def proposed(policy: Policy, posterior: Posterior, space: Domain, named: Named | None, rng: Generator) -> Proposal:
+    """Return what to measure next: what the policy says, within the limits; of several objectives a compromise.
+
+    Args:
+        policy: Chooses among settings by the first objective.
+        posterior: What is believed of that.
+        space: What may be asked for.
+        named: What is believed of all outputs; `None` if they have no names.
+        rng: The source of randomness.
+    """
+    if named is not None and named.outputs.several and named.start is not None:
+        return compromise(named, space, named.start, rng)
+    if named is not None and named.limited:
+        return limited_proposal(policy, posterior, space, named, rng)
+    return policy(posterior.at(candidates(space, posterior, policy.scores, rng)), rng)
+
+
 def limited_proposal(policy: Policy, posterior: Posterior, space: Domain, named: Named, rng: Generator) -> Proposal:
     """Return what a policy proposes if limits are to hold.
 
