@@ -49,7 +49,8 @@ def screen(browser, server, study="", role="operator", size=DESK, **options):
         context.close()
     assert asked == {server.host}
     expected = ("409", "ERR_", "htmx:")  # refusals, and a server that was out of reach for a while
-    assert [text for text in wrong if not any(each in text for each in expected)] == []
+    unexpected = [text for text in wrong if not any(each in text for each in expected)]
+    assert unexpected == [], unexpected
 
 
 def exhibits(page, kind):
