@@ -210,14 +210,14 @@ class Linear(Kernel):
 
 
 def require_kernel(name: str, value: object) -> None:
-    """Refuse what is no kernel."""
+    """Refuse anything that is not a kernel."""
     if not isinstance(value, Kernel):
         raise TypeError(f"`{name}` must be a Kernel, got {value!r}")
 
 
 def checked_points(name: str, value: ArrayLike) -> FloatArray:
     """Return `value` as an array of points."""
-    # Whether points are finite is asked where they enter (the space), not at each evaluation.
+    # The space checks once whether points are finite, not each evaluation.
     try:
         result = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:

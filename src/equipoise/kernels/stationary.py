@@ -47,7 +47,7 @@ class Stationary(Kernel):
 
     @classmethod
     def with_slope(cls, r2: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return what `profile` and `slope` return, together: at the price of one where they share most."""
+        """Return the results of `profile` and `slope` together: at the price of one if they share most work."""
         return cls.profile(r2), cls.slope(r2)
 
     def log_lengthscale_gradient(self, A: ArrayLike, B: ArrayLike) -> FloatArray:

@@ -52,7 +52,7 @@ ROUNDING = 1e-6
 """By how much a point may lie outside of its space, and weights may miss 1: other machines round otherwise."""
 
 FORMER = {"pair": "ask", "judge": "tell", "heard": "judged"}
-"""Keys by which versions up to 0.2.0 wrote pairs, judgements and what was learned from judges; the last one stood
+"""Keys by which versions up to 0.2.0 wrote pairs, judgements and the fit to judges; the last one stood
 beside the fit and is a part of it now."""
 
 
@@ -79,9 +79,9 @@ class Codec:
         return self._content(event) | _given(undo=getattr(event, "undone", False) or None)
 
     def from_json(self, content: Mapping[str, Any]) -> Event:
-        """Return the event that a JSON object describes; what is unknown in it is passed over.
+        """Return the event that a JSON object describes; unknown keys are ignored.
 
-        Whatever it says is checked as `ask` and `tell` check what they are given: a log may come from anybody.
+        Its content is checked like the arguments of `ask` and `tell`: a log may come from a stranger.
         """
         event = self._event(_renewed(content))
         return replace(event, undone=True) if isinstance(event, Step) and content.get("undo") is True else event
@@ -258,7 +258,7 @@ class Codec:
         return reading
 
     def _moved(self, point: FloatArray | None) -> dict[str, Any]:
-        """Return where a trial is, or was, measured instead."""
+        """Return the point at which a trial is, or was, really measured."""
         return {} if point is None else {"point": self._point(point), "x": readable(self.space.decode(point))}
 
     def _to_moved(self, content: Mapping[str, Any]) -> FloatArray | None:
@@ -328,7 +328,7 @@ def _side(part: Any, proposal: Proposal, points: FloatArray) -> Side | None:
 
 
 def _place(table: list[FloatArray], point: FloatArray) -> int:
-    """Return where in the table a point stands, at its end where it was missing."""
+    """Return the index of a point in the table; a new point is appended."""
     for i, known in enumerate(table):
         if known.tobytes() == point.tobytes():
             return i

@@ -22,7 +22,7 @@ Trials and pairs share one sequence of numbers. An event by which `undo` takes b
 (`"undo": true`), so that the next `undo` takes back the step before.
 
 An event that teaches keeps the last fit that was made when it happened, if there was one (`"fit"`): see `fits.py`. A
-reading may defer a fit that is due (`"deferred": true`), so that `tell` returns at once; the belief goes on under the
+reading may defer a fit that is due (`"deferred": true`), so that `tell` returns at once; the belief continues under the
 fit before until the fit is `Refitted`.
 """
 
@@ -121,7 +121,7 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """What is told from now on belongs to a block, unless it says otherwise."""
+    """Later answers belong to a block, unless they name another one."""
 
     block: str
 
@@ -190,7 +190,7 @@ class Set:
 
 
 Teaching = Told | Added | Corrected | Retracted
-"""What may change what was learned."""
+"""The events that may change what was learned."""
 
 Step = Teaching | Failed
 """What `undo` takes back, one at a time, and by what."""

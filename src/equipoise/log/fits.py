@@ -1,4 +1,4 @@
-"""The fit that a log keeps with the event by which it was made, and its JSON: what was learned, but for the data.
+"""The fit that a log keeps with the event that caused it, and its JSON: everything learned except the data.
 
 So a study that is resumed need not fit again.
 """
@@ -18,11 +18,11 @@ from equipoise.offsets import Accounts, Disturbance
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptFit:
-    """What was fitted when an event happened.
+    """The fit made at an event.
 
     Attributes:
         model: The model of f and the offset, and after how many lessons it was fitted.
-        judged: What was learned from judges, and after how many answers.
+        judged: The fit to judges, and the number of answers it used.
         beside: The model of each output beside the first objective, by name, if there are several numbers a trial.
     """
 
@@ -56,7 +56,7 @@ class KeptFit:
 
     @classmethod
     def from_json(cls, content: Any) -> "KeptFit":
-        """Undo `to_json`; refuse what is no fit."""
+        """Undo `to_json`; refuse anything else."""
         if not isinstance(content, Mapping):
             raise TypeError(f"`fit` must be what was learned, got {content!r}")
         judged = _to_judged(content["judged"]) if "judged" in content else None

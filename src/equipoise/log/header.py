@@ -1,4 +1,4 @@
-"""The first line of a log: what the study is.
+"""The first line of a log: the description of the study.
 
 It may come from a stranger. So it may name the parts of an optimizer and nothing else (`study/setup.py` refuses the
 rest), sizes are bounded, and whatever makes no sense in it is a `LogError`.
@@ -30,11 +30,11 @@ MAX_TRIED = 2**19
 """Coordinates of all candidates of a space with a text as constraint: 64 times as many are tried, 1 GB and 7 s."""
 
 MAX_COVARIANCES = 10_000
-"""Points of a finite set whose covariances are kept, as they are where the kernel is given: 0.8 GB."""
+"""Points of a finite set whose covariances are kept, as with a given kernel: 0.8 GB."""
 
 
 class Header:
-    """The first line of a log: what the study is.
+    """The first line of a log: the description of the study.
 
     Args:
         content: The line, as JSON.
@@ -81,7 +81,7 @@ class Header:
         return settings
 
     def space(self, given: Domain | None = None, constraint: Constraint | None = None) -> Domain:
-        """Return the study's space; it, or its constraint, is given again where JSON cannot hold it."""
+        """Return the study's space; it, or its constraint, is given again if JSON cannot hold it."""
         description = self.content["space"]
         if given is None:
             with self._explained(constraint is not None):
@@ -93,12 +93,12 @@ class Header:
         return given.ordered(list(description["parameters"])) if isinstance(given, Space) else given
 
     def made(self, make: Callable[[], T], given: bool = False) -> T:
-        """Return what is made of this header; what goes wrong is a `LogError`, unless parts were given by the user."""
+        """Return what `make` makes of this header; an error becomes a `LogError`, unless the user gave parts."""
         with self._explained(given):
             return make()
 
     def _must_be_sound(self) -> None:
-        """Refuse a header that says what no header says, or asks for too much."""
+        """Refuse a header with unknown keys, or one that asks for too much."""
         match self.content:
             case {"space": dict(space), "settings": dict(), "key": [int(), int()]}:
                 with self._explained():
@@ -120,7 +120,7 @@ class Header:
 
     @contextmanager
     def _explained(self, given: bool = False) -> Iterator[None]:
-        """Turn what goes wrong into a `LogError`, unless it may be the fault of what the user has given, or has not."""
+        """Turn an error into a `LogError`, unless the parts given by the user may have caused it."""
         try:
             yield
         except (GivenAgainError, LogError):
@@ -132,7 +132,7 @@ class Header:
 
 
 def _first(lines: Lines) -> dict[str, Any]:
-    """Return the first line of a log, given its newline where nothing else is missing; nothing where there is none."""
+    """Return the first line of a log, adding its newline if only that is missing; nothing if there is none."""
     content = lines.first()
     if content is None and lines.lacks_newline:
         try:

@@ -1,9 +1,9 @@
-"""The journal of a study: where every event is written before it happens.
+"""The journal of a study: every event is written here before it is applied.
 
 A journal is what an `Optimizer` writes to: a file (`Log`), or JSON objects in memory (`MemoryLog`), which another
-program keeps. The first line of a file says what the study is: the space, the parts of the optimizer, the key of its
+program keeps. The first line of a file describes the study: the space, the parts of the optimizer, the key of its
 random numbers. Every further line is an event, on the disk before `ask` or `tell` returns and before anything in memory
-changes. Any number of processes may work on one log: each call locks it, learns what the others did, and appends.
+changes. Any number of processes may work on one log: each call locks it, applies the events of others, and appends.
 """
 
 import os
@@ -26,11 +26,11 @@ class Journal(Protocol):
 
     @property
     def path(self) -> Path | None:
-        """The file, where there is one."""
+        """The file, if there is one."""
         ...
 
     def take_up(self, apply: Apply) -> Warning | None:
-        """Let everything happen that was ever written; return what the user should know of it."""
+        """Apply every written event; return the notices for the user."""
         ...
 
     def follow(self, apply: Apply) -> None:
@@ -38,7 +38,7 @@ class Journal(Protocol):
         ...
 
     def begin(self, apply: Apply) -> Warning | None:
-        """Keep others out, having followed them; return what the user should know of what was found."""
+        """Lock the log and apply the events of others; return the notices for the user."""
         ...
 
     def write(self, *events: Stamped) -> None:
@@ -46,7 +46,7 @@ class Journal(Protocol):
         ...
 
     def end(self, well: bool) -> None:
-        """Let others in again; what was written counts as known if all went well, else it will be replayed.
+        """Unlock the log; written events count as known if all went well, else they will be replayed.
 
         It may be called a second time, and when `begin` has not come to its end.
         """
@@ -116,7 +116,7 @@ class Log:
             self.end(well=True)
 
     def begin(self, apply: Apply) -> Warning | None:
-        """Keep other processes out, having followed them; return what is to be said of a line that a crash has torn."""
+        """Lock out other processes and apply their events; return a notice of a line that a crash left incomplete."""
         self._lines.lock()
         self.follow(apply)
         if not self._lines.torn:
@@ -126,14 +126,14 @@ class Log:
         return notice
 
     def end(self, well: bool) -> None:
-        """Let others in again; what was written counts as known if all went well, else it will be replayed."""
+        """Unlock the log; written events count as known if all went well, else they will be replayed."""
         if well and self._written is not None:
             self._lines.known = self._written
         self._written = None
         self._lines.unlock()
 
     def write(self, *events: Stamped) -> None:
-        """Put events on the disk, in a turn; what was written before in the same turn has happened by now."""
+        """Write events to the disk, in a turn; earlier events of the turn were applied before."""
         if self._written is not None:
             self._lines.known = self._written
         self._written = self._lines.append(*map(self.codec.to_line, events))
@@ -144,7 +144,7 @@ class MemoryLog:
 
     Args:
         space: Where the study's points lie.
-        events: What has happened before.
+        events: The earlier events.
 
     Example:
         >>> import equipoise as eq
@@ -169,7 +169,7 @@ class MemoryLog:
         self.follow(apply)
 
     def follow(self, apply: Apply) -> None:
-        """Let happen what was written by a call that was interrupted: nobody else writes."""
+        """Apply the events that an interrupted call wrote: nobody else writes."""
         while self._known < len(self.events):
             apply(self._codec.from_line(self.events[self._known]))
             self._known += 1
@@ -183,6 +183,6 @@ class MemoryLog:
         self.events.extend(map(self._codec.to_line, events))
 
     def end(self, well: bool) -> None:
-        """What was written counts as known if all went well."""
+        """Written events count as known if all went well."""
         if well:
             self._known = len(self.events)

@@ -5,7 +5,8 @@ changed, lost or doubled is noticed. A line counts once its last byte, the newli
 left of a line after the last newline never happened, and is cut off by the next writer. Several processes may
 write in turn: each locks the file, reads what is new, and appends.
 
-What a file says is data, no matter who wrote it: lines have a bounded length, and what cannot be read is a `LogError`.
+The content of a file is data, no matter who wrote it: lines have a bounded length, and an unreadable one is a
+`LogError`.
 """
 
 import errno
@@ -100,7 +101,7 @@ class Lines:
         new = cls(path)
         line, place = sealed(first, Place())
         with new._explained("created"):
-            new._must_be_new()  # before a lock is made beside what is no file
+            new._must_be_new()  # before a lock is made beside a path that is not a file
             with new._lock:
                 new._must_be_new()
                 if new.path.exists():
@@ -127,7 +128,7 @@ class Lines:
                 raise self.damaged(f"it is longer than {MAX_LINE} bytes")
 
     def first(self) -> dict[str, Any] | None:
-        """Return the first line, which becomes known; `None` where there is none that is complete."""
+        """Return the first line, which becomes known; `None` if no line is complete."""
         for content, place in self.news():
             self.known = place
             return content
@@ -151,17 +152,17 @@ class Lines:
             self._inode.acquire()
 
     def unlock(self) -> None:
-        """Let others in again; nothing happens where it is not locked."""
+        """Let others in again, if it is locked."""
         self._inode.release()
         self._lock.release()
 
     def mend(self) -> TornLine | None:
-        """Cut off what a crash has left of a line, or give the line its newline where nothing else is missing.
+        """Remove a last line that a crash left incomplete, or add its newline if only that is missing.
 
         To be called with the file locked and all news known. A first line is never cut off: the file may not be ours.
 
         Returns:
-            What the user should know, if something was cut off.
+            A notice for the user, if something was removed.
         """
         torn, notice = self._rest(), None
         if not torn or not (self.known.lines or _is_line(torn + b"\n", self.known)):
@@ -201,7 +202,7 @@ class Lines:
         return place
 
     def damaged(self, why: object) -> LogError:
-        """Return the error to raise where the first unknown line makes no sense."""
+        """Return the error to raise if the first unknown line makes no sense."""
         return LogError(f"{self.path}, line {self.known.lines + 1} is damaged: {why}")
 
     def _must_be_new(self) -> None:
@@ -245,7 +246,7 @@ class Lines:
             return file.read(MAX_LINE + 1)
 
     def _at_known(self) -> BufferedReader:
-        """Return the file, opened at the known place; refuse one that is not what was read before."""
+        """Return the file, opened at the known place; refuse a file that differs from the known part."""
         self._must_be_file()
         locked = self._inode.file
         file = open(self.path, "rb") if locked is None else open(locked.fileno(), "rb", closefd=False)  # noqa: SIM115
@@ -285,7 +286,7 @@ def _size(file: FileIO | BufferedReader) -> int:
 
 
 def _only_zeros(file: BufferedReader) -> bool:
-    """Return whether no line that was ever written follows: such have zeros where their place was only reserved."""
+    """Return whether only zeros follow: a file system reserves space that was never written."""
     while (line := file.readline(MAX_LINE)).endswith(b"\n"):
         if b"\0" not in line:
             return False
@@ -305,7 +306,7 @@ def _write(file: FileIO, data: bytes) -> None:
 
 
 def _born(path: Path, line: bytes) -> None:
-    """Make a file that has its first line from the beginning, where there was none."""
+    """Create a file that has its first line from the beginning."""
     fresh = path.with_name(f".equipoise-{secrets.token_hex(8)}")
     try:
         try:
@@ -331,7 +332,7 @@ def _rename(fresh: Path, path: Path) -> None:
 
 
 def _sync_directory(directory: Path) -> None:
-    """Make sure that the directory knows its new file, where the system can."""
+    """Make sure that the directory knows its new file, if the system can."""
     with suppress(OSError):
         handle = os.open(directory, os.O_RDONLY)
         try:

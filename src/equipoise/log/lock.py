@@ -1,7 +1,7 @@
-"""A lock between processes, on a file of its own or on the very file it protects.
+"""A lock between processes, on a separate file or on the very file it protects.
 
 The operating system holds it (`flock`, on Windows `msvcrt.locking`), so it vanishes with its process: a lock can never
-be left over from a crash. A file of its own also says who held it last, process and host, for people; one that is not
+be left over from a crash. A separate file also says who held it last, process and host, for people; one that is not
 ours is never written to. A lock on the protected file itself holds whatever name the file is reached by.
 """
 
@@ -40,11 +40,11 @@ class FileLock:
     Args:
         path: The file to lock.
         timeout: How many seconds to wait for another process.
-        own: Whether the file is there for the lock alone: it is created where it is missing, never removed, and names
+        own: Whether the file serves the lock alone: it is created if missing, never removed, and names
             its holder. Else it is a file to be read and appended to, through `file`, while it is locked.
 
     Attributes:
-        file: The locked file; `None` where it is not locked.
+        file: The locked file; `None` if it is not locked.
 
     Example:
         >>> import tempfile
@@ -72,7 +72,7 @@ class FileLock:
             raise
 
     def release(self) -> None:
-        """Give the lock up; nothing happens where it is not held."""
+        """Release the lock, if it is held."""
         file = self.file
         if file is not None and not file.closed:
             with suppress(OSError):  # a child process may have inherited the open file: closing it is not enough
@@ -143,7 +143,7 @@ def _forget_all() -> None:
         lock.forget()
 
 
-if hasattr(os, "register_at_fork"):  # what the parent holds, the child must not hold with it
+if hasattr(os, "register_at_fork"):  # a child must not share the locks of its parent
     os.register_at_fork(after_in_child=_forget_all)
 
 

@@ -1,4 +1,4 @@
-"""The parts of an optimizer as JSON and back: what the first line of a log keeps of them.
+"""The parts of an optimizer as JSON and back, for the first line of a log.
 
 Every part of this library is said by its type and the arguments it was made with. A part of your own is only noted, by
 its representation, and must be given again to take the study up.
@@ -44,18 +44,18 @@ def _former_learned(
     jump: float = 4.5,
     folding: Folding | None = FOLDING,
 ) -> LearnedModel:
-    """Return what was called a LearnedPosterior, before it knew anything."""
+    """Return the former LearnedPosterior, without data."""
     confidence = CredibleConfidence() if confidence is None else confidence
     return LearnedModel(form, confidence, Schedule() if schedule is None else schedule, jump, folding)
 
 
 def _former_guarded(modeled: LearnedModel, guard: float = 3.0) -> LearnedModel:
-    """Return what was called a GuardedPosterior, before it knew anything."""
+    """Return the former GuardedPosterior, without data."""
     return replace(modeled, guard=guard)
 
 
 def _former_judged(base: Posterior | LearnedModel) -> Posterior | LearnedModel:
-    """Return what was called a JudgedPosterior, before it knew anything: any belief learns from judgements."""
+    """Return the former JudgedPosterior, without data: any belief learns from judgements."""
     return base
 
 
@@ -88,7 +88,7 @@ class _UnknownError(Exception):
 
 
 def described(part: Any) -> Any:
-    """Return a part as JSON, or only its representation where JSON cannot hold it.
+    """Return a part as JSON, or only its representation if JSON cannot hold it.
 
     Example:
         >>> import equipoise as eq
@@ -134,7 +134,7 @@ def _described(part: Any) -> Any:
         return [_described(value) for value in part]
     if KNOWN.get(type(part).__name__) is not type(part):
         raise _UnknownError
-    if isinstance(part, Posterior) and part.comparisons:  # it knows what no argument says
+    if isinstance(part, Posterior) and part.comparisons:  # its data are in no argument
         raise _UnknownError
     return {"type": type(part).__name__} | {name: _described(getattr(part, name)) for name in _arguments(type(part))}
 
@@ -145,7 +145,7 @@ def _arguments(kind: type) -> list[str]:
 
 
 def _must_fit(make: Any, fields: Mapping[str, Any]) -> None:
-    """Refuse arguments that are not what a part is made of: the log may come from anybody, no part checks its own."""
+    """Refuse arguments of the wrong type: the log may come from a stranger, and parts do not check their own types."""
     for name, parameter in inspect.signature(make).parameters.items():
         if name in fields and not _fits(fields[name], parameter.annotation):
             raise TypeError(f"`{name}` of {make.__name__} must be {parameter.annotation}, got {fields[name]!r}")
@@ -167,5 +167,5 @@ def _fits(value: Any, hint: Any) -> bool:
 
 
 def _is_protocol(hint: type) -> bool:
-    """Return whether a type only says what its objects must have."""
+    """Return whether a type is a protocol."""
     return bool(getattr(hint, "_is_protocol", False))

@@ -1,6 +1,6 @@
 """Random streams numbered by duel: the draws of duel n are a function of the seed and n alone.
 
-So a run can be replayed, or taken up in the middle, without knowing what was drawn before.
+So a run can be replayed, or resumed in the middle, without knowing the earlier draws.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from numpy.random import Generator, Philox, default_rng
 from equipoise._typing import Seed
 
 PROPOSE, RECOMMEND, DESIGN, AUDIT, COINS, RANKS, FRONT, PAIRS = 0, 1, 2, 3, 4, 5, 6, 15
-"""What a stream is for; streams of one number and another purpose are independent."""
+"""The purpose of a stream; streams of one number and different purposes are independent."""
 
 
 class Streams:
@@ -20,7 +20,7 @@ class Streams:
 
     Args:
         rng: Seed or generator the key is drawn from.
-        key: The key itself, two whole numbers below 2^64, where the streams of an earlier run are wanted again.
+        key: The key itself, two whole numbers below 2^64, to get the streams of an earlier run again.
 
     Example:
         >>> streams = Streams(0)
@@ -37,7 +37,7 @@ class Streams:
 
     def at(self, n: int, purpose: int) -> Generator:
         """Return the generator at the start of stream n; it is the same object each time, so draw at once."""
-        # Each stream has 2^128 blocks of its own: n and purpose are the counter's two high words. Setting the
+        # Each stream has its own 2^128 blocks: n and purpose are the counter's two high words. Setting the
         # counter is ten times as fast as making a generator. The buffer is marked as used up (position 4).
         self._state["state"]["counter"][:] = (0, 0, n, purpose)
         self._state["buffer_pos"], self._state["has_uint32"] = 4, 0

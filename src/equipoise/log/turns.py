@@ -1,8 +1,8 @@
 """Turns at a study: one thread and one process at a time, and a study that is whole however a call ends.
 
 Ctrl-C, or a request to terminate, may come between any two lines. The holder of a lock must then give it back, and a
-change that was made in part must be made good: by the journal, which knows what is written, and by `mend`, which makes
-the memory anew. So what must follow is said twice: one interrupt may fall into the first saying.
+partial change must be repaired: by the journal, which knows the written events, and by `mend`, which makes
+the memory anew. Clean-up therefore runs twice: an interrupt may arrive during the first run.
 """
 
 import os
@@ -21,12 +21,12 @@ class Turns:
     """Takes turns at a study.
 
     Args:
-        mend: Makes the memory whole where an interrupted change has left it half made.
-        apply: Lets happen in memory what is written.
+        mend: Repairs the memory after an interrupted change.
+        apply: Applies a written event to the memory.
 
     Attributes:
-        journal: Where events are written; `None` where they are not.
-        notices: What the user should know, until somebody takes it.
+        journal: Writes events; `None` for a study without a log.
+        notices: Notices for the user, until they are taken.
 
     Example:
         >>> turns = Turns(lambda: None, lambda event: None)
@@ -50,11 +50,11 @@ class Turns:
         return self._alone(lambda: self._changed(act))
 
     def notice(self, what: Warning | None) -> None:
-        """Keep what the user should know, if there is something."""
+        """Keep a notice for the user, if there is one."""
         self.notices += [] if what is None else [what]
 
     def noticed(self) -> tuple[Warning, ...]:
-        """Take what the user should know."""
+        """Take the notices for the user."""
         notices, self.notices = tuple(self.notices), []
         return notices
 

@@ -1,4 +1,4 @@
-"""Offsets: what is assumed of the bias, and hence what a reading teaches. To add one: one file, one line here."""
+"""Offsets: assumptions about the bias, which decide what a reading teaches. To add one: one file, one line here."""
 
 from equipoise.offsets.accounted import Accounted, Accounts, Covariate, accounted, unaccounted
 from equipoise.offsets.accounted import accounting as accounting

@@ -1,8 +1,8 @@
 """A law of the offset beside which blocks, covariates and earlier campaigns are accounted for.
 
     symbol   meaning                                                           shape
-    S        1 where two readings belong to one block                          (n, m)
-    C        1 where two readings belong to one campaign                       (n, m)
+    S        1 if two readings belong to one block                              (n, m)
+    C        1 if two readings belong to one campaign                           (n, m)
     z        a covariate, less its mean, in standard deviations                (n,)
     F        prior covariance of f at the readings                             (n, m)
 
@@ -30,7 +30,7 @@ LEVEL = Hyperparameter("block", LEVEL_VARIANCE, 0.0, 3.0, 1e-6, math.exp(14.0), 
 EFFECT = Hyperparameter("effect", 0.02, -4.0, 1.0, 1e-5, 0.25, "on another day settings differ by a seventh of f")
 
 CLEAR_SHARE = 0.5
-"""A glance believes in covariates where they explain at least this share of the differences inside pairs."""
+"""A first guess uses covariates if they explain at least this share of the differences inside pairs."""
 
 
 def slope(name: str) -> Hyperparameter:
@@ -43,9 +43,9 @@ class Covariate:
     """A covariate and its unit.
 
     Attributes:
-        name: What it is called.
-        center: What is subtracted from it.
-        scale: What it is then divided by.
+        name: Its name.
+        center: Subtracted from it.
+        scale: It is then divided by this.
     """
 
     name: str
@@ -61,12 +61,12 @@ class Covariate:
         return cls(name, float(known.mean()) if len(known) else 0.0, spread if spread > 0 else 1.0)
 
     def standardized(self, moments: Moments) -> FloatArray:
-        """Return its values at some readings in its unit, shape (n,); 0 where it was not told."""
+        """Return its values at some readings in its unit, shape (n,); 0 if it was not told."""
         z: FloatArray = (moments.covariate(self.name) - self.center) / self.scale
         return np.nan_to_num(z, nan=0.0)
 
     def covariance(self, a: Moments, b: Moments) -> FloatArray:
-        """Return z z', and for each reading without it a 1 of its own, shape (n, m)."""
+        """Return z z', plus 1 on the diagonal of each reading without it, shape (n, m)."""
         K: FloatArray = np.outer(self.standardized(a), self.standardized(b))
         unknown = np.isnan(a.covariate(self.name))
         if unknown.any():
@@ -76,7 +76,7 @@ class Covariate:
 
 @dataclass(frozen=True)
 class Accounts:
-    """What a law accounts for beside what it says itself.
+    """The circumstances that a law accounts for beside its own terms.
 
     Attributes:
         blocks: Whether blocks have levels, and effects on the settings.
@@ -94,7 +94,7 @@ class Accounts:
 
 @dataclass(frozen=True)
 class Accounted:
-    """A law of the offset, and what was told of the readings.
+    """A law of the offset that accounts for the circumstances of the readings.
 
     The belief makes it by itself once blocks, covariates or earlier campaigns were told.
 
@@ -116,7 +116,7 @@ class Accounted:
 
     @property
     def accounts(self) -> Accounts:
-        """What it accounts for."""
+        """The circumstances it accounts for."""
         return Accounts(self.blocks, self.covariates)
 
     @property
@@ -175,7 +175,7 @@ class Accounted:
         return _AtReadings(self, moments)
 
     def calm(self, values: tuple[float, ...]) -> tuple[float, ...]:
-        """Return those of the law where the offset changes little, and of all else what was learned."""
+        """Return the law's hyperparameters of an offset that changes little, and the learned values of all others."""
         k = len(self.law.hyperparameters)
         return (*self.law.calm(values[:k]), *values[k:])
 
@@ -189,7 +189,7 @@ class Accounted:
         return (*self.law.estimate(moments, cleared), *blocks, *slopes)
 
     def cleared(self, moments: Moments, readings: FloatArray) -> FloatArray:
-        """Return readings less what covariates explain at a glance, where they explain most differences in pairs."""
+        """Return readings minus a first fit of the covariates, if these explain most differences in pairs."""
         y, z = _differences(moments, readings, self.covariates)
         if len(y) < 3 * len(self.covariates) + 3 or not z.size:
             return readings
@@ -209,7 +209,7 @@ class Accounted:
 
 
 def accounted(law: Offset, moments: Moments, feedback: bool = False) -> Offset:
-    """Return a law that accounts for what was told of readings: itself where that is nothing.
+    """Return a law that accounts for the circumstances of readings: itself if there are none.
 
     Args:
         law: How the offset changes with time.
@@ -231,7 +231,7 @@ def unaccounted(law: Offset) -> Offset:
 
 
 def accounts_for(law: Offset, told: Circumstances) -> bool:
-    """Return whether a law accounts for what was told of one more reading."""
+    """Return whether a law accounts for the circumstances of one more reading."""
     if law.believed or not law.learns_readings:
         return True
     known = law if isinstance(law, Accounted) else Accounted(law)
@@ -241,7 +241,7 @@ def accounts_for(law: Offset, told: Circumstances) -> bool:
 
 
 def accounts_of(law: Offset) -> Accounts | None:
-    """Return what a law accounts for; `None` where it is a law alone."""
+    """Return the circumstances that a law accounts for; `None` if there are none."""
     return law.accounts if isinstance(law, Accounted) else None
 
 

@@ -16,7 +16,7 @@ from equipoise.offsets.terms import Hyperparameter
 
 @dataclass(frozen=True)
 class Blocks(Law):
-    """A level of its own for every run of `length` readings: a cartridge, a plate, a fill of the machine.
+    """One level for each run of `length` readings: a cartridge, a plate, a fill of the machine.
 
     Args:
         length: How many readings a run has.

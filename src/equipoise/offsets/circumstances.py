@@ -1,7 +1,7 @@
 """The circumstances of a reading: all that an offset may depend on.
 
 A reading belongs to a campaign: the study itself, or an earlier one whose offset has nothing to do with that of now.
-Inside a campaign time counts the readings; blocks (days, batches, workers) and covariates are what was told of it.
+Inside a campaign time counts the readings; the user tells blocks (days, batches, workers) and covariates.
 """
 
 import math
@@ -13,7 +13,7 @@ from typing import Any
 from equipoise import _validation as check
 
 LAST_READING = "the reading before"
-"""The covariate that is always there: what was read just before, since an instrument may answer to it."""
+"""The covariate that is always known: the previous reading, since an instrument may respond to it."""
 
 MAX_COVARIATES = 100
 """The most covariates that a reading may have: each costs a matrix over all readings."""
@@ -21,12 +21,12 @@ MAX_COVARIATES = 100
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What was told of one reading besides its value.
+    """The circumstances of one reading: all that was told besides its value.
 
     Attributes:
-        block: The day, batch or worker it belongs to; empty where nothing was said.
+        block: The day, batch or worker it belongs to; empty if none was told.
         campaign: The earlier campaign it belongs to; empty for the study itself.
-        covariates: What was measured beside it, by name.
+        covariates: Numbers that were measured beside it, by name.
 
     Example:
         >>> Circumstances("monday", covariates={"temperature": 21.3}).block
@@ -39,7 +39,7 @@ class Circumstances:
 
     @classmethod
     def of(cls, block: Any = None, campaign: Any = None, covariates: Any = None) -> "Circumstances":
-        """Return what was told, checked; a covariate that is `None` or not a number was not told."""
+        """Return the circumstances after a check; a covariate that is `None` or not a number counts as not told."""
         given = {} if covariates is None else covariates
         if not isinstance(given, Mapping):
             raise TypeError(f"`covariates` must be numbers by name, got {given!r}")
@@ -52,12 +52,12 @@ class Circumstances:
         return cls(_name("block", block), _name("campaign", campaign), beside)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what the user told, as JSON; `None` for what was not."""
+        """Return the told circumstances as JSON; `None` if there are none."""
         beside = {name: value for name, value in self.covariates.items() if name != LAST_READING}
         return {"block": self.block or None, "campaign": self.campaign or None, "covariates": beside or None}
 
     def after(self, reading: float | None) -> "Circumstances":
-        """Return the same with the reading before, where there was one."""
+        """Return the same with the previous reading, if there is one."""
         if reading is None:
             return self
         return Circumstances(self.block, self.campaign, {**self.covariates, LAST_READING: reading})

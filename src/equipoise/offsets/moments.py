@@ -1,4 +1,4 @@
-"""The circumstances of many readings, as arrays: what the covariance of an offset is computed from."""
+"""The circumstances of many readings as arrays, from which the covariance of an offset is computed."""
 
 from collections.abc import Mapping, Sequence
 
@@ -19,7 +19,7 @@ class Moments:
         pair: The number of the duel it belongs to, shape (n,); below zero for none.
         block: The name of its block, shape (n,).
         campaign: The name of its campaign, shape (n,).
-        covariates: What was measured beside it, by name, shape (n,) each; not a number where it was not.
+        covariates: Numbers measured beside it, by name, shape (n,) each; not a number if it was not measured.
 
     Example:
         >>> Moments([1.0, 2.0], [0, 0], block=["monday", "tuesday"]).take(np.array([1])).block.tolist()
@@ -60,7 +60,7 @@ class Moments:
 
     @property
     def last(self) -> float:
-        """The time of the last reading of the study itself; 0 where there is none."""
+        """The time of the last reading of the study itself; 0 if there is none."""
         own = self.time[self.campaign == ""]
         return float(own[-1]) if len(own) else 0.0
 
@@ -81,7 +81,7 @@ class Moments:
         return Moments(self.time[kept], self.pair[kept], self.block[kept], self.campaign[kept], beside)
 
     def covariate(self, name: str) -> FloatArray:
-        """Return what was measured beside each reading, shape (n,); not a number where it was not."""
+        """Return a covariate of each reading, shape (n,); not a number if it was not measured."""
         found = self.covariates.get(name)
         return np.full(len(self), np.nan) if found is None else found
 

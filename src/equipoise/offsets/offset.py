@@ -1,7 +1,7 @@
-"""What every law of the offset is; and the two without a covariance of their own, `Arbitrary` and `Constant`.
+"""The protocol of a law of the offset, and the two laws without a covariance, `Arbitrary` and `Constant`.
 
 Under `Arbitrary` nothing is assumed, so only the difference inside a duel teaches anything; under `Constant` it is as
-if there were no offset. Under every other law the offset is a Gaussian process of its own, so that a reading
+if there were no offset. Under every other law the offset is another Gaussian process, so that a reading
 y = f(x) + o + noise teaches by itself; pairs are still drawn and ordered at random, which is what keeps f and the
 offset apart (METHOD section 7).
 """
@@ -20,7 +20,7 @@ LEVEL_VARIANCE = 25.0
 
 
 class Offset(Protocol):
-    """What is assumed of the bias; `Law` has what most of them share."""
+    """An assumption about the bias; `Law` has what most of them share."""
 
     @property
     def learns_readings(self) -> bool:
@@ -34,7 +34,7 @@ class Offset(Protocol):
 
     @property
     def jumps(self) -> bool:
-        """Whether jumps are looked for beside what the law says."""
+        """Whether the fit looks for jumps in addition to the law."""
         ...
 
     @property
@@ -44,7 +44,7 @@ class Offset(Protocol):
 
     @property
     def hyperparameters(self) -> tuple[Hyperparameter, ...]:
-        """What is learned of it, in a fixed order."""
+        """Its hyperparameters, in a fixed order."""
         ...
 
     def covariance(self, values: FloatArray, a: Moments, b: Moments) -> FloatArray:
@@ -64,22 +64,22 @@ class Offset(Protocol):
         ...
 
     def calm(self, values: tuple[float, ...]) -> tuple[float, ...]:
-        """Return hyperparameters of an offset that changes little but for jumps, where jumps are looked for."""
+        """Return hyperparameters of an offset that changes little except for jumps, if the fit looks for jumps."""
         ...
 
     def estimate(self, moments: Moments, readings: FloatArray) -> tuple[float, ...]:
-        """Return hyperparameters that readings, in steps, suggest at a glance: where a fit may start."""
+        """Return a first guess of hyperparameters from readings, in steps, at which a fit may start."""
         ...
 
     def cleared(self, moments: Moments, readings: FloatArray) -> FloatArray:
-        """Return readings less what is known at a glance to be of the offset, shape (n,)."""
+        """Return readings minus the part that clearly belongs to the offset, shape (n,)."""
         ...
 
 
 class Law:
     """What laws share: they learn from readings, nobody guards them, they have nothing to learn and no covariance.
 
-    A law of your own is a frozen dataclass that inherits this and says what is different about it: its
+    Your own law is a frozen dataclass that inherits this and overrides what differs: its
     `hyperparameters`, their `covariance` and its `derivatives`.
     """
 
@@ -102,7 +102,7 @@ class Law:
         return None
 
     def prepared(self, moments: Moments) -> Prepared:
-        """Return the law at given readings; overridden where more can be computed beforehand."""
+        """Return the law at given readings; override it if more can be computed beforehand."""
         return _Plain(self, moments)
 
     def calm(self, values: tuple[float, ...]) -> tuple[float, ...]:
@@ -122,7 +122,7 @@ class Law:
 
         Args:
             unit: The unit of the law, in that of the readings.
-            **values: Hyperparameters by name, in squared units; what is left out is as guessed.
+            **values: Hyperparameters by name, in squared units; missing ones keep their guesses.
 
         Example:
             >>> import equipoise as eq
@@ -147,7 +147,7 @@ class _Plain:
         return self.law.covariance(values, self.moments, self.moments)
 
     def echo(self, values: FloatArray) -> FloatArray | None:
-        """Return what the law says."""
+        """Return the law's covariance."""
         return self.law.echo(values, self.moments, self.moments)
 
     def gradient(self, values: FloatArray, W: FloatArray, F: FloatArray) -> FloatArray:
@@ -173,7 +173,7 @@ class Arbitrary(Law):
     learns_readings = False
 
     def covariance(self, values: FloatArray, a: Moments, b: Moments) -> FloatArray:
-        """Return zeros: in a difference there is no offset left."""
+        """Return zeros: the offset cancels in a difference."""
         return np.zeros((len(a.time), len(b.time)))
 
 

@@ -30,7 +30,7 @@ class Hyperparameter(NamedTuple):
     """A positive number that is learned.
 
     Attributes:
-        name: What it is called.
+        name: Its name.
         guess: Its value before there are data to fit it to.
         mean: Mean of the normal prior of its logarithm.
         deviation: Standard deviation of that prior.
@@ -56,7 +56,7 @@ class Prepared(Protocol):
         ...
 
     def echo(self, values: FloatArray) -> FloatArray | None:
-        """Return by how much the offset repeats f at the readings, shape (n, n); `None` where it does not."""
+        """Return by how much the offset repeats f at the readings, shape (n, n); `None` if it does not."""
         ...
 
     def gradient(self, values: FloatArray, W: FloatArray, F: FloatArray) -> FloatArray:
@@ -72,7 +72,7 @@ class OffsetModel:
     """A law whose hyperparameters are known: the prior covariance of the offset, in the unit of the readings.
 
     Attributes:
-        law: What is assumed of the offset.
+        law: The assumed law of the offset.
         values: Its hyperparameters, in its order and its unit.
         unit: The unit of the law, in that of the readings.
         jumps: Time and variance of each jump found.
@@ -100,7 +100,7 @@ class OffsetModel:
         Args:
             a: Circumstances of n readings.
             b: Circumstances of m readings.
-            F: Covariance of f at a with f at b, shape (n, m), where the offset may repeat it.
+            F: Covariance of f at a with f at b, shape (n, m), if the offset may repeat it.
         """
         values = np.array(self.values)
         smooth = self.unit**2 * self.law.covariance(values, a, b)

@@ -5,7 +5,7 @@
     r2       squared lag, in durations of the smooth part               (n, m)
 
 The level of a pair is what makes pairs worth their while: as its variance grows, only the differences inside pairs
-teach, whatever the offset does between them; where it is small, readings of different pairs can be compared as well.
+teach, whatever the offset does between them; if it is small, readings of different pairs can be compared as well.
 The likelihood chooses (METHOD section 10).
 """
 
@@ -39,7 +39,7 @@ CHI2_MEDIAN = 0.455
 class Tracked(Law):
     """The offset wanders: a level, a slope, a smooth wave, a random walk and a level of each pair's own.
 
-    Each is as strong as the data say. Uses each reading for what it says about f, not only differences, so it needs
+    The data decide how strong each is. It learns about f from each reading, not only from differences, so it needs
     about half as many readings. Its certificate is an estimate. Against an offset that reacts to the readings it is
     watched by the pure duels.
 
@@ -89,7 +89,7 @@ class Tracked(Law):
         return walk.guess, wave.guess, values[2], pair.guess
 
     def estimate(self, moments: Moments, readings: FloatArray) -> tuple[float, ...]:
-        """Return the guesses, and by how much the middles of successive pairs vary beyond what is seen inside pairs."""
+        """Return the guesses, and how much the middles of successive pairs vary beyond the variation inside pairs."""
         _, wave, duration, pair = (each.guess for each in self.hyperparameters)
         walk = WALK_TO_START_FROM
         order = np.argsort(moments.pair, kind="stable")

@@ -37,7 +37,7 @@ TOLERANCE = 1e-7
 """Violation of the condition that is let pass, relative to its right-hand side, the weighted variance rho / 2."""
 
 SWAPS = 10_000
-"""Most steps of the method that finishes where rounding stops the other one; a few hundred were ever needed."""
+"""Most steps of the second method, which finishes if rounding stops the first; a few hundred were ever needed."""
 
 NEGLIGIBLE = 1e-12
 """Weights up to this are dropped."""
@@ -118,7 +118,7 @@ def swapped(psi: FloatArray, S: Indices, w: FloatArray) -> tuple[Indices, FloatA
 
 @dataclass(frozen=True)
 class BOSE:
-    """Eliminate what is confidently beaten; measure the rest by weights under which no point stands out.
+    """Eliminate points that are beaten with confidence; measure the rest by weights under which no point stands out.
 
     The doubly-robust elimination method of Krishnamurthy, Wu and Syrgkanis (2018), here for any kernel: distances in
     its information matrix are posterior variances. Robust to offsets, but slow to learn. Once one candidate is left

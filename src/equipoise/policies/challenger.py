@@ -14,7 +14,7 @@ from equipoise.policies.search import Score, optimism
 from equipoise.reductions import TwoPoint
 
 SURELY = 0.95
-"""A setting holds its limits, as far as is known, if it does so with this probability."""
+"""A setting counts as usable if it holds its limits with this probability."""
 
 
 def safest(mean: FloatArray, holds: FloatArray, rng: Generator) -> int:
@@ -93,7 +93,7 @@ class Challenger:
         psi = belief.psi(leader)
         gain = np.maximum(belief.mean - belief.mean[leader] + widening * belief.width(psi), 0.0)
         if holds[leader] < SURELY:
-            gain = np.sqrt(psi)  # no limit was ever seen to hold: first find where they do
+            gain = np.sqrt(psi)  # no limit was ever seen to hold: first find settings where they do
         merit = gain * holds  # METHOD section 19
         rival = fair_argmax(merit, rng) if merit.max() > 0 else leader
         return Proposal.pair(belief.points[leader], belief.points[rival])

@@ -24,7 +24,7 @@ from equipoise.reductions import TwoPoint
 
 
 def ratio(g: FloatArray, delta: FloatArray, information: FloatArray) -> FloatArray:
-    """Return KK21 Eq. (11), minimized over p for each candidate; infinite where nothing is learned."""
+    """Return KK21 Eq. (11), minimized over p for each candidate; infinite if it teaches nothing."""
     xp = namespace(g)
     numerator = xp.where(g > delta, 4.0 * delta * g, (delta + g) ** 2)  # METHOD section 4
     learns = information > 0

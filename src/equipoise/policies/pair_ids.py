@@ -42,7 +42,7 @@ def mixtures(D: FloatArray, information: FloatArray) -> tuple[FloatArray, FloatA
     Two pairs suffice for the least ratio over all distributions (KLK20).
 
     Returns:
-        The least ratio (zero without regret, else infinite where nothing is learned) and the probability p of the
+        The least ratio (zero without regret, else infinite if nothing is learned) and the probability p of the
         second pair, shapes (..., P, P); p = 0 unless that one has more information and no smaller gap.
     """
     D1, I1 = D[..., :, None], information[..., :, None]

@@ -1,4 +1,4 @@
-"""What the policies over pairs share: which candidates are worth a pair, and how uncertain each difference is.
+"""Shared by the policies over pairs: which candidates are worth a pair, and how uncertain each difference is.
 
     symbol   meaning                                                      shape
     xh       leader: the candidate of largest posterior mean
@@ -63,8 +63,8 @@ def plausible(mean: FloatArray, width: FloatArray) -> NDArray[np.bool_]:
 def plausible_pairs(belief: Belief, rng: Generator, size: int = LARGEST) -> tuple[Indices, FloatArray]:
     """Return the candidates that no other beats with confidence and psi of their pairs, shapes (k,) and (k, k).
 
-    Only what the leader does not beat is looked at, which loses nothing; if that is more than `size` candidates, only
-    the leader and those of largest optimistic value.
+    Only candidates that the leader does not beat are considered, which loses nothing; if that is more than `size`
+    candidates, only the leader and those of largest optimistic value.
     """
     leader = belief.leader(rng)
     scores = belief.optimism(leader)

@@ -22,17 +22,17 @@ class Policy(Protocol):
 
     @property
     def proposal_size(self) -> int | None:
-        """How many points a proposal has; `None` where it varies."""
+        """How many points a proposal has; `None` if it varies."""
         ...
 
     @property
     def reduction(self) -> Reduction:
-        """The reduction it is meant for, used where the user names none."""
+        """The reduction it is meant for, used if the user names none."""
         ...
 
     @property
     def scores(self) -> tuple[Score, ...] | None:
-        """What a search over a continuous space climbs for it; `None` where it wants no search at all."""
+        """The functions that a search over a continuous space climbs for it; `None` if it needs no search."""
         ...
 
     def __call__(self, belief: Belief, rng: Generator) -> Proposal:
@@ -88,6 +88,6 @@ class _One:
 
 
 def chosen(policy: Chooser, belief: Belief, rng: Generator) -> Proposal:
-    """Return what a policy proposes for one learner: the points of the indices that it chooses."""
+    """Return the proposal of a policy for one learner: the points of the indices that it chooses."""
     indices = policy.choose(belief, _One(rng))
     return Proposal(belief.points.take(indices, axis=0), CERTAIN if len(indices) == 1 else EVEN)

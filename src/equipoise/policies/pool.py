@@ -12,9 +12,9 @@ from equipoise.spaces import Domain
 
 
 def candidates(space: Domain, posterior: Posterior, scores: Sequence[Score] | None, rng: Generator) -> FloatArray:
-    """Return the points to choose from, shape (m, d): all there are, or what a search climbing the scores finds.
+    """Return the points to choose from, shape (m, d): all points of the space, or those found by climbing the scores.
 
-    Scores are what the policy maximizes besides the posterior mean; `None` if it wants no search.
+    The policy maximizes the scores besides the posterior mean; `None` if it needs no search.
     """
     if posterior.points is not None:
         part = space.points is not None and len(space.points) < len(posterior.points)

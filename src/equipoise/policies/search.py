@@ -9,8 +9,8 @@
 A policy chooses among finitely many candidates. On a finite set these are its points; elsewhere they are found here:
 quasi-random points, points near the best ones and, where the belief has gradients, from the best few of these the tops
 of the mean and of whatever scores the policy maximizes. A score is a function of (g, psi) with its two partial
-derivatives, so that the chain rule gives its gradient. What is climbed is kept only where it is better than where the
-climb began. When a climb is over depends on the unit of what it climbs, hence the unit sigma: the same readings in
+derivatives, so that the chain rule gives its gradient. The result of a climb is kept only if it is better than where
+the climb began. When a climb is over depends on the unit of what it climbs, hence the unit sigma: the same readings in
 volts or microvolts lead alike.
 """
 
@@ -67,7 +67,7 @@ def measured(space: Domain, posterior: Posterior) -> FloatArray:
     here = space.snap(known)
     if not np.array_equal(here, known):
         here = here[_linalg.firsts(here)]
-    return here[space.valid(here)]  # a reading may have been told of where it must not be asked
+    return here[space.valid(here)]  # a reading may have been told at a point that must not be asked
 
 
 def search(
@@ -107,7 +107,7 @@ def search(
 
 
 def _promising(space: Domain, posterior: Posterior, everywhere: FloatArray, rng: Generator) -> FloatArray:
-    """Return the best known points and points around the very best; some from everywhere where nothing is known."""
+    """Return the best known points and points around the very best; without data, points from the whole space."""
     known = measured(space, posterior)
     if not len(known):
         return everywhere[:BEST_KNOWN]
@@ -134,7 +134,7 @@ def _leader(space: Domain, posterior: Posterior, candidates: FloatArray) -> Floa
 
 
 def uphill(space: Domain, climb: Callable[[FloatArray], tuple[float, FloatArray]], start: FloatArray) -> FloatArray:
-    """Return the top reached from `start` by moving its free coordinates, or `start` where that is no better."""
+    """Return the top reached from `start` by moving its free coordinates, or `start` if that is no better."""
     free = space.free
     if not free.any():
         return start

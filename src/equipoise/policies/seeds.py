@@ -6,7 +6,7 @@
     s        a seed: of a training, a split, an instance, a scenario                    ()
 
 A reading is `f(x) + a_s + h_s(x) + noise`: the level of its seed, and the effect of the seed on the setting. The
-belief knows both (METHOD section 13, blocks), so what a question will teach is the psi that it takes away. On a seed on
+belief knows both (METHOD section 13, blocks), so a question teaches as much as the psi it takes away. On a seed on
 which l was read, or something near it, reading z alone compares them, and costs one reading; on a new seed both are
 read, which averages h. The seed is that which takes away most per reading (METHOD section 17).
 """
@@ -84,11 +84,11 @@ def seeded(
     """Return the seed on which a duel is measured, and what of it: on an old seed perhaps one of its settings alone.
 
     Args:
-        duel: What is to be compared.
+        duel: The comparison to make.
         seeds: The seeds of the study.
-        read: What was asked for on each.
+        read: The points asked for on each seed.
         posterior: The belief.
-        teaching: Returns what a duel on a seed will teach.
+        teaching: Returns how much a duel on a seed will teach.
         alone: Whether one setting may be measured alone, beside an old reading of the other.
     """
     fresh = seeds.fresh(read)
@@ -106,8 +106,8 @@ def _old(duel: Duel, read: Read, alone: bool, both: bool) -> list[tuple[SeedName
     """Return what could be measured on seeds that were used.
 
     Args:
-        duel: What is to be compared.
-        read: What was asked for on each seed.
+        duel: The comparison to make.
+        read: The points asked for on each seed.
         alone: Whether one setting may be measured alone.
         both: Whether both settings may be measured on a seed on which neither was.
     """
@@ -130,7 +130,7 @@ def _distance(known: Sequence[FloatArray], point: FloatArray) -> float:
 
 
 def single(duel: Duel, i: int) -> Duel:
-    """Return what is left to measure of a duel if one of its points is known: the other one alone."""
+    """Return the rest of a duel of which one point is known: the other point alone."""
     return Duel(duel.proposal, duel.points[i : i + 1], (1.0,), duel.points[i], None)
 
 

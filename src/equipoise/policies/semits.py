@@ -35,7 +35,7 @@ from equipoise.kernels import Kernel
 from equipoise.reductions import Centered
 
 RANK_TOLERANCE = 1e-12
-"""Variance left out of the draws, relative to the largest: where C is singular, as with `Linear`, it is rounding."""
+"""Variance left out of the draws, relative to the largest: if C is singular, as with `Linear`, it is rounding."""
 
 LEADS = 1e-6
 """By how much the deviation of the first point is scaled up before pivots are chosen: far above rounding."""
@@ -185,7 +185,7 @@ class SemiTS:
     Args:
         delta: Probability with which the estimate may leave its confidence region; sets the scale of the draws.
         draws: How many posterior draws estimate the probability of being the best.
-        scale: v, the scale of the draws, where it is not to grow as sqrt(2 log(t / delta)), which the paper prints.
+        scale: v, the scale of the draws, if it should not grow as sqrt(2 log(t / delta)), as the paper prints.
             The authors' code keeps it at its value for t = 2, 2.716, and has half the regret.
 
     Example:

@@ -41,7 +41,7 @@ def contenders(belief: Belief, rng: Generator) -> Indices:
 
 
 def two_winners(values: FloatArray, rng: Generator) -> tuple[int, int] | None:
-    """Return the best of the first draw and that of the next draw where it is another, or none if there is none."""
+    """Return the best point of the first draw and that of the next draw with another one, or none."""
     first = fair_argmax(values[0], rng)
     for draw in values[1:]:
         second = fair_argmax(draw, rng)
@@ -60,7 +60,7 @@ class DoubleThompson:
 
     Args:
         scale: Factor on the posterior standard deviation. The posterior is that of a Gaussian process whose outcomes
-            have noise of variance lambda, the regularizer; where they have another one, rho^2, the factor
+            have noise of variance lambda, the regularizer; if they have another one, rho^2, the factor
             rho / sqrt(lambda) makes up for it. The default 1 is plain Thompson sampling: good as a rule, but a
             guarantee needs a scale that grows like the confidence coefficient.
 

@@ -13,7 +13,7 @@ from equipoise.reductions import Direct
 
 @dataclass(frozen=True)
 class UCB:
-    """Measure where the upper confidence bound is largest, and believe the reading.
+    """Measure the point with the largest upper confidence bound, and believe the reading.
 
     LinUCB with `Linear()` and `PaperConfidence`, GP-UCB with any other kernel. Best when there is no offset, fooled
     when there is one. A larger coefficient makes it the corruption-robust GP-UCB of Bogunovic et al. (2020).

@@ -3,7 +3,7 @@
     symbol   meaning                                                        shape
     F        by how much K objectives at m candidates exceed the start,     (..., K, m)
              drawn or expected
-    r        reference: what is below it is of no interest                  (K,)
+    r        reference: values below it are of no interest                 (K,)
     s        range of each objective over the front                         (K,)
     w        weights, drawn on the simplex for each pair                    (K,)
 
@@ -22,7 +22,7 @@ from equipoise._typing import FloatArray
 from equipoise.belief import Belief, fair_argmax
 
 LEAST_VARIANCE = 1e-7
-"""What is added to each variance, relative to the largest: draws of points that are nearly one must not depend on
+"""Added to each variance, relative to the largest: draws of points that are nearly one must not depend on
 rounding."""
 
 TRIES = 4

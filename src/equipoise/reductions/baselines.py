@@ -20,7 +20,7 @@ class Baseline(Protocol):
         ...
 
     def update(self, reading: float, predicted: float) -> Self:
-        """Return the baseline after a `reading` where the posterior mean had been `predicted`."""
+        """Return the baseline after a `reading` whose predicted posterior mean was `predicted`."""
         ...
 
 

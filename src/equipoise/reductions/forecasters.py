@@ -142,7 +142,7 @@ class Trend:
         _rate("slope_rate", self.slope_rate)
 
     def predict(self, midpoint: float) -> float:
-        """Return where the line leads, plus `midpoint`."""
+        """Return the line's next value, plus `midpoint`."""
         return self.level + self.slope + midpoint
 
     def update(self, reading: float, predicted: float) -> Self:

@@ -28,16 +28,16 @@ class Reduction(Protocol):
 
     @property
     def offset(self) -> Offset:
-        """What a learned model may assume of the offset, where the user says nothing."""
+        """The law of the offset that a learned model assumes, if the user names none."""
         ...
 
     @property
     def baseline(self) -> Baseline | None:
-        """The forecast of a reading it starts from; `None` where it needs none."""
+        """The forecast of a reading it starts from; `None` if it needs none."""
         ...
 
     def __call__(self, proposal: Proposal, rng: Generator, baseline: float = 0.0) -> Duel:
-        """Throw the coin and say what to measure."""
+        """Toss the coin and return what to measure."""
         ...
 
 
