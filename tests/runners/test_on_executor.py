@@ -225,7 +225,7 @@ def test_an_executor_that_loses_every_task_is_given_up():
 
 def test_what_cannot_be_is_refused():
     opt = eq.Optimizer(SPACE, rng=0)
-    with pytest.raises(ValueError, match="`workers` must say how many settings"):
+    with pytest.raises(ValueError, match="`workers` must be the number of settings"):
         opt.run(hill, readings=6, executor=object())
     with pytest.raises(ValueError, match="`workers` must be"), ThreadPoolExecutor(1) as executor:
         opt.run(hill, readings=6, executor=executor, workers=0)

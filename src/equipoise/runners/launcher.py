@@ -46,15 +46,15 @@ class Order:
 
     Attributes:
         argv: The words.
-        stdin: A file for standard input; `None` for a pipe with what is sent.
+        stdin: A file for standard input; `None` for a pipe with the text `sent`.
         sent: Text for standard input.
-        stdout: A file for standard output, to which it is appended; `None` for where ours goes.
+        stdout: A file for standard output, to which it is appended; `None` for the same as ours.
         capture: Whether the end of standard output is returned instead.
-        complaints: Whether the end of standard error is returned, instead of going where ours goes.
+        complaints: Whether the end of standard error is returned instead of shown.
         timeout: After how many seconds the program is ended, with all it has started; 0 for never.
         folder: Where it is started; `None` for here.
-        cores: Numbers of the cores that it may use, on Linux; none for all that we may.
-        events: Type and number of what the kernel of a Linux counts meanwhile, as for `perf_event_open`.
+        cores: Numbers of the cores that it may use, on Linux; none for all of ours.
+        events: Type and number of events that a Linux kernel counts meanwhile, as for `perf_event_open`.
     """
 
     argv: Sequence[str]
@@ -77,11 +77,11 @@ class Ended:
         wall: Seconds from start to end.
         user: Seconds of computing in the program.
         system: Seconds of computing in the system for it.
-        rss: The most memory it has had, in bytes; at least what the launcher has.
+        rss: Its peak memory in bytes; at least that of the launcher.
         exit: Its exit code; if it was ended by a signal, the number of that, negative.
         late: Whether it was ended since its time was up.
-        out: The end of what it printed, if that was captured.
-        err: The end of what it printed to standard error, if that was captured.
+        out: The end of its output, if that was captured.
+        err: The end of its standard error, if that was captured.
         counts: How often each of the events has happened.
     """
 
@@ -100,7 +100,7 @@ class Launcher:
     r"""Runs programs, one at a time; its process is started with the first of them.
 
     Args:
-        notify: Called with what the user should know: that this process was killed, and is started again.
+        notify: Called with a notice for the user if this process was killed and is started again.
 
     Example:
         >>> launcher = Launcher()
@@ -139,7 +139,7 @@ class Launcher:
             self._forget()
 
     def _asked(self, order: Order) -> dict[str, Any] | None:
-        """Return what the launcher says of a program; `None` if it was killed meanwhile."""
+        """Return the launcher's report on a program; `None` if it was killed meanwhile."""
         try:
             self._line = _Line() if self._line is None else self._line
             said = None if self._stopped else self._line.asked(order)

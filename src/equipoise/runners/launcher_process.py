@@ -1,6 +1,6 @@
-"""Starts programs and says what they cost; run as a script of its own, with nothing of the library.
+"""Starts programs and reports their cost; run as a separate script, without the library.
 
-It is a process of its own for two reasons. The memory of a program counts, in the books of the system, from before the
+It is a separate process for two reasons. The memory of a program counts, in the books of the system, from before the
 program is loaded: the process that starts it passes its own size on, and this one is small (9 MB). And a program must
 end with the process that wants its result, however that one ends. So this process watches the pipe of its orders: if
 the pipe is closed, or a request to terminate comes, it ends the program with all that the program has started.
@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 TAIL = 2**16
-"""Bytes at the end of what a program prints that are kept; a pipe holds no more."""
+"""Bytes kept of the end of a program's output; a pipe holds no more."""
 
 LONGEST_WAIT = 3600.0
 """Seconds after which it is looked at the clock again: a timeout may be longer than the system can wait."""
@@ -98,7 +98,7 @@ class Line:
 
 
 class Tail:
-    """The end of what a program prints into a pipe.
+    """The end of a program's output into a pipe.
 
     Attributes:
         pipe: Our end of the pipe, or `None` after the other one was closed.
@@ -111,7 +111,7 @@ class Tail:
         self.kept = b""
 
     def read(self) -> None:
-        """Take what is in the pipe now."""
+        """Take the present content of the pipe."""
         if self.pipe is None:
             return
         with suppress(BlockingIOError):
@@ -128,7 +128,7 @@ class Tail:
 
 
 class Feed:
-    """What is still to be written to a program.
+    """The rest of the input of a program.
 
     Attributes:
         pipe: Our end of the pipe, or `None` after everything was written, or the program wants no more.
@@ -161,7 +161,7 @@ class StandardStreams:
     """The standard streams of a program: files, pipes with an end here, or our own.
 
     Args:
-        order: `stdin`, a file, or nothing for the text `sent`; `stdout`, a file, or nothing for where ours goes;
+        order: `stdin`, a file, or nothing for the text `sent`; `stdout`, a file, or nothing for the same as ours;
             `capture` and `complaints`, whether the end of standard output and of standard error is kept instead.
     """
 
@@ -194,7 +194,7 @@ class StandardStreams:
 
     @property
     def actions(self) -> list[Any]:
-        """What a new process is to do with its streams."""
+        """The actions of a new process on its streams."""
         return [(os.POSIX_SPAWN_DUP2, pipe, stream) for stream, pipe in self._theirs.items()]
 
     def hand_over(self) -> None:
@@ -203,7 +203,7 @@ class StandardStreams:
             os.close(self._theirs.popitem()[1])
 
     def move(self, line: Line, until: float | None) -> None:
-        """Wait for anything to happen; read and write what can be."""
+        """Wait for anything to happen; read and write as far as possible."""
         tails = {tail.pipe: tail for tail in self.tails.values() if tail.pipe is not None}
         feeds = {feed.pipe: feed for feed in self._feeds if feed.pipe is not None}
         readable, writable = line.wait(list(tails), list(feeds), until)
@@ -213,7 +213,7 @@ class StandardStreams:
             feeds[pipe].write()
 
     def text(self, stream: int) -> str:
-        """Return the end of what a stream has, and of what is still in its pipe."""
+        """Return the end of a stream, with the rest of its pipe."""
         tail = self.tails.get(stream)
         if tail is None:
             return ""
@@ -233,11 +233,11 @@ PERF_EVENT_OPEN = {"x86_64": 298, "aarch64": 241, "riscv64": 241, "ppc64le": 319
 """Number of the system call on each kind of processor that runs Linux."""
 
 ATTRIBUTES, FLAGS_AT = 128, 40
-"""Bytes of `perf_event_attr`, and where its flags are."""
+"""Bytes of `perf_event_attr`, and the place of its flags."""
 
 SOFTWARE, SWITCHES = 1, (3, 4)
-"""The type of what the kernel counts itself; and those of its numbers that happen in the kernel: another program or
-another core has its turn. Everything else is counted in user mode, which most kernels allow everybody."""
+"""The type of events that the kernel counts itself, and those of them that happen in the kernel: a switch to another
+program or to another core. Everything else is counted in user mode, which most kernels allow everybody."""
 
 INHERIT, EXCLUDE_KERNEL, EXCLUDE_HYPERVISOR = 1 << 1, 1 << 5, 1 << 6
 
@@ -262,7 +262,7 @@ class Counters:
             raise
 
     def read(self) -> list[int]:
-        """Return how often each event has happened to what was started."""
+        """Return the number of each event in the started program."""
         return [_count(both) - _count(ours) for both, ours in self._pipes]
 
     def close(self) -> None:
@@ -274,7 +274,7 @@ class Counters:
 
 def _counter(kind: int, number: int, inherit: int) -> int:
     """Open a counter of this process, of what runs in user mode."""
-    import ctypes  # only where events are counted: it would make every program that is started look larger
+    import ctypes  # only if events are counted: it would make every started program look larger
     import struct
 
     call = PERF_EVENT_OPEN.get(os.uname().machine) if sys.platform == "linux" else None
@@ -316,7 +316,7 @@ def placed(folder: str | None, cores: list[int] | None) -> Iterator[None]:
 
 
 class Run:
-    """A program that runs, the first of a process group of its own.
+    """A running program, the first of its own process group.
 
     Args:
         order: What to run: `argv`, the words; `timeout`, in seconds, or 0; `folder`, `cores` and `events`;
@@ -347,7 +347,7 @@ class Run:
             self._counters.close()
 
     def outcome(self) -> dict[str, Any]:
-        """Wait for the end and return what it has cost; if it takes too long, or the line is cut, end it."""
+        """Wait for the end and return its cost; if it takes too long, or the line is cut, end it."""
         late, cost = False, self._wait(self._until, heed=True)
         if cost is None:
             late = not self._line.cut
@@ -369,7 +369,7 @@ class Run:
         return cost
 
     def _cost(self) -> dict[str, Any] | None:
-        """Return what the program has cost; `None` if it still runs."""
+        """Return the cost of the program; `None` if it still runs."""
         ended, status, usage = os.wait4(self._pid, os.WNOHANG)
         if not ended:
             return None

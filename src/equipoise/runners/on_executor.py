@@ -33,7 +33,7 @@ WHOLE = "the study is whole, call `run` again with another one"
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a worker says of one setting.
+    """The report of a worker on one setting.
 
     Attributes:
         value: The reading, if there is one.
@@ -45,7 +45,7 @@ class Measured:
 
 
 Answered = tuple[str, list[Measured], BaseException | None]
-"""The worker, what it says of the settings it came to, and the error that ended the task, if one did."""
+"""The worker, its reports on the settings it measured, and the error that ended the task, if one did."""
 
 
 def measure_all(measure: Callable[..., Any], questions: Sequence[tuple[Any, ...]], failures: Failures) -> Answered:
@@ -53,8 +53,8 @@ def measure_all(measure: Callable[..., Any], questions: Sequence[tuple[Any, ...]
 
     Args:
         measure: Takes a setting, and the seed if there are seeds, and returns its reading.
-        questions: What it takes of each trial of one duel, in their order.
-        failures: Exceptions by which `measure` says that there is no reading.
+        questions: The argument of `measure` for each trial of one duel, in their order.
+        failures: Exceptions that mean that there is no reading.
     """
     found: list[Measured] = []
     for question in questions:
@@ -100,10 +100,10 @@ class OnExecutor:
         executor: Where the settings are measured: processes, a dask, ray or MPI cluster, threads.
         measure: Takes a setting, and the seed if there are seeds, and returns its reading; it is sent to the workers.
         workers: How many tasks may be measured at once.
-        failures: Exceptions by which `measure` says that there is no reading.
+        failures: Exceptions that mean that there is no reading.
         context: The value of each context of the space, or a function that returns it.
         timeout: After this many seconds a task is taken back, for each of its settings; never by default.
-        blocks: Whether each worker has an offset of its own: its readings then belong to a block of its name.
+        blocks: Whether each worker has its own offset: its readings then belong to a block of its name.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class OnExecutor:
         self._lost = 0
 
     def run(self, readings: int, reached: Callable[[], bool] = lambda: False) -> None:
-        """Measure until the study has a given number of readings, or has reached what it is to reach.
+        """Measure until the study has a given number of readings, or has reached its bound.
 
         Whatever happens, open trials wait again.
         """
@@ -219,7 +219,7 @@ class OnExecutor:
                 self._opt.study.expire(i)
 
     def _lose(self, task: Task, why: BaseException) -> None:
-        """Let a lost task be measured again; refuse to go on if nothing else happens."""
+        """Measure a lost task again; stop with an error if tasks keep getting lost."""
         self._take_back(task.ids)
         self._lost += 1
         if self._lost > MOST_LOST * self._workers:
@@ -232,11 +232,11 @@ def places(executor: Executor, workers: int | None) -> int:
 
     Args:
         executor: The executor.
-        workers: What the user says.
+        workers: The user's number.
     """
     if workers is not None:
         return check.count("workers", workers)
     known = getattr(executor, "_max_workers", None)
     if not isinstance(known, int):
-        raise ValueError("`workers` must say how many settings this executor measures at once, got None")
+        raise ValueError("`workers` must be the number of settings this executor measures at once, got None")
     return known

@@ -24,7 +24,7 @@ SEED = "{seed}"
 """What stands for the seed in the words of a program; without it the seed comes last, as `--seed=3`."""
 
 MAX_OUTPUT = 2**16
-"""Bytes at the end of what a program prints that are kept, where there is no launcher."""
+"""Bytes kept of the end of a program's output, if there is no launcher."""
 
 
 class FailedError(Exception):
@@ -32,7 +32,7 @@ class FailedError(Exception):
 
     Args:
         message: Why.
-        complaints: The end of what it printed to standard error, if that is known.
+        complaints: The end of its standard error, if that is known.
     """
 
     def __init__(self, message: str, complaints: str = "") -> None:
@@ -64,7 +64,7 @@ class Program:
         self.stop()
 
     def measure(self, trial: Trial) -> dict[str, Any]:
-        """Run the program for a trial and return what to tell: the value, and where given x, time and error.
+        """Run the program for a trial and return its answer: the value, and x, time and error if given.
 
         Raises:
             FailedError: It gave no reading.
@@ -99,7 +99,7 @@ class Program:
     def _ended(
         self, words: Sequence[str], given: Mapping[str, Any], sent: Mapping[str, Any], complaints: bool = False
     ) -> Ended:
-        """Run a command line with what is given as options, or sent as JSON; return how it ended, if it did well."""
+        """Run a command line with values as options, or sent as JSON; return its end, if it succeeded."""
         named = [] if self.stdin else [f"--{name}={value}" for name, value in given.items()]  # may begin with a dash
         stdin, text = (None, json_line(sent) + "\n") if self.stdin else (os.devnull, "")
         argv, limit = [*words, *named], self.timeout or 0.0
@@ -118,7 +118,7 @@ class Program:
 
 
 def _on_windows(order: Order) -> Ended:
-    """Run a program where there is no launcher: it ends with this process only if that is told in time."""
+    """Run a program without a launcher: it ends with this process only if this process can still end it."""
     with subprocess.Popen(order.argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         try:
             out, late = process.communicate(order.sent.encode(), timeout=order.timeout or None)[0], False
@@ -142,7 +142,7 @@ def status(code: int) -> str:
 
 
 TOLD = ("value", "x", "time", "error", "block", "covariates", "missing")
-"""What a program may say of a reading."""
+"""The keys that a program may print about a reading."""
 
 
 def reading(out: str) -> dict[str, Any]:
@@ -191,7 +191,7 @@ def _named_lines(out: str) -> str:
 
 
 def json_line(data: Any) -> str:
-    """Return data as a line of JSON; what is not printable is escaped."""
+    """Return data as a line of JSON; unprintable characters are escaped."""
     text = json.dumps(data, ensure_ascii=False, default=_plain, allow_nan=False)
     return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
 

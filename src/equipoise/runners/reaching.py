@@ -16,7 +16,7 @@ from equipoise.runners.user_function import Asking
 from equipoise.study import BoundMissed
 
 FEWEST_DUELS, MOST_DUELS = 8, 24
-"""Duels of an audit: then it is looked at what the bound has become."""
+"""Duels of an audit, after which the bound is looked at again."""
 
 LOOK_EVERY = 4
 """Readings after which a search is looked at: that costs as much processor time as several readings."""
@@ -79,7 +79,7 @@ class Reaching:
         return "" if best.certifies(self.eps, audit=self.audit) else expected(best, self.eps, self.left)
 
     def notices(self) -> tuple[Warning, ...]:
-        """Return what the user should know in the end."""
+        """Return the final notice for the user."""
         missed = self.missed()
         return (BoundMissed(missed),) if missed else ()
 
@@ -90,11 +90,11 @@ class Reaching:
             self.report(expected(best, eps, self.left))
 
     def _duels(self, best: Recommendation, eps: float) -> int:
-        """Return how many duels of audit are to be next; none while the search had better go on."""
+        """Return the number of duels of audit to do next; none while the search should continue."""
         if best.forecast is None or best.overall.scope != EVERYTHING or not settled(best, eps):
             return 0
         needed, left = duels_to(best, eps), self.left
-        if needed is None or (left is not None and needed > left):  # twice what is left: the search may still help
+        if needed is None or (left is not None and needed > left):  # twice the readings left: the search may still help
             return 0
         room = MOST_DUELS if left is None else left // 2
         return int(np.clip(needed, FEWEST_DUELS, min(MOST_DUELS, room))) if room >= 2 else 0

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = ""
-"""Stands for the working tree as it is, with what is not committed yet."""
+"""Stands for the working tree with its uncommitted changes."""
 
 
 AUTHOR = {f"GIT_{who}_{what}": "equipoise" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-"""Who makes the commit of a snapshot: it is no commit of the user's."""
+"""The author of a snapshot's commit, which is not the user's."""
 
 
 class GitError(RuntimeError):

@@ -13,7 +13,7 @@ Failures = tuple[type[Exception], ...]
 
 
 class Asking(Protocol):
-    """What the loop needs of an `Optimizer`."""
+    """The part of an `Optimizer` that the loop needs."""
 
     @property
     def readings(self) -> int:
@@ -27,11 +27,11 @@ class Asking(Protocol):
 
     @property
     def study(self) -> Study:
-        """What is changed less often."""
+        """The less common commands."""
         ...
 
     def recommend(self, *, context: Mapping[str, Any] | None = None) -> Recommendation:
-        """Return the best setting as far as is known."""
+        """Return the best setting under the present belief."""
         ...
 
     def audit(self, duels: int = 24, *, context: Mapping[str, Any] | None = None) -> object:
@@ -43,7 +43,7 @@ class Asking(Protocol):
         ...
 
     def records(self, *, aside: bool, trials: Iterable[int]) -> list[Record]:
-        """Return what is known of some trials."""
+        """Return the records of some trials."""
         ...
 
     def tell(
@@ -54,7 +54,7 @@ class Asking(Protocol):
 
 
 def taken(trial: Trial) -> tuple[Any, ...]:
-    """Return what the user's function takes of a trial: the setting, and the seed if there is one."""
+    """Return the arguments of the user's function for a trial: the setting, and the seed if there is one."""
     return (trial.x,) if trial.seed is None else (trial.x, trial.seed)
 
 
@@ -71,7 +71,7 @@ class UserFunction:
         opt: The study.
         measure: Takes a setting, and the seed if there are seeds, and returns its reading; or takes both settings of a
             pair and returns a judgement, or `None`.
-        failures: Exceptions by which it says that there is no answer; others are passed on.
+        failures: Exceptions that mean that there is no answer; others are passed on.
         context: The value of each context, or a function that returns the present ones.
         pairs: How pairs are asked: the arguments of `Study.next_pair`.
     """
@@ -85,7 +85,7 @@ class UserFunction:
     def run(
         self, kind: Literal["readings", "judgements"], wanted: int, reached: Callable[[], bool] = lambda: False
     ) -> None:
-        """Answer until the study has a number of readings, or of judgements, or has reached what it is to reach."""
+        """Answer until the study has a number of readings, or of judgements, or has reached its bound."""
         from tqdm import tqdm
 
         with tqdm(total=wanted, initial=getattr(self.opt, kind), unit=kind.removesuffix("s"), disable=None) as bar:

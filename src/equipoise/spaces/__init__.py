@@ -1,4 +1,4 @@
-"""Spaces: where points lie. A space encodes the user's points to rows of numbers, which is all other parts see."""
+"""Spaces: the sets of settings. A space encodes the user's points to rows of numbers; other parts see only these."""
 
 from equipoise.spaces.box import Box
 from equipoise.spaces.constraints import Constraint as Constraint

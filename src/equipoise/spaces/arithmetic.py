@@ -1,6 +1,6 @@
 """Arithmetic of constraints that are texts, over columns of numbers, shape (m,).
 
-NaN stands for what has no value: a division by zero, the root of a negative number. It goes through every operation, so
+NaN stands for a missing value: a division by zero, the root of a negative number. It goes through every operation, so
 that no comparison with it is true. Truths are 1 and 0. Too large a number is infinite.
 
 Exponentials and the like go through Python's `math`, number by number: in NumPy the last bit may depend on where in the
@@ -27,14 +27,14 @@ Program = tuple[Step, ...]
 
 
 def run(program: Program, values: Mapping[str, FloatArray], size: int) -> FloatArray:
-    """Return what a program computes, shape (m,).
+    """Return the result of a program, shape (m,).
 
     Example:
         >>> run(("a", 2.0, (divided, 2)), {"a": np.array([1.0, 3.0])}, 2)
         array([0.5, 1.5])
     """
     stack: list[FloatArray] = []
-    with np.errstate(all="ignore"):  # what has no value is NaN, which is all there is to say
+    with np.errstate(all="ignore"):  # a missing value is NaN, without a warning
         for step in program:
             if isinstance(step, tuple):
                 operation, count = step
@@ -67,12 +67,12 @@ def inverted(a: FloatArray) -> FloatArray:
 
 
 def both(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Return what `and` makes of truths: where the first is false, the second need not have a value."""
+    """Return the `and` of truths: if the first is false, the second need not have a value."""
     return np.where(a == 1, b, a)
 
 
 def either(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Return what `or` makes of truths: where the first is true, the second need not have a value."""
+    """Return the `or` of truths: if the first is true, the second need not have a value."""
     return np.where(a == 0, b, a)
 
 
@@ -132,4 +132,4 @@ FUNCTIONS: dict[str, Operation] = {
     "ceil": np.ceil,
     "round": np.rint,
 }
-"""What a text may call: `min` and `max` with two values or more, the others with one."""
+"""The functions of a text: `min` and `max` take two values or more, the others one."""

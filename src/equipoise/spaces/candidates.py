@@ -12,13 +12,13 @@ from equipoise.spaces.constraints import nothing_valid
 from equipoise.spaces.sobol import scrambled
 
 DOUBLINGS = 6
-"""How often the number of points tried is doubled where a constraint leaves few of them."""
+"""How often the number of tried points is doubled if a constraint leaves few of them."""
 
 
 def spread(dimension: int, log2: int, rng: Generator, keep: Callable[[FloatArray], FloatArray]) -> FloatArray:
     """Return at most 2**log2 points made from scrambled Sobol' points of the unit cube.
 
-    Where fewer than a quarter of the points are kept, the sequence goes on, up to 2**DOUBLINGS times as far.
+    If fewer than a quarter of the points are kept, the sequence continues, up to 2**DOUBLINGS times as far.
 
     `keep` turns points of the cube, shape (m, dimension), into those rows that are of use.
 

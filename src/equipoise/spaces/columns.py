@@ -1,4 +1,4 @@
-"""What a constraint that is a text sees of a parameter: its values at many points at once."""
+"""A parameter as a constraint text sees it: its values at many points at once."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Column:
 
     @property
     def options(self) -> tuple[Any, ...]:
-        """What a choice or a constant may be; nothing for numbers."""
+        """The values of a choice or a constant; nothing for numbers."""
         match self.parameter:
             case Choice(options=options):
                 return options
@@ -74,7 +74,7 @@ Columns = Mapping[str, Column]
 
 
 def _number(value: Any) -> float | None:
-    """Return a number as a float, where it is one that fits."""
+    """Return a number as a float, if it fits."""
     try:
         return float(value) if isinstance(value, (Real, np.bool_)) else None
     except OverflowError:

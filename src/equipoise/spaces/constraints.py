@@ -1,4 +1,4 @@
-"""Constraints: what must never be asked, said by a text or by a function of the user's point."""
+"""Constraints: settings that must never be asked, given by a text or by a function of the user's point."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from equipoise.spaces.columns import Columns
 from equipoise.spaces.expressions import compiled
 
 Function = Callable[[Any], object]
-"""Takes the user's point; true where it may be measured."""
+"""Takes the user's point; true if it may be measured."""
 
 Constraint = str | Sequence[str] | Function
 """A text, several which must all hold, or a function."""
@@ -24,7 +24,7 @@ CHUNK = 4_096
 
 @dataclass(frozen=True)
 class Formula:
-    """What one text, or several, say of encoded points.
+    """One or several texts, evaluated at encoded points.
 
     Example:
         >>> import numpy as np, equipoise as eq
@@ -38,7 +38,7 @@ class Formula:
     columns: Columns
 
     def holds(self, points: FloatArray) -> NDArray[np.bool_]:
-        """Return at which points, shape (m, d), the texts hold; shape (m,). What has no value there does not hold."""
+        """Return at which points, shape (m, d), the texts hold; shape (m,). A text without a value does not hold."""
         starts = range(0, max(len(points), 1), CHUNK)
         return np.concatenate([self._truths(points[start : start + CHUNK]) == 1 for start in starts])
 
@@ -110,7 +110,7 @@ def satisfied(
 
 
 def nothing_valid(tried: int) -> RuntimeError:
-    """Return the error to raise where a constraint refuses everything."""
+    """Return the error to raise if a constraint refuses everything."""
     return RuntimeError(
         f"`constraint` must leave something to measure, but it refused all {tried} points tried: "
         "check it, or narrow the bounds down to where it holds"

@@ -1,9 +1,9 @@
 """Contexts: coordinates of f that are given, not chosen, and the part of a space that lies at one context.
 
-    f(x, c)   what is measured: x are the parameters that are chosen, c the context, and the kernel is over both
+    f(x, c)   the function: x are the chosen parameters, c the context, and the kernel is over both
 
 A space with contexts has all of them among its coordinates. Proposals, searches and recommendations
-work in a part of it, where each context is `Pinned` at its value: a space like any other, without contexts.
+work in a part of it, in which each context is `Pinned` at its value: a space like any other, without contexts.
 """
 
 from collections.abc import Iterable
@@ -18,14 +18,14 @@ from equipoise.spaces.numbers import Float
 from equipoise.spaces.options import Choice
 
 SAME = 1e-9
-"""Coordinates that differ by less are of one context: what was decoded and encoded again differs by rounding."""
+"""Coordinates that differ by less are one context: decoding and encoding again changes them by rounding."""
 
 
 @dataclass(frozen=True)
 class Context:
     """A coordinate of f that is given, not chosen: a temperature, the kind of sample, the hour of the day.
 
-    Every `ask` says what it is, and `recommend` gives the best setting for it.
+    Every `ask` gives its value, and `recommend` returns the best setting for it.
 
     Args:
         low: Its lower bound; or instead the list of all that it may be.
@@ -78,7 +78,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Pinned:
-    """A context at what it is: it keeps its columns, and they hold one value."""
+    """A context at one value: it keeps its columns, and they hold this value."""
 
     values: Float | Choice
     coordinates: tuple[float, ...]

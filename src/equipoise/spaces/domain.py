@@ -1,4 +1,4 @@
-"""What every space is: where points lie, as the other parts see it."""
+"""The protocol of a space, as the other parts see it."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -13,7 +13,7 @@ from equipoise._typing import FloatArray
 class Domain(Protocol):
     """Contract of every space.
 
-    An encoded point is a row of d numbers: in the unit cube, but for `Finite`, whose coordinates are used as they
+    An encoded point is a row of d numbers: in the unit cube, except for `Finite`, whose coordinates are used as they
     are. Equal settings have equal encodings, to the byte.
     """
 
@@ -24,7 +24,7 @@ class Domain(Protocol):
 
     @property
     def points(self) -> FloatArray | None:
-        """All encoded points, shape (m, d), where they are finitely many and listed; else `None`."""
+        """All encoded points, shape (m, d), if they are finitely many and listed; else `None`."""
         ...
 
     @property
@@ -44,23 +44,23 @@ class Domain(Protocol):
 
     @property
     def contexts(self) -> tuple[str, ...]:
-        """The names of what is given and not chosen; none for most spaces."""
+        """The names of the contexts, which are given and not chosen; none for most spaces."""
         ...
 
     def at(self, context: Mapping[str, Any] | None) -> "Domain":
-        """Return the part of the space at a context, which has as many coordinates; itself where it has no contexts."""
+        """Return the part of the space at a context, which has as many coordinates; itself if it has no contexts."""
         ...
 
     def through(self, point: FloatArray) -> "Domain":
-        """Return the part of the space at the context of an encoded point; itself where it has no contexts."""
+        """Return the part of the space at the context of an encoded point; itself if it has no contexts."""
         ...
 
     def candidates(self, rng: Generator) -> FloatArray:
-        """Return valid encoded points from all over the space, shape (m, d): `points` itself where it is not large."""
+        """Return valid encoded points from all over the space, shape (m, d): `points` itself if it is not large."""
         ...
 
     def near(self, points: FloatArray, scale: FloatArray, n: int, rng: Generator) -> FloatArray:
-        """Return valid encoded points around given ones; none where `candidates` are all there are anyway.
+        """Return valid encoded points around given ones; none if `candidates` are all points anyway.
 
         Args:
             points: Encoded points, shape (j, d). The first one is explored most thoroughly.

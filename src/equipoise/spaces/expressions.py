@@ -1,7 +1,7 @@
-"""Constraints as text: comparisons of numbers, read by a list of what may stand in them. Python code is never run.
+"""Constraints as text: comparisons of numbers, read by a list of allowed elements. Python code is never run.
 
 A text may come from a stranger, in the header of a log. So its length and nesting are bounded, everything is computed
-in floats, and what it costs is in proportion to its length and to the number of points.
+in floats, and its cost is proportional to its length and to the number of points.
 """
 
 import ast
@@ -26,7 +26,7 @@ MAX_CHARACTERS = 1_000
 """Of all texts of a space together: some forty comparisons. At a million points, 120 exponentials take 30 s."""
 
 MAX_NUMBER = 1e300
-"""What a text may write down; a float holds little more."""
+"""The largest number in a text; a float holds little more."""
 
 MAX_WHOLE = 2**53
 """Beyond this, a float no longer tells a whole number from the next one."""
@@ -59,12 +59,12 @@ MAY_HOLD = (
 
 @dataclass(frozen=True)
 class Term:
-    """A part of a text: its program, and what is known of its values.
+    """A part of a text: its program, and the kind of its values.
 
     Args:
-        kind: What the values are.
+        kind: The kind of its values.
         program: How to compute them.
-        options: What a label may be; of a constant, its value.
+        options: The options of a label; of a constant, its value.
         chosen: Whether the options are those of a Choice.
     """
 
@@ -83,7 +83,7 @@ def compiled(texts: Sequence[str], columns: Columns) -> Program:
     """Return the program that computes whether all texts hold.
 
     Raises:
-        ValueError: Where a text holds what it may not, with the place.
+        ValueError: A text has an element that is not allowed; the message shows the place.
 
     Example:
         >>> import equipoise as eq
@@ -129,7 +129,7 @@ class _Reader:
             raise ValueError(f"`constraint` must be an expression: {error}, got {_short(self._text)}") from error
 
     def _must_be_shallow(self, tree: ast.expr) -> None:
-        """Refuse what is nested deep; a sum of many terms is not, though its tree is."""
+        """Refuse deep nesting; a sum of many terms is not nested, though its tree is."""
         waiting: list[tuple[ast.AST, ast.expr, int]] = [(tree, tree, 0)]
         while waiting:
             node, near, depth = waiting.pop()

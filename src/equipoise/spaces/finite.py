@@ -73,7 +73,7 @@ class Finite:
         return self.points[np.unique(nearest)]
 
     def valid(self, points: FloatArray) -> NDArray[np.bool_]:
-        """Return which are in the set: leave out of it what must never be asked."""
+        """Return which points are in the set: leave out the points that must never be asked."""
         if points is self.points:
             return np.ones(len(points), dtype=np.bool_)
         return np.array([point.tobytes() in self._members for point in points + 0.0], dtype=np.bool_)
@@ -122,7 +122,7 @@ class Finite:
 
 
 def _names(points: ArrayLike | Sequence[str]) -> tuple[str, ...] | None:
-    """Return the names, where names were given; refuse one that is given twice."""
+    """Return the names, if names were given; refuse duplicates."""
     if not isinstance(points, (list, tuple)) or not any(isinstance(each, str) for each in points):
         return None
     if not all(isinstance(each, str) for each in points) or len(set(points)) < len(points):

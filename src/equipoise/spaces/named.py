@@ -33,7 +33,7 @@ class Space:
     them all.
 
     Args:
-        parameters: Parameters by name, where a name is no Python identifier or is that of another argument.
+        parameters: Parameters by name, for names that are not Python identifiers or belong to another argument.
         candidates: How many quasi-random points an `ask` chooses from, rounded up to a power of two.
         constraint: Where a point may be measured; elsewhere it is never asked. A text, such as "q1 + q2 <= 1", a
             list of texts, or a function of a point, a dictionary. A log keeps texts, and not functions. Any point
@@ -96,14 +96,14 @@ class Space:
 
     @property
     def contexts(self) -> tuple[str, ...]:
-        """The names of what is given and not chosen."""
+        """The names of the contexts, which are given and not chosen."""
         return tuple(name for name, p in self.parameters.items() if isinstance(p, Context))
 
     def at(self, context: Mapping[str, Any] | None) -> "Space":
         """Return the part of the space at a context: a space of as many coordinates, with its contexts pinned.
 
         Args:
-            context: The value of each `Context` by name; `None` where there is none, and this is the space itself.
+            context: The value of each `Context` by name; `None` if there is none, which returns the space itself.
         """
         if not self.contexts:
             check.no_context(context)
@@ -244,13 +244,13 @@ class Space:
                 yield i, p.grid, columns
 
     def _kept(self, points: FloatArray) -> FloatArray:
-        """Return the valid points; where nothing is continuous, each only once."""
+        """Return the valid points; if nothing is continuous, each only once."""
         if not self.free.any():
             points = points[np.sort(_linalg.firsts(points))]
         return points if self.constraint is None else points[self.valid(points)]
 
     def _sweep(self, point: FloatArray) -> list[FloatArray]:
-        """Return the points that differ in one Choice, or by one step of what has steps."""
+        """Return the points that differ in one Choice, or by one step of a parameter with steps."""
         result = []
         for _, grid, columns in self._grids():
             others = grid.neighbors(point[columns])
@@ -259,7 +259,7 @@ class Space:
         return result
 
     def _listed(self) -> FloatArray | None:
-        """Return all valid points, where they are few."""
+        """Return all valid points, if they are few."""
         grids = [p if isinstance(p, Pinned) else p.grid for p, _ in self._tuned]
         discrete = [grid for grid in grids if grid is not None]
         counts = [grid.count for grid in discrete]
@@ -298,7 +298,7 @@ def _collect(parameters: Mapping[str, Any] | None, more: dict[str, Any]) -> dict
 
 
 def _values(parameter: Parameter) -> Float | Int | Choice | Fixed:
-    """Return a parameter, or what a context may be."""
+    """Return a parameter, or the values of a context."""
     return parameter.values if isinstance(parameter, (Context, Pinned)) else parameter
 
 

@@ -1,7 +1,7 @@
 """Parameters that are numbers: `Float` and `Int`.
 
-Each occupies one column of an encoded point, in [0, 1]. What has steps is counted: its `grid` is the whole number of
-steps, an `Int`, which knows how to list, spread and move them.
+Each occupies one column of an encoded point, in [0, 1]. A parameter with steps is counted: its `grid` is the whole
+number of steps, an `Int`, which knows how to list, spread and move them.
 """
 
 import math
@@ -39,7 +39,7 @@ class _Number:
         return {"type": type(self).__name__.lower(), "low": self.low, "high": self.high, "log": self.log} | unit
 
     def _set(self, low: float, high: float) -> None:
-        """Check the bounds, and put Python's own numbers where NumPy's may have been given."""
+        """Check the bounds, and convert NumPy's numbers to Python's."""
         if not isinstance(self.log, (bool, np.bool_)):
             raise TypeError(f"`log` must be True or False, got {self.log!r}")
         if not isinstance(self.unit, str):
@@ -47,7 +47,7 @@ class _Number:
         if not low < high:
             raise ValueError(f"`low` must be below `high`, got {low!r} and {high!r}")
         if self.log and low <= 0:
-            raise ValueError(f"`low` must be positive where `log` is true, got {low!r}")
+            raise ValueError(f"`low` must be positive if `log` is true, got {low!r}")
         for name, value in (("low", low), ("high", high), ("log", bool(self.log))):
             object.__setattr__(self, name, value)
 
@@ -97,7 +97,7 @@ class Float(_Number):
 
     @cached_property
     def grid(self) -> "Int | None":
-        """The number of steps above `low`; `None` where any value may be."""
+        """The number of steps above `low`; `None` without steps."""
         return None if self.step is None else Int(0, round((self.high - self.low) / self.step))
 
     def encode(self, name: str, value: Any) -> list[float]:
@@ -141,7 +141,7 @@ class Float(_Number):
     def _set_step(self, step: float) -> None:
         """Check the step, and put the last value that it reaches in the place of `high`."""
         if self.log:
-            raise ValueError(f"`step` must be None where `log` is true, got {step!r}")
+            raise ValueError(f"`step` must be None if `log` is true, got {step!r}")
         steps = (self.high - self.low) / step
         if not 1 - self.OFF_GRID <= steps <= Int.MAX:
             rule = "at most `high` - `low`" if steps < 1 else "such that at most 2**40 fit between `low` and `high`"
@@ -223,7 +223,7 @@ class Int(_Number):
         """Return the encodings of the k-th values, shape (m,), counted from zero; shape (m, 1)."""
         if not self.log:
             return k[:, None] / (self.count - 1)
-        # One by one: in NumPy the last bit of a logarithm may depend on where in the array it stands.
+        # One by one: in NumPy the last bit of a logarithm may depend on its place in the array.
         return np.fromiter(map(math.log, ((self.low + k) / self.low).tolist()), np.float64, len(k))[:, None] / self._log
 
     def spread(self, u: FloatArray) -> FloatArray:
@@ -242,7 +242,7 @@ class Int(_Number):
         return self.place(np.where(new == old, one, new))
 
     def neighbors(self, columns: FloatArray) -> FloatArray:
-        """Return the encodings one below and one above, where there are such; shape (k, 1)."""
+        """Return the encodings one below and one above, if they exist; shape (k, 1)."""
         k = self._steps(columns) + np.array([-1.0, 1.0])
         return self.place(k[(k >= 0) & (k < self.count)])
 

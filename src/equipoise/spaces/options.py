@@ -65,8 +65,8 @@ class Choice:
         return len(self.options)
 
     def encode(self, name: str, value: Any) -> list[float]:
-        """Return an option as coordinates, zero but for one of them; `name` is for the error message."""
-        # The object itself comes first, then what is equal to it: 1, 1.0 and True are three options.
+        """Return an option as coordinates, all zero except one; `name` is for the error message."""
+        # The object itself comes first, then an equal one: 1, 1.0 and True are three options.
         for alike in (operator.is_, _same, _equal):
             for k, option in enumerate(self.options):
                 if alike(option, value):

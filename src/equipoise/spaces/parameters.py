@@ -1,4 +1,4 @@
-"""What a named space is made of: `Float`, `Int`, `Choice`, `Context`, and `Fixed` for what is not tuned."""
+"""The parameters of a named space: `Float`, `Int`, `Choice`, `Context`, and `Fixed` for constants."""
 
 from collections.abc import Mapping, Set
 from typing import Any
@@ -8,7 +8,7 @@ from equipoise.spaces.numbers import Float, Int
 from equipoise.spaces.options import Choice, Fixed, restored
 
 Parameter = Float | Int | Choice | Fixed | Context | Pinned
-"""What a named space is made of."""
+"""A parameter of a named space."""
 
 
 def as_parameter(name: str, value: Any) -> Parameter:

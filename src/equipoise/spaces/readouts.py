@@ -12,7 +12,7 @@ from equipoise.spaces.domain import Domain
 from equipoise.spaces.numbers import Float, Int
 
 RESOLUTION = 1e-4
-"""A number is shown to this share of its range: what a knob can be set to and an operator can type."""
+"""A number is shown to this share of its range, which a knob can be set to and an operator can type."""
 
 SIGNIFICANT = 5
 """Digits of a number that has no range, or of which ratios matter."""
@@ -58,13 +58,13 @@ def settings(x: Any) -> dict[str, Any]:
 
 
 def names(space: Domain) -> tuple[str, ...] | None:
-    """Return the settings, where they are names without features."""
+    """Return the settings, if they are names without features."""
     found: tuple[str, ...] | None = getattr(space, "names", None)
     return found
 
 
 def tuned(space: Domain) -> list[str]:
-    """Return the names of what is tuned or given, contexts too; names without features are called x."""
+    """Return the names of parameters and contexts; names without features are called x."""
     if names(space) is not None:
         return ["x"]
     parameters = getattr(space, "parameters", None)
@@ -106,7 +106,7 @@ class Readout:
 
 
 def readouts_of(space: Domain) -> dict[str, Readout]:
-    """Return how each parameter of a space is shown, by name; what is not there is shown as it is.
+    """Return how each parameter of a space is shown, by name; any other value is shown unchanged.
 
     Example:
         >>> import equipoise as eq
@@ -157,7 +157,7 @@ class Dial:
 
     @property
     def changed(self) -> bool:
-        """Whether it must be turned, as far as is known."""
+        """Whether it must be turned, by the last known position."""
         return self.value != self.before
 
     def __str__(self) -> str:

@@ -1,7 +1,7 @@
 """The conformance suite, for authors of custom parts.
 
 Each check holds a part against the rules for its kind, and raises an AssertionError that names the part, the rule and
-what was found. `without` leaves rules out by name. NumPy is all it needs: call it from any test runner, or from none.
+the finding. `without` leaves rules out by name. NumPy is all it needs: call it from any test runner, or from none.
 
 Examples:
     >>> import equipoise as eq

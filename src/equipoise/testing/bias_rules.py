@@ -38,7 +38,7 @@ def gives_numbers(bias: Bias) -> None:
 
 
 def is_fixed_before_the_point(bias: Bias) -> None:
-    """The offset of a reading depends on what was read before, not on where this one is taken."""
+    """The offset of a reading depends on earlier readings, not on the present setting."""
     for readings in (0, 1, 7, 30):
         first, second = (_environment(bias, readings) for _ in range(2))
         a, b = first.function.points[:2] if first.function.points is not None else (np.zeros(4), np.ones(4))
@@ -49,20 +49,20 @@ def is_fixed_before_the_point(bias: Bias) -> None:
 
 
 def depends_on_its_stream_alone(bias: Bias) -> None:
-    """The same stream and the same readings give the same offsets, and runs that go on side by side are apart."""
+    """The same stream and the same readings give the same offsets, and runs side by side are independent."""
     alone = list(_run(bias))
     side_by_side = list(zip(_run(bias), _run(bias, seed=5), strict=True))
     require(alone == [offset for offset, _ in side_by_side], "another run, or an earlier one, changes its offsets")
 
 
 def goes_on_from_a_copy(bias: Bias) -> None:
-    """A run that is copied or pickled half-way goes on from there in the same way."""
+    """A run that is copied or pickled half-way continues in the same way."""
     environment = _environment(bias, READINGS // 2)
     twins = [copy.deepcopy(environment), pickle.loads(pickle.dumps(environment))]
     x = environment.function.maximizer
     expected = [environment.measure(x) for _ in range(20)]
     for twin in twins:
-        require([twin.measure(x) for _ in range(20)] == expected, "the copy goes on in another way")
+        require([twin.measure(x) for _ in range(20)] == expected, "the copy continues in another way")
 
 
 def is_a_value(bias: Bias) -> None:
@@ -75,7 +75,7 @@ def is_a_value(bias: Bias) -> None:
 
 
 RULES = rules_of(__name__, pickles)
-"""What a bias must obey."""
+"""The rules for a bias."""
 
 
 def _environment(bias: Bias, readings: int) -> Environment:

@@ -1,10 +1,10 @@
-"""Coins of a reduction, thrown many times: what is read and compared, and what adversaries make of it.
+"""Coins of a reduction, tossed many times: the readings, the comparisons, and what adversaries make of them.
 
     symbol   meaning                                                              shape
     m        number of points of the proposal
-    s        signs of the readings, zero where a duel has fewer                   (N, r)
+    s        signs of the readings, zero if a duel has fewer                      (N, r)
     u        first - second, as coefficients of the proposal's points             (N, m)
-    v        what is read of each of them: the sum of its signs                   (N, m)
+    v        weight of each in the readings: sum of its signs                     (N, m)
     b        offset of each reading of a duel, fixed before the coin              (r,)
 
 The outcome is v'f + s'b, and least squares takes it for u'f. So its error must be uncorrelated with u over the coin:
@@ -44,7 +44,7 @@ def even(size: int) -> Proposal:
 
 
 def proposal_for(reduction: Reduction) -> Proposal:
-    """Return a proposal it takes: even weights where the size is fixed, uneven ones where it is not."""
+    """Return a proposal it takes: even weights if the size is fixed, else uneven ones."""
     if reduction.proposal_size is not None:
         return even(reduction.proposal_size)
     return Proposal(even(SIZE).points, np.array([0.2, 0.5, 0.3]))
@@ -91,7 +91,7 @@ def against_last(signs: FloatArray, total: FloatArray) -> FloatArray:
 
 
 def push(signs: FloatArray, total: FloatArray) -> FloatArray:
-    """Push where the errors have gone so far, each reading by another amount."""
+    """Push in the direction of the errors so far, each reading by another amount."""
     return 2.0 * float(np.sign(total[0] + 1e-9)) * np.cos(np.arange(len(signs), dtype=np.float64))
 
 

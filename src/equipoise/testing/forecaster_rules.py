@@ -48,7 +48,7 @@ def stays_as_it_is(baseline: Baseline) -> None:
 
 
 def forecasts_numbers(baseline: Baseline) -> None:
-    """Its forecasts are finite floats, and bounded where the readings are, for however long."""
+    """Its forecasts are finite floats, and stay bounded if the readings are."""
     offsets = np.sin(np.arange(float(LONG)))
     for forecast in _forecasts(baseline, offsets, np.zeros(LONG)):
         require(isinstance(forecast, float), f"a forecast {forecast!r}")
@@ -81,7 +81,7 @@ def is_resumed(baseline: Baseline) -> None:
 
 
 RULES = rules_of(__name__, is_described, pickles)
-"""What a forecaster must obey."""
+"""The rules for a forecaster."""
 
 
 def _forecasts(baseline: Baseline, offsets: FloatArray, means: FloatArray) -> Sequence[float]:

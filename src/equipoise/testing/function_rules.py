@@ -13,7 +13,7 @@ POINTS = 4_000
 """Points of a box at which a function is looked at."""
 
 ROUNDING = 1e-9
-"""What a declared maximum may be exceeded by, relative to the spread of the values."""
+"""The most by which a declared maximum may be exceeded, relative to the spread of the values."""
 
 
 def check_function(function: Function, *, without: Collection[str] = ()) -> None:
@@ -39,7 +39,7 @@ def has_its_optimum_inside(function: Function) -> None:
 
 
 def attains_its_maximum(function: Function) -> None:
-    """Its value at the maximizer is the maximum, where the regret is zero."""
+    """Its value at the maximizer is the maximum, and the regret there is zero."""
     agree(function(function.maximizer), function.maximum, "the value at the maximizer")
     agree(function.regret(function.maximizer), 0.0, "the regret of the maximizer")
 
@@ -98,7 +98,7 @@ def pickles_alike(function: Function) -> None:
 
 
 RULES = rules_of(__name__)
-"""What a function must obey."""
+"""The rules for a function."""
 
 
 def _points(function: Function) -> FloatArray:

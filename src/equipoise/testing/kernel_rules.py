@@ -44,7 +44,7 @@ def is_a_value(kernel: Kernel) -> None:
 
 
 def covariance_is_one(kernel: Kernel) -> None:
-    """Its matrix is symmetric, finite and positive semidefinite, also where points are close, equal or far apart."""
+    """Its matrix is symmetric, finite and positive semidefinite, also if points are close, equal or far apart."""
     X = _points(kernel)
     K = kernel(X, X)
     agree(K, K.T, "the matrix transposed", 1e-12)
@@ -69,7 +69,7 @@ def blocks_agree(kernel: Kernel) -> None:
 
 
 def gradient_matches(kernel: Kernel) -> None:
-    """Its gradient in the first point equals central differences, and is finite where both points are equal."""
+    """Its gradient in the first point equals central differences, and is finite if both points are equal."""
     X = _points(kernel)
     d = X.shape[1]
     near, far = X[:6], np.random.default_rng(1).uniform(1.1, 1.9, (5, d))  # none equal: a kernel may have a cusp there
@@ -97,7 +97,7 @@ def combines(kernel: Kernel) -> None:
 
 
 def works_in_a_study(kernel: Kernel) -> None:
-    """An optimizer asks, is told and recommends with it, where it climbs its gradients."""
+    """An optimizer asks, is told and recommends with it, and climbs its gradients."""
     rehearse(Optimizer(_box(kernel), kernel=kernel, rng=0))
 
 
@@ -107,7 +107,7 @@ def is_resumed(kernel: Kernel) -> None:
 
 
 RULES = rules_of(__name__, is_described, pickles)
-"""What a kernel must obey."""
+"""The rules for a kernel."""
 
 
 def _dimension(kernel: Kernel) -> int:

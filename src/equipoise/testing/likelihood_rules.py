@@ -14,7 +14,7 @@ STEP = 1e-3
 """Step of a central difference in mu, in units of the deviation sqrt(v)."""
 
 NONSENSE: tuple[Any, ...] = (None, "seventeen", float("nan"), float("inf"), (1.0, 2.0, 3.0), (), {}, 1j, True)
-"""What is no reading under any likelihood."""
+"""Values that are not readings under any likelihood."""
 
 
 def check_likelihood(likelihood: Likelihood, *, without: Collection[str] = ()) -> None:
@@ -46,7 +46,7 @@ def reads_what_is_written(likelihood: Likelihood) -> None:
 
 
 def refuses_nonsense(likelihood: Likelihood) -> None:
-    """What is no answer is refused, by a message that names the argument and shows what was given."""
+    """Anything but an answer is refused, by a message that names the argument and shows the value."""
     for value in NONSENSE:
         try:
             found = likelihood.check("value", value)
@@ -85,7 +85,7 @@ def is_log_concave(likelihood: Likelihood) -> None:
 
 
 def broadcasts(likelihood: Likelihood) -> None:
-    """Of some answers it says what it says of them among all; of none it says nothing."""
+    """For some answers it returns the same as for them among all; for none it returns nothing."""
     y, mu, v = _beliefs(likelihood)
     some = np.arange(0, len(v), 3)
     agree(likelihood.tilt(y[some], mu[some], v[some]).log_z, likelihood.tilt(y, mu, v).log_z[some], "log Z of some")
@@ -134,7 +134,7 @@ def expects_more_of_more(likelihood: Likelihood) -> None:
 
 
 RULES = rules_of(__name__, is_described, pickles)
-"""What a likelihood of readings must obey."""
+"""The rules for a likelihood of readings."""
 
 
 def _drawn(likelihood: Likelihood) -> FloatArray:

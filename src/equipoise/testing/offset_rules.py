@@ -28,7 +28,7 @@ def check_offset(law: Offset, *, without: Collection[str] = ()) -> None:
 
 
 def declares_itself(law: Offset) -> None:
-    """It says what it learns from, whether readings are believed, whether it jumps, and what guards it."""
+    """It states what it learns from, whether it believes readings, whether it jumps, and its guard."""
     has(law, ("learns_readings", "believed", "jumps", "guard", "hyperparameters"))
     for name in ("learns_readings", "believed", "jumps"):
         require(isinstance(getattr(law, name), bool), f"`{name}` is {getattr(law, name)!r}")
@@ -104,7 +104,7 @@ def calm_keeps_the_bounds(law: Offset) -> None:
 
 
 def estimates_numbers(law: Offset) -> None:
-    """What it takes from readings at a glance, few or all alike too, are positive numbers: a fit may start there."""
+    """Its first guesses from readings, also from few or equal ones, are positive numbers: a fit may start there."""
     rng = np.random.default_rng(0)
     for moments in _moments():
         for n in (0, 1, 2, len(moments.time)):
@@ -134,7 +134,7 @@ def is_resumed(law: Offset) -> None:
 
 
 RULES = rules_of(__name__, is_described, pickles)
-"""What a law of the offset must obey."""
+"""The rules for a law of the offset."""
 
 
 def _moments() -> Iterator[Moments]:

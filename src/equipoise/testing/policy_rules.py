@@ -135,7 +135,7 @@ def is_resumed(policy: Policy) -> None:
 
 
 RULES = rules_of(__name__, is_described, pickles)
-"""What a policy must obey."""
+"""The rules for a policy."""
 
 
 @cache
@@ -169,7 +169,7 @@ def _plain() -> Belief:
 
 
 def _proposals(policy: Policy) -> Iterator[tuple[str, Belief, Proposal]]:
-    """Yield what it proposes on every belief, with every stream."""
+    """Yield its proposals on every belief, with every stream."""
     for name, belief in _beliefs().items():
         for seed in range(SEEDS):
             yield name, belief, _proposed(policy, name, belief, np.random.default_rng(seed))

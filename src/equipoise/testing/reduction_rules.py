@@ -45,7 +45,7 @@ def check_reduction(reduction: Reduction, *, without: Collection[str] = ()) -> N
 
 
 def declares_itself(reduction: Reduction) -> None:
-    """It says the size of the proposals it takes, what may be assumed of the offset, and its forecast, or None."""
+    """It states the size of the proposals it takes, the assumed law of the offset, and its forecast, or None."""
     has(reduction, ("proposal_size", "offset", "baseline"))
     size, baseline = reduction.proposal_size, reduction.baseline
     require(size is None or (isinstance(size, int) and size > 0), f"`proposal_size` is {size!r}")
@@ -82,7 +82,7 @@ def depends_on_its_stream_alone(reduction: Reduction) -> None:
 
 
 def passes_the_forecast_on(reduction: Reduction) -> None:
-    """What is subtracted from a reading is the forecast it was given, where it has one, and else nothing."""
+    """It subtracts its forecast from a reading, if it has one, and nothing else."""
     expected = 0.0 if reduction.baseline is None else 0.375
     for duel in thrown(reduction, 20, baseline=0.375):
         require(duel.baseline == expected, f"a baseline of {duel.baseline} instead of {expected}")
@@ -157,7 +157,7 @@ def is_resumed(reduction: Reduction) -> None:
 
 
 RULES = rules_of(__name__, is_described, pickles)
-"""What a reduction must obey."""
+"""The rules for a reduction."""
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ def _must_be_outcome(duel: Duel, told: Comparison, y: FloatArray) -> None:
 
 
 def _must_begin(lessons: Sequence[Comparison], duel: Duel, told: Sequence[Reading | None]) -> None:
-    """Fail unless what some readings teach, and then what is still to come, are what all of them teach."""
+    """Fail unless the first readings and then the rest teach the same as all of them at once."""
     known = teaches(duel, told, Tracked())
     place = 1 + sum(each is not None for each in told)
     coming = will_teach(duel, told, Tracked(), place=place)

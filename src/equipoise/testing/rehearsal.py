@@ -60,7 +60,7 @@ def rehearse(opt: Optimizer, readings: int = READINGS) -> Optimizer:
 
 
 def some_context(space: Domain) -> dict[str, Any] | None:
-    """Return a context of a space; `None` where it has none.
+    """Return a context of a space; `None` if it has none.
 
     Example:
         >>> some_context(box()) is None
@@ -71,7 +71,7 @@ def some_context(space: Domain) -> dict[str, Any] | None:
 
 
 def must_resume(space: Domain, readings: int = READINGS, **parts: Any) -> None:
-    """Fail unless a logged study with these parts resumes to the same belief and goes on in the same way.
+    """Fail unless a logged study with these parts resumes to the same belief and continues in the same way.
 
     Example:
         >>> import equipoise as eq
@@ -87,11 +87,11 @@ def must_resume(space: Domain, readings: int = READINGS, **parts: Any) -> None:
         context = some_context(space)
         asked, anew = opt.study.propose(context=context), again.study.propose(context=context)
         plans = [(each.points.tolist(), each.signs, each.baseline) for each in (asked, anew)]
-        require(plans[0] == plans[1], f"the resumed study goes on with {plans[1]} instead of {plans[0]}")
+        require(plans[0] == plans[1], f"the resumed study continues with {plans[1]} instead of {plans[0]}")
 
 
 def must_fit(policy: Policy, reduction: Reduction) -> None:
-    """Fail unless a reduction can measure what a policy proposes.
+    """Fail unless a reduction can measure the proposals of a policy.
 
     Example:
         >>> import equipoise as eq

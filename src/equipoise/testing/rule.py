@@ -1,4 +1,4 @@
-"""What the suite is made of: a rule is a function of a part that fails, in words, where the part breaks it."""
+"""The suite consists of rules: a rule is a function of a part that fails, in words, if the part breaks it."""
 
 import sys
 import warnings
@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike
 from equipoise._typing import FloatArray
 
 Rule = Callable[[Any], None]
-"""Takes a part and raises where the part breaks it; its docstring says the rule in one sentence."""
+"""Takes a part and raises if the part breaks the rule; its docstring is the rule in one sentence."""
 
 
 def obeys(part: object, rules: Sequence[Rule], without: Collection[str] = ()) -> None:
     """Hold a part against rules, one after the other; a numerical warning breaks a rule too.
 
     Raises:
-        AssertionError: The part breaks a rule; the message names the part, the rule and what was found.
+        AssertionError: The part breaks a rule; the message names the part, the rule and the finding.
 
     Example:
         >>> def is_short(part):
@@ -40,14 +40,14 @@ def obeys(part: object, rules: Sequence[Rule], without: Collection[str] = ()) ->
 def rules_of(module: str, *shared: Rule) -> tuple[Rule, ...]:
     """Return the rules that a module defines, in order, and those that it shares with others.
 
-    Each public function of the module is a rule, but for the check itself.
+    Each public function of the module is a rule, except the check itself.
     """
     functions = [each for each in vars(sys.modules[module]).values() if isfunction(each) and each.__module__ == module]
     return (*(each for each in functions if not each.__name__.startswith(("_", "check_"))), *shared)
 
 
 def require(condition: object, found: str) -> None:
-    """Fail with what was found, unless the condition holds.
+    """Fail with the finding, unless the condition holds.
 
     Example:
         >>> require(1 + 1 == 2, "arithmetic is broken")
@@ -61,8 +61,8 @@ def agree(found: ArrayLike, expected: ArrayLike, what: str, tolerance: float = 1
 
     Args:
         found: An array.
-        expected: What it should be.
-        what: What the entries are, for the message.
+        expected: The expected value.
+        what: The name of the entries, for the message.
         tolerance: Relative to the largest entry expected, or to one.
         rounding: Error that the expected entries may have themselves.
 

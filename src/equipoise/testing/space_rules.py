@@ -52,7 +52,7 @@ def offers_valid_points(space: Domain) -> None:
     for name, points in (("candidates", candidates), ("near", _near(space, candidates[:3]))):
         require(points.ndim == 2 and points.shape[1] == space.dimension, f"`{name}` gives shape {points.shape}")
         require(space.valid(points).all(), f"`{name}` gives a point that is not valid")
-        require(space.snap(points).tobytes() == points.tobytes(), f"`{name}` gives what is no encoding of a setting")
+        require(space.snap(points).tobytes() == points.tobytes(), f"`{name}` gives a row that encodes no setting")
     require(_near(space, candidates[:0]).shape == (0, space.dimension), "there is something near nothing")
 
 
@@ -86,12 +86,12 @@ def depends_on_its_stream_alone(space: Domain) -> None:
 
 
 def comes_back(space: Domain) -> None:
-    """A setting that is encoded and decoded is the same setting, and its encoding the same but for rounding."""
+    """A setting that is encoded and decoded is the same setting, and its encoding the same up to rounding."""
     for point in _some(space):
         again = space.encode(space.decode(point))
         require(again.shape == (space.dimension,), f"an encoding of shape {again.shape}")
         agree(again, point, f"the encoding of {space.decode(point)}", 1e-12)
-        require((again == point)[~space.free].all(), f"what is not free changes in {space.decode(point)}")
+        require((again == point)[~space.free].all(), f"a coordinate that is not free changes in {space.decode(point)}")
         require(_text(space.decode(again)) == _text(space.decode(space.encode(space.decode(again)))), "it drifts")
 
 
@@ -110,7 +110,7 @@ def decodes_to_new_objects(space: Domain) -> None:
     x, y = space.decode(point), space.decode(point)
     require(x is not y and x is not point, "the same object is handed out twice")
     if isinstance(x, np.ndarray):
-        require(not np.shares_memory(x, point), "what is handed out shares memory with the space")
+        require(not np.shares_memory(x, point), "the returned setting shares memory with the space")
 
 
 def snaps_once(space: Domain) -> None:
@@ -122,7 +122,7 @@ def snaps_once(space: Domain) -> None:
 
 
 def refuses_nonsense(space: Domain) -> None:
-    """What is no setting is refused with a TypeError or a ValueError."""
+    """Anything but a setting is refused with a TypeError or a ValueError."""
     for nonsense in (object(), "nonsense", np.full(space.dimension + 1, np.nan), {"no such name": 1}):
         try:
             found = space.encode(nonsense)
@@ -153,7 +153,7 @@ def is_resumed(space: Domain) -> None:
 
 
 RULES = rules_of(__name__, pickles)
-"""What a space must obey."""
+"""The rules for a space."""
 
 
 def _candidates(space: Domain) -> FloatArray:
