@@ -26,7 +26,7 @@ def typing(study, text, *options):
 
 
 def test_asks_until_told_to_stop(study):
-    output = typing(study, "a\nmb\nnonsense\n=\nu\nb\nk\n0.5\nq\n")
+    output = typing(study, "a\nmb\nnonsense\n=\nu\nb\nk\n0.5\nq\n", "--numbers")
     assert "mb: B is much better, b: B is better, =: equal, a: A is better" in output
     assert "The answer to pair 2 is taken back." in output
     assert "Please type one of: mb b = a ma k u q, or a number" in output
@@ -35,6 +35,26 @@ def test_asks_until_told_to_stop(study):
     assert said == [("first", ""), ("much second", ""), ("second", ""), (0.5, "")]
     assert opt.study.judges()[0].skipped == 1
     assert len(opt.study.open_pairs) == 1
+
+
+def test_a_number_is_taken_only_where_numbers_are_asked_for(study):
+    output = typing(study, "1\ntie\nMuch A\nB\nq\n")
+    assert "Please type one of: mb b = a ma k u q\n" in output
+    assert [each.answer for each in eq.resume(study).study.belief.judgements] == ["equal", "much first", "second"]
+    pair = invoke("judge", study, "--json").data["id"]
+    assert "numbers need --numbers, got 1" in invoke("judge", study, pair, "1", code=1).stderr
+    assert invoke("judge", study, pair, "TIE", "--json").data["judgements"] == 4
+
+
+def test_a_list_of_names_is_ranked(tmp_path):
+    (tmp_path / "prompts.txt").write_text("Be brief.\n\nThink  step by step.\nAnswer as a pirate.\n")
+    study = tmp_path / "study.jsonl"
+    invoke("new", study, "--names", tmp_path / "prompts.txt")
+    assert invoke("new", tmp_path / "b.jsonl", "--names", tmp_path / "prompts.txt", "--float", "a", 0, 1, code=2)
+    opt = eq.resume(study)
+    for pair in opt.ask_pairs(3, steps=2):
+        opt.tell(pair, "A" if pair.first < pair.second else "b")
+    assert invoke("rank", study, "--json").data[0]["x"] == "Answer as a pirate."
 
 
 def test_the_end_of_the_input_loses_nothing(study):
@@ -85,7 +105,7 @@ def test_an_earlier_pair_is_asked_again_in_the_other_order(study):
 
 
 def test_a_table_of_judgements(study, tmp_path):
-    typing(study, "a\nmb\n0.5\nk\nq\n", "--judge", "anna")
+    typing(study, "a\nmb\n0.5\nk\nq\n", "--judge", "anna", "--numbers")
     csv = invoke("export", study, "--judgements").stdout
     assert csv.splitlines()[0] == (
         "pair,judge,first.q1,first.q2,second.q1,second.q2,answer,skipped,steps,again,plan,added,asked,ended"

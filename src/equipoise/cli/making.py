@@ -15,7 +15,7 @@ import click
 from equipoise import _validation as check
 from equipoise.cli.common import AS_JSON, STUDY, command, literal, say
 from equipoise.optimizer import Optimizer
-from equipoise.spaces import Choice, Context, Fixed, Float, Int, Space, parameter_from_dict
+from equipoise.spaces import Choice, Context, Domain, Finite, Fixed, Float, Int, Space, parameter_from_dict
 from equipoise.study import PARTS
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -105,6 +105,7 @@ equipoise new study.jsonl --float q1 0 1 --float q2 0 1 --constraint 'q1 + q2 <=
 equipoise new study.jsonl --float q1 -2 2 --step-float gap 0 1 0.1 --context temp 0 40
 equipoise new study.jsonl --float q1 -2 2 --float q2 -1 1 --start q1=0 --start q2=0 --drop 0.5 --max-step q1=0.2
 equipoise new study.jsonl --float q1 -2 2 --start q1=0 --objective flux --limit 'loss <= 3' --limit 'size <= start + 1'
+equipoise new prompts.jsonl --names prompts.txt
 equipoise new study.jsonl --config study.toml""",
     short_help="Start a study.",
     help="Start a study: a new file that will hold everything.\n\n" + TOML.strip("\n"),
@@ -117,11 +118,16 @@ equipoise new study.jsonl --config study.toml""",
 @click.option(
     "--constraint", multiple=True, metavar="TEXT", help="What must hold, such as 'q1 + q2 <= 1'; all, where several."
 )
+@click.option(
+    "--names",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="A file of names, one a line, instead of parameters: a ranking by judges, see `judge` and `rank`.",
+)
 @click.option("--unit", "units", type=(str, str), multiple=True, metavar="NAME UNIT", help="Unit of a number.")
 @_part_options
 @click.option("--seed", type=click.IntRange(min=0), help="The same seed and the same readings give the same study.")
 @AS_JSON
-def new(study: Path, config: Path | None, as_json: bool, **given: Any) -> None:
+def new(study: Path, config: Path | None, names: Path | None, as_json: bool, **given: Any) -> None:
     """Start a study; the help text is above."""
     table = _read(config)
     parameters = {name: _parameter(name, value) for name, value in table.pop("parameters", {}).items()}
@@ -133,15 +139,25 @@ def new(study: Path, config: Path | None, as_json: bool, **given: Any) -> None:
     options = table | said | {name: named_values(_option(name), said[name]) for name in by_name}
     if unknown := sorted(set(options) - set(KEYS)):
         raise ValueError(f"{config} may hold [parameters] and {', '.join(KEYS)}, got {', '.join(unknown)}")
-    if not parameters:
+    if not parameters and names is None:
         raise click.UsageError("give at least one parameter: --float, --int or --choice, or a --config with some")
     seed = check.count("seed", options.pop("seed"), at_least=0) if "seed" in options else None
-    space = Space(parameters, constraint=options.pop("constraint", None))
-    must_say_all(space, options)
+    space = _space(parameters, options.pop("constraint", None), names)
+    if isinstance(space, Space):
+        must_say_all(space, options)
     parts = {name: PARTS[name].written(name, value) for name, value in options.items()}
     opt = Optimizer(space, log=study, rng=seed, **parts)
     data = {"study": str(study), "space": opt.space.to_dict()}
     say(as_json, data, f"{study}: {opt.space!r}\nNext: equipoise ask {study}, or equipoise run {study} -- COMMAND")
+
+
+def _space(parameters: Mapping[str, Any], constraint: Any, names: Path | None) -> Domain:
+    """Return the space of parameters, or of the names in a file."""
+    if names is None:
+        return Space(parameters, constraint=constraint)
+    if parameters or constraint:
+        raise click.UsageError("--names has no parameters beside it, and no --constraint")
+    return Finite([" ".join(line.split()) for line in names.read_text(encoding="utf-8").splitlines() if line.strip()])
 
 
 def named_values(option: str, given: Sequence[str]) -> dict[str, Any]:

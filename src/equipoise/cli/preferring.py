@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import click
 
+from equipoise._validation import NUMBER
 from equipoise.cli.common import AS_JSON, INTERRUPTED, STUDY, command, dialed, opened, printable, say
 from equipoise.likelihoods import CHECK_EVERY, DEFAULT_STEPS, SCALES, Pair
 from equipoise.optimizer import Optimizer
@@ -42,6 +43,7 @@ equipoise judge study.jsonl 7 'much first'""",
     show_default=True,
     help="After this number of new pairs an earlier one is asked in the other order; 0: never.",
 )
+@click.option("--numbers", is_flag=True, help="Take a number, too: how much better A is.")
 @click.option("--show", metavar="COMMAND", help="A program that shows both: it reads them as JSON; nothing is printed.")
 @AS_JSON
 def judge(
@@ -51,33 +53,34 @@ def judge(
     name: str,
     steps: str,
     check_every: int,
+    numbers: bool,
     show: str | None,
     as_json: bool,
 ) -> None:
     """Ask which of two settings is better, one pair after the other, in random order, until you quit.
 
     Every answer is on the disk before the next question; Ctrl-C loses nothing. With --json the next pair is printed and
-    nothing is asked; with PAIR and ANSWER that pair is answered: a word of its scale, a number, or `skip`.
+    nothing is asked; with PAIR and ANSWER that pair is answered: a word of its scale, A, B, tie or `skip`.
     """
     opt = opened(study)
     if pair is not None:
         if answer is None:
             raise click.UsageError("ANSWER is missing: " + ", ".join(SCALES[int(steps)]))
-        _tell(opt, pair, answer, name or None)
+        _tell(opt, pair, answer, numbers, name or None)
         say(as_json, {"id": pair, "answer": answer, "judgements": opt.judgements}, f"Pair {pair} is judged: {answer}.")
     elif as_json:
         say(True, _data(_next(opt, name, int(steps), check_every)), "")
     else:
-        _ask_on(opt, name, int(steps), check_every, show)
+        _ask_on(opt, name, int(steps), check_every, show, numbers)
 
 
-def _ask_on(opt: Optimizer, name: str, steps: int, check_every: int, show: str | None) -> None:
+def _ask_on(opt: Optimizer, name: str, steps: int, check_every: int, show: str | None, numbers: bool) -> None:
     """Ask until the user quits."""
-    click.echo(_legend(steps))
+    click.echo(_legend(steps, numbers))
     try:
         pair: Pair | None = _next(opt, name, steps, check_every)
         while pair is not None:
-            answered = _asked(opt, pair, show)
+            answered = _asked(opt, pair, show, numbers)
             pair = _next(opt, name, steps, check_every) if answered is True else answered
     except (KeyboardInterrupt, click.Abort):  # click makes Ctrl-C and the end of the input an Abort
         click.echo(_farewell(opt))
@@ -87,7 +90,7 @@ def _ask_on(opt: Optimizer, name: str, steps: int, check_every: int, show: str |
     click.echo(_farewell(opt))
 
 
-def _asked(opt: Optimizer, pair: Pair, show: str | None) -> Pair | Literal[True] | None:
+def _asked(opt: Optimizer, pair: Pair, show: str | None, numbers: bool) -> Pair | Literal[True] | None:
     """Ask for one pair; return `True` when it is answered, the pair to ask instead after an undo, nothing to quit."""
     _show(opt, pair, show)
     keys = typed(pair.answers)
@@ -98,9 +101,9 @@ def _asked(opt: Optimizer, pair: Pair, show: str | None) -> Pair | Literal[True]
         if said in ("u", "undo"):
             return _undone(opt, pair)
         try:
-            _tell(opt, pair.id, "skip" if said in ("k", "skip") else keys.get(said, said), None)
+            _tell(opt, pair.id, "skip" if said in ("k", "skip") else keys.get(said, said), numbers, None)
         except (TypeError, ValueError):
-            click.echo("Please type one of: " + " ".join([*keys, "k", "u", "q"]) + ", or a number")
+            click.echo("Please type one of: " + " ".join([*keys, "k", "u", "q"]) + ", or a number" * numbers)
         else:
             return True
 
@@ -116,15 +119,15 @@ def _undone(opt: Optimizer, pair: Pair) -> Pair:
     return next((other for other in opt.study.open_pairs if other.id == taken), pair)
 
 
-def _tell(opt: Optimizer, pair: int, answer: str, name: str | None) -> None:
+def _tell(opt: Optimizer, pair: int, answer: str, numbers: bool, name: str | None) -> None:
+    """Tell what was typed: a number only where numbers are asked for, since a 1 may be meant for A."""
     if answer == "skip":
         opt.tell(pair, failed="can't tell")
         return
-    try:
-        said: Any = float(answer)
-    except ValueError:
-        said = answer
-    opt.tell(pair, said, judge=name)
+    is_number = NUMBER.fullmatch(answer) is not None
+    if is_number and not numbers:
+        raise ValueError(f"ANSWER must be a word of the scale, A, B or tie; numbers need --numbers, got {answer}")
+    opt.tell(pair, float(answer) if is_number else answer, judge=name)
 
 
 def _next(opt: Optimizer, name: str, steps: int, check_every: int) -> Pair:
@@ -156,9 +159,9 @@ def typed(answers: tuple[str, ...]) -> dict[str, str]:
     return keys
 
 
-def _legend(steps: int) -> str:
+def _legend(steps: int, numbers: bool) -> str:
     words = [f"{key}: {_in_words(answer)}" for key, answer in typed(SCALES[steps]).items()]
-    return ", ".join(words) + "; a number: how much better A is; k: skip, u: undo, q: quit"
+    return ", ".join(words) + "; a number: how much better A is" * numbers + "; k: skip, u: undo, q: quit"
 
 
 def _in_words(answer: str) -> str:

@@ -27,6 +27,9 @@ SCALES: dict[int, tuple[str, ...]] = {
 }
 """The answers of each scale, by its number of steps, in their order."""
 
+SAID_SO = {"a": "first", "b": "second", "tie": "equal", "draw": "equal", "same": "equal"}
+"""What people and models also say."""
+
 LARGEST_NUMBER = 1e12
 """Larger numbers are slips of the keyboard: no judge has such a unit."""
 
@@ -78,21 +81,23 @@ def known_scale(steps: Any) -> int:
 
 
 def answered(answer: Any, steps: int, name: str = "answer") -> str | float:
-    """Return an answer of a scale, or a number; refuse everything else.
+    """Return an answer of a scale, or a number; refuse everything else. A, B and tie will do, in any case.
 
     Example:
-        >>> answered("equal", 3), answered(2, 3)
-        ('equal', 2.0)
+        >>> answered("equal", 3), answered(2, 3), answered("B", 3), answered("Much A", 5), answered("a, much", 5)
+        ('equal', 2.0, 'second', 'much first', 'much first')
     """
     if not isinstance(answer, str):
         number = check.number(name, answer)
         if abs(number) > LARGEST_NUMBER:
             raise ValueError(f"`{name}` must be at most {LARGEST_NUMBER:g} in size, got {answer!r}")
         return number
-    if answer not in SCALES[steps]:
+    said = [SAID_SO.get(word, word) for word in answer.casefold().replace(",", " ").split()]
+    word = " ".join(sorted(said, key=("first", "second").__contains__))
+    if word not in SCALES[steps]:
         words = ", ".join(f'"{word}"' for word in SCALES[steps])
         raise ValueError(f"`{name}` must be a number or one of {words}, got {answer!r}")
-    return answer
+    return word
 
 
 def mirrored(answer: str | float) -> str | float:

@@ -343,6 +343,19 @@ class Optimizer:
         i = None if again is None else number_of(again)
         return self._session.ask_pair(context, judge, steps, i)
 
+    def ask_pairs(
+        self, n: int, *, judge: str = "", steps: int = DEFAULT_STEPS, context: Mapping[str, Any] | None = None
+    ) -> list[Pair]:
+        """Return several pairs to be judged in any order, all different: also from those the judge has open.
+
+        Args:
+            n: How many.
+            judge: As for `ask_pair`.
+            steps: As for `ask_pair`.
+            context: As for `ask_pair`.
+        """
+        return [self.ask_pair(judge=judge, steps=steps, context=context) for _ in range(check.count("n", n))]
+
     def rank(self) -> list[Rank]:
         """Return all settings of a finite space, or those that were measured or judged, from the best to the worst."""
         return self._session.rank()

@@ -13,11 +13,11 @@ from equipoise.belief import Posterior, StudyBelief
 from equipoise.data import Comparison, Duel, Proposal, SeedName
 from equipoise.likelihoods import known_scale
 from equipoise.log import AUDIT, PAIRS, Asked, Streams
-from equipoise.policies import Policy, candidates, optimism, seeded
+from equipoise.policies import Policy, candidates, seeded
 from equipoise.reductions import Reduction, TwoPoint
 from equipoise.spaces import Domain
 from equipoise.study.defaults import default_explorer, judging_policy
-from equipoise.study.exploring import Explorer, apart, sequence, unasked
+from equipoise.study.exploring import Explorer, another_pair, apart, rival, sequence, unasked, unordered
 from equipoise.study.gate import Checkpoint
 from equipoise.study.ledger import Entry
 from equipoise.study.outputs import Named, likely, proposed
@@ -114,7 +114,7 @@ class Proposer:
             raise ValueError(f"`policy` must propose pairs to be judged, got {self.policy!r}")
         points = gate.admit(proposal, rng).points
         if (points[0] == points[1]).all():
-            points = np.array([points[0], _rival(belief.posterior, gate, points[0], rng)])
+            points = np.array([points[0], rival(belief.posterior, gate, points[0], rng)])
         return points[rng.permutation(2)]
 
     def pairing(self, state: State, part: Domain, judge: Any, steps: Any, again: int | None) -> Asked:
@@ -125,7 +125,11 @@ class Proposer:
             gate = Checkpoint.of(state, state.setup.space.through(earlier.points[1]))
             return gate.paired(earlier.points[::-1].copy(), earlier.steps, name, again)
         chosen, gate = known_scale(steps), Checkpoint.of(state, part)
-        points = self.at(part).pair(gate, self.streams.at(len(state.ledger.pairs), PAIRS))
+        rng = self.streams.at(len(state.ledger.pairs), PAIRS)
+        waiting = [state.ledger.pairs[i].pair for i in state.ledger.open_pairs]
+        points, taken = self.at(part).pair(gate, rng), {unordered(p.points) for p in waiting if p.judge == name}
+        if unordered(points) in taken:
+            points = another_pair(points, taken, gate, rng)
         return gate.paired(points, chosen, name)
 
     def _compared(self, state: State, belief: StudyBelief, space: Domain, rng: Generator) -> Proposal:
@@ -173,17 +177,6 @@ def _teaching(state: State, seed: SeedName, duel: Duel) -> tuple[Comparison, ...
     """Return what a duel on a seed would teach, outcomes left at zero."""
     ids = tuple(range(state.trials, state.trials + len(duel.points)))
     return state._awaited(Entry(state.duels, duel, ids, seed=seed), state.readings + 1)
-
-
-def _rival(posterior: Posterior, gate: Checkpoint, leader: FloatArray, rng: Generator) -> FloatArray:
-    """Return the most promising of the other points: a judge need not compare a setting with itself."""
-    found = candidates(gate.allowed, posterior, (optimism,), rng)
-    found = found[(found != leader).any(axis=1) & gate.admits(found, [leader])]
-    if not len(found):
-        raise RuntimeError("there is nothing to compare: a single setting may be asked for")
-    belief = posterior.at(np.concatenate((leader[None], found)))
-    best: FloatArray = belief.points[1 + int(belief.optimism(0)[1:].argmax())]
-    return best
 
 
 def _other(points: FloatArray, point: FloatArray) -> FloatArray:
