@@ -27,7 +27,7 @@ from compare import load
 import equipoise as eq
 from equipoise.programs import Contest, Question
 from equipoise.programs.commands.processes import Programs, RunOptions
-from equipoise.programs.commands.template import Template, parsed
+from equipoise.programs.commands.tuning import Template, parsed
 
 PROGRAM = r"""
 #include <stdio.h>

@@ -1,5 +1,6 @@
 """`equipoise tune`: parameters in a command line, failures that are learned from, a winner that is verified."""
 
+import math
 import re
 import shlex
 import signal
@@ -9,9 +10,13 @@ import time
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import equipoise as eq
-from equipoise.programs.commands.template import Template, parsed
+from equipoise.cli.main import main
+from equipoise.programs.commands.tuning import Template, parsed
+from equipoise.programs.commands.tuning.goals import Goals
+from equipoise.programs.comparison_log import Execution
 from invoking import interruptible, invoke
 
 BOWL = f"{sys.executable} -S -c 'print(({{q=-2.0..2.0}} - 0.7) ** 2 + {{n=1..9:2}})'"
@@ -213,7 +218,7 @@ def test_a_study_like_any_other_that_can_be_continued():
 
 
 def test_a_start_that_fails_is_refused():
-    said = invoke("tune", "echo why >&2; exit {n=1..3}", "--start", "n=1", code=1).stderr
+    said = invoke("tune", "echo why >&2; exit {n=1..3}", "--start", "n=1", code=4).stderr
     assert "the start failed, exit status 1: echo why >&2; exit 1\n  why\n" in said
 
 
@@ -283,3 +288,114 @@ def test_setup_warmup_and_prepare_run_where_they_should(tmp_path):
     assert lines.count("s") == 1
     assert data["x"]["n"] == 1
     assert data["verified"]["rounds"] >= 6
+
+
+# --- objectives and limits by name -----------------------------------------------------------------------------------
+
+
+def goals(**given):
+    return Goals.of({"metric": None, "higher": False, "read": (), "objective": (), "limits": (), **given})
+
+
+def test_limits_have_units_and_may_be_counted_from_the_start():
+    limits = ["rss <= 2GB", "wall <= start + 10%", "p99 >= 3", "user <= 0.5min", "page-faults <= start - 50%"]
+    found = goals(objective=["-loss, -cpu"], limits=limits)
+    assert found.arguments["objective"] == "-loss, -log_cpu"
+    assert found.arguments["limits"] == [
+        "rss <= 2e+09",
+        f"log_wall <= start + {math.log1p(0.1)!r}",
+        "p99 >= 3",
+        "user <= 30",
+        f"log_page_faults <= start - {math.log(2)!r}",
+    ]
+    assert found.events == ["page-faults"]
+    assert {each.name for each in found.read} == {"loss", "p99"}
+    run = Execution("trial", 2.0, 0.5, 0.5, None, numbers={"loss": -3.0, "p99": 4.0, "page-faults": 8})
+    told = {"loss": -3.0, "log_cpu": 0.0, "rss": 1e7, "log_wall": math.log(2), "p99": 4.0, "user": 0.5}
+    assert found.value(run, 1e7) == pytest.approx({**told, "log_page_faults": math.log(8)})
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        (["--limit", "rss"], "--limit must be such as 'rss <= 2GB'"),
+        (["--limit", "rss <= start 2"], "--limit must be such as"),
+        (["--limit", "rss <= 2parsecs"], "--limit must have one of the units %, B, kB, MB, GB, KiB, MiB, GiB, got"),
+        (["--limit", "p99 <= start + 10%"], "in per cent of the start for a time, memory or event"),
+        (["--limit", "rss <= 10%"], "in per cent of the start"),
+        (["--limit", "rss <= start - 100%"], "must leave more than nothing"),
+        (["--limit", "rss <= 2GB", "--limit", "rss <= start + 1%"], "in per cent or in its unit, and not both"),
+        (["--objective", "wall"], "--objective must be -wall to make wall as small as possible"),
+        (["--objective", "-wall", "--higher"], "without --metric and --higher"),
+        (["--objective", "a b"], "must be a name, or several such as"),
+        (["--objective", "-n"], "must not call an output as a parameter"),
+        (["--address", "tcp://x:1"], "--address must come with --executor dask"),
+    ],
+)
+def test_goals_that_make_no_sense(options, rule):
+    result = CliRunner().invoke(main, ["tune", "echo {n=1..3}", *options, "--time", "1s"])
+    assert result.exit_code in (1, 2)
+    assert rule in " ".join(result.stderr.split())
+
+
+def test_a_limit_is_held_and_what_it_is_about_is_told():
+    """The lowest reading is at n = 9, where the limit does not hold: 5 is the best that holds it."""
+    command = 'echo \'{{"loss": 1{n=1..9}, "size": {n}}}\''
+    options = ["--objective", "loss", "--limit", "size <= start + 2.5", "--start", "n=3", "--seed", 0, "--readings", 24]
+    said = invoke("tune", command.replace("{{", "{").replace("}}}", "}}"), *options).stdout
+    assert "Best: n = 5, after 24 readings\nAll limits hold with " in said
+    assert "start: size 3 (median of " in said
+    assert "best: size 5 (median of " in said
+    assert "best is higher than start by 2 [2, 2]" in said
+
+
+def test_two_objectives_leave_a_front(tmp_path):
+    command = "echo speed={n=1..9}; echo size={n}{n}"
+    options = ["--objective", "speed", "--objective", "-size", "--start", "n=5", "--seed", 0, "--readings", 16]
+    data = invoke("tune", command, *options, "--log", tmp_path / "log.jsonl", "--json").data
+    assert {point["x"]["n"] for point in data["front"]} >= {1, 9}
+    assert set(data["front"][0]["objectives"]) == {"speed", "size"}
+    assert "speed" in invoke("front", tmp_path / "log.jsonl").stdout
+    other = invoke("tune", command, "--objective", "speed", "--log", tmp_path / "log.jsonl", code=1).stderr
+    assert "is a study of something else" in other
+
+
+def test_several_runs_at_once():
+    """Four runs of 0.2 s at once."""
+    options = ["--metric", "reading", "-N", "--seed", 0, "--readings", 24, "--start", "n=9", "--json", "--jobs", 4]
+    command = f"{sys.executable} -S -c 'import time; time.sleep(0.2); print({{n=1..9}})'"
+    begin = time.monotonic()
+    data = invoke("tune", command, *options).data
+    assert data["x"]["n"] == 1
+    assert data["readings"] >= 24
+    assert time.monotonic() - begin < 60
+
+
+CLUSTER = """
+import sys
+from distributed import LocalCluster
+from equipoise.cli.main import main
+
+with LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
+    main([*sys.argv[1:], "--executor", "dask", "--address", cluster.scheduler_address])
+"""
+
+
+def test_a_cluster_measures_and_a_worker_is_a_block(tmp_path):
+    """In a process of its own: a cluster leaves threads behind."""
+    pytest.importorskip("distributed")
+    log = tmp_path / "log.jsonl"
+    options = ["--metric", "reading", "-N", "--seed", "0", "--readings", "16", "--start", "n=9", "--log", str(log)]
+    command = [sys.executable, "-c", CLUSTER, "tune", "echo {n=1..9:2}", *options]
+    said = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout
+    assert "Best: n = 1, after " in said
+    records = [record for record in eq.resume(log).records() if record.value is not None]
+    assert all(record.block for record in records)
+    assert {record.x["n"] for record in records} <= {1, 3, 5, 7, 9}
+
+
+def test_the_budget_is_kept_and_has_room_for_seven_rounds():
+    begin = time.monotonic()
+    data = invoke("tune", "sleep 0.1{n=1..9}", "-N", "--time", "8s", "--start", "n=9", "--seed", 0, "--json").data
+    assert time.monotonic() - begin < 60
+    assert data["verified"] is None or data["verified"]["rounds"] >= 7

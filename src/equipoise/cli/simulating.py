@@ -54,7 +54,14 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
     backends = click.Choice(["loky", "threading", "dask", "ray"])
     for option in (
         click.option("--address", help="Of a running dask scheduler or ray head."),
-        click.option("--backend", type=backends, default="loky", help="Where to run: loky is this machine."),
+        click.option(
+            "--backend",
+            "--executor",
+            "backend",
+            type=backends,
+            default="loky",
+            help="Where to run: loky is this machine.",
+        ),
         click.option("--jobs", type=COUNT, help="Processes or workers.  [default: one per core]"),
         click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all repetitions."),
     ):

@@ -11,7 +11,7 @@ user_function     the function that `Optimizer.run` is given
 """
 
 from equipoise.runners.launcher import Ended, Launcher, LauncherError, Order, StoppedError
-from equipoise.runners.on_executor import OnExecutor, places
+from equipoise.runners.on_executor import Measured, OnExecutor, places
 from equipoise.runners.program import FailedError, Program, json_line, reading, status
 from equipoise.runners.reaching import Reaching
 from equipoise.runners.revisions import HERE, GitError, Revision, checked_out, ends
@@ -29,6 +29,7 @@ __all__ = [
     "GitError",
     "Launcher",
     "LauncherError",
+    "Measured",
     "OnExecutor",
     "Order",
     "Program",

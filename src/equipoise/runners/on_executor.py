@@ -33,15 +33,17 @@ WHOLE = "the study is whole, call `run` again with another one"
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The report of a worker on one setting.
+    """The report of a worker on one setting; a function that measures may return one instead of its reading.
 
     Attributes:
         value: The reading, if there is one.
         failed: Why there is none, if the measurement failed.
+        x: Where it was really measured, if that is not where it should have been.
     """
 
     value: Any = None
     failed: str | None = None
+    x: Any = None
 
 
 Answered = tuple[str, list[Measured], BaseException | None]
@@ -59,7 +61,8 @@ def measure_all(measure: Callable[..., Any], questions: Sequence[tuple[Any, ...]
     found: list[Measured] = []
     for question in questions:
         try:
-            found.append(Measured(measure(*question)))
+            value = measure(*question)
+            found.append(value if isinstance(value, Measured) else Measured(value))
         except failures as problem:
             found.append(Measured(failed=reason(problem)))
         except Exception as error:
@@ -124,7 +127,7 @@ class OnExecutor:
         self._slots = [f"{SLOT}{k}" for k in range(workers + max(1, math.ceil(AHEAD * workers)))]
         self._lost = 0
 
-    def run(self, readings: int, reached: Callable[[], bool] = lambda: False) -> None:
+    def run(self, readings: float, reached: Callable[[], bool] = lambda: False) -> None:
         """Measure until the study has a given number of readings, or has reached its bound.
 
         Whatever happens, open trials wait again.
@@ -144,7 +147,7 @@ class OnExecutor:
             self._take_back([i for task in self._tasks.values() for i in task.ids])
             self._tasks.clear()
 
-    def _hand_out(self, readings: int) -> None:
+    def _hand_out(self, readings: float) -> None:
         """Give the executor as many tasks as it should have; no more than are still wanted."""
         busy = {task.slot for task in self._tasks.values()}
         wanted = readings - self._opt.readings - sum(len(task.trials) for task in self._tasks.values())
@@ -206,7 +209,7 @@ class OnExecutor:
         self._lost = 0
         for trial, measured in zip(task.trials, found, strict=False):
             block = worker if self._blocks and measured.failed is None else None
-            self._opt.tell(trial, measured.value, block=block, failed=measured.failed)
+            self._opt.tell(trial, measured.value, x=measured.x, block=block, failed=measured.failed)
         del self._tasks[future]
         self._take_back(task.ids)
         return error

@@ -47,7 +47,13 @@ class Asking(Protocol):
         ...
 
     def tell(
-        self, trial: Trial | Pair, value: Any = None, *, block: str | None = None, failed: str | None = None
+        self,
+        trial: Trial | Pair,
+        value: Any = None,
+        *,
+        x: Any = None,
+        block: str | None = None,
+        failed: str | None = None,
     ) -> object:
         """Report an answer."""
         ...

@@ -94,6 +94,7 @@ class Outcome:
 @BUDGET
 @HOOKS
 @RUNNING
+@click.option("--duet", is_flag=True, help="Run both at once, on a core each, and then swapped. Linux only.")
 @click.option("-i", "--ignore-failure", is_flag=True, help="A command that fails counts all the same.")
 @click.option("--show-output", is_flag=True, help="The same as --output inherit.")
 @click.option("--log", type=click.Path(path_type=Path), help="Keep all runs; a file that exists gets one more session.")

@@ -17,7 +17,7 @@ from equipoise.programs.comparison_log import Execution
 from equipoise.programs.findings import Finding
 from equipoise.programs.forecasting import MoreRounds
 from equipoise.programs.phrases import amount, short, told
-from equipoise.programs.question import Kind
+from equipoise.programs.question import Kind, Question
 from equipoise.programs.verdict import Verdict
 from equipoise.study import cell
 
@@ -73,7 +73,7 @@ def verdict_data(verdict: Verdict, metric: str) -> dict[str, Any]:
     asked |= {"fail_above": question.fail_above, "center": question.center, "alpha": question.alpha}
     found = {"decided": verdict.decided, "leader": verdict.leader, "text": told(verdict)}
     found |= {"gate": None if question.fail_above is None else verdict.gate, "findings": _findings(verdict)}
-    found |= {"floor": None if verdict.floor is None else finding_data(verdict.floor, verdict)}
+    found |= {"floor": None if verdict.floor is None else finding_data(verdict.floor, question)}
     found |= {"sessions": [_findings(session) for session in verdict.sessions], "rounds": list(verdict.rounds)}
     return asked | found
 
@@ -118,13 +118,13 @@ def _cell(text: str) -> str:
 
 
 def _findings(verdict: Verdict) -> list[dict[str, Any]]:
-    return [finding_data(found, verdict) for found in verdict.findings]
+    return [finding_data(found, verdict.question) for found in verdict.findings]
 
 
-def finding_data(found: Finding, verdict: Verdict) -> dict[str, Any]:
+def finding_data(found: Finding, question: Question) -> dict[str, Any]:
     """Return a finding for scripts: ratio of the second to the first, or its difference."""
-    claimed = found.ratio if verdict.question.scale == "ratio" else found.interval
-    data = {"first": found.first, "second": found.second, verdict.question.scale: limits(claimed)}
+    claimed = found.ratio if question.scale == "ratio" else found.interval
+    data = {"first": found.first, "second": found.second, question.scale: limits(claimed)}
     said = {"rounds": found.rounds, "standing": found.standing, "gate": found.gate}
     return data | said | {"more_rounds": more_data(found.more)}
 
@@ -144,21 +144,33 @@ def limits(interval: Interval) -> dict[str, float | None]:
 
 def say_all(report: Results, files: Mapping[str, Any], junit: Callable[[Results], str]) -> None:
     """Print the verdict, and write the files that were asked for."""
-    outputs: dict[str, Callable[[], str]] = {
+    made: dict[str, Callable[[], str]] = {
         "json_file": lambda: json_line(as_data(report)) + "\n",
         "markdown_file": lambda: as_markdown(report),
         "csv_file": lambda: as_csv(report),
         "junit_file": lambda: junit(report),
     }
-    if "-" not in (files[name] for name in outputs):
-        for metric in report.metrics:
-            verdict = report.verdicts.get(metric)
-            click.echo(printable((table(report, metric) + ("" if verdict is None else told(verdict))).rstrip("\n")))
-    for name, made in outputs.items():
-        if files[name] is not None:
-            written(files[name], made())
+    say_in(made, files, lambda: as_text(report))
     if files["picture"] is not None and report.verdicts:
         draw(next(iter(report.verdicts.values())), files["picture"])
+
+
+def say_in(made: Mapping[str, Callable[[], str]], files: Mapping[str, Any], text: Callable[[], str]) -> None:
+    """Print a text, unless a file is printed, and write the files that were asked for."""
+    if "-" not in (files[name] for name in made):
+        click.echo(printable(text()))
+    for name, each in made.items():
+        if files[name] is not None:
+            written(files[name], each())
+
+
+def as_text(report: Results) -> str:
+    """Return the readings of all arms and the verdict, for each metric."""
+    parts = []
+    for metric in report.metrics:
+        verdict = report.verdicts.get(metric)
+        parts.append((table(report, metric) + ("" if verdict is None else told(verdict))).rstrip("\n"))
+    return "\n".join(parts)
 
 
 def table(report: Results, metric: str) -> str:

@@ -1,5 +1,6 @@
 """`equipoise gate`: keep, discard or not decided, for every idea of a loop of experiments."""
 
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -13,20 +14,18 @@ from equipoise.cli.interrupting import interruptible
 from equipoise.programs.commands.arranging import duration
 from equipoise.programs.commands.comparing import _Apart
 from equipoise.programs.commands.measuring import blame
-from equipoise.programs.commands.metrics import last_number, reads
+from equipoise.programs.commands.metrics import reads
+from equipoise.programs.commands.processes import LAST, Programs, RunOptions, Site
 from equipoise.programs.gating import Gate, Trialed
 from equipoise.runners import (
     FailedError,
-    Launcher,
     LauncherError,
-    Order,
     StoppedError,
     checked_out,
     commit_of,
     has_commit,
     only_one,
     snapshot,
-    status,
 )
 
 EXIT = {"keep": 0, "discard": 1, "open": 2}
@@ -243,24 +242,22 @@ Make = Callable[[Mapping[str, str], float], Callable[[int], float]]
 @contextmanager
 def _measuring(home: _Home, *versions: Mapping[str, str]) -> Iterator[Make]:
     """Give what makes the measure of a version, with a time limit in seconds; end what runs at the end."""
-    launcher = Launcher(noted)
-
-    def made(folders: Mapping[str, Path]) -> Make:
-        def make(version: Mapping[str, str], limit: float) -> Callable[[int], float]:
-            def measure(seed: int) -> float:
-                if home.about["build"] and home.first_time(version):
-                    _run(launcher, ["sh", "-c", home.about["build"]], folders[key(version)], 0.0)
-                words = [word.replace("{seed}", str(seed)) for word in home.about["words"]]
-                out = _run(launcher, words, folders[key(version)], home.about["timeout"] or limit)
-                return last_number(out) if home.about["metric"] == "reading" else reads(home.about["metric"]).value(out)
-
-            return measure
-
-        return make
-
+    about, read = home.about, LAST if home.about["metric"] == "reading" else reads(home.about["metric"])
     try:
-        with interruptible(), home.folders(*versions) as folders:
-            yield made(folders)
+        with interruptible(), home.folders(*versions) as folders, Programs(RunOptions((), reads=(read,))) as programs:
+
+            def make(version: Mapping[str, str], limit: float) -> Callable[[int], float]:
+                place = Site(str(folders[key(version)]))
+
+                def measure(seed: int) -> float:
+                    if about["build"] and home.first_time(version):
+                        programs.do(shlex.join(["sh", "-c", about["build"]]), place)
+                    line = shlex.join(word.replace("{seed}", str(seed)) for word in about["words"])
+                    return programs.but(timeout=about["timeout"] or limit).run("", line, place).value(read.name)
+
+                return measure
+
+            yield make
     except FailedError as error:
         raise FailingError(blame("the champion", " ".join(home.about["words"]), error)) from error
     except LauncherError as error:
@@ -268,21 +265,6 @@ def _measuring(home: _Home, *versions: Mapping[str, str]) -> Iterator[Make]:
     except KeyboardInterrupt:
         click.echo("\nInterrupted: the same command continues.", err=True)
         sys.exit(INTERRUPTED)
-    finally:
-        launcher.stop()
-
-
-def _run(launcher: Launcher, words: list[str], folder: Path, limit: float) -> str:
-    """Run a program in a folder and return what it printed."""
-    try:
-        ended = launcher.run(Order(words, capture=True, complaints=True, timeout=limit, folder=str(folder)))
-    except OSError as error:
-        raise FailedError(f"{error.filename} could not be started: {error.strerror}") from error
-    if ended.late:
-        raise FailedError(f"no end after {limit:.3g} s", ended.err)
-    if ended.exit:
-        raise FailedError(status(ended.exit), ended.err)
-    return ended.out
 
 
 def _opened(log: Path, measure: Callable[[int], float] | None = None) -> Gate:

@@ -12,6 +12,7 @@ from equipoise.cli.common import FailingError, printable
 from equipoise.programs.commands.live import Live
 from equipoise.programs.commands.processes import HERE, Programs, Site
 from equipoise.programs.comparison_log import ComparisonLog, Execution, by_arm
+from equipoise.programs.phrases import told as in_words
 from equipoise.programs.rounds import Contest
 from equipoise.runners import FailedError, LauncherError
 
@@ -203,7 +204,7 @@ def measure(bench: Bench, live: Live) -> Early | None:
         while not job.spent(len(bench.rounds), live.elapsed):
             bench.measure()
             if contest is not None:
-                live.show(contest.look(), len(bench.rounds))
+                live.say(lambda: in_words(contest.look()), len(bench.rounds))
             if job.enough(len(bench.rounds), live.elapsed) and bench.decided:
                 break
     except (KeyboardInterrupt, FailingError) as early:

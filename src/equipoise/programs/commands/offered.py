@@ -104,7 +104,6 @@ HOOKS = grouped(
 )
 RUNNING = grouped(
     [
-        option("--duet", is_flag=True, help="Run both at once, on a core each, and then on the other's. Linux only."),
         option("-S", "--shell", default="default", show_default=True, help="none, default (sh), or another shell."),
         option("-N", "no_shell", is_flag=True, help="The same as --shell none."),
         option("--timeout", callback=duration, help="A run that takes longer has failed."),

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from equipoise.cli.common import noted
 from equipoise.programs.commands.metrics import EVENTS, Read, everything, last_number
@@ -118,10 +119,10 @@ class Programs:
             }
         self._calibrated = True
 
-    def reading(self, read: tuple[Read, ...], events: Sequence[str]) -> "Programs":
-        """Return the same, run by the same process, with other numbers that are read."""
+    def but(self, **changes: Any) -> "Programs":
+        """Return what runs programs by the same processes, with other options."""
         other = copy.copy(self)
-        other.setup = replace(self.setup, reads=read, events=tuple(events))
+        other.setup = replace(self.setup, **changes)
         return other
 
     def together(self, commands: Mapping[str, str], places: Sequence[Site]) -> dict[str, Callable[[], Execution]]:

@@ -1,26 +1,4 @@
-"""A suite in a file: benchmarks with their names, command lines, metrics and margins.
-
-time = "10m"                          # for all of them together
-margin = "1%"                         # any option of `compare` about the claim, for all
-
-[[benchmark]]
-name = "parse"
-command = "./bench parse"             # the same for both, with --git in each revision
-
-[[benchmark]]
-name = "sort"
-commands = ["./old sort", "./new sort"]
-metric = "cpu"                        # or a list of metrics
-fail-above = "3%"
-
-[[benchmark]]
-name = "query"
-command = "./bench query"
-read = ["p50", "p99"]                 # two numbers of each run, each a benchmark
-
-[[benchmark]]
-pytest = "tests/bench.py"             # tests with the fixture `benchmark`, or marked so
-"""
+"""A suite in a file: benchmarks with their names, command lines, metrics and margins, as in docs/compare.md."""
 
 import shlex
 import sys

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 from xml.etree import ElementTree
 
-from equipoise.programs.commands.exporting import Results, limits, more_data
+from equipoise.programs.commands.exporting import Results, finding_data
 from equipoise.programs.commands.suiting import SuiteRow
 from equipoise.programs.findings import FAILED, UNDECIDED
 from equipoise.programs.phrases import ADJECTIVES, amount, short
@@ -75,16 +75,8 @@ def _row_data(row: SuiteRow) -> dict[str, Any]:
     data: dict[str, Any] = {"name": row.name, "metric": row.metric or None, "verdict": word(row)}
     if row.found is None or row.question is None:
         return data | {"failure": row.failure}
-    claimed = row.found.ratio if row.question.scale == "ratio" else row.found.interval
-    gated = row.question.fail_above is not None
-    return data | {
-        row.question.scale: limits(claimed),
-        "level": row.level,
-        "rounds": row.found.rounds,
-        "standing": row.found.standing,
-        "gate": row.found.gate if gated else None,
-        "more_rounds": more_data(row.found.more),
-    }
+    gate = {} if row.question.fail_above is not None else {"gate": None}
+    return data | {"level": row.level} | finding_data(row.found, row.question) | gate
 
 
 def cases(rows: Sequence[SuiteRow]) -> list[Case]:

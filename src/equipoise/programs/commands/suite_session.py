@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +9,15 @@ import click
 import numpy as np
 from numpy.random import Generator
 
-from equipoise.cli.common import FAILING, INTERRUPTED, json_line, noted, printable
-from equipoise.programs.commands.arranging import setup, sites, two_cores
-from equipoise.programs.commands.exporting import written
+from equipoise.cli.common import FAILING, INTERRUPTED, json_line, noted
+from equipoise.programs.commands.arranging import in_revisions, setup, sites
+from equipoise.programs.commands.arranging import job as arranged
+from equipoise.programs.commands.exporting import say_in
 from equipoise.programs.commands.live import Live
-from equipoise.programs.commands.measuring import Bench, Job, blamed
+from equipoise.programs.commands.measuring import Bench, blamed
 from equipoise.programs.commands.metrics import EVENTS
 from equipoise.programs.commands.processes import EVERYTHING, Programs
-from equipoise.programs.commands.suite_file import Benchmark, Suite, loaded
+from equipoise.programs.commands.suite_file import HOOKS, Benchmark, Suite, loaded
 from equipoise.programs.commands.suite_report import as_data, as_junit, as_markdown, as_text, cases
 from equipoise.programs.commands.suiting import Source, SuiteRow, SuiteRun, rows
 from equipoise.programs.comparison_log import ComparisonLog
@@ -81,25 +81,11 @@ def _source(
     """Return what measures a benchmark."""
     read = benchmark.read if benchmark.discovers is None else (EVERYTHING,)
     events = [metric for metric in benchmark.questions if metric in EVENTS]
-    arms = list(benchmark.commands)
-    each = {hook: dict(zip(arms, [*lines] * (2 // len(lines)), strict=True)) for hook, lines in benchmark.hooks.items()}
-    setups, cleanups = (
-        [(f"{hook} of {benchmark.name}, in {arm},", arm, line) for arm, line in each.get(hook, {}).items()]
-        for hook in ("setup", "cleanup")
-    )
-    job = Job(
-        benchmark.commands,
-        prepare=each.get("prepare", {}),
-        conclude=each.get("conclude", {}),
-        setup=setups,
-        cleanup=cleanups,
-        warmup=options["warmup"],
-        cores=two_cores() if options["duet"] else (),
-    )
+    job = arranged(benchmark.commands, None, {**options, **dict.fromkeys(HOOKS, ()), **benchmark.hooks})
     if found:
-        job = replace(job, sites=sites(found))
+        job = in_revisions(job, found, None, None)
     contests = {metric: Contest(question) for metric, question in benchmark.questions.items()}
-    bench = Bench(job, contests, programs.reading(read, events), results, benchmark.name, rng)
+    bench = Bench(job, contests, programs.but(reads=read, events=tuple(events)), results, benchmark.name, rng)
     return Source(benchmark, bench)
 
 
@@ -125,18 +111,14 @@ def so_far(family: BenchmarkFamily) -> str:
 
 def say(told: Sequence[SuiteRow], arms: Sequence[str], alpha: float, files: Mapping[str, Any]) -> None:
     """Print what is known, and write the files that were asked for."""
+    if unable := [name for name in ("csv_file", "picture") if files[name] is not None]:
+        raise click.UsageError(f"--suite has no {unable[0].removesuffix('_file')}: --json has everything")
     made: dict[str, Callable[[], str]] = {
         "json_file": lambda: json_line(as_data(told, arms, alpha)) + "\n",
         "markdown_file": lambda: as_markdown(told, arms, alpha),
         "junit_file": lambda: as_junit(cases(told)),
     }
-    if unable := [name for name in ("csv_file", "picture") if files[name] is not None]:
-        raise click.UsageError(f"--suite has no {unable[0].removesuffix('_file')}: --json has everything")
-    if "-" not in (files[name] for name in made):
-        click.echo(printable(as_text(told, arms, alpha)))
-    for name, text in made.items():
-        if files[name] is not None:
-            written(files[name], text())
+    say_in(made, files, lambda: as_text(told, arms, alpha))
 
 
 def status(told: Sequence[SuiteRow], gated: bool, early: bool) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from equipoise.programs.commands.quoting import quoted
+from equipoise.programs.commands.tuning.quoting import quoted
 from equipoise.spaces import Choice, Float, Int, Space
 
 DECLARED = re.compile(r"\{([A-Za-z_]\w*)=([^{}]+)\}")

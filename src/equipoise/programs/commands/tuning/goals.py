@@ -1,0 +1,186 @@
+"""What counts of a run of the program: objectives and limits, by the names of what is measured or printed.
+
+text                 meaning
+-wall                as short as possible
+p99                  a number that the program prints, as large as possible
+rss <= 2GB           at most that, as it reads
+wall <= start + 10%  at most a tenth more than at the start: what slows the host down cancels
+
+The study has logarithms of times, memory and events, because a host that slows down multiplies them; but a number with
+a limit that is counted in its unit stands as it reads.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from equipoise.programs.calling import SAME_TIME
+from equipoise.programs.commands.arranging import SECONDS
+from equipoise.programs.commands.metrics import EVENTS, KINDS, Read, kinds, reads
+from equipoise.programs.commands.processes import LAST
+from equipoise.programs.comparison_log import Execution
+from equipoise.programs.question import Kind, Question
+from equipoise.runners import FailedError
+from equipoise.study.outputs import Limit, objectives
+
+UNITS: dict[Kind, Mapping[str, float]] = {
+    "time": {**SECONDS, "us": 1e-6},
+    "memory": {"": 1.0, "B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30},
+    "reading": {"": 1.0},
+}
+"""Units that a limit may be written in."""
+
+SIZE = r"([+-]?)\s*(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)\s*(%|[A-Za-z]*)"
+LIMIT = re.compile(rf"\s*([\w./:-]+)\s*(<=|>=)\s*(start)?\s*(?:{SIZE})?\s*")
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number of each run that counts.
+
+    Attributes:
+        name: What it is called where it is measured or printed.
+        kind: What kind of number it is.
+        log: Whether the study has its logarithm.
+    """
+
+    name: str
+    kind: Kind
+    log: bool
+
+    @property
+    def output(self) -> str:
+        """What the study calls it."""
+        return ("log_" if self.log else "") + self.name.replace("-", "_")
+
+    def value(self, run: Execution, floor: float) -> float:
+        """Return what is told to the study; memory that is too small to be told is taken to be the least that is."""
+        value = floor if self.name == "rss" and run.rss is None else run.value(self.name)
+        if self.log and value <= 0:
+            raise FailedError(f"its {self.name} reads {value:g}")
+        return math.log(value) if self.log else value
+
+
+@dataclass(frozen=True)
+class Goals:
+    """What is looked for.
+
+    Attributes:
+        objectives: Numbers, and whether as large as possible; the first one first.
+        limits: Numbers, and their limits as the study has them.
+        read: What is read from the output.
+        named: Whether the study has names for its numbers: only if there are limits, or objectives by name.
+
+    Example:
+        >>> usual = {"metric": None, "higher": False, "read": ()}
+        >>> Goals.of({**usual, "objective": ["-wall"], "limits": ["rss <= 2GB"]}).arguments
+        {'objective': '-log_wall', 'limits': ['rss <= 2e+09']}
+    """
+
+    objectives: Sequence[tuple[Number, bool]]
+    limits: Sequence[tuple[Number, str]]
+    read: tuple[Read, ...]
+    named: bool
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> "Goals":
+        """Return what options say; refuse what contradicts itself."""
+        read = tuple(reads(text) for text in options["read"])
+        wanted, limits = _wanted(options, read), [_limit(text, read) for text in options["limits"]]
+        logs = {number.name: number.log for number, _ in limits}
+        if mixed := [number.name for number, _ in limits if number.log != logs[number.name]]:
+            raise click.UsageError(f"--limit must count {mixed[0]} in per cent or in its unit, and not both")
+        found = [(_number(name, read, logs.get(name)), higher) for name, higher in wanted]
+        known = {each.name for each in read}
+        names = dict.fromkeys(number.name for number, _ in [*found, *limits])
+        more = [LAST if name == "reading" else Read(name) for name in names if name not in {*known, *TAKEN}]
+        return cls(found, limits, (*read, *more), bool(options["objective"] or limits))
+
+    @property
+    def numbers(self) -> list[Number]:
+        """All numbers that count."""
+        return list(dict.fromkeys(number for number, _ in [*self.objectives, *self.limits]))
+
+    @property
+    def events(self) -> list[str]:
+        """What the kernel counts."""
+        return [number.name for number in self.numbers if number.name in EVENTS]
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What a study is made with."""
+        if not self.named:
+            return {"minimize": not self.objectives[0][1]}
+        objective = ", ".join(("" if higher else "-") + number.output for number, higher in self.objectives)
+        return {"objective": objective, "limits": [limit for _, limit in self.limits] or None}
+
+    def value(self, run: Execution, floor: float) -> float | dict[str, float]:
+        """Return what is told to the study of a run."""
+        values = {number.output: number.value(run, floor) for number in self.numbers}
+        return values if self.named else values[self.objectives[0][0].output]
+
+    def questions(self) -> dict[str, Question]:
+        """Return what is asked of the start and the winner, by name: all claims together are wrong in 5 % at most."""
+        return {
+            number.name: Question(
+                ("start", "best"),
+                higher=higher,
+                scale="difference" if number.kind == "reading" and number.name not in EVENTS else "ratio",
+                margin=0.0 if number.kind == "reading" and number.name not in EVENTS else SAME_TIME,
+                alpha=0.05 / len(self.objectives),
+                kind=number.kind,
+            )
+            for number, higher in self.objectives
+        }
+
+
+TAKEN = {name for name in (*KINDS, *EVENTS) if name != "reading"}
+"""Names of what is measured of every program."""
+
+
+def _wanted(options: Mapping[str, Any], read: Sequence[Read]) -> list[tuple[str, bool]]:
+    """Return the names of the objectives, and whether each is to be as large as possible."""
+    if not options["objective"]:
+        usual = read[0].name if read else "wall"
+        return [(options["metric"] or usual, options["higher"])]
+    if options["metric"] or options["higher"]:
+        raise click.UsageError("--objective says it all: without --metric and --higher")
+    text, events = ", ".join(options["objective"]), {name.replace("-", "_"): name for name in EVENTS}
+    for plain, name in events.items():
+        text = text.replace(name, plain)
+    found = [(events.get(each.name, each.name), each.sign > 0) for each in objectives(text)]
+    for name, higher in found:
+        if higher and name in TAKEN:
+            raise click.UsageError(f"--objective must be -{name} to make {name} as small as possible, got {name}")
+    return found
+
+
+def _limit(text: str, read: Sequence[Read]) -> tuple[Number, str]:
+    """Return what has a limit, and the limit as the study has it."""
+    found = LIMIT.fullmatch(text)
+    name, relation, start, sign, size, unit = (None,) * 6 if found is None else found.groups()
+    if name is None or (not start and not size) or (start and size and not sign):
+        raise click.UsageError(f"--limit must be such as 'rss <= 2GB' or 'wall <= start + 10%', got {text!r}")
+    number = _number(name, read, unit == "%")
+    if unit == "%" and (not start or not number.log):
+        raise click.UsageError(f"--limit may be in per cent of the start for a time, memory or event, got {text!r}")
+    units = {"%": 0.01, **UNITS[number.kind]}
+    if unit is not None and unit not in units:
+        raise click.UsageError(f"--limit must have one of the units {', '.join(filter(None, units))}, got {text!r}")
+    bound = float(f"{sign or ''}{size or 0}") * units[unit or ""]
+    if unit == "%" and bound <= -1:
+        raise click.UsageError(f"--limit must leave more than nothing of the start, got {text!r}")
+    bound = math.log1p(bound) if unit == "%" else bound
+    written = f"start {'-' if bound < 0 else '+'} {abs(bound)!r}" if start else f"{bound!r}"
+    return number, str(Limit.of(f"{number.output} {relation} {written}"))
+
+
+def _number(name: str, read: Sequence[Read], log: bool | None) -> Number:
+    """Return a number by name; by default times, memory and events are told as logarithms."""
+    kind = kinds(read).get(name, "reading")
+    ratio = kind != "reading" or name in EVENTS
+    return Number(name, kind, ratio if log is None else log and ratio)
