@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.likelihoods import Likelihood, ReadAnswers
+from equipoise.likelihoods import Likelihood, ReadAnswers, Sites
 from equipoise.offsets import NOTHING_TOLD, Circumstances, Offset
 
 EVEN = np.array([0.5, 0.5])
@@ -105,6 +105,14 @@ class Comparison:
     duel: "Duel | None" = None
     told: Circumstances = NOTHING_TOLD
     answers: ReadAnswers | None = None
+
+    def with_site(self, mu: float, v: float) -> "Comparison":
+        """Return the same with the site of its answer, if that is not exact, for a belief N(mu, v) of its latent."""
+        if self.answers is None:
+            return self
+        mean, variance = np.array([mu]), np.array([v])
+        site = Sites.of(self.answers.tilt(mean, variance), mean, variance)
+        return replace(self, outcome=float(site.outcome[0]), variance=float(1.0 / site.precision[0]))
 
     def less(self, origin: float) -> "Comparison":
         """Return the same with something subtracted from the outcome."""

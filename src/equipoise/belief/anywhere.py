@@ -6,6 +6,10 @@ K        prior covariance of the data: u_i'k u_j + offset              (n, n)
 L        Cholesky factor of K + lambda I                               (n, n)
 k_t(x)   prior covariance of f(x) with each datum                      (n,)
 V        L^-1 k_t(x) for each candidate x                              (n, m)
+
+A count or a share is learned by expectation propagation: its outcome and variance are the site of its latent, f plus
+the offset plus the noise. All sites are made consistent under every model; while they are few with every answer too,
+later with a tenth more. In between an answer gets the site that its cavity suggests.
 """
 
 import math
@@ -25,6 +29,7 @@ from equipoise.belief.observations import Observations
 from equipoise.belief.posterior import Belief, Posterior, direction, says_nothing, squared_surprise
 from equipoise.data import Comparison
 from equipoise.kernels import Kernel
+from equipoise.likelihoods import FEW, GROWTH, Few, Sites, propagate
 from equipoise.offsets import Arbitrary, Moments, Offset, OffsetModel
 
 RESOLUTION = 1e-14
@@ -65,6 +70,7 @@ class AnywherePosterior(Posterior):
         self.observations: Observations | None = None
         self._L = np.empty((0, 0))
         self.whitened = np.empty(0)  # L^-1 outcomes
+        self._swept = 0  # how many data there were when all sites were last made consistent
 
     @property
     def law(self) -> Offset:
@@ -73,7 +79,11 @@ class AnywherePosterior(Posterior):
 
     def condition(self, comparison: Comparison) -> Self:
         """Return the posterior that has also learned from `comparison`."""
-        return self._extended(comparison, comparison.outcome)
+        new = self._extended(comparison, comparison.outcome)
+        n, data = new.size, new.observations
+        if data is None or not data.sited or FEW < n <= GROWTH * new._swept:
+            return new
+        return new._factorized()
 
     def anticipate(self, comparison: Comparison) -> Self:
         """Return the posterior as if `comparison` came out as expected: surer, with the same mean."""
@@ -151,6 +161,8 @@ class AnywherePosterior(Posterior):
         K = prior_covariance(self.kernel, self._parts)
         if offset is not None:
             K[r:, r:] += offset(data.moments, data.moments, K[r:, r:])
+        if data.sited:
+            self.observations = data = self._consistent(data, K)
         noise = np.concatenate(([] if self.digest is None else self.digest.variances, self.noises(data.variances)))
         K.flat[:: len(K) + 1] += np.maximum(noise, RESOLUTION * K.diagonal())
         self._L = _linalg.safe_cholesky(K)
@@ -158,8 +170,29 @@ class AnywherePosterior(Posterior):
         self.log_det = 2.0 * float(np.log(self._L.diagonal()).sum()) - float(np.log(noise).sum())
         return self
 
+    def _consistent(self, data: Observations, K: FloatArray) -> Observations:
+        """Return the data that are not folded with consistent sites, beginning with what these are.
+
+        Args:
+            data: Answers that are not exact.
+            K: Prior covariance of what is folded, and of f plus the offset of the others, shape (r + n, r + n).
+        """
+        r, prior, mean = self._folded, K, np.zeros(len(data))
+        if self.digest is not None:
+            L = _linalg.noisy_cholesky(K[:r, :r], self.digest.variances)
+            rows = _linalg.solve_lower(L, K[:r, r:])
+            prior, mean = K[r:, r:] - rows.T @ rows, _linalg.solve_lower(L, self.digest.outcomes) @ rows
+        latent = prior.copy()
+        latent.flat[:: len(data) + 1] += self.regularizer
+        assert data.answers is not None
+        start = Sites(1.0 / data.variances, data.outcomes / data.variances)
+        found = propagate(Few(latent, mean), data.answers, start).sites
+        self._swept = self.size
+        return replace(data, outcomes=found.outcome, variances=1.0 / found.precision)
+
     def given(self, data: Observations | None, comparisons: int, model: Model) -> Self:
         """Return the posterior of other data, learned at once, under a model; of very many the old ones are folded."""
+        data = None if data is None else data.at_a_glance()  # what they teach depends on them and the model alone
         digest = None if data is None else fold(self, data, model)
         kept = data if data is None or digest is None else data.since(len(digest.source))
         new = self.under(model, (digest, kept))
@@ -215,14 +248,17 @@ class AnywherePosterior(Posterior):
             k = self._biased(k[:, None], data.moments, now)[:, 0]
             prior += float(self.offset(now, now, np.array([[prior]]))[0, 0])
         row = self.solve(k)
+        expected, unknown = float(row @ self.whitened), max(prior - float(row @ row), RESOLUTION * prior)
+        answers = None if outcome is None else comparison.answers
+        if answers is not None:
+            comparison = comparison.with_site(expected, self.regularizer + unknown)
         noise = self.noise(comparison.variance)
-        s = noise + max(prior - float(row @ row), RESOLUTION * prior)
-        expected = float(row @ self.whitened)
-        outcome = expected if outcome is None else outcome
+        s = noise + unknown
+        outcome = expected if outcome is None else comparison.outcome
         new = self._next(s / noise, squared_surprise(comparison, outcome - expected, s))
         new._L = extended(self._L, row, math.sqrt(s))
         new.whitened = np.append(self.whitened, (outcome - expected) / math.sqrt(s))
-        new.observations = data.add(points, u, now, outcome, comparison.variance)
+        new.observations = data.add(points, u, now, outcome, comparison.variance, answers)
         return new
 
     def _grown(self, news: Observations) -> Self:

@@ -93,8 +93,7 @@ class Digest:
         n, known = len(self.source), self.source
         if n > len(data) or self.model != model.until(known.moments.last):
             return False
-        same, compared = data.since(0, n), ("outcomes", "variances", "points")
-        return all(np.array_equal(getattr(known, each), getattr(same, each)) for each in compared)
+        return known.alike(data.since(0, n))
 
 
 def digest(posterior: "AnywherePosterior", source: Observations) -> Digest:

@@ -233,7 +233,7 @@ class LearnedBelief(Lazy):
         told, forgetting = comparison.told, self.strangers.get(comparison.told.campaign)
         first = comparison.outcome if self.law.learns_readings else 0.0
         origins = {told.campaign: first} | dict(self.origins)
-        centered = replace(comparison, outcome=comparison.outcome - origins[told.campaign])
+        centered = comparison.less(origins[told.campaign])
         if forgetting is not None:
             known = forgetting.joined(Observations.of([centered]))
             return replace(self, origins=origins, strangers={**self.strangers, told.campaign: known})
@@ -279,9 +279,7 @@ class LearnedBelief(Lazy):
         null = [not self.law.learns_readings and says_nothing(*direction(each)) for each in understood]
         origins = {each.told.campaign: each.outcome for each in reversed(understood)} | {"": learned.origin}
         centered = [
-            replace(each, outcome=each.outcome - origins[each.told.campaign])
-            for each, noise in zip(understood, null, strict=True)
-            if not noise
+            each.less(origins[each.told.campaign]) for each, noise in zip(understood, null, strict=True) if not noise
         ]
         kept = [each for each in centered if each.told.campaign not in learned.estranged]
         form = self.form.under(accounting_law(self.law, learned.accounts))

@@ -82,9 +82,12 @@ class FinitePosterior(Posterior):
         if len(i) == 2 and i[0] == i[1]:  # a point against itself says nothing
             return self._next()
         c = self._covariance.apply(i, u)
+        expected, unknown = float(u @ self._mean[i]), max(float(u @ c[i]), 0.0)
+        if outcome is not None:
+            comparison = comparison.with_site(expected, self.regularizer + unknown)
         noise = self.noise(comparison.variance)
-        s = noise + max(float(u @ c[i]), 0.0)
-        residual = 0.0 if outcome is None else outcome - float(u @ self._mean[i])
+        s = noise + unknown
+        residual = 0.0 if outcome is None else comparison.outcome - expected
         new = self._next(s / noise, squared_surprise(comparison, residual, s))
         new._mean, new._variance, row = conditioned(self._mean, self._variance, c, s, residual)
         new._covariance = self._covariance.downdate(row)

@@ -94,12 +94,26 @@ class Observations:
             return answers
         return None if self.answers is None or answers is None else self.answers.joined(answers)
 
-    def at_a_glance(self) -> "Observations":
-        """Return the data with the outcome that each answer suggests by itself: the same under any model."""
+    @property
+    def sited(self) -> bool:
+        """Whether outcomes and variances are sites, which depend on the model."""
+        return self.answers is not None and not self.answers.glanced
+
+    def at_a_glance(self, only: bool = False) -> "Observations":
+        """Return the data with the outcome that each answer suggests by itself: the same under any model.
+
+        Args:
+            only: Whether they are to stay so under every model.
+        """
         if self.answers is None:
             return self
         outcomes, variances = self.answers.glance()
-        return replace(self, outcomes=outcomes, variances=variances)
+        answers = replace(self.answers, glanced=only or self.answers.glanced)
+        return replace(self, outcomes=outcomes, variances=variances, answers=answers)
+
+    def closely(self) -> "Observations":
+        """Return the data no longer taken at a glance only."""
+        return self if self.answers is None else replace(self, answers=replace(self.answers, glanced=False))
 
     def less(self, origin: FloatArray) -> "Observations":
         """Return the data with something subtracted from each outcome, shape (n,)."""

@@ -37,6 +37,9 @@ STEP_SHARE = 0.3
 jumps one more is likely. Measured with a new level every 5 readings: at 8 nats too few are found; without jumps 3 are
 not paid."""
 
+TURNS = 2
+"""How often the sites of counts and shares and the fit take turns."""
+
 B = TypeVar("B", bound="LearnedBelief")
 
 
@@ -64,7 +67,21 @@ def rescaled(belief: B) -> B:
 
 
 def refit(belief: B) -> B:
-    """Fit the hyperparameters; with the jumps that were overlooked, if these explain the readings better."""
+    """Fit the hyperparameters; with the jumps that were overlooked, if these explain the readings better.
+
+    Counts and shares are looked at as Gaussian outcomes, at a glance, until it is known what explains them. Where the
+    sites agree, the slope of their evidence is that with the sites held fixed: so these and the fit take turns.
+    """
+    if not belief.data.sited:
+        return _refitted(belief)
+    new = _refitted(_on(belief, belief.data.at_a_glance(only=True)))
+    new = _on(new, new.data.closely())
+    for _ in range(TURNS):
+        new = _fitted(new, new.hyperparameters)[0]
+    return _lively(new)
+
+
+def _refitted(belief: B) -> B:
     now, jump = accounting(belief, belief.form.feedback), belief.model.jump
     best = _fitted(now, now.hyperparameters, _glance(now))
     found = overlooked(best[0].exact, now.form, best[0].hyperparameters, jump)
@@ -95,7 +112,7 @@ def _spoiled(belief: "LearnedBelief", data: Observations) -> NDArray[np.bool_]:
 
 def _step(belief: "LearnedBelief") -> float:
     """Return the typical step of the readings that are not spoiled, in duels that no jump has parted, at a glance."""
-    return typical_step(_unspoiled(belief), belief.form.law, [time for time, _ in belief.jumps])
+    return typical_step(_unspoiled(belief).at_a_glance(), belief.form.law, [time for time, _ in belief.jumps])
 
 
 def _glance(belief: "LearnedBelief") -> Hyperparameters:
@@ -140,7 +157,7 @@ def _recentered(belief: B) -> B:
     if not (own & good).any() or good[own.argmax()]:
         return belief
     shift = float(data.outcomes[(own & good).argmax()])
-    new = _on(belief, replace(data, outcomes=data.outcomes - shift * own))
+    new = _on(belief, data.less(shift * own))
     return replace(new, origins={**belief.origins, "": belief.origins[""] + shift})
 
 

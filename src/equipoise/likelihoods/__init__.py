@@ -9,7 +9,17 @@ from equipoise.likelihoods.judges import Judge, Panel, must_be_fitted
 from equipoise.likelihoods.likelihood import Answers, Likelihood, Tilt
 from equipoise.likelihoods.ordered import OrderedAnswers, choice_probability
 from equipoise.likelihoods.poisson import Poisson
-from equipoise.likelihoods.propagation import MAX_SWEEPS, Differences, Few, Many, Propagated, Sites, propagate
+from equipoise.likelihoods.propagation import (
+    FEW,
+    GROWTH,
+    MAX_SWEEPS,
+    Differences,
+    Few,
+    Many,
+    Propagated,
+    Sites,
+    propagate,
+)
 from equipoise.likelihoods.readings import ReadAnswers
 from equipoise.likelihoods.report import JudgeReport, reported
 from equipoise.likelihoods.scale import (
@@ -26,6 +36,8 @@ from equipoise.likelihoods.scale import (
 __all__ = [
     "CHECK_EVERY",
     "DEFAULT_STEPS",
+    "FEW",
+    "GROWTH",
     "MAX_SWEEPS",
     "SCALES",
     "Answers",

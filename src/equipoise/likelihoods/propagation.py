@@ -26,6 +26,12 @@ Indices = NDArray[np.intp]
 MAX_SWEEPS = 200
 """After this many sweeps the sites are taken as they are; fuzzed, none needed more than 60 from scratch."""
 
+FEW = 64
+"""Up to this many answers all sites are made consistent at each, from scratch: that costs milliseconds."""
+
+GROWTH = 1.1
+"""Beyond `FEW` answers all sites are made consistent whenever there are this many times as many."""
+
 TOLERANCE = 1e-6
 """A sweep is the last where no mean of a difference moves by more, in standard deviations of it."""
 

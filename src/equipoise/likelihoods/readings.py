@@ -20,6 +20,7 @@ class ReadAnswers:
         y: Their numbers, shape (n, k).
         sign: 1, or -1 where values are minimized, shape (n,).
         origin: What is subtracted from f, shape (n,).
+        glanced: Whether they are taken at a glance: their sites are not made consistent.
 
     Example:
         >>> from equipoise.likelihoods import Poisson
@@ -31,6 +32,7 @@ class ReadAnswers:
     y: FloatArray
     sign: FloatArray
     origin: FloatArray
+    glanced: bool = False
 
     @classmethod
     def of(cls, likelihood: Likelihood, numbers: tuple[float, ...]) -> "ReadAnswers":
@@ -41,7 +43,7 @@ class ReadAnswers:
     def joining(cls, some: "Sequence[ReadAnswers]") -> "ReadAnswers":
         """Return some, at least one, one after the other."""
         y, sign, origin = (np.concatenate([getattr(a, name) for a in some]) for name in ("y", "sign", "origin"))
-        return cls(some[0].likelihood, y, sign, origin)
+        return cls(some[0].likelihood, y, sign, origin, some[0].glanced)
 
     def __len__(self) -> int:
         return len(self.y)

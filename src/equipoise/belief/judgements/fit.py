@@ -12,10 +12,7 @@ import numpy as np
 from equipoise._typing import FloatArray
 from equipoise.belief.judgements.fitting import ANSWERED_VARIANCE, JudgedKernel
 from equipoise.belief.model import Form, Schedule
-from equipoise.likelihoods import Judge, Judgement, Sites, must_be_fitted
-
-FEW = 64
-"""Up to this many answers all sites are made consistent at each, from scratch: that costs milliseconds."""
+from equipoise.likelihoods import FEW, Judge, Judgement, Sites, must_be_fitted
 
 REFITS = Schedule()
 """When judges, and the kernel, are fitted: as a kernel is to readings."""

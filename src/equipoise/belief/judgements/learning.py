@@ -13,18 +13,15 @@ from functools import cached_property
 import numpy as np
 
 from equipoise._typing import FloatArray
-from equipoise.belief.judgements.fit import FEW, REFITS, JudgeFit
+from equipoise.belief.judgements.fit import REFITS, JudgeFit
 from equipoise.belief.judgements.fitting import KernelFit, fit_judges, thinned
 from equipoise.belief.judgements.pairing import Pairing, outcome
 from equipoise.belief.learned import LearnedBelief
 from equipoise.belief.model import Form
 from equipoise.belief.observations import Observations
 from equipoise.belief.posterior import Lazy, Posterior, Source, exact, trusted
-from equipoise.likelihoods import MAX_SWEEPS, Judgement, Panel, propagate
+from equipoise.likelihoods import FEW, GROWTH, MAX_SWEEPS, Judgement, Panel, propagate
 from equipoise.offsets import Moments
-
-GROWTH = 1.1
-"""Beyond `FEW` judgements all sites are made consistent whenever there are this many times as many."""
 
 LATER_SWEEPS = 3
 """How many sweeps that may take: most sites have been consistent before."""
