@@ -262,6 +262,19 @@ def shares(path):
     return drawn(eq.Optimizer(eq.Finite(LATTICE), likelihood=eq.likelihoods.Binomial(), log=path, rng=0), 12)
 
 
+def counts_and_judgements(path):
+    opt = eq.Optimizer(HILL, likelihood=eq.likelihoods.Poisson(), log=path, rng=0)
+    opt.add(START, 3, block="2025")
+    for _ in range(3):
+        judge(opt, 2)
+        drawn(opt, 3)
+    return opt
+
+
+def counts_in_blocks(path):
+    return drawn(eq.Optimizer(HILL, likelihood=eq.likelihoods.Poisson(), offset=eq.Blocks(4), log=path, rng=0), 9)
+
+
 def drawn(opt, readings):
     """Answer some trials under the likelihood of a study, one after the other."""
     rng = np.random.default_rng(0)
@@ -327,6 +340,7 @@ KINDS = {
         ),
         *(constrained, judged, judged_names, judged_numbers, judged_and_read, failed, corrected, expired, spoiled),
         *(audited, auditing, verified, verified_by_judges, canceled, minimized, counts, shares, folded),
+        *(counts_and_judgements, counts_in_blocks),
         *(limits_by_name, objectives),
     )
 }
