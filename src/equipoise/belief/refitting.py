@@ -38,8 +38,8 @@ jumps one more is likely. Measured with a new level every 5 readings: at 8 nats 
 not paid."""
 
 LEAST_COUNTED = 0.1
-"""Least share of the squared step of counts and shares that is not their own noise. Without that noise taken off, the
-error of f at a rate of 1 is that of a glance, and at a rate of 2 a fifth larger (8 to 16 studies of 40 and 100 counts)."""
+"""Least share of the squared step of counts and shares that is not their own noise. With that noise left in, the mean
+squared error of f after 40 counts of rate about 1 is 0.64 instead of 0.42 (16 studies in one dimension)."""
 
 B = TypeVar("B", bound="LearnedBelief")
 
