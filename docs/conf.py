@@ -81,7 +81,7 @@ FIRST = (
 """What most users type stands first on its page."""
 
 GROUPS = {
-    "The loop": ("open", "ask", "tell", "ask_pair", "run", "begin_block", "add"),
+    "The loop": ("open", "ask", "tell", "ask_pair", "ask_pairs", "run", "begin_block", "add"),
     "Mend": ("correct", "retract", "undo"),
     "Answer": ("recommend", "front", "rank", "compare", "audit", "verify", "cancel", "done"),
     "See": ("readings", "judgements", "records", "posterior", "study"),
@@ -139,7 +139,7 @@ def _grouped() -> str:
     for title, members in GROUPS.items():
         lines.append(f"   .. rubric:: {title}\n")
         for each in members:
-            kind = "autoproperty" if isinstance(vars(eq.Optimizer)[each], property) else "automethod"
+            kind = "autoproperty" if isinstance(getattr(eq.Optimizer, each), property) else "automethod"
             lines.append(f"   .. {kind}:: Optimizer.{each}\n")
     return "\n".join(lines)
 

@@ -27,10 +27,8 @@ def test_a_package_has_at_most_18_modules(package):
 
 TREES = {path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text("utf-8")) for path in SOURCE.rglob("*.py")}
 LARGE = {
-    "Ledger": 26,
-    "Optimizer": 24,
-    "Session": 25,
-    "State": 41,
+    "Session": 22,
+    "State": 24,
     "Study": 28,
 }
 """Classes with more than 20 public methods and properties, and how many each may have."""
@@ -99,7 +97,8 @@ def test_the_shell_of_a_study_reaches_through_one_object():
 
 def test_the_shell_of_a_study_is_short():
     """Its signatures and docstrings are most of it."""
-    assert len((SOURCE / "optimizer/ask_tell.py").read_text("utf-8").splitlines()) <= 610
+    assert len([name for name in dir(eq.Optimizer) if name[0] != "_"]) <= 25
+    assert len((SOURCE / "optimizer/ask_tell.py").read_text("utf-8").splitlines()) <= 450
 
 
 def test_a_judgement_goes_the_way_of_a_reading():
@@ -136,8 +135,8 @@ def the_papers_path():
 def test_the_papers_path_runs_through_few_files():
     table = the_papers_path()
     assert {"optimizer/ask_tell.py", "policies/ids.py", "reductions/two_point.py"} <= set(table)
-    assert len(table) <= 36
-    assert sum(table.values()) <= 7510
+    assert len(table) <= 33
+    assert sum(table.values()) <= 6000
 
 
 # --- what an import loads -----------------------------------------------------------------------------------------
@@ -155,7 +154,7 @@ def of_ours(modules):
 
 def test_an_import_loads_few_modules():
     assert of_ours(loaded("import equipoise")) == {"equipoise"}
-    assert len(of_ours(loaded("from equipoise import Optimizer"))) <= 163
+    assert len(of_ours(loaded("from equipoise import Optimizer"))) <= 181
 
 
 HEAVY = {"click", "jinja2", "joblib", "matplotlib", "optuna", "rich", "scipy", "starlette", "tqdm", "uvicorn"}

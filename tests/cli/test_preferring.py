@@ -139,7 +139,7 @@ def test_a_pair_that_comes_out_differently_is_named(study):
     typing(study, "a\nb\nq\n")
     opt = eq.resume(study)
     points = opt.space.candidates(np.random.default_rng(9))[:2]
-    asked = Asked(opt._session.state.trials, PairToJudge(points, 5))
+    asked = Asked(opt._session.state.ledger.trials, PairToJudge(points, 5))
     opt._session.change(lambda: opt._session.happen(asked))
     assert "Pairs: [3]." in invoke("replay", study, "--verify", code=1).stdout
 

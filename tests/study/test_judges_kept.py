@@ -44,7 +44,7 @@ def deaf(monkeypatch):
 def paired(opt):
     """A pair that costs nothing to propose."""
     first, second = np.random.default_rng(opt.judgements).random((2, 2))
-    asked = Asked(opt._session.state.trials, PairToJudge(np.array([first, second]), 5))
+    asked = Asked(opt._session.state.ledger.trials, PairToJudge(np.array([first, second]), 5))
     opt._session.change(lambda: opt._session.happen(asked))
     return opt.study.open_pairs[-1]
 

@@ -28,7 +28,7 @@ def crowded(make, duels):
     opt, rng = begun(make), np.random.default_rng(1)
     for i in range(opt._session.state.duels, opt._session.state.duels + duels):
         duel = eq.TwoPoint()(eq.Proposal.pair(*rng.random((2, len(BOX.extent)))), rng)
-        opt.study.replay(Asked(opt._session.state.trials, duel, i, f"w{i}"))
+        opt.study.replay(Asked(opt._session.state.ledger.trials, duel, i, f"w{i}"))
     return opt
 
 

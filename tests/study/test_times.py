@@ -26,7 +26,7 @@ def times(opt):
 def told(**parts):
     """Return a study to which a clock gives the times 0, 1, 2 and so on."""
     opt = eq.Optimizer(SPACE, rng=0, **parts)
-    opt._session._clock = clock()
+    opt._session.clock = clock()
     opt.tell(opt.ask(), 0.5)  # 0, 1
     opt.study.note("shift")  # 2
     first, second = opt.ask(n=2)  # 3, 4

@@ -19,7 +19,7 @@ from equipoise.answer.verification import Verification
 from equipoise.answer.wording import EVERYTHING
 from equipoise.belief import Belief, Feasibility, Posterior, StudyBelief, fair_argmax
 from equipoise.policies import candidates, optimism
-from equipoise.spaces import Domain, Restricted, readouts_of
+from equipoise.spaces import Domain, Restricted
 
 WITHIN_LIMITS = "the settings within the limits"
 """The scope of a claim of a study with `drop` or `max_step`: it knows nothing of where it may not go."""
@@ -107,7 +107,6 @@ def recommended(space: Domain, belief: StudyBelief, standing: Standing, rng: Gen
         start,
         claims,
         preferred=preferred,
-        readouts=readouts_of(space),
         forecast=forecast(overall, signs) if signs else None,
         signs=signs,
     )
@@ -115,7 +114,8 @@ def recommended(space: Domain, belief: StudyBelief, standing: Standing, rng: Gen
 
 def _against_start(belief: StudyBelief, standing: Standing, best: FloatArray, start: FloatArray) -> Difference:
     """Return how much better the best point is than the start; if people judged, how often it is chosen over it too."""
-    return replace(difference(belief, standing, best, start), chosen=preference(belief, best, start))
+    chosen = None if belief.judged is None else preference(belief, best, start)
+    return replace(difference(belief, standing, best, start), chosen=chosen)
 
 
 def _preferred(space: Domain, verified: Verification) -> tuple[tuple[Any, Share], ...]:
@@ -163,14 +163,24 @@ def _difference(belief: StudyBelief, standing: Standing, first: FloatArray, seco
 
 def _estimated(belief: StudyBelief, readings: int, first: FloatArray, second: FloatArray, value: float) -> Difference:
     """Return how much one point is better than another by all opinions, as far as is known."""
-    known = knows_enough(belief)
+    known = _given(belief) or knows_enough(belief)
     guessed = next((width for n, width in GUESS_DEVIATIONS if readings >= n), math.inf)
     width = DEVIATIONS if known else guessed if belief.judged is None else math.inf
     if math.isinf(width):
         return Difference(value, -math.inf, math.inf, "guess")
-    limits = [_credible(opinion, first, second, width) for opinion in opinions(belief)]
+    limits = [_credible(opinion, first, second, width) for opinion in _views(belief)]
     kind: Kind = "estimate" if known else "guess"
     return Difference(value, min(low for low, _ in limits), max(high for _, high in limits), kind)
+
+
+def _given(belief: StudyBelief) -> bool:
+    """Return whether nothing about the model was learned: then there is no other opinion of the data."""
+    return belief.learned is None and belief.judged is None
+
+
+def _views(belief: StudyBelief) -> tuple[Posterior, ...]:
+    """Return all that must agree before something is claimed."""
+    return (belief.posterior,) if _given(belief) else opinions(belief)
 
 
 def _credible(posterior: Posterior, first: FloatArray, second: FloatArray, width: float) -> tuple[float, float]:
@@ -230,13 +240,13 @@ def _overall(
         rivals, spread = _promising(here, leader, RIVALS), _spread(space, standing, rng)
         explored = Explored(belief, here.points[leader], rivals, spread, read)
         return calibrated(explored, standing.scope, standing.audited, rng)
-    if not knows_enough(belief):
+    if not (_given(belief) or knows_enough(belief)):
         return Claim("guess", math.inf, standing.scope), {}
     kind: Kind = "audited" if standing.audited else "estimate"
     rivals = _promising(here, leader, LISTED_RIVALS if listed else RIVALS)
     if not listed and space.points is None:
         rivals = np.concatenate((rivals, _spread(space, standing, rng)))
-    bound = regret_bound(opinions(belief), here.points[leader], rivals, rng)
+    bound = regret_bound(_views(belief), here.points[leader], rivals, rng)
     return Claim(kind, bound * (AUDIT_FACTOR if standing.audited else 1.0), standing.scope), {}
 
 

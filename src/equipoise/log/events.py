@@ -1,4 +1,4 @@
-"""What happens in a study: each kind of event changes the state in one place, `study/changes.py`.
+"""What happens in a study: each kind of event changes the state in one place, `study/changes`.
 
 event     meaning                                              JSON
 Planned   duels were planned: an audit or a verification       {"plan": number, "kind": kind, "duels": count}

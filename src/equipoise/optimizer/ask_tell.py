@@ -7,36 +7,24 @@ from concurrent.futures import Executor
 from html import escape
 from typing import Any, overload
 
-import numpy as np
-
 from equipoise import _validation as check
 from equipoise._typing import Seed
-from equipoise.answer import Difference, FrontPoint, Rank, Recommendation, as_html
+from equipoise.answer import Recommendation, as_html
 from equipoise.belief import Confidence, LearnedModel, Posterior
 from equipoise.data import Trial
 from equipoise.kernels import Kernel
 from equipoise.likelihoods import DEFAULT_STEPS, Likelihood, Pair
-from equipoise.log import MAX_PLANNED, Journal, Planned, Streams
+from equipoise.log import Journal, Streams
 from equipoise.offsets import Offset
+from equipoise.optimizer.answers import Answerable
+from equipoise.optimizer.revising import Revisable
 from equipoise.policies import Policy
 from equipoise.reductions import Reduction
 from equipoise.spaces import Domain
-from equipoise.study import (
-    PARTS,
-    Addition,
-    GivenAnswer,
-    Plan,
-    Recommender,
-    Record,
-    Session,
-    Setup,
-    State,
-    Study,
-    number_of,
-)
+from equipoise.study import PARTS, Addition, GivenAnswer, Record, Session, Setup, Study, add, begun, number_of, records
 
 
-class Optimizer:
+class Optimizer(Revisable, Answerable):
     """Optimizes what you measure, by comparing: ask, measure, tell, repeat.
 
     With a space and nothing else, the kernel, the noise and the law of the offset are learned from the readings. With
@@ -190,7 +178,7 @@ class Optimizer:
                 or open.
             trials: Only these trials or pairs; all by default.
         """
-        return self._session.look(lambda state: state.records(aside, judgements, trials))
+        return self._session.look(lambda state: records(state, aside, judgements, trials))
 
     @overload
     def ask(self, *, worker: str | None = None, context: Mapping[str, Any] | None = None) -> Trial: ...
@@ -301,7 +289,7 @@ class Optimizer:
             1
         """
         said = GivenAnswer(value, x, time, error, block, covariates, judge, missing)
-        return self._session.add([Addition(said, against, steps)])[0]
+        return add(self._session, [Addition(said, against, steps)])[0]
 
     def begin_block(self, name: str) -> None:
         """Let all that is told from now on belong to a block: a day, a batch, a shift.
@@ -312,7 +300,7 @@ class Optimizer:
         Args:
             name: The block. The present one goes on where it is that.
         """
-        self._session.request(lambda requests: requests.begin(name))
+        self._session.request(lambda requests: begun(requests, name))
 
     def ask_pair(
         self,
@@ -356,86 +344,6 @@ class Optimizer:
         """
         return [self.ask_pair(judge=judge, steps=steps, context=context) for _ in range(check.count("n", n))]
 
-    def rank(self) -> list[Rank]:
-        """Return all settings of a finite space, or those that were measured or judged, from the best to the worst."""
-        return self._session.rank()
-
-    def correct(
-        self,
-        trial: Trial | Pair | int,
-        value: Any,
-        *,
-        x: Any = None,
-        time: float | None = None,
-        error: float | None = None,
-        missing: Sequence[str] = (),
-    ) -> None:
-        """Replace a reading, or a judgement, by another: everything is as if it had been told in the first place.
-
-        Args:
-            trial: The trial or pair, or its id.
-            value: The reading, or the answer.
-            x: Where it was really measured; as told before by default.
-            time: When it was measured; as told before by default.
-            error: The reading's own standard error; as told before by default.
-            missing: The names of which there is no number.
-        """
-        i, said = number_of(trial), GivenAnswer(value, x, time, error, missing=missing)
-        self._session.request(lambda requests: requests.correct(i, said))
-
-    def retract(self, trial: Trial | Pair | int) -> None:
-        """Take back what was told of a trial or pair, as if it had not been: it is open again."""
-        i = number_of(trial)
-        self._session.request(lambda requests: requests.retract(i))
-
-    def undo(self) -> int:
-        """Take back the last step, and nothing else, and return its trial or pair; a further call takes back another.
-
-        - After `tell`, also that there is no answer, the trial or pair is open again.
-        - What `add` took in does not count any more.
-        - After `correct` the former reading or answer stands again.
-        - After `retract` what was taken back is told again: a reading that was asked for is the last one now.
-
-        Asks, notes, blocks and plans are no steps: they stay.
-
-        Raises:
-            RuntimeError: Nothing is left to take back; or a trial that was retracted is not open any more.
-
-        Example:
-            >>> import equipoise as eq
-            >>> opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), rng=0)
-            >>> opt.tell(opt.ask(), 0.5)
-            >>> opt.correct(0, 0.7)
-            >>> opt.undo(), opt.records()[0].value, opt.study.open_trials
-            (0, 0.5, ())
-            >>> opt.undo(), opt.records()[0].value, opt.study.open_trials
-            (0, None, (0,))
-        """
-        return self._session.undo()
-
-    def front(self, *, tolerance: float = 0.05, context: Mapping[str, Any] | None = None) -> list[FrontPoint]:
-        """Return the settings among which several objectives leave a choice, best in the first objective first.
-
-        They were measured, hold all limits with 95 %, and none that was measured is better in every objective: by
-        more than the tolerance with 95 %, and at all as far as is expected.
-
-        Args:
-            tolerance: A share of the range of each objective over the front; 0 asks for certainty about settings that
-                are as good as equal.
-            context: As for `recommend`.
-
-        Example:
-            >>> import equipoise as eq
-            >>> opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), objective="flux, -size", start={"q1": 0}, rng=0)
-            >>> for day in range(40):
-            ...     trial = opt.ask()
-            ...     opt.tell(trial, {"flux": trial.x["q1"] - 0.1 * day, "size": trial.x["q1"] ** 2 + 0.1 * day})
-            >>> points = opt.front()
-            >>> len(points) > 3, points[0].x["q1"] > 0.9, points[0].against_start["flux"].value > 0.8
-            (True, True, True)
-        """
-        return self._session.front(check.fraction("tolerance", tolerance), context)
-
     def recommend(
         self,
         *,
@@ -453,69 +361,6 @@ class Optimizer:
                 all settings there. By default the context asked for last; `x` names it.
         """
         return self._session.recommend(context, weights, prefer)
-
-    def compare(self, first: Any, second: Any, *, context: Mapping[str, Any] | None = None) -> Difference:
-        """Return f(first) - f(second) for two settings, free of the offset, with an interval and its ground.
-
-        Args:
-            first: One setting.
-            second: The other.
-            context: The value of each `Context` of the space, where the settings do not say it themselves.
-        """
-        space = self.space if context is None else self.space.at(context)
-        return self._session.compare((space.encode(first), space.encode(second)))
-
-    def audit(self, duels: int = 24, *, context: Mapping[str, Any] | None = None) -> Plan:
-        """Plan an audit: duels that the leader could lose, which the next asks serve.
-
-        Half of them are with points spread over the space, half with those that are most promising under a bolder
-        model. Once they are told, the recommendation is `audited`. An audit that is under way goes on.
-
-        Args:
-            duels: How many.
-            context: Where, in a space with contexts: asks at another context do not serve it, and asks that say none
-                are at this one. The context asked for last by default.
-        """
-        _duels(duels)
-        if self._session.state.limited:
-            raise RuntimeError("an audit looks everywhere, which `drop`, `max_step` and `safe` forbid: see `verify`")
-        return self._session.plan("audit", context, lambda claims, state, n: claims.auditing(state, n, duels))
-
-    def verify(
-        self,
-        duels: int = 24,
-        *,
-        runners_up: int = 2,
-        against: Iterable[Any] | None = None,
-        context: Mapping[str, Any] | None = None,
-    ) -> Plan:
-        """Plan a verification: fresh duels of the best setting with its rivals, which the next asks serve.
-
-        Once they are told, the recommendation is `verified`: by an interval of the typical difference, or of the mean
-        if readings come in steps as successes do. Whether two settings differ needs only the coin that says which of
-        the two is measured first; by how much also needs noise that is alike at both, or symmetric (docs/claims.md).
-
-        Args:
-            duels: How many.
-            runners_up: How many of the best settings elsewhere are rivals, beside the one where the study started.
-            against: Rivals of your own instead.
-            context: Where, in a space with contexts: see `audit`.
-        """
-        _duels(duels)
-        check.count("runners_up", runners_up, at_least=0)
-        given = None if against is None else list(against)
-        if given is not None and not given:
-            raise ValueError("`against` must name a setting at least, got none")
-
-        def planned(claims: Recommender, state: State, number: int) -> Planned:
-            rivals = None if given is None else np.array([claims.space.encode(x) for x in given])
-            return claims.verifying(state, number, duels, runners_up, rivals)
-
-        return self._session.plan("verify", context, planned)
-
-    def cancel(self) -> None:
-        """Do not go on with the audit or verification that is under way; what was told for it stays."""
-        self._session.cancel()
 
     def done(self, eps: float, *, audit: bool = True, context: Mapping[str, Any] | None = None) -> bool:
         """Return whether no setting is better than the recommended one by more than `eps`: the certificate.
@@ -602,8 +447,3 @@ class Optimizer:
     def _repr_html_(self) -> str:
         unknown = self._session.look(lambda state: state.latest is None) and bool(self.space.contexts)
         return f"<p>{escape(repr(self))}</p>{'' if unknown else as_html(self.recommend())}"
-
-
-def _duels(number: int) -> None:
-    if check.count("duels", number, at_least=2) > MAX_PLANNED:
-        raise ValueError(f"`duels` must be at most {MAX_PLANNED}, got {number}")

@@ -16,8 +16,6 @@ as long as nothing stands out, when to look around costs nothing (METHOD section
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.random import Generator
@@ -28,11 +26,8 @@ from equipoise.answer import shortened
 from equipoise.belief import Posterior, StudyBelief, pair_variance
 from equipoise.data import Proposal
 from equipoise.log import DESIGN, Streams
-from equipoise.policies import candidates, measured, optimism
+from equipoise.policies import measured
 from equipoise.spaces import Domain
-
-if TYPE_CHECKING:
-    from equipoise.study.gate import Checkpoint
 
 BASE_POINTS = 8
 """A start design has this many points and one for each parameter, rounded up to an even number: of 6, 8, 10 and 12 the
@@ -178,30 +173,3 @@ def _far_apart(points: FloatArray, size: int, rng: Generator) -> list[int]:
         distance = np.minimum(distance, ((points - points[chosen[-1]]) ** 2).sum(axis=1))
         chosen.append(int(distance.argmax()))
     return chosen
-
-
-def rival(posterior: Posterior, gate: "Checkpoint", leader: FloatArray, rng: Generator) -> FloatArray:
-    """Return the most promising of the other points: a judge need not compare a setting with itself."""
-    found = candidates(gate.allowed, posterior, (optimism,), rng)
-    found = found[(found != leader).any(axis=1) & gate.admits(found, [leader])]
-    if not len(found):
-        raise RuntimeError("there is nothing to compare: a single setting may be asked for")
-    belief = posterior.at(np.concatenate((leader[None], found)))
-    best: FloatArray = belief.points[1 + int(belief.optimism(0)[1:].argmax())]
-    return best
-
-
-def unordered(points: FloatArray) -> frozenset[bytes]:
-    """Return a pair without its order."""
-    return frozenset(point.tobytes() for point in points)
-
-
-def another_pair(points: FloatArray, taken: set[frozenset[bytes]], gate: "Checkpoint", rng: Generator) -> FloatArray:
-    """Return a pair that a judge has not open, shape (2, d): with the one that was to be first, if there is such."""
-    pool = gate.allowed.candidates(rng)
-    pool = np.concatenate((points[:1], pool[rng.permutation(len(pool))]))
-    for i, j in combinations(range(len(pool)), 2):
-        found = pool[[i, j]]
-        if (found[0] != found[1]).any() and unordered(found) not in taken and gate.admits(found, [found[0]]).all():
-            return found[rng.permutation(2)]
-    raise RuntimeError("there is nothing to compare: the judge has every pair of settings open")

@@ -12,11 +12,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from equipoise._typing import FloatArray
-from equipoise.data import Duel, PairToJudge, Preference, Question, Reading, SeedName, Trial
-from equipoise.likelihoods import SCALES, Judge, Judgement, JudgeReport, Pair, answered, reported
+from equipoise.data import Duel, PairToJudge, Question, Reading, SeedName, Trial
+from equipoise.likelihoods import Judgement
 
 
 @dataclass(slots=True)
@@ -119,7 +117,7 @@ class Ledger:
         self.skipped: dict[int, str] = {}
         self.added = 0  # how many of the duels the study did not ask for
         self.places: dict[str, int] = {}  # how many readings each campaign has
-        self._decode = decode
+        self.decode = decode
         self._waiting: dict[str | None, deque[Trial]] = {}
         self._pending: dict[int, Entry] = {}  # by trial of a duel, until it is told or fails
 
@@ -134,6 +132,11 @@ class Ledger:
         """The duels still open, oldest first."""
         by_number = {entry.number: entry for entry in self._pending.values() if not entry.void}
         return [by_number[number] for number in sorted(by_number)]
+
+    @property
+    def open_trials(self) -> tuple[int, ...]:
+        """The trials handed out and neither told nor failed."""
+        return tuple(sorted(self.handed))
 
     @property
     def open_pairs(self) -> list[int]:
@@ -177,7 +180,7 @@ class Ledger:
         queue = self._waiting.setdefault(worker, deque())
         for i, point in zip(ids, question.points, strict=True):
             self._pending[i] = self.of_trial[i] = entry
-            queue.append(Trial(i, self._decode(point), seed))
+            queue.append(Trial(i, self.decode(point), seed))
         self.hand_out(worker, ids[0])
 
     def add(self, entry: Entry) -> None:
@@ -200,7 +203,7 @@ class Ledger:
         queue.remove(trial)
         if point is not None:
             self.of_trial[i].moved[i] = point
-            trial = Trial(i, self._decode(point), trial.seed)
+            trial = Trial(i, self.decode(point), trial.seed)
         self.handed[i] = trial
 
     def record(self, i: int, reading: Reading, aside: bool) -> None:
@@ -254,86 +257,3 @@ class Ledger:
         if i not in self.handed:
             raise ValueError(f"`trial` must be one that was asked for and is still open, got {i}")
         return self._pending[i]
-
-    def must_be_open_pair(self, i: int) -> None:
-        """Refuse a pair that was judged or skipped."""
-        self.must_be_pair(i)
-        if i in self.skipped:
-            raise ValueError(f"`pair` must be open, got {i}, which was skipped ({self.skipped[i]})")
-        if i in self.judgements:
-            raise ValueError(f"`pair` must be open, got {i}, which was judged {self.judgements[i].answer!r}")
-
-    def must_be_pair(self, i: int) -> PairToJudge:
-        """Return a pair; refuse what is none."""
-        if i not in self.pairs:
-            raise ValueError(f"`pair` must be one that was asked for, got {i}")
-        return self.pairs[i].pair
-
-    def judgement(self, i: int, said: Preference) -> Judgement:
-        """Return what a preference teaches of a pair, or refuse it."""
-        asked = self.must_be_pair(i)
-        first, second = asked.points
-        return Judgement(first, second, answered(said.answer, asked.steps), asked.steps, said.judge)
-
-    def shown(self, i: int, asked: PairToJudge | None = None) -> Pair:
-        """Return a pair as the user knows it: one of the ledger, or one that is not asked yet."""
-        pair = self.pairs[i].pair if asked is None else asked
-        judge = self.judgements[i].judge if i in self.judgements else pair.judge
-        first, second = map(self._decode, pair.points)
-        return Pair(i, first, second, SCALES[pair.steps], judge, pair.again)
-
-    def answers(self) -> list[tuple[Pair, str | float]]:
-        """Return the pairs that were judged, in this order, and what was said of each."""
-        return [(self.shown(i), said.answer) for i, said in self.judgements.items()]
-
-    @property
-    def waiting_pairs(self) -> FloatArray:
-        """The points of the pairs that wait for an answer, shape (k, 2, d)."""
-        return np.array([self.pairs[i].pair.points for i in self.open_pairs])
-
-    def levels(self) -> dict[int, float]:
-        """Return by how many steps the first setting of each pair was preferred, if a coin has put it there.
-
-        One coin decides on a pair and on the same pair asked again in the other order: the answers to both count as
-        one, and what was said of the places alone cancels.
-        """
-        thrown = [i for i, entry in self.pairs.items() if entry.pair.again is None and not entry.added]
-        found = {i: float(self.judgements[i].level) for i in thrown if i in self.judgements}
-        for once, again in self._twice():
-            found[once] = found[once] - again.level if once in found else 0.0
-        return found
-
-    def due_again(self, judge: str, every: int, lag: int = 1) -> int | None:
-        """Return the pair that a judge is to be asked again, in the other order, if one is due.
-
-        Args:
-            judge: Who judges.
-            every: How many new pairs there are between two that are asked again; 0 for no such.
-            lag: Which: 1 for the last one that was judged, 2 for the one before.
-        """
-        asked = {i: entry.pair for i, entry in self.pairs.items() if entry.complete and not entry.added}
-        mine = {i: pair for i, pair in asked.items() if pair.judge == judge}
-        new = [i for i, pair in mine.items() if pair.again is None]
-        checks = len(mine) - len(new)
-        return new[-lag] if every and len(new) >= every * (checks + 1) else None
-
-    def reports(self, judges: tuple[Judge, ...]) -> list[JudgeReport]:
-        """Return what is known of each judge, in the order of appearance."""
-        known, said = {judge.name: judge for judge in judges}, list(self.judgements.values())
-        skipped = [self.pairs[i].pair.judge for i in self.skipped]
-        twice = [(self.judgements[i], again) for i, again in self._twice()]
-        return [
-            reported(
-                name,
-                [each for each in said if each.judge == name],
-                skipped.count(name),
-                known.get(name),
-                [both for both in twice if both[0].judge == both[1].judge == name],
-            )
-            for name in dict.fromkeys(each.judge for each in said)
-        ]
-
-    def _twice(self) -> list[tuple[int, Judgement]]:
-        """Return the pairs that were judged in both orders, and what was said the second time."""
-        repeats = [(i, entry.pair.again) for i, entry in self.pairs.items() if entry.pair.again is not None]
-        return [(j, self.judgements[i]) for i, j in repeats if i in self.judgements and j in self.judgements]

@@ -4,16 +4,22 @@ A plan is an event, and so is each duel that serves it. So a plan survives a cra
 a reading that is taken back is missing again.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from equipoise._typing import FloatArray
-from equipoise.answer import Verification
-from equipoise.log import Planned, Purpose
+from equipoise.answer import Standing, Verification
+from equipoise.log import Canceled, Planned, Purpose
 from equipoise.spaces import Domain
 from equipoise.study.ledger import Entry
+
+if TYPE_CHECKING:
+    from equipoise.study.claiming import Recommender
+    from equipoise.study.session import Session
+    from equipoise.study.state import State
 
 MOST_TRIES = 2
 """A duel of a plan that comes to nothing is replaced; no more than this many times the planned ones are begun."""
@@ -60,6 +66,29 @@ class Plan:
         return cls(planned.purpose, planned.duels, told, left, ended, planned.points)
 
 
+def progress(state: "State") -> list[Plan]:
+    """Return all plans of a study, and how far it is with each."""
+    entries = list(state.ledger.entries)
+    return [
+        Plan.of(plan, plan.number in state.canceled, [entry for entry in entries if entry.plan == plan.number])
+        for plan in state.planned
+    ]
+
+
+def with_plans(state: "State", space: Domain, found: Standing) -> Standing:
+    """Return what is known besides the belief, with what complete plans have shown in a part of the space."""
+    ledger, plans = state.ledger, progress(state)
+    done = [p for p, plan in zip(state.planned, plans, strict=True) if plan.complete and plan.concerns(space)]
+    verified = [plan for plan in done if plan.purpose == "verify"][-1:]
+    fresh = {plan.number for plan in state.planned if plan.purpose == "verify"}
+    served = [e for e in ledger.duels if e.plan is not None], [e for e in ledger.pairs.values() if e.plan in fresh]
+    return replace(
+        found,
+        audited=any(plan.purpose == "audit" for plan in done),
+        verification=verification(verified[0], *served, state.sign, found.start) if verified else None,
+    )
+
+
 def verification(
     plan: Planned, duels: Iterable[Entry], pairs: Sequence[Entry], sign: float, start: FloatArray | None
 ) -> Verification:
@@ -97,3 +126,47 @@ def _sort_in(
     for k, rival in enumerate(rivals):
         if values.keys() == {leader.tobytes(), rival.tobytes()}:
             found[k].append((last, values[leader.tobytes()] - values[rival.tobytes()]))
+
+
+def begin(
+    session: "Session",
+    purpose: Purpose,
+    context: Mapping[str, Any] | None,
+    planned: Callable[["Recommender", "State"], Planned],
+) -> Plan:
+    """Plan something, unless that is under way.
+
+    Args:
+        session: The study.
+        purpose: What for.
+        context: Where, in a space with contexts.
+        planned: Returns the event, or refuses it.
+    """
+
+    def act() -> Plan:
+        state, claims = session.state, session.claims(context)
+        plan = state.plan
+        if plan is not None and not (plan.purpose == purpose and plan.concerns(claims.space)):
+            left = f"{plan.duels - plan.told} of its {plan.duels} duels are still to be told"
+            raise RuntimeError(f"a plan to {plan.purpose} is under way: {left}; see `cancel`")
+        if plan is not None:
+            return plan
+        if not state.readings and not state.ledger.judgements:
+            raise RuntimeError(f"there is nothing to {purpose} yet: nothing was told")
+        with session.calmly():
+            event = planned(claims, state)
+        session.happen(event)
+        return progress(state)[-1]
+
+    return session.change(act)
+
+
+def cancel(session: "Session") -> None:
+    """Do not go on with the plan that is under way."""
+
+    def act() -> None:
+        if session.state.plan is None:
+            raise RuntimeError("there is no plan under way to cancel")
+        session.happen(Canceled(len(session.state.planned) - 1))
+
+    session.change(act)

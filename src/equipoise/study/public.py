@@ -9,13 +9,17 @@ from equipoise.answer import Recommendation, Reproduction
 from equipoise.belief import StudyBelief
 from equipoise.data import Duel, Trial
 from equipoise.likelihoods import DEFAULT_STEPS, JudgeReport, Pair
-from equipoise.log import FORMER_SETTINGS, Asked, Event, Set
+from equipoise.log import FORMER_SETTINGS, Asked, Event, Noted, Refitted, Set
+from equipoise.study.amending import Addition, add, expired
+from equipoise.study.changes import last_answered
+from equipoise.study.claiming import coins, history
+from equipoise.study.judged_pairs import answers, due_again, reports, shown
+from equipoise.study.limits import position
 from equipoise.study.plans import Plan
-from equipoise.study.requests import Addition
+from equipoise.study.previewing import proposed, proposed_pair, reproduced
 from equipoise.study.session import Session, number_of
 from equipoise.study.setup import Setup
-from equipoise.study.tables import Table, columns
-from equipoise.study.views import Note, Setting
+from equipoise.study.tables import Note, Setting, Table, columns, next_note, notes_of, records, settings_of
 
 
 class Study:
@@ -62,12 +66,12 @@ class Study:
     @property
     def open_trials(self) -> tuple[int, ...]:
         """The trials handed out and not yet told."""
-        return self._session.look(lambda state: state.open_trials)
+        return self._session.look(lambda state: state.ledger.open_trials)
 
     @property
     def open_pairs(self) -> tuple[Pair, ...]:
         """The pairs handed out and not yet judged, oldest first."""
-        return self._session.look(lambda state: tuple(map(state.ledger.shown, state.ledger.open_pairs)))
+        return self._session.look(lambda state: tuple(shown(state.ledger, i) for i in state.ledger.open_pairs))
 
     @property
     def plan(self) -> Plan | None:
@@ -77,7 +81,7 @@ class Study:
     @property
     def last_answered(self) -> int | None:
         """The trial or pair whose last step `undo` would take back; `None` where there is none."""
-        return self._session.look(lambda state: state.last_answered)
+        return self._session.look(lambda state: last_answered(state.done))
 
     @property
     def belief(self) -> StudyBelief:
@@ -93,13 +97,13 @@ class Study:
         Returns:
             The setting; `None` if it is not known.
         """
-        point = self._session.look(lambda state: state.position(worker))
+        point = self._session.look(lambda state: position(state.done, state.ledger, worker))
         return None if point is None else self._session.space.decode(point)
 
     @property
     def notes(self) -> list[Note]:
         """What was said of the study, in this order."""
-        return self._session.look(lambda state: state.notes)
+        return self._session.look(lambda state: notes_of(state.past, state.setup.space.decode))
 
     def note(self, topic: str, text: str = "", *, x: Any = None) -> None:
         """Write down what somebody should know of the study; nothing is learned from it.
@@ -122,12 +126,13 @@ class Study:
         if topic in FORMER_SETTINGS:
             raise ValueError(f"`topic` must not be that of a setting, see `set`, got {topic!r}")
         point = None if x is None else self._session.space.encode(x)
-        self._session.note(topic, text, point)
+        session = self._session
+        session.change(lambda: session.happen(Noted(next_note(session.state.past), topic, text, point)))
 
     @property
     def settings(self) -> list[Setting]:
         """The settings that were changed by `set`, in this order: the last one of a name holds."""
-        return self._session.look(lambda state: state.settings)
+        return self._session.look(lambda state: settings_of(state.past))
 
     def set(self, name: str, value: str, why: str = "") -> None:
         """Set the unit of a reading, or who measures a study that is served; nothing is learned from it.
@@ -149,11 +154,11 @@ class Study:
 
     def judges(self) -> list[JudgeReport]:
         """Return what is known of each judge: answers, advantage of the first place, answers alike in both orders."""
-        return self._session.follow(lambda state: state.ledger.reports(state.lessons.judgements.judges))
+        return self._session.follow(lambda state: reports(state.ledger, state.lessons.judgements.judges))
 
     def answers(self) -> list[tuple[Pair, str | float]]:
         """Return the pairs that were judged, in the order of judging, and what was said of each."""
-        return self._session.look(lambda state: state.ledger.answers())
+        return self._session.look(lambda state: answers(state.ledger))
 
     def to_frame(self, *, judgements: bool = False) -> Any:
         """Return the outcome of every trial as a pandas DataFrame; `add_frame` of another study reads it.
@@ -170,7 +175,7 @@ class Study:
             from pandas import DataFrame
         except ImportError as error:
             raise ImportError('to_frame needs pandas: pip install "equipoise[frames]"') from error
-        return DataFrame(columns(self._session.look(lambda state: state.records(judgements=judgements))))
+        return DataFrame(columns(self._session.look(lambda state: records(state, judgements=judgements))))
 
     def add_frame(
         self,
@@ -202,7 +207,7 @@ class Study:
         how |= {"outputs": self.setup.columns}
         table = Table.of(self._session.space, list(map(str, frame.columns)), rows, **how)
         found = [row for row in map(table.read, rows) if row is not None]
-        return self._session.add(map(Addition.of, found))
+        return add(self._session, map(Addition.of, found))
 
     def next_pair(
         self,
@@ -229,7 +234,7 @@ class Study:
         for pair in self.open_pairs:
             if pair.judge == judge:
                 return pair
-        due = self._session.look(lambda state: state.ledger.due_again(judge, check_every, lag))
+        due = self._session.look(lambda state: due_again(state.ledger, judge, check_every, lag))
         return self._session.ask_pair(context, judge, steps, due)
 
     def follow(self) -> None:
@@ -251,12 +256,23 @@ class Study:
             >>> opt.study.refit(), opt.study.refit()
             (True, False)
         """
-        return self._session.refit()
+        session = self._session
+        due = session.follow(lambda state: state.lessons.overdue)
+        if due is None:
+            return False
+        fit = due.made()
+
+        def taken_up() -> None:
+            if session.state.lessons.awaits(due):
+                session.happen(Refitted(due.lessons, fit))
+
+        session.change(taken_up)
+        return True
 
     def expire(self, trial: Trial | int) -> None:
         """Take back a trial whose worker is lost: the next `ask` of that worker hands it out again."""
         i, planned = number_of(trial), trial.x if isinstance(trial, Trial) else None
-        self._session.request(lambda requests: requests.expire(i, planned))
+        self._session.request(lambda requests: expired(requests, i, planned))
 
     def propose(self, *, context: Mapping[str, Any] | None = None) -> Duel:
         """Return the duel that the next `ask` would begin if no trial were waiting; nothing happens.
@@ -264,7 +280,7 @@ class Study:
         Args:
             context: The value of each `Context` of the space.
         """
-        return self._session.propose(context)
+        return proposed(self._session, context)
 
     def propose_pair(
         self,
@@ -282,7 +298,7 @@ class Study:
             again: As for `ask_pair`.
             context: As for `ask_pair`.
         """
-        return self._session.propose_pair(context, judge, steps, again)
+        return proposed_pair(self._session, context, judge, steps, again)
 
     def reproduces(self, event: Asked) -> Reproduction:
         """Return whether a duel or a pair of a log is the one that would be handed out now; nothing happens.
@@ -290,7 +306,7 @@ class Study:
         Args:
             event: The event by which it was handed out, where the study stood as this one does.
         """
-        return self._session.reproduces(event)
+        return reproduced(self._session, event)
 
     def replay(self, event: Event) -> None:
         """Let an event happen that is written elsewhere; nothing is written."""
@@ -303,7 +319,9 @@ class Study:
             readings: Numbers of readings and judgements, ascending.
             context: As for `recommend`.
         """
-        return self._session.history(set(readings), context)
+        wanted, session = set(readings), self._session
+        with session.calmly():
+            return session.look(lambda state: history(session.claims(context), state, wanted))
 
     def coin_test(self, draws: int = 9999) -> float:
         """Return the p-value of "no two settings differ": an exact test of a study, with no model at all.
@@ -315,4 +333,4 @@ class Study:
             draws: How often the coins are thrown again.
         """
         check.count("draws", draws, at_least=1)
-        return self._session.coin_test(draws)
+        return self._session.follow(lambda state: coins(state, self._session.streams, draws))

@@ -1,18 +1,16 @@
 """Requests: what may be told of a question, as an event; everything else is refused before it is written."""
 
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from equipoise import _validation as check
-from equipoise._typing import FloatArray
-from equipoise.data import Answer, PairToJudge, Preference, Reading, SeedName
-from equipoise.likelihoods import DEFAULT_STEPS, answered, known_scale
-from equipoise.log import Added, Asked, Begun, Corrected, Event, Expired, Failed, Retracted, Told
-from equipoise.offsets import Circumstances
+from equipoise.data import OF, Answer, PairToJudge, Preference, Reading, SeedName
+from equipoise.likelihoods import answered
+from equipoise.log import Failed, Told
+from equipoise.offsets import NOTHING_TOLD, Circumstances
+from equipoise.study.judged_pairs import judgement, must_be_open_pair, must_be_pair
 from equipoise.study.ledger import Entry, Ledger
 from equipoise.study.setup import Setup
 
@@ -51,15 +49,33 @@ class GivenAnswer:
         """Return it as the reading of a trial, or refuse it."""
         if self.judge is not None:
             raise ValueError(f"`judge` is for a pair: a reading has none, got {self.judge!r}")
-        first, values = setup.numbers(self.value, self.missing)
+        first, values = self._numbers(setup)
         return Reading(
             first,
             None if self.x is None else setup.space.encode(self.x),
             None if self.time is None else check.number("time", self.time),
             0.0 if self.error is None else check.standard_error("error", self.error),
-            told=Circumstances.of(self.block, None, self.covariates),
+            told=self._circumstances(),
             values=values,
         )
+
+    def _numbers(self, setup: Setup) -> tuple[float, dict[str, float]]:
+        """Return the value of a reading, and all its numbers by name if there are several; checked."""
+        outputs, value = setup.outputs, self.value
+        if outputs is not None and (isinstance(value, Mapping) or setup.columns or self.missing):
+            values = outputs.read(value, self.missing)
+            return values[outputs.first.name], values if setup.columns else {}
+        if self.missing:
+            raise ValueError(f"`missing` must name outputs, of which this study has none, got {self.missing!r}")
+        if isinstance(value, Mapping):
+            raise ValueError(f"`value` must be a number: the study has no `objective` that names one, got {value!r}")
+        found, *rest = setup.likelihood.check("value", value)
+        return found, {OF: rest[0]} if rest else {}
+
+    def _circumstances(self) -> Circumstances:
+        """Return what was told of a reading besides its value, checked."""
+        silent = self.block is None and self.covariates is None
+        return NOTHING_TOLD if silent else Circumstances.of(self.block, None, self.covariates)
 
     def preference(self, pair: PairToJudge) -> Preference:
         """Return it as the judgement of a pair, by the judge who was asked unless it names another; or refuse it."""
@@ -88,11 +104,6 @@ class Requests:
     setup: Setup
     block: str = ""
 
-    def begin(self, block: str) -> Begun | None:
-        """Return the event of a block that begins; `None` if it is the present one."""
-        check.name("block", block)
-        return None if block == self.block else Begun(block)
-
     def tell(self, i: int, said: GivenAnswer, x: Any = None, refit: bool = True) -> Told | None:
         """Return the event of an answer that is told now: a reading belongs to the present block and to its worker.
 
@@ -103,7 +114,7 @@ class Requests:
             refit: Whether a fit that is due is made; else it is deferred.
         """
         if i in self.ledger.pairs:
-            return self.telling(i, said.preference(self.ledger.must_be_pair(i)))
+            return self.telling(i, said.preference(must_be_pair(self.ledger, i)))
         if i not in self.ledger.of_trial:
             self.ledger.must_be_open(i)
         reading = said.reading(self.setup)
@@ -124,62 +135,22 @@ class Requests:
             self._must_be_as_told(i, answer)
             return None
         entry = self.ledger.must_be_open(i)
-        self._must_be_ours(i, x)
+        self.must_be_ours(i, x)
         moved = entry.moved.get(i) if answer.point is None else None
         return Told(i, answer if moved is None else replace(answer, point=moved))
-
-    def add(self, reading: Reading) -> Added:
-        """Return the event of a reading that was not asked for; of another block than the present one it is earlier."""
-        told = reading.told
-        campaign = told.block if told.block != self.block else ""
-        now = replace(told, block=told.block or self.block, campaign=campaign)
-        return Added(self.ledger.trials, len(self.ledger.duels), replace(reading, told=now))
-
-    def add_pair(self, points: FloatArray, judge: Any, steps: Any) -> Asked:
-        """Return the event of a pair that was judged elsewhere."""
-        return Asked(self.ledger.trials, PairToJudge(points, known_scale(steps), named(judge), added=True))
-
-    def tell_last(self, said: GivenAnswer) -> Told:
-        """Return the event of the answer to the pair that was taken in last."""
-        event = self.tell(self.ledger.trials - 1, said)
-        assert event is not None  # it is open
-        return event
 
     def fail(self, i: int, reason: str, x: Any = None) -> Failed | None:
         """Return the event of a failure, or of a pair that is skipped, or refuse it; `None` if that is no news."""
         if i in self.ledger.pairs:
-            self.ledger.must_be_open_pair(i)
+            must_be_open_pair(self.ledger, i)
             return Failed(i, reason)
         if i in self.ledger.failed:
             return None
         if i in self.ledger.readings:
             raise ValueError(f"`trial` must be open to fail, got {i}, which was told {self.ledger.readings[i].said!r}")
         self.ledger.must_be_open(i)
-        self._must_be_ours(i, x)
+        self.must_be_ours(i, x)
         return Failed(i, reason)
-
-    def expire(self, i: int, x: Any = None) -> Expired:
-        """Return the event of a trial that is taken back, or refuse it."""
-        self.ledger.must_be_open(i)
-        self._must_be_ours(i, x)
-        return Expired(i)
-
-    def correct(self, i: int, said: GivenAnswer) -> Corrected:
-        """Return the event of an answer that is corrected, or refuse it: what it does not say stays."""
-        before = self.must_be_answered(i)
-        if isinstance(before, Preference):
-            now = replace(said, judge=before.judge if said.judge is None else said.judge)
-            return Corrected(i, now.preference(self.ledger.must_be_pair(i)))
-        read = said.reading(self.setup)
-        given = {"point": said.x, "time": said.time, "error": said.error}
-        changes = {name: getattr(read, name) for name, value in given.items() if value is not None}
-        return Corrected(i, replace(before, value=read.value, values=read.values, **changes))
-
-    def retract(self, i: int) -> Retracted:
-        """Return the event of an answer that is taken back, or refuse it."""
-        if i not in self.ledger.failed and i not in self.ledger.skipped:
-            self.must_be_answered(i)
-        return Retracted(i)
 
     def must_be_answered(self, i: int) -> Answer:
         """Return the answer of a trial or pair; refuse one that has none."""
@@ -194,9 +165,9 @@ class Requests:
 
     def _judged_alike(self, i: int, said: Preference) -> bool:
         """Return whether a pair was judged so before; refuse what contradicts that, and a pair that is not open."""
-        now, before = self.ledger.judgement(i, said), self.ledger.judgements.get(i)
+        now, before = judgement(self.ledger, i, said), self.ledger.judgements.get(i)
         if before is None:
-            self.ledger.must_be_open_pair(i)
+            must_be_open_pair(self.ledger, i)
         elif (before.answer, before.judge) != (now.answer, now.judge):
             raise ValueError(f"`value` of pair {i} must stay {before.answer!r}, as told before: see `correct`")
         return before is not None
@@ -213,41 +184,11 @@ class Requests:
                 rule = f"`{name}` of trial {i} must stay {before!r}, as told before"
                 raise ValueError(f"{rule}, got {now!r}: see `correct`")
 
-    def _must_be_ours(self, i: int, x: Any) -> None:
+    def must_be_ours(self, i: int, x: Any) -> None:
+        """Refuse an open trial that should have been measured elsewhere: it is another optimizer's."""
         encode, ours = self.setup.space.encode, self.ledger.handed[i].x
         if x is not None and x is not ours and encode(x).tobytes() != encode(ours).tobytes():
             raise ValueError(f"`trial` must be one of this optimizer, whose trial {i} is at {ours}, got one at {x}")
-
-
-@dataclass(frozen=True, eq=False)
-class Addition:
-    """An answer that the study did not ask for, as programs give it: a reading, or a judgement of two settings.
-
-    Attributes:
-        said: The answer, and at which setting.
-        against: The second setting of a judgement.
-        steps: The scale of a judgement.
-    """
-
-    said: GivenAnswer
-    against: Any = None
-    steps: int = DEFAULT_STEPS
-
-    @classmethod
-    def of(cls, row: Mapping[str, Any]) -> "Addition":
-        """Return what the arguments of `Optimizer.add` say."""
-        said = {name: value for name, value in row.items() if name not in ("against", "steps")}
-        return cls(GivenAnswer(**said), row.get("against"), row.get("steps", DEFAULT_STEPS))
-
-    def events(self, setup: Setup) -> list[Callable[[Requests], Event]]:
-        """Return what makes the events of a reading; or of a pair, and of the answer to it."""
-        said, encode = self.said, setup.space.encode
-        if self.against is None:
-            reading = said.reading(setup)
-            return [lambda requests: requests.add(reading)]
-        judge, answer = "" if said.judge is None else said.judge, replace(said, x=None)
-        points = np.array([encode(said.x), encode(self.against)])
-        return [lambda requests: requests.add_pair(points, judge, self.steps), lambda now: now.tell_last(answer)]
 
 
 def label(block: str, entry: Entry) -> str:

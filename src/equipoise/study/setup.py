@@ -6,7 +6,7 @@ these are made from the rows. To add a part, add a row here and an argument to `
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
@@ -16,14 +16,14 @@ import numpy as np
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.belief import Confidence, LearnedModel, Posterior, StudyBelief, infer
-from equipoise.data import OF, Encoded
+from equipoise.data import Encoded
 from equipoise.kernels import Kernel
 from equipoise.likelihoods import Gaussian, Likelihood
 from equipoise.log import Codec, Header, described, restored
 from equipoise.offsets import Constant, Offset
 from equipoise.policies import Policy, Seeds
 from equipoise.reductions import Baseline, Reduction
-from equipoise.spaces import Domain, Space
+from equipoise.spaces import Domain, Readout, Space, readouts_of
 from equipoise.study.defaults import default_offset, default_policy, default_posterior
 from equipoise.study.limits import ROUNDING, Limits
 from equipoise.study.outputs import Outputs, limited, objectives, outputs_of
@@ -180,12 +180,14 @@ class Setup:
         prior: The belief before any data.
         caution: Where things stand now, and how far a proposal may go from there.
         outputs: The numbers of a trial by name, if they have names.
+        readouts: How the value of each parameter is shown, by name: its unit and its digits.
     """
 
     space: Domain
     prior: StudyBelief
     caution: Limits
     outputs: Outputs | None
+    readouts: Mapping[str, Readout]
     policy: Annotated[
         Policy,
         _object(
@@ -379,7 +381,8 @@ class Setup:
             known = parts["likelihood"]
             raise ValueError(f"`likelihood` must be Gaussian() for the theorem of {model.confidence!r}, got {known!r}")
         caution = Limits(parts["start"], parts["drop"], None if max_step is None else space.steps(max_step))
-        return cls(space, prior, caution, outputs_of(getattr(space, "parameters", {}), parts), **parts)
+        outputs = outputs_of(getattr(space, "parameters", {}), parts)
+        return cls(space, prior, caution, outputs, readouts_of(space), **parts)
 
     @property
     def learned(self) -> bool:
@@ -421,23 +424,6 @@ class Setup:
     def sign(self) -> float:
         """The sign with which values are learned."""
         return -1.0 if self.minimize else 1.0
-
-    def numbers(self, value: Any, missing: Sequence[str] = ()) -> tuple[float, dict[str, float]]:
-        """Return the value of a reading that is told, and all its numbers by name if there are several; checked.
-
-        Args:
-            value: A number, what the likelihood takes, or numbers by name.
-            missing: The outputs of which there is none.
-        """
-        if self.outputs is not None and (isinstance(value, Mapping) or self.columns or missing):
-            values = self.outputs.read(value, missing)
-            return values[self.outputs.first.name], values if self.columns else {}
-        if missing:
-            raise ValueError(f"`missing` must name outputs, of which this study has none, got {missing!r}")
-        if isinstance(value, Mapping):
-            raise ValueError(f"`value` must be a number: the study has no `objective` that names one, got {value!r}")
-        found, *rest = self.likelihood.check("value", value)
-        return found, {OF: rest[0]} if rest else {}
 
     def settings(self) -> dict[str, Any]:
         """Return all parts as JSON, for the header of a log: no default is left to a later version."""

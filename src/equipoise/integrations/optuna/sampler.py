@@ -24,6 +24,7 @@ from equipoise.log import FRONT, PROPOSE, RECOMMEND, Streams
 from equipoise.offsets import Offset
 from equipoise.policies import Policy, Seeds
 from equipoise.reductions import OnePoint, TwoPoint
+from equipoise.spaces import readouts_of
 from equipoise.study import default_offset, default_policy
 from equipoise.study.outputs import Named, compromised, limited, wanted
 from equipoise.study.outputs import front as undominated
@@ -181,7 +182,7 @@ class DuelSampler(BaseSampler):
                 share = wanted(outputs, weights, prefer)
                 points = self._front(model, translation, named) or self._front(model, translation, named, sure=False)
                 best = compromised(best, points, named, space, share)
-            return replace(best, x=translation.external(best.x))
+            return replace(best, x=translation.external(best.x), readouts=readouts_of(space))
 
     def front(self, study: Study) -> list[FrontPoint]:
         """Return the settings of several objectives that are not dominated: what `study.best_trials` is not."""

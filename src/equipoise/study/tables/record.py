@@ -1,24 +1,20 @@
-"""What a study shows: the record of each question, notes and settings, and what is known besides the belief."""
+"""What a study shows of what happened: the record of each question, notes and settings."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from equipoise._typing import FloatArray
-from equipoise.answer import Standing
-from equipoise.belief import Feasibility, StudyBelief
+from equipoise.belief import StudyBelief
 from equipoise.data import OF, PairToJudge, Reading, SeedName, as_said
 from equipoise.likelihoods import written
-from equipoise.log import Added, Asked, Failed, Handed, Planned, Retracted, Stamped, Told
-from equipoise.spaces import Domain, printable
-from equipoise.study.alerts import equal_at_end, stuck
+from equipoise.log import Added, Asked, Failed, Handed, Noted, Retracted, Set, Stamped, Told
+from equipoise.spaces import printable
 from equipoise.study.ledger import Entry, Ledger
-from equipoise.study.plans import Plan, verification
-from equipoise.study.setup import Setup
+
+if TYPE_CHECKING:
+    from equipoise.study.state import State
 
 PLACES = ("first", "second")
 """The places of a pair."""
@@ -156,111 +152,40 @@ def unit_of(settings: Sequence[Setting]) -> str:
     return "" if unit is None else printable(unit.value, "")
 
 
-RECENT_READINGS = 8
-"""How many of the last readings are looked at for one that should be confirmed."""
+def settings_of(past: Iterable[Stamped]) -> list[Setting]:
+    """Return the settings that were changed, in this order."""
+    return [Setting(s.event.name, s.event.value, s.event.why, s.at) for s in past if isinstance(s.event, Set)]
 
 
-def feasibility(ledger: Ledger, aside: frozenset[int], extent: FloatArray) -> Feasibility:
-    """Return where readings can be had; a reading that cannot be is a failure of its place."""
-    if not ledger.failed and not aside:
-        return Feasibility(extent)
-    trials = [*ledger.readings, *ledger.failed]
-    points = np.array([ledger.of_trial[i].point(i) for i in trials])
-    return Feasibility.of(extent, points, np.array([i in ledger.readings and i not in aside for i in trials]))
+def notes_of(past: Iterable[Stamped], decode: Callable[[FloatArray], Any]) -> list[Note]:
+    """Return the notes on a study, in this order."""
+    noted = [(s.event, s.at) for s in past if isinstance(s.event, Noted)]
+    return [Note(n.topic, n.text, None if n.point is None else decode(n.point), at) for n, at in noted]
 
 
-def spoiled(belief: StudyBelief) -> tuple[float, ...]:
-    """Return the times of the readings found to be spoiled: hardly anything is learned from them."""
-    return () if belief.learned is None else tuple(time for time, _ in belief.learned.blips)
-
-
-def suspect(ledger: Ledger, belief: StudyBelief, sign: float) -> FloatArray | None:
-    """Return a point whose only reading is taken for spoiled though it was a good one, so that it can be confirmed.
-
-    A discovery looks like that too: without another reading there nobody would ever know.
-    """
-    recent, times = islice(reversed(ledger.readings.items()), RECENT_READINGS), spoiled(belief)
-    doubtful = [i for i, reading in recent if reading.place in times and not reading.told.campaign]
-    if not doubtful:
-        return None
-    points = {i: ledger.of_trial[i].point(i) for i in ledger.readings}
-    values = sorted(sign * reading.outcome for reading in ledger.readings.values())
-    for i in doubtful:
-        good = sign * ledger.readings[i].outcome > values[len(values) // 2]
-        once = sum(point.tobytes() == points[i].tobytes() for point in points.values()) == 1
-        if good and once:
-            return points[i]
-    return None
-
-
-def origin(ledger: Ledger, setup: Setup, space: Domain) -> FloatArray | None:
-    """Return what settings are compared with, encoded, shape (d,): the start, or else the first one measured."""
-    ours = (i for i, reading in ledger.readings.items() if not reading.told.campaign)
-    first = next((ledger.of_trial[i].point(i) for i in ours), None)
-    start = first if setup.start is None else setup.start
-    if start is None:
-        return None
-    here: FloatArray = space.snap(start[None])[0]
-    return here
-
-
-def on_seeds(ledger: Ledger, open_too: bool = True) -> dict[SeedName, list[FloatArray]]:
-    """Return the settings that were read on each seed, in the order in which these were used.
-
-    Args:
-        ledger: All questions.
-        open_too: Whether those that are to be read count as well.
-    """
-    found: dict[SeedName, list[FloatArray]] = {}
-    for entry in ledger.duels:
-        kept = [i for i in entry.ids if i in entry.readings or (open_too and not entry.void)]
-        if entry.seed is not None and (kept or open_too):
-            found.setdefault(entry.seed, []).extend(entry.point(i) for i in kept)
-    return found
-
-
-def standing(
-    ledger: Ledger,
-    planned: Sequence[Planned],
-    plans: Sequence[Plan],
-    setup: Setup,
-    feasible: Feasibility | None,
-    space: Domain,
-) -> Standing:
-    """Return what is known of a study besides its belief."""
-    ours = [ledger.of_trial[i].point(i) for i, reading in ledger.readings.items() if not reading.told.campaign]
-    start = origin(ledger, setup, space)
-    done = [plan for plan, state in zip(planned, plans, strict=True) if state.complete and state.concerns(space)]
-    verified = [plan for plan in done if plan.purpose == "verify"][-1:]
-    fresh = {plan.number for plan in planned if plan.purpose == "verify"}
-    served = [e for e in ledger.duels if e.plan is not None], [e for e in ledger.pairs.values() if e.plan in fresh]
-    return Standing(
-        ledger.places.get("", 0),
-        feasible,
-        start,
-        theorem=not setup.offset.learns_readings,
-        enough=not stuck(equal_at_end(ledger.latest), len(ledger.readings)),
-        audited=any(plan.purpose == "audit" for plan in done),
-        verification=verification(verified[0], *served, setup.sign, start) if verified else None,
-        read=np.array(ours) if ours else None,
-    )
+def next_note(past: Sequence[Stamped]) -> int:
+    """Return the number of the next note; a former version also numbered what are settings now."""
+    return next((s.event.number + 1 for s in reversed(past) if isinstance(s.event, Noted)), 0)
 
 
 def records(
-    ledger: Ledger,
-    past: Iterable[Stamped],
-    decode: Callable[[FloatArray], Any],
-    belief: StudyBelief | None = None,
-    judgements: bool = False,
-    trials: Iterable[int] | None = None,
+    state: "State", aside: bool = True, judgements: bool = False, trials: Iterable[int] | None = None
 ) -> list[Record]:
-    """Return a record for every trial handed out, in the order of answers; then for those that have none."""
+    """Return a record for every trial handed out, in the order of answers; then for those that have none.
+
+    Args:
+        state: What happened.
+        aside: Whether to say which readings the belief learns nothing from: else it need not be made.
+        judgements: Whether to return the pairs instead.
+        trials: Only these; all by default.
+    """
+    ledger, belief = state.ledger, state.belief if aside and not judgements else None
     known = ledger.judgements if judgements else ledger.readings
-    others = ledger.pairs if judgements else (*ledger.failed, *sorted(ledger.handed))
+    others = ledger.pairs if judgements else (*ledger.failed, *ledger.open_trials)
     wanted = None if trials is None else set(trials)
-    asked, ended = _times(past)
+    asked, ended = _times(state.past)
     return [
-        replace(_record(ledger, i, decode, belief), asked=asked.get(i), ended=ended.get(i))
+        replace(_record(ledger, i, state.setup.space.decode, belief), asked=asked.get(i), ended=ended.get(i))
         for i in dict.fromkeys((*known, *others))
         if wanted is None or i in wanted
     ]
@@ -328,4 +253,5 @@ def _aside(reading: Reading, strange: bool, belief: StudyBelief | None) -> str |
         return None
     if reading.told.campaign:
         return "it contradicts the readings of now" if reading.told.campaign in belief.learned.strangers else None
-    return "it is spoiled" if reading.place in spoiled(belief) else None
+    spoiled = (time for time, _ in belief.learned.blips)
+    return "it is spoiled" if reading.place in spoiled else None

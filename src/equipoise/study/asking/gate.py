@@ -71,14 +71,14 @@ class Checkpoint:
 
     def asked(self, duel: Duel, worker: str | None, seed: SeedName | None = None) -> Asked:
         """Return the event of a new duel: its first trial is handed out."""
-        return Asked(self.state.trials, duel, self.state.duels, worker, self._plan, seed)
+        return Asked(self.state.ledger.trials, duel, self.state.duels, worker, self._plan, seed)
 
     def paired(self, points: FloatArray, steps: int, judge: str, again: int | None = None) -> Asked:
         """Return the event of a pair that is handed out to be judged; refuse an earlier one that may not be, again."""
         if again is not None and self.state.limited and not self.admits(points, [points[0]]).all():
             raise RuntimeError(f"`again` must be a pair within `drop` and `max_step`, which forbid pair {again} now")
         plan = self._plan if again is None else None
-        return Asked(self.state.trials, PairToJudge(points, steps, judge, again), plan=plan)
+        return Asked(self.state.ledger.trials, PairToJudge(points, steps, judge, again), plan=plan)
 
     def handed(self, i: int, planned: FloatArray, worker: str | None) -> Handed | None:
         """Return the event of a trial that waited; `None` if the constraint forbids it at the present context.
@@ -91,13 +91,18 @@ class Checkpoint:
         here: FloatArray = self.space.snap(planned[None])[0]
         if not self.space.valid(here[None])[0]:
             return None
-        point = here if self.admits(here[None])[0] else self._replaced(here, [], self.state.partners(i), None)
+        point = here if self.admits(here[None])[0] else self._replaced(here, [], self._partners(i), None)
         return Handed(i, worker, None if point.tobytes() == planned.tobytes() else point)
+
+    def _partners(self, i: int) -> list[FloatArray]:
+        """Return where the other readings of the duel of a trial were taken."""
+        entry = self.state.ledger.of_trial[i]
+        return [entry.point(j) for j in entry.readings if j != i]
 
     @property
     def _plan(self) -> int | None:
         """The plan that is served, if any."""
-        return None if self.state.serves(self.space) is None else len(self.state.plans) - 1
+        return None if self.state.serves(self.space) is None else len(self.state.planned) - 1
 
     def _passing(self, point: FloatArray, beside: Sequence[FloatArray], rng: Generator) -> FloatArray:
         """Return a point that may be asked for beside others: the one proposed if it may."""
@@ -167,7 +172,8 @@ def handed(state: State, worker: str | None, part: Domain | None) -> Handed | No
         part: The part of the space at the present context, to which a waiting setting is moved. `None` if nothing is
             said of the context: then it is as planned.
     """
-    for i, planned in state.waiting(worker):
+    for i in state.ledger.waiting(worker):
+        planned = state.ledger.of_trial[i].point(i)
         if part is None and state.unrestricted:
             return Handed(i, worker)
         here = state.setup.space.through(planned) if part is None else part

@@ -53,6 +53,13 @@ def last_step(past: Sequence[Event]) -> int | None:
     return None
 
 
+def last_answered(past: Sequence[Event]) -> int | None:
+    """Return the trial or pair whose last step `undo` would take back; `None` if there is none."""
+    k = last_step(past)
+    step = None if k is None else past[k]
+    return step.trial if isinstance(step, Step) else None
+
+
 def undoing(past: Sequence[Event]) -> Event | None:
     """Return the event that takes back the last step and nothing else; `None` if there is nothing to take back.
 

@@ -17,7 +17,7 @@ import numpy as np
 from equipoise._validation import NUMBER
 from equipoise.likelihoods import DEFAULT_STEPS, SCALES, answered, known_scale
 from equipoise.spaces import Choice, Context, Domain, Int, names, settings, tuned
-from equipoise.study.views import PLACES, Record
+from equipoise.study.tables.record import PLACES, Record
 
 COLUMNS = frozenset(
     {"trial", "duel", "worker", "block", "seed", "value", "of", "error", "time", "failed", "given up", "set aside"}

@@ -2,30 +2,30 @@
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
 from equipoise._typing import FloatArray
 from equipoise.answer import audit_pair
-from equipoise.belief import Posterior, StudyBelief
+from equipoise.belief import Posterior
 from equipoise.data import Comparison, Duel, Proposal, SeedName
-from equipoise.likelihoods import known_scale
-from equipoise.log import AUDIT, PAIRS, Asked, Streams
+from equipoise.log import AUDIT, Streams
 from equipoise.policies import Policy, candidates, seeded
 from equipoise.reductions import Reduction, TwoPoint
 from equipoise.spaces import Domain
+from equipoise.study.asking.gate import Checkpoint
 from equipoise.study.defaults import default_explorer, judging_policy
-from equipoise.study.exploring import Explorer, another_pair, apart, rival, sequence, unasked, unordered
-from equipoise.study.gate import Checkpoint
+from equipoise.study.exploring import Explorer, apart, sequence, unasked
 from equipoise.study.ledger import Entry
 from equipoise.study.outputs import Named, likely, proposed
 from equipoise.study.plans import Plan
-from equipoise.study.requests import named
 from equipoise.study.setup import Setup
+from equipoise.study.standing import on_seeds, suspect
 from equipoise.study.state import State
-from equipoise.study.views import on_seeds
+
+MIN_EARLIER = 6
+"""This number of readings that were not asked for is enough to fit a model to: they say what is best."""
 
 
 @dataclass(frozen=True)
@@ -89,12 +89,12 @@ class Proposer:
         state = gate.state
         plan = state.serves(self.space)
         if plan is not None:
-            return TwoPoint()(gate.admit(self._planned(state, plan, rng), rng), rng)
+            return TwoPoint()(gate.admit(self.planned(state, plan, rng), rng), rng)
         belief, proposal = state.anticipated(), None
         named = state.named(self.space, belief)
         if self.explorer is not None:
             part = likely(gate.allowed, named)
-            proposal = self.explorer(belief, state.proposed, part, state.asked, rng, state.informed)
+            proposal = self.explorer(belief, state.proposed, part, asked(state), rng, informed(state))
         if proposal is None:
             proposal = self._chosen(state, belief.posterior, gate.allowed, named, rng)
         if state.setup.start is not None and not state.proposed:
@@ -102,61 +102,21 @@ class Proposer:
         proposal = gate.admit(proposal, rng)
         return self.reduction(proposal, rng, _forecast(state, proposal))
 
-    def pair(self, gate: Checkpoint, rng: Generator) -> FloatArray:
-        """Propose two points to be judged, in the order of a coin, shape (2, d); of a plan if one is under way."""
-        state = gate.state
-        serves, belief = state.serves(self.space), state.awaiting()
-        if serves is not None:
-            proposal = self._planned(state, serves, rng)
-        else:
-            proposal = self._compared(state, belief, gate.allowed, rng)
-        if len(proposal.points) != 2:
-            raise ValueError(f"`policy` must propose pairs to be judged, got {self.policy!r}")
-        points = gate.admit(proposal, rng).points
-        if (points[0] == points[1]).all():
-            points = np.array([points[0], rival(belief.posterior, gate, points[0], rng)])
-        return points[rng.permutation(2)]
-
-    def pairing(self, state: State, part: Domain, judge: Any, steps: Any, again: int | None) -> Asked:
-        """Return the event of a pair to be judged: a new one, or an earlier one in the other order."""
-        name = named(judge)
-        if again is not None:
-            earlier = state.ledger.must_be_pair(again)
-            gate = Checkpoint.of(state, state.setup.space.through(earlier.points[1]))
-            return gate.paired(earlier.points[::-1].copy(), earlier.steps, name, again)
-        chosen, gate = known_scale(steps), Checkpoint.of(state, part)
-        rng = self.streams.at(len(state.ledger.pairs), PAIRS)
-        waiting = [state.ledger.pairs[i].pair for i in state.ledger.open_pairs]
-        points, taken = self.at(part).pair(gate, rng), {unordered(p.points) for p in waiting if p.judge == name}
-        if unordered(points) in taken:
-            points = another_pair(points, taken, gate, rng)
-        return gate.paired(points, chosen, name)
-
-    def _compared(self, state: State, belief: StudyBelief, space: Domain, rng: Generator) -> Proposal:
-        """Return what the explorer or the policy for judges wants compared; the start first, where there is one."""
-        begun, start, proposal = state.proposed + len(state.ledger.pairs), state.setup.start, None
-        if self.explorer is not None:
-            proposal = self.explorer(belief, begun, space, state.asked, rng, state.informed)
-        if proposal is None:
-            policy, posterior = self.policy if self.judging is None else self.judging, belief.posterior
-            proposal = policy(posterior.at(candidates(space, posterior, policy.scores, rng)), rng)
-        return proposal if start is None or begun else Proposal.pair(start, _other(proposal.points, start))
-
     def _started(self, start: FloatArray, proposal: Proposal, gate: Checkpoint, rng: Generator) -> Duel:
         """Return the first duel: the start against another point of a proposal, both measured; or the start alone."""
         start = self.space.snap(start[None])[0]
         if len(proposal.points) == 1:
             return self.reduction(gate.admit(Proposal.single(start), rng), rng)
-        return TwoPoint()(gate.admit(Proposal.pair(start, _other(proposal.points, start)), rng), rng)
+        return TwoPoint()(gate.admit(Proposal.pair(start, other(proposal.points, start)), rng), rng)
 
-    def _planned(self, state: State, plan: Plan, rng: Generator) -> Proposal:
+    def planned(self, state: State, plan: Plan, rng: Generator) -> Proposal:
         """Return the next pair of a plan: of an audit, or the leader to be verified and its rivals in turn."""
         begun = plan.duels - plan.left
         if plan.purpose == "verify" and plan.points is not None:
             return Proposal.pair(plan.points[0], plan.points[1 + begun % (len(plan.points) - 1)])
         feasibility = state.feasibility
-        spread = sequence(self.space, apart(self.streams).at(len(state.plans) - 1, AUDIT))
-        left = unasked(spread, state.asked)
+        spread = sequence(self.space, apart(self.streams).at(len(state.planned) - 1, AUDIT))
+        left = unasked(spread, asked(state))
         left = left[feasibility.allows(left)]
         return audit_pair(self.space, state.anticipated(), feasibility, left, begun, plan.duels, rng)
 
@@ -164,26 +124,37 @@ class Proposer:
         self, state: State, posterior: Posterior, space: Domain, named: Named | None, rng: Generator
     ) -> Proposal:
         """Let the policy choose among what may be measured; a reading to be confirmed comes first."""
-        suspect = state.suspect()
+        doubtful = suspect(state.ledger, state.belief, state.sign)
         if named is not None:
             return proposed(self.policy, posterior, space, named, rng)
         proposal = self.policy(posterior.at(candidates(space, posterior, self.policy.scores, rng)), rng)
-        if suspect is not None and len(proposal.points) == 2 and bool(space.valid(suspect[None])[0]):
-            return Proposal.pair(proposal.points[0], suspect)
+        if doubtful is not None and len(proposal.points) == 2 and bool(space.valid(doubtful[None])[0]):
+            return Proposal.pair(proposal.points[0], doubtful)
         return proposal
 
 
 def _teaching(state: State, seed: SeedName, duel: Duel) -> tuple[Comparison, ...]:
     """Return what a duel on a seed would teach, outcomes left at zero."""
-    ids = tuple(range(state.trials, state.trials + len(duel.points)))
-    return state._awaited(Entry(state.duels, duel, ids, seed=seed), state.readings + 1)
+    ids = tuple(range(state.ledger.trials, state.ledger.trials + len(duel.points)))
+    return state.awaited(Entry(state.duels, duel, ids, seed=seed), state.readings + 1)
 
 
-def _other(points: FloatArray, point: FloatArray) -> FloatArray:
+def other(points: FloatArray, point: FloatArray) -> FloatArray:
     """Return the first of some points that is another one than a given point; that one where there is none."""
     others = points[(points != point).any(axis=1)]
     other: FloatArray = others[0] if len(others) else point
     return other
+
+
+def asked(state: State) -> FloatArray:
+    """Return the points that were asked for, shape (n, d)."""
+    found = [entry.question.points for entry in state.ledger.entries]
+    return np.concatenate(found) if found else np.empty((0, state.setup.space.dimension))
+
+
+def informed(state: State) -> bool:
+    """Return whether earlier readings say what is best."""
+    return state.ledger.added >= MIN_EARLIER
 
 
 def _forecast(state: State, proposal: Proposal) -> float:

@@ -1,0 +1,118 @@
+"""What a study answers besides its recommendation: differences, the ranking, the front; and plans that check it."""
+
+from abc import ABC
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from equipoise import _validation as check
+from equipoise.answer import Difference, FrontPoint, Rank
+from equipoise.log import MAX_PLANNED, Planned
+from equipoise.spaces import Domain
+from equipoise.study import Plan, Recommender, Session, State, auditing, begin, cancel, front_of, verifying
+
+
+class Answerable(ABC):
+    """A study that can be asked which settings are better, and can be made to check what it claims.
+
+    Attributes:
+        space: Where points lie.
+    """
+
+    space: Domain
+    _session: Session
+
+    def rank(self) -> list[Rank]:
+        """Return all settings of a finite space, or those that were measured or judged, from the best to the worst."""
+        return self._session.follow(self._session.recommender.rank)
+
+    def front(self, *, tolerance: float = 0.05, context: Mapping[str, Any] | None = None) -> list[FrontPoint]:
+        """Return the settings among which several objectives leave a choice, best in the first objective first.
+
+        They were measured, hold all limits with 95 %, and none that was measured is better in every objective: by
+        more than the tolerance with 95 %, and at all as far as is expected.
+
+        Args:
+            tolerance: A share of the range of each objective over the front; 0 asks for certainty about settings that
+                are as good as equal.
+            context: As for `recommend`.
+
+        Example:
+            >>> import equipoise as eq
+            >>> opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), objective="flux, -size", start={"q1": 0}, rng=0)
+            >>> for day in range(40):
+            ...     trial = opt.ask()
+            ...     opt.tell(trial, {"flux": trial.x["q1"] - 0.1 * day, "size": trial.x["q1"] ** 2 + 0.1 * day})
+            >>> points = opt.front()
+            >>> len(points) > 3, points[0].x["q1"] > 0.9, points[0].against_start["flux"].value > 0.8
+            (True, True, True)
+        """
+        tolerance = check.fraction("tolerance", tolerance)
+        return self._session.claim(context, lambda claims, state: front_of(claims, state, tolerance))
+
+    def compare(self, first: Any, second: Any, *, context: Mapping[str, Any] | None = None) -> Difference:
+        """Return f(first) - f(second) for two settings, free of the offset, with an interval and its ground.
+
+        Args:
+            first: One setting.
+            second: The other.
+            context: The value of each `Context` of the space, where the settings do not say it themselves.
+        """
+        space = self.space if context is None else self.space.at(context)
+        return self._session.compare((space.encode(first), space.encode(second)))
+
+    def audit(self, duels: int = 24, *, context: Mapping[str, Any] | None = None) -> Plan:
+        """Plan an audit: duels that the leader could lose, which the next asks serve.
+
+        Half of them are with points spread over the space, half with those that are most promising under a bolder
+        model. Once they are told, the recommendation is `audited`. An audit that is under way goes on.
+
+        Args:
+            duels: How many.
+            context: Where, in a space with contexts: asks at another context do not serve it, and asks that say none
+                are at this one. The context asked for last by default.
+        """
+        _duels(duels)
+        return begin(self._session, "audit", context, lambda claims, state: auditing(claims, state, duels))
+
+    def verify(
+        self,
+        duels: int = 24,
+        *,
+        runners_up: int = 2,
+        against: Iterable[Any] | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> Plan:
+        """Plan a verification: fresh duels of the best setting with its rivals, which the next asks serve.
+
+        Once they are told, the recommendation is `verified`: by an interval of the typical difference, or of the mean
+        if readings come in steps as successes do. Whether two settings differ needs only the coin that says which of
+        the two is measured first; by how much also needs noise that is alike at both, or symmetric (docs/claims.md).
+
+        Args:
+            duels: How many.
+            runners_up: How many of the best settings elsewhere are rivals, beside the one where the study started.
+            against: Rivals of your own instead.
+            context: Where, in a space with contexts: see `audit`.
+        """
+        _duels(duels)
+        check.count("runners_up", runners_up, at_least=0)
+        given = None if against is None else list(against)
+        if given is not None and not given:
+            raise ValueError("`against` must name a setting at least, got none")
+
+        def planned(claims: Recommender, state: State) -> Planned:
+            rivals = None if given is None else np.array([claims.space.encode(x) for x in given])
+            return verifying(claims, state, duels, runners_up, rivals)
+
+        return begin(self._session, "verify", context, planned)
+
+    def cancel(self) -> None:
+        """Do not go on with the audit or verification that is under way; what was told for it stays."""
+        cancel(self._session)
+
+
+def _duels(number: int) -> None:
+    if check.count("duels", number, at_least=2) > MAX_PLANNED:
+        raise ValueError(f"`duels` must be at most {MAX_PLANNED}, got {number}")

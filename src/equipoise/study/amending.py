@@ -1,0 +1,162 @@
+"""What is done to a study besides asking and telling: answers added, corrected, taken back; the last step undone."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from equipoise import _validation as check
+from equipoise._typing import FloatArray
+from equipoise.data import PairToJudge, Preference, Reading
+from equipoise.likelihoods import DEFAULT_STEPS, known_scale
+from equipoise.log import Added, Asked, Begun, Corrected, Event, Expired, Retracted, Stamped, Told
+from equipoise.study.changes import last_answered, undoing
+from equipoise.study.judged_pairs import must_be_pair
+from equipoise.study.requests import GivenAnswer, Requests, named
+from equipoise.study.setup import Setup
+
+if TYPE_CHECKING:
+    from equipoise.study.session import Session
+
+Maker = Callable[[Requests], Event]
+"""Returns an event, given the questions before it, or refuses it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Addition:
+    """An answer that the study did not ask for, as programs give it: a reading, or a judgement of two settings.
+
+    Attributes:
+        said: The answer, and at which setting.
+        against: The second setting of a judgement.
+        steps: The scale of a judgement.
+    """
+
+    said: GivenAnswer
+    against: Any = None
+    steps: int = DEFAULT_STEPS
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> "Addition":
+        """Return what the arguments of `Optimizer.add` say."""
+        said = {name: value for name, value in row.items() if name not in ("against", "steps")}
+        return cls(GivenAnswer(**said), row.get("against"), row.get("steps", DEFAULT_STEPS))
+
+    def events(self, setup: Setup) -> list[Maker]:
+        """Return what makes the events of a reading; or of a pair, and of the answer to it."""
+        said, encode = self.said, setup.space.encode
+        if self.against is None:
+            reading = said.reading(setup)
+            return [lambda requests: _earlier(requests, reading)]
+        judge, answer = "" if said.judge is None else said.judge, replace(said, x=None)
+        points = np.array([encode(said.x), encode(self.against)])
+        return [lambda requests: _judged(requests, points, judge, self.steps), lambda now: _last_told(now, answer)]
+
+
+def add(session: "Session", additions: Iterable[Addition]) -> list[int]:
+    """Take in answers that the study did not ask for, all or none; return their numbers."""
+    makers = [maker for addition in additions for maker in addition.events(session.state.setup)]
+    if len(makers) == 1:  # it need not be tried on a copy
+        return [session.change(lambda: _happened(session, makers[0]))]
+    done = session.change(lambda: _happen_all(session, makers))
+    return [event.trial for event in done if isinstance(event, Added | Told)]
+
+
+def _happened(session: "Session", maker: Maker) -> int:
+    event = maker(session.state.requests)
+    session.happen(event)
+    assert isinstance(event, Added)  # a pair has two events
+    return event.trial
+
+
+def _happen_all(session: "Session", makers: Iterable[Maker]) -> list[Event]:
+    """Let several events happen, all of them or none; return each."""
+    state, done, notes = session.state.copied(), [], []
+    for make in makers:
+        event = make(state.requests)
+        change, at = state.prepare(event), session.clock()
+        change.make(at)
+        done.append(Stamped(event if change.event is None else change.event, at))
+        notes.append(change.alert)
+    if session.turns.journal is not None and done:
+        session.turns.journal.write(*done)
+    session.state = state
+    for note in notes:
+        session.turns.notice(note)
+    return [stamped.event for stamped in done]
+
+
+def undo(session: "Session") -> int:
+    """Take back the last step, and return its trial."""
+
+    def act() -> int:
+        done = session.state.done
+        last, event = last_answered(done), undoing(done)
+        if last is None or event is None:
+            raise RuntimeError("there is nothing to undo: nothing was told yet")
+        try:
+            session.happen(event)
+        except ValueError as error:
+            raise RuntimeError(f"the last step, of trial {last}, cannot be undone any more: {error}") from error
+        return last
+
+    return session.change(act)
+
+
+def begun(requests: Requests, block: str) -> Begun | None:
+    """Return the event of a block that begins; `None` if it is the present one."""
+    check.name("block", block)
+    return None if block == requests.block else Begun(block)
+
+
+def corrected(requests: Requests, i: int, said: GivenAnswer) -> Corrected:
+    """Return the event of an answer that is corrected, or refuse it: what it does not say stays."""
+    before = requests.must_be_answered(i)
+    if isinstance(before, Preference):
+        now = replace(said, judge=before.judge if said.judge is None else said.judge)
+        return Corrected(i, now.preference(must_be_pair(requests.ledger, i)))
+    read = said.reading(requests.setup)
+    given = {"point": said.x, "time": said.time, "error": said.error}
+    changes = {name: getattr(read, name) for name, value in given.items() if value is not None}
+    return Corrected(i, replace(before, value=read.value, values=read.values, **changes))
+
+
+def retracted(requests: Requests, i: int) -> Retracted:
+    """Return the event of an answer that is taken back, or refuse it."""
+    if i not in requests.ledger.failed and i not in requests.ledger.skipped:
+        requests.must_be_answered(i)
+    return Retracted(i)
+
+
+def expired(requests: Requests, i: int, x: Any = None) -> Expired:
+    """Return the event of a trial that is taken back, or refuse it.
+
+    Args:
+        requests: Those of the study.
+        i: The trial.
+        x: Where the caller believes that it should have been measured.
+    """
+    requests.ledger.must_be_open(i)
+    requests.must_be_ours(i, x)
+    return Expired(i)
+
+
+def _earlier(requests: Requests, reading: Reading) -> Added:
+    """Return the event of a reading that was not asked for; of another block than the present one it is earlier."""
+    told = reading.told
+    campaign = told.block if told.block != requests.block else ""
+    now = replace(told, block=told.block or requests.block, campaign=campaign)
+    return Added(requests.ledger.trials, len(requests.ledger.duels), replace(reading, told=now))
+
+
+def _judged(requests: Requests, points: FloatArray, judge: Any, steps: Any) -> Asked:
+    """Return the event of a pair that was judged elsewhere."""
+    return Asked(requests.ledger.trials, PairToJudge(points, known_scale(steps), named(judge), added=True))
+
+
+def _last_told(requests: Requests, said: GivenAnswer) -> Told:
+    """Return the event of the answer to the pair that was taken in last."""
+    event = requests.tell(requests.ledger.trials - 1, said)
+    assert event is not None  # it is open
+    return event

@@ -1,0 +1,6 @@
+"""What is asked next: a proposal, the gate that lets it pass, and the pairs that people judge."""
+
+from equipoise.study.asking.gate import Checkpoint as Checkpoint
+from equipoise.study.asking.gate import handed as handed
+from equipoise.study.asking.matching import matched as matched
+from equipoise.study.asking.proposing import Proposer as Proposer

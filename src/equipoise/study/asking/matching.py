@@ -1,0 +1,97 @@
+"""Which pair of settings a judge is asked about next."""
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from equipoise._typing import FloatArray
+from equipoise.belief import Posterior, StudyBelief
+from equipoise.data import Proposal
+from equipoise.likelihoods import known_scale
+from equipoise.log import PAIRS, Asked
+from equipoise.policies import candidates, optimism
+from equipoise.spaces import Domain
+from equipoise.study.asking.gate import Checkpoint
+from equipoise.study.asking.proposing import Proposer, asked, informed, other
+from equipoise.study.judged_pairs import must_be_pair
+from equipoise.study.requests import named
+from equipoise.study.state import State
+
+
+def matched(by: Proposer, state: State, part: Domain, judge: Any, steps: Any, again: int | None) -> Asked:
+    """Return the event of a pair to be judged: a new one, or an earlier one in the other order.
+
+    Args:
+        by: Proposes.
+        state: What happened.
+        part: The part of the space where both settings lie.
+        judge: Who is asked.
+        steps: The scale of the answers.
+        again: The earlier pair, by its trial.
+    """
+    name = named(judge)
+    if again is not None:
+        earlier = must_be_pair(state.ledger, again)
+        gate = Checkpoint.of(state, state.setup.space.through(earlier.points[1]))
+        return gate.paired(earlier.points[::-1].copy(), earlier.steps, name, again)
+    chosen, gate = known_scale(steps), Checkpoint.of(state, part)
+    rng = by.streams.at(len(state.ledger.pairs), PAIRS)
+    waiting = [state.ledger.pairs[i].pair for i in state.ledger.open_pairs]
+    points, taken = _points(by.at(part), gate, rng), {_unordered(p.points) for p in waiting if p.judge == name}
+    if _unordered(points) in taken:
+        points = _another_pair(points, taken, gate, rng)
+    return gate.paired(points, chosen, name)
+
+
+def _points(by: Proposer, gate: Checkpoint, rng: Generator) -> FloatArray:
+    """Propose two points to be judged, in the order of a coin, shape (2, d); of a plan if one is under way."""
+    state = gate.state
+    serves, belief = state.serves(by.space), state.awaiting()
+    allowed = gate.allowed
+    proposal = by.planned(state, serves, rng) if serves else _compared(by, state, belief, allowed, rng)
+    if len(proposal.points) != 2:
+        raise ValueError(f"`policy` must propose pairs to be judged, got {by.policy!r}")
+    points = gate.admit(proposal, rng).points
+    if (points[0] == points[1]).all():
+        points = np.array([points[0], _rival(belief.posterior, gate, points[0], rng)])
+    return points[rng.permutation(2)]
+
+
+def _compared(by: Proposer, state: State, belief: StudyBelief, space: Domain, rng: Generator) -> Proposal:
+    """Return what the explorer or the policy for judges wants compared; the start first, if there is one."""
+    begun, start, proposal = state.proposed + len(state.ledger.pairs), state.setup.start, None
+    if by.explorer is not None:
+        proposal = by.explorer(belief, begun, space, asked(state), rng, informed(state))
+    if proposal is None:
+        policy, posterior = by.policy if by.judging is None else by.judging, belief.posterior
+        proposal = policy(posterior.at(candidates(space, posterior, policy.scores, rng)), rng)
+    return proposal if start is None or begun else Proposal.pair(start, other(proposal.points, start))
+
+
+def _rival(posterior: Posterior, gate: Checkpoint, leader: FloatArray, rng: Generator) -> FloatArray:
+    """Return the most promising of the other points: a judge need not compare a setting with itself."""
+    found = candidates(gate.allowed, posterior, (optimism,), rng)
+    found = found[(found != leader).any(axis=1) & gate.admits(found, [leader])]
+    if not len(found):
+        raise RuntimeError("there is nothing to compare: a single setting may be asked for")
+    belief = posterior.at(np.concatenate((leader[None], found)))
+    best: FloatArray = belief.points[1 + int(belief.optimism(0)[1:].argmax())]
+    return best
+
+
+def _unordered(points: FloatArray) -> frozenset[bytes]:
+    """Return a pair without its order."""
+    return frozenset(point.tobytes() for point in points)
+
+
+def _another_pair(points: FloatArray, taken: set[frozenset[bytes]], gate: Checkpoint, rng: Generator) -> FloatArray:
+    """Return a pair that a judge has not open, shape (2, d): with the one that was to be first, if there is such."""
+    pool = gate.allowed.candidates(rng)
+    pool = np.concatenate((points[:1], pool[rng.permutation(len(pool))]))
+    for i, j in combinations(range(len(pool)), 2):
+        found = pool[[i, j]]
+        if (found[0] != found[1]).any() and _unordered(found) not in taken and gate.admits(found, [found[0]]).all():
+            return found[rng.permutation(2)]
+    raise RuntimeError("there is nothing to compare: the judge has every pair of settings open")

@@ -1,0 +1,7 @@
+"""How each kind of event changes a state: prepared first, then made. What can fail fails while it is prepared."""
+
+from equipoise.study.changes.change import Change as Change
+from equipoise.study.changes.change import Preparation as Preparation
+from equipoise.study.changes.edits import last_answered as last_answered
+from equipoise.study.changes.edits import undoing as undoing
+from equipoise.study.changes.trials import prepared as prepared

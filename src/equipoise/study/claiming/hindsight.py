@@ -1,0 +1,69 @@
+"""What a study would have said before, and whether coins alone explain what was told: each replays the study."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from equipoise.answer import Recommendation, coin_test
+from equipoise.data import Duel, Question
+from equipoise.log import COINS, Asked, Streams, Told
+from equipoise.study.claiming.recommender import Recommender
+from equipoise.study.judged_pairs import levels
+from equipoise.study.state import State
+
+
+def history(claims: Recommender, state: State, wanted: set[int]) -> list[Recommendation]:
+    """Return what was recommended after each number of readings and judgements that is wanted."""
+    past = zip(range(max(wanted, default=-1) + 1), _after_answers(state), strict=False)
+    return [claims.recommend(then, n) for n, then in past if n in wanted]
+
+
+def _after_answers(state: State) -> Iterator[State]:
+    """Yield a state as it was before any reading or judgement, then after each: one object, which changes on."""
+    yield state.fresh()
+    for past, event in state.replay():
+        if isinstance(event, Told):
+            past.apply(event)
+            yield past
+
+
+def coins(state: State, streams: Streams, draws: int) -> float:
+    """Return how likely coins alone explain that what was expected to win did: of all duels of two and all pairs.
+
+    The size of what was read or said is no matter of the coins: readings and answers count for as much each, in the
+    median.
+    """
+    read, said = _expected(state)
+    sizes = [np.array(wins) / (np.median(np.abs(wins)) or 1.0) for wins in (read, said) if wins]
+    return coin_test(np.concatenate([np.empty(0), *sizes]), streams.at(0, COINS), draws)
+
+
+def _expected(state: State) -> tuple[list[float], list[float]]:
+    """Return by how much what was expected to win did: of each complete duel of two readings, of each pair judged.
+
+    What is expected must be known before the coin is thrown: it is what was believed when the duel was begun.
+    """
+    differences, preferred = _differences(state), levels(state.ledger)
+    read, said = [], []
+    for past, event in state.replay():
+        informed = past.readings or past.ledger.judgements
+        if not isinstance(event, Asked) or not informed:
+            continue
+        if isinstance(event.question, Duel) and event.number in differences:
+            read.append(differences[event.number] * _expects(past, event.question))
+        elif event.trial in preferred:
+            said.append(preferred[event.trial] * _expects(past, event.question))
+    return [win for win in read if win], [win for win in said if win]
+
+
+def _differences(state: State) -> dict[int, float]:
+    """Return the first reading less the second of every complete duel of two, by number, as values are learned."""
+    pairs = [entry for entry in state.ledger.duels if len(entry.ids) == 2 and entry.complete]
+    values = {entry.number: [entry.readings[i].outcome for i in entry.ids] for entry in pairs}
+    return {number: state.sign * (first - second) for number, (first, second) in values.items()}
+
+
+def _expects(state: State, question: Question) -> float:
+    """Return 1 where the first of two points is expected to win, else -1."""
+    mean = state.belief.posterior.mean(question.points)
+    return 1.0 if mean[0] >= mean[1] else -1.0

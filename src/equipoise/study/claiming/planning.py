@@ -1,0 +1,52 @@
+"""What an audit and a verification plan to ask."""
+
+import numpy as np
+
+from equipoise import _linalg
+from equipoise._typing import FloatArray
+from equipoise.answer import finalists
+from equipoise.log import Planned
+from equipoise.study.asking import Checkpoint
+from equipoise.study.claiming.recommender import Recommender
+from equipoise.study.standing import on_seeds, standing
+from equipoise.study.state import State
+
+
+def auditing(claims: Recommender, state: State, duels: int) -> Planned:
+    """Return the event of an audit; in a part of the space it says by the leader which part that is."""
+    if state.limited:
+        raise RuntimeError("an audit looks everywhere, which `drop`, `max_step` and `safe` forbid: see `verify`")
+    number = len(state.planned)
+    if claims.space is state.setup.space:
+        return Planned(number, "audit", duels)
+    best = claims.space.encode(claims.recommend(state, state.readings).x)
+    return Planned(number, "audit", duels, best[None])
+
+
+def verifying(claims: Recommender, state: State, duels: int, runners_up: int, against: FloatArray | None) -> Planned:
+    """Return the event of a verification of what is recommended now, or refuse it.
+
+    Args:
+        claims: In which part of the space.
+        state: The state.
+        duels: How many fresh duels there are to be.
+        runners_up: How many of the best other points are rivals, beside the start.
+        against: Rivals that are given, encoded, shape (k, d), instead.
+    """
+    space = claims.space
+    if state.setup.caution.max_step is not None:
+        raise RuntimeError("a verification goes to and fro between settings, which `max_step` forbids")
+    best = space.encode(claims.recommend(state, state.readings).x)
+    if against is None:
+        allowed, posterior = Checkpoint.of(state, space).allowed, state.belief.posterior
+        points = finalists(allowed, posterior, best, standing(state, space).start, runners_up)
+    else:
+        points = against[_linalg.firsts(against)]
+        points = np.concatenate((best[None], points[(points != best).any(axis=1)]))
+    seeds, read = state.setup.seeds, len(on_seeds(state.ledger))
+    if seeds is not None and seeds.values is not None and duels > len(seeds.values) - read:
+        left = f"the {len(seeds.values) - read} seeds that were never read"
+        raise ValueError(f"`duels` must be at most {left}, for the same seed gives the same number, got {duels}")
+    if len(points) < 2:
+        raise RuntimeError("there is nothing yet to verify the best setting against: measure more, or say `against`")
+    return Planned(len(state.planned), "verify", duels, points)

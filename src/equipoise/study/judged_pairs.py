@@ -1,0 +1,101 @@
+"""Pairs that people judge: what was said of each, by whom, and which is to be asked again."""
+
+import numpy as np
+
+from equipoise._typing import FloatArray
+from equipoise.data import PairToJudge, Preference
+from equipoise.likelihoods import SCALES, Judge, Judgement, JudgeReport, Pair, answered, reported
+from equipoise.study.ledger import Ledger
+
+
+def must_be_pair(ledger: Ledger, i: int) -> PairToJudge:
+    """Return a pair; refuse what is none."""
+    if i not in ledger.pairs:
+        raise ValueError(f"`pair` must be one that was asked for, got {i}")
+    return ledger.pairs[i].pair
+
+
+def must_be_open_pair(ledger: Ledger, i: int) -> None:
+    """Refuse a pair that was judged or skipped."""
+    must_be_pair(ledger, i)
+    if i in ledger.skipped:
+        raise ValueError(f"`pair` must be open, got {i}, which was skipped ({ledger.skipped[i]})")
+    if i in ledger.judgements:
+        raise ValueError(f"`pair` must be open, got {i}, which was judged {ledger.judgements[i].answer!r}")
+
+
+def judgement(ledger: Ledger, i: int, said: Preference) -> Judgement:
+    """Return what a preference teaches of a pair, or refuse it."""
+    asked = must_be_pair(ledger, i)
+    first, second = asked.points
+    return Judgement(first, second, answered(said.answer, asked.steps), asked.steps, said.judge)
+
+
+def shown(ledger: Ledger, i: int, asked: PairToJudge | None = None) -> Pair:
+    """Return a pair as the user knows it: one of the ledger, or one that is not asked yet."""
+    pair = ledger.pairs[i].pair if asked is None else asked
+    judge = ledger.judgements[i].judge if i in ledger.judgements else pair.judge
+    first, second = map(ledger.decode, pair.points)
+    return Pair(i, first, second, SCALES[pair.steps], judge, pair.again)
+
+
+def answers(ledger: Ledger) -> list[tuple[Pair, str | float]]:
+    """Return the pairs that were judged, in this order, and what was said of each."""
+    return [(shown(ledger, i), said.answer) for i, said in ledger.judgements.items()]
+
+
+def waiting(ledger: Ledger) -> FloatArray:
+    """Return the points of the pairs that wait for an answer, shape (k, 2, d)."""
+    return np.array([ledger.pairs[i].pair.points for i in ledger.open_pairs])
+
+
+def levels(ledger: Ledger) -> dict[int, float]:
+    """Return by how many steps the first setting of each pair was preferred, if a coin has put it there.
+
+    One coin decides on a pair and on the same pair asked again in the other order: the answers to both count as one,
+    and what was said of the places alone cancels.
+    """
+    thrown = [i for i, entry in ledger.pairs.items() if entry.pair.again is None and not entry.added]
+    found = {i: float(ledger.judgements[i].level) for i in thrown if i in ledger.judgements}
+    for once, again in _twice(ledger):
+        found[once] = found[once] - again.level if once in found else 0.0
+    return found
+
+
+def due_again(ledger: Ledger, judge: str, every: int, lag: int = 1) -> int | None:
+    """Return the pair that a judge is to be asked again, in the other order, if one is due.
+
+    Args:
+        ledger: All questions.
+        judge: Who judges.
+        every: How many new pairs there are between two that are asked again; 0 for no such.
+        lag: Which: 1 for the last one that was judged, 2 for the one before.
+    """
+    asked = {i: entry.pair for i, entry in ledger.pairs.items() if entry.complete and not entry.added}
+    mine = {i: pair for i, pair in asked.items() if pair.judge == judge}
+    new = [i for i, pair in mine.items() if pair.again is None]
+    checks = len(mine) - len(new)
+    return new[-lag] if every and len(new) >= every * (checks + 1) else None
+
+
+def reports(ledger: Ledger, judges: tuple[Judge, ...]) -> list[JudgeReport]:
+    """Return what is known of each judge, in the order of appearance."""
+    known, said = {judge.name: judge for judge in judges}, list(ledger.judgements.values())
+    skipped = [ledger.pairs[i].pair.judge for i in ledger.skipped]
+    twice = [(ledger.judgements[i], again) for i, again in _twice(ledger)]
+    return [
+        reported(
+            name,
+            [each for each in said if each.judge == name],
+            skipped.count(name),
+            known.get(name),
+            [both for both in twice if both[0].judge == both[1].judge == name],
+        )
+        for name in dict.fromkeys(each.judge for each in said)
+    ]
+
+
+def _twice(ledger: Ledger) -> list[tuple[int, Judgement]]:
+    """Return the pairs that were judged in both orders, and what was said the second time."""
+    repeats = [(i, entry.pair.again) for i, entry in ledger.pairs.items() if entry.pair.again is not None]
+    return [(j, ledger.judgements[i]) for i, j in repeats if i in ledger.judgements and j in ledger.judgements]

@@ -1,0 +1,54 @@
+"""What a study would ask next: nothing happens."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from equipoise.answer import Reproduction, reproduction, reproduction_of_points
+from equipoise.data import Duel, PairToJudge
+from equipoise.likelihoods import Pair
+from equipoise.log import Asked
+from equipoise.spaces import Domain
+from equipoise.study.asking import Checkpoint, matched
+from equipoise.study.judged_pairs import shown
+from equipoise.study.session import Session
+from equipoise.study.state import State
+
+
+def proposed(session: Session, context: Mapping[str, Any] | None) -> Duel:
+    """Return the duel that is proposed next."""
+    return session.look(lambda state: _duel(session, state, session.present(context)))
+
+
+def proposed_pair(
+    session: Session, context: Mapping[str, Any] | None, judge: str, steps: int, again: int | None
+) -> Pair:
+    """Return the pair that is handed out next, as the user knows it."""
+
+    def act(state: State) -> Pair:
+        event = session.paired(context, judge, steps, again)
+        assert isinstance(event.question, PairToJudge)
+        return shown(state.ledger, event.trial, event.question)
+
+    return session.look(act)
+
+
+def reproduced(session: Session, event: Asked) -> Reproduction:
+    """Return how a question that was asked next compares with the one that is proposed now."""
+    return session.look(lambda state: _compared(session, state, event))
+
+
+def _duel(session: Session, state: State, part: Domain) -> Duel:
+    with session.calmly():
+        return session.proposed(Checkpoint.of(state, part))[0]
+
+
+def _compared(session: Session, state: State, event: Asked) -> Reproduction:
+    question, space = event.question, session.space
+    if isinstance(question, Duel):
+        again = _duel(session, state, space.through(question.points[0]))
+        with session.calmly():
+            return reproduction(question, again, state.anticipated().posterior)
+    part = space if question.again is not None else space.through(question.points[0])
+    with session.calmly():
+        pair = matched(session.proposer, state, part, question.judge, question.steps, question.again)
+        return reproduction_of_points(question.points, pair.question.points, state.awaiting().posterior)
