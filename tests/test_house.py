@@ -135,8 +135,8 @@ def the_papers_path():
 def test_the_papers_path_runs_through_few_files():
     table = the_papers_path()
     assert {"optimizer/ask_tell.py", "policies/ids.py", "reductions/two_point.py"} <= set(table)
-    assert len(table) <= 33
-    assert sum(table.values()) <= 6000
+    assert len(table) <= 32
+    assert sum(table.values()) <= 5320
 
 
 # --- what an import loads -----------------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ def of_ours(modules):
 
 def test_an_import_loads_few_modules():
     assert of_ours(loaded("import equipoise")) == {"equipoise"}
-    assert len(of_ours(loaded("from equipoise import Optimizer"))) <= 181
+    assert len(of_ours(loaded("from equipoise import Optimizer"))) <= 184
 
 
 HEAVY = {"click", "jinja2", "joblib", "matplotlib", "optuna", "rich", "scipy", "starlette", "tqdm", "uvicorn"}

@@ -13,9 +13,9 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import equipoise as eq
 from equipoise import _linalg
-from equipoise._linalg import one_thread
+from equipoise._linalg import one_thread, threads
 
-FILES = {library.filepath for library in _linalg._libraries()}
+FILES = {library.filepath for library in threads._libraries()}
 pytestmark = pytest.mark.skipif(not FILES, reason="this BLAS has no number of threads to set")
 
 
@@ -100,7 +100,7 @@ def test_an_interrupt_before_the_limit_is_set_leaves_it(monkeypatch):
     def interrupted():
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_linalg, "_libraries", interrupted)
+    monkeypatch.setattr(threads, "_libraries", interrupted)
     with pytest.raises(KeyboardInterrupt), one_thread():
         pass
     monkeypatch.undo()
@@ -135,7 +135,7 @@ class PerThread:
 
 def test_a_library_with_a_limit_for_each_thread_is_limited_in_each(monkeypatch):
     library = PerThread()
-    monkeypatch.setattr(_linalg, "_libraries", lambda: [library])
+    monkeypatch.setattr(threads, "_libraries", lambda: [library])
 
     def seen():
         with one_thread():

@@ -1,30 +1,13 @@
-"""What the user should know of a reading: it cannot be, its duel was given up, a sensor seems dead, and so on.
-
-Overload codes and the like are set aside before anything is learned from them; the log keeps them. Only what no unit
-explains is set aside here. A reading that is merely far off is for the belief to judge (`belief/disturbances.py`): it
-may be a discovery.
-"""
+"""What the user should know of a reading: its duel was given up, a sensor seems dead, and so on."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import chain, takewhile
-
-import numpy as np
 
 from equipoise._typing import FloatArray
 from equipoise.belief import StudyBelief, error_scale
 from equipoise.study.ledger import Entry, Ledger
 from equipoise.study.limits import Limits
-
-LARGEST_VALUE = 1e100
-"""Larger values are set aside always: their squares are no numbers any more."""
-
-LARGEST_PLAUSIBLE = 1e20
-"""Values up to this are never set aside here, whatever the others are: units from 1e-12 to 1e12 lie far below. The code
-for an overload, 9.9e37, lies far above."""
-
-LARGEST_RATIO = 1e12
-"""Larger values are set aside if they are this many times as far from the others as those are from each other."""
 
 FEW_EQUAL = 10
 """After this number of equal readings in a row the user is asked whether the sensor is alive."""
@@ -69,26 +52,6 @@ class SetAside(UserWarning):
 
 class WrongUnit(UserWarning):
     """The readings contradict the unit of the kernel that was given: bounds by it would mean nothing."""
-
-
-def absurd(values: Sequence[float]) -> frozenset[int]:
-    """Return which of the values told so far cannot be readings.
-
-    Example:
-        >>> sorted(absurd([0.3, 9.9e37, 0.5, 0.2]))
-        [1]
-        >>> sorted(absurd([3e37, 9.9e37, 5e37, 2e37]))  # a strange unit, but that of all of them
-        []
-    """
-    large = [i for i, value in enumerate(values) if abs(value) > LARGEST_PLAUSIBLE]
-    if not large:
-        return frozenset()
-    y = np.array(values)
-    usual = y[np.abs(y) <= LARGEST_VALUE]
-    middle = float(np.median(usual)) if len(usual) else 0.0
-    spread = float(np.median(np.abs(usual - middle))) if len(usual) else 0.0
-    limit = LARGEST_RATIO * spread if len(usual) > 2 and spread > 0 else np.inf
-    return frozenset(i for i in large if abs(y[i]) > LARGEST_VALUE or abs(y[i] - middle) > limit)
 
 
 def equal_at_end(readings: Iterable[tuple[float, bytes]]) -> int:

@@ -6,10 +6,11 @@ from equipoise._typing import FloatArray
 from equipoise.belief import Milestone, StudyBelief
 from equipoise.data import Comparison, Duel, Preference, Proposal, Reading, teaches
 from equipoise.log import Added, Asked, Event, Handed, KeptFit, Told
-from equipoise.study.alerts import LARGEST_PLAUSIBLE, absurd, dead_alert, drop_alert, estranged_alert, gap_alert
+from equipoise.study.alerts import dead_alert, drop_alert, estranged_alert, gap_alert
 from equipoise.study.changes.change import NOTHING, Change, Preparation, must_be
 from equipoise.study.changes.learning_beside import learned_beside
 from equipoise.study.changes.others import judged, of_other
+from equipoise.study.changes.plausibility import LARGEST_PLAUSIBLE, absurd
 from equipoise.study.changes.rewriting import setting_aside
 from equipoise.study.ledger import Entry, Ledger
 from equipoise.study.lessons import calmly, overdue
