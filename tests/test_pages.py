@@ -118,7 +118,7 @@ def test_the_reference_has_every_public_name(conf):
 
 
 def test_the_reference_groups_every_member_of_the_optimizer(conf):
-    members = {each for each in vars(eq.Optimizer) if each[0] != "_"}
+    members = {each for each in dir(eq.Optimizer) if each[0] != "_"}
     grouped = [each for group in conf.GROUPS.values() for each in group]
     assert sorted(grouped) == sorted(members)
 
@@ -127,7 +127,8 @@ def test_the_map_has_every_room_and_no_arrow_points_up(conf):
     graph = conf.module_map.rooms()
     source = Path(eq.__file__).parent
     folders = {path.parent.name for path in (*source.glob("*/__init__.py"), *source.glob("lab/*/__init__.py"))}
-    assert folders - {"lab"} <= set(graph)  # which has nothing but its folders
+    folders -= {"lab", "_linalg"}  # which has nothing but its folders; which every room imports
+    assert folders <= set(graph)
     places = conf.module_map.places(graph)
     assert all(places[room][1] > places[target][1] for room in graph for target in graph[room])
     drawn = conf.module_map.svg()
