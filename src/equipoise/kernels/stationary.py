@@ -99,10 +99,11 @@ class Stationary(Kernel):
     def _scaled_differences(self, A: FloatArray, B: FloatArray) -> Iterator[FloatArray]:
         """Yield z_j for each dimension j, each in the memory of the last: the caller may overwrite it."""
         z = np.empty(matrix_shape(A, B))
-        for j, l_j in enumerate(self._lengthscales(A.shape[-1])):
-            # Divided after, not before: the difference of close points is exact.
-            np.subtract(A[..., :, None, j], B[..., None, :, j], out=z)
-            z /= l_j
+        for j, rate in enumerate(1.0 / self._lengthscales(A.shape[-1])):
+            a, b = np.ascontiguousarray(A[..., j]), np.ascontiguousarray(B[..., j])
+            # Scaled after, not before: the difference of close points is exact. A product is quicker than a quotient.
+            np.subtract(a[..., :, None], b[..., None, :], out=z)
+            z *= rate
             yield z
 
     def _lengthscales(self, d: int) -> FloatArray:
