@@ -5,8 +5,9 @@
     python benchmarks/outputs.py --fronts --seeds 4 --readings 100
 
 Every output of a plant has an offset of its own: none, a random walk, or jumps. Limits are relative to the start.
-Beside: Optuna's TPE with constraints, and NSGA-II for fronts, which believe the readings as they stand; each recommends
-the best of its trials whose readings hold the limits.
+Beside (`outputs_peers.py`): Optuna's TPE and GPSampler with constraints, Xopt's expected improvement with constraints;
+for fronts NSGA-II, GPSampler and BoTorch's qNEHVI. They believe the readings as they stand; each recommends the best of
+its trials whose readings hold the limits. What is not installed is left out.
 
 Printed for each plant and offset, over the seeds: what is left to gain of what the start leaves (mean; an infeasible
 recommendation counts as the start), the share of runs with at most 5 % left, the share whose recommendation breaks a
@@ -15,18 +16,20 @@ hypervolume of the true values of what is returned, over that of the best points
 """
 
 import argparse
+import importlib.util
 import os
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
+from outputs_peers import Peer, Point, best_feasible, by_optuna, not_dominated, qnehvi, xopt_ei
 
 import equipoise as eq
-from equipoise.answer import dominated, hypervolume
+from equipoise.answer import hypervolume
 from equipoise.lab.environments import (
     Jumps,
     NoBias,
@@ -45,7 +48,7 @@ NOISE = 0.01
 OFFSETS = {"none": NoBias(), "walk": RandomWalk(0.03), "jumps": Jumps(rate=0.05, scale=0.3)}
 """In units of the range of each output."""
 
-Point = np.ndarray
+Solver = Callable[[Plant, PlantReadings, int, int, bool], tuple[Point, list[Point]]]
 
 
 def space(plant: Plant) -> eq.Box:
@@ -72,39 +75,23 @@ def _measured(opt: eq.Optimizer, readings: PlantReadings, n: int) -> list[Point]
     return asked
 
 
-def tpe(plant: Plant, readings: PlantReadings, n: int, seed: int, safe: bool) -> tuple[Point, list[Point]]:
-    """Return the same of Optuna's TPE with constraints, which begins at the start."""
-    import optuna
+def beside(peer: Peer) -> Solver:
+    """Return the same of a peer, which recommends the best of its readings that hold the limits."""
 
-    sampler = optuna.samplers.TPESampler(seed=seed, constraints_func=lambda trial: trial.user_attrs["broken"])
-    return _by_optuna(optuna, sampler, ["maximize"], plant, readings, n)
+    def solver(plant: Plant, readings: PlantReadings, n: int, seed: int, safe: bool) -> tuple[Point, list[Point]]:
+        points, read = peer(plant, readings, n, seed)
+        return best_feasible(plant, points, read), points
+
+    return solver
 
 
-def _by_optuna(
-    optuna: Any, sampler: Any, directions: list[str], plant: Plant, readings: PlantReadings, n: int
-) -> tuple[Point, list[Point]]:
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    study = optuna.create_study(directions=directions, sampler=sampler)
-    study.enqueue_trial({f"x{k}": float(v) for k, v in enumerate(plant.start)})
-    first: dict[str, float] = {}
-
-    def objective(trial: Any) -> Any:
-        x = np.array([trial.suggest_float(f"x{k}", *bounds) for k, bounds in enumerate(plant.bounds)])
-        read = readings.measure(x)
-        first.update(first or read)
-        broken = [read[name] - first[name] - room for name, room in plant.rooms.items()]
-        trial.set_user_attr("broken", broken)
-        values = [sign * read[name] for name, sign in plant.objectives.items()]
-        return values if len(values) > 1 else values[0]
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        study.optimize(objective, n_trials=n)
-    points = [np.array([trial.params[f"x{k}"] for k in range(len(plant.bounds))]) for trial in study.trials]
-    if len(directions) > 1:
-        return points[0], [points[trial.number] for trial in study.best_trials]
-    kept = [t for t in study.trials if max(t.user_attrs["broken"], default=0.0) <= 0] or study.trials
-    return points[max(kept, key=lambda t: t.value).number], points
+SOLVERS: dict[str, tuple[Solver, str]] = {
+    "equipoise": (ours, "equipoise"),
+    "tpe": (beside(by_optuna(lambda optuna, **given: optuna.samplers.TPESampler(**given))), "optuna"),
+    "gp": (beside(by_optuna(lambda optuna, **given: optuna.samplers.GPSampler(**given))), "torch"),
+    "xopt": (beside(xopt_ei), "xopt"),
+}
+"""Each solver, and the package without which it is left out."""
 
 
 LIMITED = {
@@ -114,8 +101,6 @@ LIMITED = {
     "gp6": lambda seed: gp_plant(6, 2, rng=seed),
     "beam line": lambda seed: beam_line_with_loss(),
 }
-
-Solver = Callable[[Plant, PlantReadings, int, int, bool], tuple[Point, list[Point]]]
 
 
 def limited(name: str, offset: str, solver: Solver, given: argparse.Namespace) -> list[tuple[float, bool, bool]]:
@@ -132,22 +117,37 @@ def limited(name: str, offset: str, solver: Solver, given: argparse.Namespace) -
     return found
 
 
+def available(solvers: dict[str, Any], wanted: list[str] | None) -> dict[str, Any]:
+    """Return the solvers that are wanted and whose package is installed; say which are left out, and why."""
+    found = {}
+    for who, (solver, package) in solvers.items():
+        if wanted and who not in wanted:
+            continue
+        if importlib.util.find_spec(package) is None:
+            print(f"{who} is left out: the package `{package}` is not installed")
+            continue
+        found[who] = solver
+    return found
+
+
 def report_limited(given: argparse.Namespace) -> None:
-    solvers: dict[str, Solver] = {"equipoise": ours} if given.safe else {"equipoise": ours, "tpe": tpe}
+    wanted = ["equipoise"] if given.safe else given.solvers
+    solvers = available(SOLVERS, wanted)
     print("| plant | offset | | left | within 5 % | recommended breaks | ever breaks by a tenth | s |")
     print("|---|---|---|---|---|---|---|---|")
     for name in given.plants or LIMITED:
-        for offset in OFFSETS:
+        for offset in given.offsets or OFFSETS:
             for who, solver in solvers.items():
                 begun = time.process_time()
                 left, broken, ever = np.array(limited(name, offset, solver, given), dtype=float).T
                 spent = (time.process_time() - begun) / given.seeds
                 shares = f"{np.mean(left <= 0.05):.2f} | {broken.mean():.2f} | {ever.mean():.2f}"
-                error = left.std(ddof=1) / np.sqrt(len(left)) if len(left) > 1 else np.nan
-                print(
-                    f"| {name} | {offset} | {who} | {left.mean():.3f} ± {error:.3f} | {shares} | {spent:.1f} |",
-                    flush=True,
-                )
+                print(f"| {name} | {offset} | {who} | {_with_error(left)} | {shares} | {spent:.1f} |", flush=True)
+
+
+def _with_error(values: Sequence[float] | np.ndarray) -> str:
+    error = np.std(values, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
+    return f"{np.mean(values):.3f} ± {error:.3f}"
 
 
 FRONTS: dict[str, tuple[Callable[[], Plant], list[float]]] = {
@@ -157,56 +157,75 @@ FRONTS: dict[str, tuple[Callable[[], Plant], list[float]]] = {
 }
 """Each plant and the reference of its hypervolume."""
 
+Claims = tuple[list[bool], list[bool]]
+"""Which intervals against the start hold, and which settings are not dominated by more than their tolerance."""
 
-def our_front(plant: Plant, readings: PlantReadings, n: int, seed: int) -> tuple[list[Point], list[bool]]:
-    """Return the front, and which of its intervals against the start hold."""
+Front = Callable[[Plant, PlantReadings, list[float], int, int], tuple[list[Point], Claims]]
+"""Takes a plant, its readings, a reference, how many readings, and a seed; returns the settings that are expected to be
+the front, and what came true of the claims."""
+
+
+def our_front(
+    plant: Plant, readings: PlantReadings, reference: list[float], n: int, seed: int
+) -> tuple[list[Point], Claims]:
     opt = eq.Optimizer(space(plant), objective=plant.objective, start=plant.start, rng=seed)
-    _measured(opt, readings, n)
-    points, base = opt.front(), plant(plant.start)
-    held = [
-        point.against_start[name].low <= float(plant(point.x)[name] - base[name]) <= point.against_start[name].high
-        for point in points
-        for name in plant.objectives
-    ]
-    return [point.x for point in points], held
+    asked = plant.values(np.array(_measured(opt, readings, n)))
+    points, base, held, kept = opt.front(), plant(plant.start), [], []
+    for point in points:
+        now, against = plant(point.x), point.against_start
+        held += [against[k].low <= float(now[k] - base[k]) <= against[k].high for k in plant.objectives]
+        margin = np.array([point.tolerance[k] for k in plant.objectives])
+        kept.append(not bool((asked > plant.values(point.x) + margin).all(axis=1).any()))
+    return [point.x for point in opt.front(tolerance=1.0)], (held, kept)
 
 
-def nsga(plant: Plant, readings: PlantReadings, n: int, seed: int) -> tuple[list[Point], list[bool]]:
-    """Return the same of NSGA-II; it claims nothing."""
-    import optuna
+def front_of(make: Callable[[list[float]], Peer]) -> Front:
+    """Return the same of a peer, made from the reference; it claims nothing."""
 
-    sampler = optuna.samplers.NSGAIISampler(seed=seed, population_size=20)
-    return _by_optuna(optuna, sampler, ["maximize"] * 2, plant, readings, n)[1], []
+    def solver(
+        plant: Plant, readings: PlantReadings, reference: list[float], n: int, seed: int
+    ) -> tuple[list[Point], Claims]:
+        return not_dominated(plant, *make(reference)(plant, readings, n, seed)), ([], [])
+
+    return solver
+
+
+NSGA = by_optuna(lambda optuna, **given: optuna.samplers.NSGAIISampler(population_size=20, **given))
+GP = by_optuna(lambda optuna, **given: optuna.samplers.GPSampler(**given))
+
+FRONT_SOLVERS: dict[str, tuple[Front, str]] = {
+    "equipoise": (our_front, "equipoise"),
+    "nsga": (front_of(lambda _: NSGA), "optuna"),
+    "gp": (front_of(lambda _: GP), "torch"),
+    "qnehvi": (front_of(qnehvi), "botorch"),
+}
 
 
 def report_fronts(given: argparse.Namespace) -> None:
-    print("| plant | offset | | hypervolume | points | intervals held | not dominated in truth by a twentieth |")
-    print("|---|---|---|---|---|---|---|")
-    for name, (make, reference) in FRONTS.items():
+    print("| plant | offset | | hypervolume | points | claimed | intervals held | not dominated in truth |")
+    print("|---|---|---|---|---|---|---|---|")
+    solvers = available(FRONT_SOLVERS, given.solvers)
+    for name in given.plants or FRONTS:
+        make, reference = FRONTS[name]
         plant = make()
-        spread = plant.bounds[:, 0] + np.ptp(plant.bounds, axis=1) * np.random.default_rng(0).random(
-            (8192, len(plant.bounds))
-        )
-        Y = plant.values(spread)
+        width = np.ptp(plant.bounds, axis=1)
+        Y = plant.values(plant.bounds[:, 0] + width * np.random.default_rng(0).random((8192, len(width))))
         whole = hypervolume(Y[~dominated_slowly(Y)], np.array(reference))
-        for offset, bias in OFFSETS.items():
-            for who, solver in (("equipoise", our_front), ("nsga", nsga)):
-                volumes: list[float] = []
-                counts: list[int] = []
-                held: list[bool] = []
-                good: list[bool] = []
+        for offset in given.offsets or OFFSETS:
+            for who, solver in solvers.items():
+                volumes, counts, held, kept = [], [], [], []
                 for seed in range(given.first, given.first + given.seeds):
-                    readings = PlantReadings(plant, bias, NOISE, rng=1000 + seed)
-                    points, kept = solver(plant, readings, given.readings, seed)
-                    F = plant.values(np.array(points)) if points else np.empty((0, 2))
+                    readings = PlantReadings(plant, OFFSETS[offset], NOISE, rng=1000 + seed)
+                    points, claims = solver(plant, readings, reference, given.readings, seed)
+                    F = plant.values(np.array(points).reshape(-1, len(width)))
                     volumes.append(hypervolume(F, np.array(reference)) / whole)
                     counts.append(len(points))
-                    held += kept
-                    good += (~dominated(F, 0.05 * np.ptp(F, axis=0))).tolist() if len(F) else []
-                error = np.std(volumes) / np.sqrt(len(volumes))
+                    held += claims[0]
+                    kept += claims[1]
+                shares = " | ".join(f"{np.mean(some):.2f}" if some else "-" for some in (held, kept))
                 print(
-                    f"| {name} | {offset} | {who} | {np.mean(volumes):.3f} ± {error:.3f} "
-                    f"| {np.mean(counts):.0f} | {np.mean(held) if held else np.nan:.2f} | {np.mean(good):.2f} |",
+                    f"| {name} | {offset} | {who} | {_with_error(volumes)} "
+                    f"| {np.mean(counts):.0f} | {len(kept) / given.seeds:.0f} | {shares} |",
                     flush=True,
                 )
 
@@ -225,6 +244,8 @@ if __name__ == "__main__":
     parser.add_argument("--readings", type=int, default=100)
     parser.add_argument("--safe", action="store_true")
     parser.add_argument("--fronts", action="store_true")
-    parser.add_argument("--plants", nargs="*", choices=list(LIMITED))
+    parser.add_argument("--plants", nargs="*", choices=sorted({*LIMITED, *FRONTS}))
+    parser.add_argument("--offsets", nargs="*", choices=list(OFFSETS))
+    parser.add_argument("--solvers", nargs="*", choices=sorted({*SOLVERS, *FRONT_SOLVERS}))
     given = parser.parse_args()
     (report_fronts if given.fronts else report_limited)(given)

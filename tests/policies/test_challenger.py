@@ -80,3 +80,20 @@ def test_finds_the_optimum_under_drift():
         trial = opt.ask()
         opt.tell(trial, -4 * (trial.x[0] - X[10, 0]) ** 2 - 0.5 * t)
     assert opt.recommend().x == X[10]
+
+
+def test_a_limit_that_alone_is_in_doubt_is_measured_against_what_it_is_counted_from():
+    """The leader is sure, the better one in doubt, the third worse: as the doubt grows, optimism takes over."""
+    points = np.array([[0.0], [1.0], [2.0], [9.0]])
+    posterior = eq.belief.FinitePosterior(points, eq.RBF(0.2), 0.01, eq.FixedConfidence(1.0))
+    for better, worse in (([1.0], [0.0]), ([0.0], [2.0])):
+        posterior = posterior.condition(eq.Comparison(better, worse, 1.5))
+    belief, policy, origin = posterior.at(points[:3]), Challenger(boldness=0), points[3]
+
+    def pair(holds, start):
+        return policy.within(belief, np.array([1.0, holds, 1.0]), np.random.default_rng(0), start).points.ravel()
+
+    assert pair(0.6, origin).tolist() == [1.0, 9.0]
+    assert pair(0.6, None).tolist() == [0.0, 1.0], "an absolute limit is measured by any reading"
+    assert pair(0.96, origin).tolist()[0] == 1.0, "a setting that surely holds its limits leads"
+    assert pair(0.0, origin).tolist()[0] == 0.0, "nothing is expected beyond a limit that is surely broken"

@@ -287,6 +287,9 @@ def test_the_front_of_two_objectives_is_found_though_both_drift():
         for name in ("flux", "size")
     ]
     assert np.mean(held) >= 0.9
+    margins = np.array([front[0].tolerance[name] for name in ("flux", "size")])
+    assert margins == pytest.approx(0.05 * np.ptp(Y, axis=0), rel=0.3)
+    assert {tuple(point.x.values()) for point in front} <= {tuple(point.x.values()) for point in opt.front(tolerance=1)}
     most, least = opt.recommend(prefer="flux"), opt.recommend(prefer="size")
     assert most.x["a"] < opt.recommend().x["a"] < least.x["a"]
     assert most.x["a"] < opt.recommend(weights={"flux": 2, "size": 1}).x["a"] < opt.recommend().x["a"]

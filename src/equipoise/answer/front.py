@@ -39,6 +39,7 @@ class FrontPoint:
         against_start: By how much each objective is above that of the start, by name, in the unit of its readings.
         dominated: The probability that a setting which was measured is better in every objective, by more than the
             tolerance.
+        tolerance: By how much it must be better in each objective to count, by name, in the unit of its readings.
         holds: The probability that all limits hold; 1 if there are none.
         readouts: How the value of each parameter is shown, by name: its unit and its digits.
 
@@ -50,6 +51,7 @@ class FrontPoint:
     x: Any
     against_start: Mapping[str, Difference]
     dominated: float
+    tolerance: Mapping[str, float] = field(default_factory=dict)
     holds: float = 1.0
     readouts: Mapping[str, Readout] = field(default_factory=dict, repr=False)
 

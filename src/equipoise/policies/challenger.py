@@ -16,6 +16,16 @@ from equipoise.reductions import TwoPoint
 SURELY = 0.95
 """A setting counts as usable if it holds its limits with this probability."""
 
+WARINESS = 0.5
+"""Power of the probability that limits hold, by which optimism is multiplied: what is not known of a limit is no reason
+to stay away. With 1, 23 % were left to gain on the beam line instead of 17 %, and 14 % with six knobs instead of 11 %
+(20 runs each)."""
+
+EXPECTED_SHARE = 0.5
+"""A limit is measured for itself once what is expected beyond it, times the probability that it holds there, is at
+least this share of what optimism promises anywhere. With a quarter 22 % were left to gain, with a half 24 % and more of
+the runs within 5 %, and 34 % if no limit is measured for itself (20 runs each)."""
+
 
 def safest(mean: FloatArray, holds: FloatArray, rng: Generator) -> int:
     """Return the best candidate that surely holds all limits; the one that most probably does if none surely does.
@@ -80,21 +90,27 @@ class Challenger:
         """Propose the leader and its challenger."""
         return chosen(self, belief, rng)
 
-    def within(self, belief: Belief, holds: FloatArray, rng: Generator) -> Proposal:
-        """Propose a leader that holds all limits, and the candidate of largest optimism times the probability to.
+    def within(self, belief: Belief, holds: FloatArray, rng: Generator, origin: FloatArray | None = None) -> Proposal:
+        """Propose a leader that holds all limits, and the candidate of largest optimism, weighed by whether it does.
+
+        If a candidate is expected to be better than the leader and only a limit is in doubt, what the limit is counted
+        from is the better partner: that pair is about the limit itself.
 
         Args:
             belief: The candidates.
             holds: The probability that each of them holds all limits, shape (m,).
             rng: The source of randomness.
+            origin: What limits are counted from, shape (d,); `None` if they are not.
         """
         leader = safest(belief.mean, holds, rng)
         widening = float(self.widening(rng.exponential()))
-        psi = belief.psi(leader)
-        gain = np.maximum(belief.mean - belief.mean[leader] + widening * belief.width(psi), 0.0)
+        psi, ahead = belief.psi(leader), belief.mean - belief.mean[leader]
+        gain = np.maximum(ahead + widening * belief.width(psi), 0.0)
         if holds[leader] < SURELY:
             gain = np.sqrt(psi)  # no limit was ever seen to hold: first find settings where they do
-        merit = gain * holds  # METHOD section 19
+        elif origin is not None and (doubted := _doubted(ahead, gain, holds, rng)) is not None:
+            return Proposal.pair(belief.points[doubted], origin)
+        merit = gain * holds**WARINESS  # METHOD section 19
         rival = fair_argmax(merit, rng) if merit.max() > 0 else leader
         return Proposal.pair(belief.points[leader], belief.points[rival])
 
@@ -104,3 +120,15 @@ class Challenger:
         widening = self.widening(chance.exponential(belief.mean[..., 0]))[..., None]
         upper = belief.mean + widening * belief.width(belief.psi(leader))  # METHOD section 7
         return leader, chance.argmax(upper)
+
+
+def _doubted(ahead: FloatArray, gain: FloatArray, holds: FloatArray, rng: Generator) -> int | None:
+    """Return the candidate from which most is expected if its limits hold; `None` if optimism promises more anywhere.
+
+    Example:
+        >>> _doubted(np.array([0.0, 1.0]), np.array([0.2, 1.1]), np.array([1.0, 0.5]), np.random.default_rng(0))
+        1
+    """
+    expected = np.where(holds < SURELY, ahead * holds, 0.0)
+    enough = expected.max() > 0 and expected.max() >= EXPECTED_SHARE * float((gain * holds).max())
+    return fair_argmax(expected, rng) if enough else None

@@ -56,15 +56,18 @@ def front(
     Y = gains(posteriors, known, start).T
     expected = np.flatnonzero(~dominated(Y))
     _, s = frame(posteriors, known, start)
-    lost = domination([posterior.at(known) for posterior in posteriors], tolerance * s, expected, rng)
+    margin = tolerance * s
+    lost = domination([posterior.at(known) for posterior in posteriors], margin, expected, rng)
     holds = named.surely(known[expected]) if named.limited else np.ones(len(expected))
     kept = sorted((k for k in range(len(expected)) if lost[k] <= SURE or not sure), key=lambda k: -Y[expected[k], 0])
+    counts = {each.name: float(m) for each, m in zip(named.outputs.objectives, margin, strict=True)}
     readouts = readouts_of(space)
     return [
         FrontPoint(
             space.decode(known[expected[k]]),
             _against(named, standing, known[expected[k]], start),
             float(lost[k]),
+            counts,
             float(holds[k]),
             readouts,
         )

@@ -47,6 +47,11 @@ class Named:
         return bool(self.outputs.limits)
 
     @property
+    def origin(self) -> FloatArray | None:
+        """What limits are counted from, encoded, shape (d,); `None` if none is relative to the start."""
+        return self.start if any(limit.relative for limit in self.outputs.limits) else None
+
+    @property
     def wanted(self) -> list[Posterior]:
         """The belief about each objective, in their order."""
         return [self.beliefs[each.name].posterior for each in self.outputs.objectives]

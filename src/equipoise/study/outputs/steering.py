@@ -99,7 +99,7 @@ def limited_proposal(policy: Policy, posterior: Posterior, space: Domain, named:
     holds = named.probability(belief.points)
     within = getattr(policy, "within", None)
     if within is not None:
-        proposal: Proposal = within(belief, holds, rng)
+        proposal: Proposal = within(belief, holds, rng, named.origin)
         return proposal
     kept = holds >= min(0.5, float(holds.max()))
     return policy(posterior.at(belief.points[kept]), rng)
