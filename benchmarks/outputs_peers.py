@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from equipoise._typing import FloatArray
+from equipoise.answer import dominated
 from equipoise.lab.environments import Plant, PlantReadings
 
-Point = np.ndarray
+Point = FloatArray
 Numbers = dict[str, float]
 Peer = Callable[[Plant, PlantReadings, int, int], tuple[list[Point], list[Numbers]]]
 """Takes a plant, its readings, how many, and a seed; returns the settings measured and the readings."""
@@ -29,7 +31,7 @@ def broken(plant: Plant, read: Numbers, first: Numbers) -> list[float]:
     return [read[name] - first[name] - room for name, room in plant.rooms.items()]
 
 
-def values(plant: Plant, read: list[Numbers]) -> np.ndarray:
+def values(plant: Plant, read: list[Numbers]) -> FloatArray:
     """Return the readings of the objectives, each to be large, shape (n, K)."""
     return np.array([[sign * now[name] for name, sign in plant.objectives.items()] for now in read])
 
@@ -45,8 +47,7 @@ def best_feasible(plant: Plant, points: list[Point], read: list[Numbers]) -> Poi
 def not_dominated(plant: Plant, points: list[Point], read: list[Numbers]) -> list[Point]:
     """Return the settings whose readings no other one beats in every objective."""
     Y = values(plant, read)
-    beaten = (Y[None] > Y[:, None]).all(axis=2).any(axis=1)
-    return [point for point, lost in zip(points, beaten, strict=True) if not lost]
+    return [point for point, lost in zip(points, dominated(Y), strict=True) if not lost]
 
 
 def by_optuna(make: Callable[..., Any]) -> Peer:
@@ -57,7 +58,8 @@ def by_optuna(make: Callable[..., Any]) -> Peer:
 
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         limits = {"constraints_func": lambda trial: trial.user_attrs["broken"]} if plant.rooms else {}
-        points, read = [], []
+        points: list[Point] = []
+        read: list[Numbers] = []
 
         def objective(trial: Any) -> Any:
             x = np.array([trial.suggest_float(f"x{k}", *bounds) for k, bounds in enumerate(plant.bounds)])
@@ -94,7 +96,8 @@ def xopt_ei(plant: Plant, readings: PlantReadings, n: int, seed: int) -> tuple[l
     vocs = VOCS(variables=knobs, objectives={name: "MAXIMIZE" if sign > 0 else "MINIMIZE"}, constraints=limits)
     optimizer = LBFGSOptimizer(n_restarts=RESTARTS, max_iter=100)
     generator = ExpectedImprovementGenerator(vocs=vocs, numerical_optimizer=optimizer)
-    points, read = [], []
+    points: list[Point] = []
+    read: list[Numbers] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for x in _first(plant, min(n, FIRST), seed):
@@ -124,7 +127,8 @@ def qnehvi(reference: list[float]) -> Peer:
 
         torch.manual_seed(seed)
         torch.set_num_threads(1)
-        points, read = [], []
+        points: list[Point] = []
+        read: list[Numbers] = []
         for x in _first(plant, min(n, FIRST), seed):
             points.append(x)
             read.append(readings.measure(x))
