@@ -12,7 +12,6 @@ which of them comes first was drawn at random.
 import os
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -114,22 +113,18 @@ class DuelGenerator(Generator):  # type: ignore[misc]
     @property
     def context(self) -> dict[str, Any] | None:
         """The present value of each contextual variable, by the last row that was read; the middle before any."""
-        read = [record.x for record in self.optimizer.records() if record.value is not None]
-        return self._problem.context(read[-1] if read else None)
+        return self._problem.present(self.optimizer)
 
     def recommend(self) -> Recommendation:
         """Return the best point as far as is known at the present context, with a bound on what is left to gain."""
-        best = self.optimizer.recommend(context=self.context)
-        return replace(best, x=self._problem.row(best.x))
+        return self._problem.recommended(self.optimizer)
 
     def get_best_points(self) -> list[dict[str, Any]]:
         """Return the best point as far as is known: not the one with the best reading, which under drift is luck.
 
         With several objectives, all points of the front.
         """
-        several = self.optimizer.study.setup.outputs
-        points = [] if several is None or not several.several else self.optimizer.front(context=self.context)
-        return [self._problem.row(point.x) for point in points] or [self.recommend().x]
+        return self._problem.best_points(self.optimizer)
 
     def _validate_vocs(self, vocs: VOCS) -> None:
         VocsProblem(vocs)

@@ -3,6 +3,7 @@
 import math
 import numbers
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from gest_api.vocs import (
 )
 from gest_api.vocs import MinimizeObjective as Minimize
 
+from equipoise.answer import Recommendation
+from equipoise.optimizer import Optimizer
 from equipoise.spaces import Choice, Context, Float, Int, Parameter, Space
 from equipoise.study.outputs import limited
 
@@ -85,6 +88,22 @@ class VocsProblem:
         """Return the context of the point read last, or the middle of the range before any; `None` without contexts."""
         point = self.space.decode(np.full(self.space.dimension, 0.5)) if x is None else x
         return {n: point[n] for n in self.space.contexts} or None
+
+    def present(self, optimizer: Optimizer) -> dict[str, Any] | None:
+        """Return the present value of each contextual variable, by the last row that was read."""
+        read = [record.x for record in optimizer.records() if record.value is not None]
+        return self.context(read[-1] if read else None)
+
+    def recommended(self, optimizer: Optimizer) -> Recommendation:
+        """Return the best point as far as is known at the present context, with a bound on what is left to gain."""
+        best = optimizer.recommend(context=self.present(optimizer))
+        return replace(best, x=self.row(best.x))
+
+    def best_points(self, optimizer: Optimizer) -> list[dict[str, Any]]:
+        """Return the best point as far as is known; of several objectives all points of the front."""
+        several = optimizer.study.setup.outputs
+        points = [] if several is None or not several.several else optimizer.front(context=self.present(optimizer))
+        return [self.row(point.x) for point in points] or [self.recommended(optimizer).x]
 
     def reading(self, row: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return what to tell of a row: `value`, and `missing` if numbers are; `None` without the first objective."""

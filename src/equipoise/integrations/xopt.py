@@ -13,7 +13,6 @@ import math
 import secrets
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from pydantic import Field, PrivateAttr, field_serializer
@@ -60,12 +59,6 @@ class XoptStudy:
             else:
                 self.optimizer.tell(i, **told, x=self.problem.observed(asked[i], row))
 
-    @property
-    def context(self) -> dict[str, Any] | None:
-        """The present value of each contextual variable, by the last row that was read; the middle before any."""
-        read = [record.x for record in self.optimizer.records() if record.value is not None]
-        return self.problem.context(read[-1] if read else None)
-
     def _open(self) -> dict[int, Any]:
         """Return the points that are out to be measured, by trial, oldest first."""
         open_trials = set(self.optimizer.study.open_trials)
@@ -104,7 +97,8 @@ class XoptDuelGenerator(Generator, StateOwner):  # type: ignore[misc]
     def generate(self, n_candidates: int) -> list[dict[str, Any]]:
         """Return points to measure, in this order."""
         study = self.study
-        trials = [study.optimizer.ask(context=study.context) for _ in range(n_candidates)]
+        context = study.problem.present(study.optimizer)
+        trials = [study.optimizer.ask(context=context) for _ in range(n_candidates)]
         return [study.problem.to_measure(trial.x) for trial in trials]
 
     def add_data(self, new_data: Any) -> None:
@@ -120,12 +114,14 @@ class XoptDuelGenerator(Generator, StateOwner):  # type: ignore[misc]
 
     def recommend(self) -> Recommendation:
         """Return the best point as far as is known at the present context, with a bound on what is left to gain."""
-        best = self.study.optimizer.recommend(context=self.study.context)
-        return replace(best, x=self.study.problem.row(best.x))
+        return self.study.problem.recommended(self.study.optimizer)
 
     def get_best_points(self) -> list[dict[str, Any]]:
-        """Return the best point as far as is known: not the one with the best reading, which under drift is luck."""
-        return [self.recommend().x]
+        """Return the best point as far as is known: not the one with the best reading, which under drift is luck.
+
+        With several objectives, all points of the front.
+        """
+        return self.study.problem.best_points(self.study.optimizer)
 
     @field_serializer("events")
     def _current(self, events: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -125,7 +125,7 @@ class Proposer:
     ) -> Proposal:
         """Let the policy choose among what may be measured; a reading to be confirmed comes first."""
         doubtful = suspect(state.ledger, state.belief, state.sign)
-        if named is not None:
+        if named is not None and (named.limited or named.outputs.several):
             return proposed(self.policy, posterior, space, named, rng)
         proposal = self.policy(posterior.at(candidates(space, posterior, self.policy.scores, rng)), rng)
         if doubtful is not None and len(proposal.points) == 2 and bool(space.valid(doubtful[None])[0]):
