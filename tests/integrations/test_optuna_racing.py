@@ -1,8 +1,6 @@
 """Racing: an equal trial is seldom stopped, although the incumbent is the luckiest of many; a worse one soon."""
 
-import importlib.util
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,19 +9,15 @@ pytest.importorskip("optuna", reason="needs the extra `optuna`")
 
 import optuna
 
+import benched
 from equipoise.integrations.optuna import RacePruner, raced
 from equipoise.integrations.optuna.racing import differences, race, worse
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "racing.py"
 
-
-@pytest.fixture(scope="module")
-def benchmark():
-    spec = importlib.util.spec_from_file_location("racing_benchmark", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+@pytest.fixture(scope="module", name="benchmark")
+def racing_benchmark():
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    return module
+    return benched.benchmark("racing")
 
 
 def test_an_equal_trial_is_seldom_stopped_and_a_worse_one_soon(benchmark):

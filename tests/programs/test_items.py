@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from benched import benchmark
 from equipoise.answer.sequential import expected, finals, foreseen, tail
 from equipoise.answer.sequential.futility import needed_lead
-from equipoise.lab.experiments.loops import items_read, models
 from equipoise.programs.gating import ItemScore, compared, next_items, scores
 from invoking import invoke
+
+items = benchmark("items")
 
 
 def passed(values):
@@ -61,7 +63,7 @@ def test_the_number_of_pairs_is_foreseen():
 def test_all_items_decide():
     """As the exact test of McNemar does, at 4 %."""
     for seed in range(6):
-        first, second = models(0.4, 300, seed)
+        first, second = items.models(0.4, 300, seed)
         wins, losses = int((second > first).sum()), int((second < first).sum())
         found = compared(passed(first), passed(second))
         assert (found.wins, found.losses, found.seen, found.items) == (wins, losses, 300, 300)
@@ -74,12 +76,12 @@ def test_all_items_decide():
 
 def test_models_that_do_not_differ_are_seldom_called_different_after_any_item():
     """Promised 5 %; 60 pairs of models, a look after every fourth of 120 items: more than 8 with a chance of 1e-3."""
-    wrong = sum(items_read(0.0, 120, seed, looks=30).standing != "same" for seed in range(60))
+    wrong = sum(items.items_read(0.0, 120, seed, looks=30).standing != "same" for seed in range(60))
     assert wrong <= 8
 
 
 def test_a_large_difference_is_decided_early():
-    runs = [items_read(-1.5, 600, seed, looks=20) for seed in range(8)]
+    runs = [items.items_read(-1.5, 600, seed, looks=20) for seed in range(8)]
     assert {run.standing for run in runs} == {run.full for run in runs} == {"worse"}
     assert np.median([run.share for run in runs]) <= 0.4
 
@@ -188,7 +190,7 @@ def test_files_that_make_no_sense(text, rule, tmp_path):
 def test_the_command(tmp_path, monkeypatch):
     """The second model runs what is asked, until it is decided."""
     monkeypatch.chdir(tmp_path)
-    first, second = models(-1.5, 400, 1)
+    first, second = items.models(-1.5, 400, 1)
     rows = [json.dumps({"id": f"q{i}", "score": v}) + "\n" for i, v in enumerate(first.tolist())]
     Path("old.jsonl").write_text("".join(rows), encoding="utf-8")
     Path("new.jsonl").write_text('{"id": "q0", "score": 0}\n', encoding="utf-8")

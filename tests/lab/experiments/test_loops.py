@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
-from equipoise.lab.experiments.loops import IdeaWorld, gated, greedy
+from benched import benchmark
+
+loops = benchmark("loops")
+IdeaWorld, gated, greedy = loops.IdeaWorld, loops.gated, loops.greedy
 
 
 def test_greedy_believes_in_luck():
