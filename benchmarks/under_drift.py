@@ -17,6 +17,7 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
+from loops import IdeaWorld, gated, greedy
 from numpy.random import Generator
 from racing import stopped
 from scipy import stats
@@ -24,7 +25,6 @@ from scipy import stats
 from equipoise._typing import FloatArray
 from equipoise.answer.sequential import typical
 from equipoise.lab.board import Score, play
-from equipoise.lab.experiments.loops import IdeaWorld, gated, greedy
 from equipoise.plots.style import BLUE, GRAY, ORANGE, axes, pyplot
 
 ROUNDS, RUN = 30, 0.03

@@ -88,7 +88,6 @@ def test_gradient_is_the_derivative_in_the_first_argument(kernel, points):
 def test_gradients_vanish_at_coincident_points(kernel, points):
     A, _ = points
     np.testing.assert_array_equal(np.einsum("iij->ij", kernel.gradient(A, A)), np.zeros((7, 3)))
-    np.testing.assert_array_equal(np.einsum("jii->ij", kernel.log_lengthscale_gradient(A, A)), np.zeros((7, 3)))
 
 
 @over_stationary
@@ -104,35 +103,11 @@ def test_slope_at_distance_zero(cls, expected):
     np.testing.assert_allclose(cls.slope(np.zeros(1)), [expected], rtol=1e-15)
 
 
-@pytest.mark.parametrize("cls", [RBF, Matern32, Matern52])
-def test_log_lengthscale_gradient_is_the_derivative(cls, points):
-    A, B = points
-    h = 1e-5
-    log_l = np.log(LENGTHSCALES)
-    up, down = ([cls(np.exp(log_l + step))(A, B) for step in sign * h * np.eye(3)] for sign in (1, -1))
-    numeric = (np.stack(up) - np.stack(down)) / (2 * h)
-    np.testing.assert_allclose(cls(LENGTHSCALES).log_lengthscale_gradient(A, B), numeric, rtol=1e-7, atol=1e-9)
-
-
-@pytest.mark.parametrize("cls", [RBF, Matern32, Matern52])
-def test_terms_of_a_single_lengthscale_sum_to_its_derivative(cls, points):
-    A, B = points
-    h = 1e-5
-    numeric = (cls(0.6 * np.exp(h))(A, B) - cls(0.6 * np.exp(-h))(A, B)) / (2 * h)
-    terms = cls(0.6).log_lengthscale_gradient(A, B)
-    assert terms.shape == (3, 7, 7)
-    np.testing.assert_allclose(terms.sum(axis=0), numeric, rtol=1e-7, atol=1e-9)
-    np.testing.assert_array_equal(terms, cls((0.6, 0.6, 0.6)).log_lengthscale_gradient(A, B))
-
-
 @over_kernels
 def test_leading_axes_broadcast_as_a_loop_would(kernel):
     rng = np.random.default_rng(1)
     A, B = rng.normal(size=(2, 1, 4, 3)), rng.normal(size=(5, 6, 3))
-    operations = [kernel, kernel.gradient]
-    if isinstance(kernel, (RBF, Matern32, Matern52)):
-        operations.append(kernel.log_lengthscale_gradient)
-    for operation in operations:
+    for operation in (kernel, kernel.gradient):
         loop = np.array([[operation(A[i, 0], B[j]) for j in range(5)] for i in range(2)])
         np.testing.assert_allclose(operation(A, B), loop, rtol=1e-13, atol=1e-15)
     loop = np.array([[kernel.diagonal(A[i, 0])] for i in range(2)])
@@ -250,7 +225,7 @@ def test_lengthscale_is_checked(cls, lengthscale, error, message):
 def test_lengthscales_must_match_the_dimension_of_the_points(cls):
     kernel, A = cls((0.1, 0.2)), np.zeros((4, 3))
     message = r"`lengthscale` must have one entry per dimension of the points, 3, got \(0\.1, 0\.2\)"
-    for operation in (kernel, kernel.gradient, kernel.log_lengthscale_gradient):
+    for operation in (kernel, kernel.gradient):
         with pytest.raises(ValueError, match=message):
             operation(A, A)
     with pytest.raises(ValueError, match=message):

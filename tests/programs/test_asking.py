@@ -35,7 +35,6 @@ def test_ask_hands_out_one_turn_at_a_time():
     turns = [contest.ask() for _ in range(5)]
     assert [turn.round for turn in turns] == [0, 0, 1, 1, 2]
     assert [turn.id for turn in turns] == [0, 1, 2, 3, 4]
-    assert contest.open_turns == tuple(turns)
     assert len(contest.ask_round()) == 1  # what is left of the third round
 
 
@@ -54,7 +53,6 @@ def test_readings_may_come_late_and_in_any_order():
     found = contest.verdict().findings[0]
     assert found.rounds == 30
     assert found.interval.value == pytest.approx(Question(("a", "b")).interval(d, 0.05).value)
-    assert contest.open_turns == ()
 
 
 def test_a_reading_that_never_comes_takes_its_pair_with_it():

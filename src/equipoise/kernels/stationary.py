@@ -19,11 +19,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.kernels.kernel import Kernel, checked_pair, matrix_shape
+from equipoise.kernels.kernel import Kernel, matrix_shape
 
 
 @dataclass(frozen=True, init=False)
@@ -49,20 +48,6 @@ class Stationary(Kernel):
     def with_slope(cls, r2: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the results of `profile` and `slope` together: at the price of one if they share most work."""
         return cls.profile(r2), cls.slope(r2)
-
-    def log_lengthscale_gradient(self, A: ArrayLike, B: ArrayLike) -> FloatArray:
-        """Return dk(a, b)/d(log l_j) for each dimension j: shape (..., d, n, m).
-
-        One lengthscale for all dimensions has a term per dimension too; its own derivative is their sum.
-        """
-        A, B = checked_pair(A, B)
-        minus_two_slope = -2.0 * self.slope(self._squared_distance(A, B))
-        shape = minus_two_slope.shape
-        result = np.empty((*shape[:-2], A.shape[-1], *shape[-2:]))
-        for j, z in enumerate(self._scaled_differences(A, B)):
-            z *= z
-            np.multiply(minus_two_slope, z, out=result[..., j, :, :])  # d(r2)/d(log l_j) = -2 z_j^2
-        return result
 
     @property
     def entrywise(self) -> bool:

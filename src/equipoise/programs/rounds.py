@@ -72,11 +72,6 @@ class Contest:
         return len(self._rounds)
 
     @property
-    def open_turns(self) -> tuple[Turn, ...]:
-        """What was asked for and is not told yet."""
-        return tuple(self._open.values())
-
-    @property
     def told(self) -> tuple[Mapping[str, float], ...]:
         """The readings of every round, by arm."""
         return tuple(self._rounds)

@@ -306,6 +306,3 @@ def _moved(space: Domain, point: FloatArray | None) -> FloatArray | None:
         return None
     here: FloatArray = space.snap(point[None])[0]
     return here
-
-
-NO_LIMITS = Limits()

@@ -1,15 +1,13 @@
 """Compiled rounds play what the array program plays, coin by coin, and pay the same in single precision."""
 
-import importlib.util
 import math
 import shutil
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import equipoise as eq
+from benched import benchmark
 from equipoise.lab.environments import CompensatedDrift, Drift, Jumps, NegativeRepeat, NoBias, linear
 from equipoise.lab.fleet import Blueprint, Worlds, simulate
 
@@ -17,9 +15,7 @@ pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++
 
 LEARNERS, ROUNDS, SEED = 60, 80, 2**40 + 17
 
-SPEC = importlib.util.spec_from_file_location("compiled", Path(__file__).parents[3] / "benchmarks" / "compiled.py")
-compiled = sys.modules["compiled"] = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(compiled)
+compiled = benchmark("compiled")
 CompiledDuels, coefficients_of = compiled.CompiledDuels, compiled.coefficients_of
 
 

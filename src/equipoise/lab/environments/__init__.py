@@ -41,7 +41,9 @@ from equipoise.lab.environments.plants import (
     townsend,
     zdt1,
 )
+from equipoise.lab.environments.random_functions import Bumps as Bumps
 from equipoise.lab.environments.random_functions import additive, gp_draw, linear, peak, two_bumps
+from equipoise.lab.environments.random_functions import waves as waves
 from equipoise.lab.environments.reading import Bias, BiasProcess, Measurement
 from equipoise.lab.environments.simulator import Simulator
 

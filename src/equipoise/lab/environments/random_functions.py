@@ -70,11 +70,11 @@ def gp_draw(
     """
     if bounds is not None and points is None:
         box = checked_bounds(bounds)
-        draw = _draw(len(box), lengthscale, features, rng, smoothness)
+        draw = waves(len(box), lengthscale, features, rng, smoothness)
         return Function.box("gp", draw, box, _maximizer(draw, box))
     if points is not None and bounds is None:
         points = array("points", points, (None, None))
-        return Function.finite("gp", _draw(points.shape[1], lengthscale, features, rng, smoothness), points)
+        return Function.finite("gp", waves(points.shape[1], lengthscale, features, rng, smoothness), points)
     raise ValueError("exactly one of `bounds` and `points` must be given, got both or neither")
 
 
@@ -118,7 +118,7 @@ def two_bumps(sigma: float = 0.1, rng: Seed = None) -> Function:
     while np.linalg.norm(narrow - broad) < APART:
         narrow, broad = rng.uniform(0.1, 0.9, (2, 2))
     widths = np.array([[positive("sigma", sigma)] * 2, [0.3, 0.3]])
-    return _bumps("two-bumps", _Bumps(np.array([narrow, broad]), widths, np.array([1.0, 0.3])))
+    return _bumps("two-bumps", Bumps(np.array([narrow, broad]), widths, np.array([1.0, 0.3])))
 
 
 def peak(dimension: int = 3, height: float = 5.0, rng: Seed = None) -> Function:
@@ -137,7 +137,7 @@ def peak(dimension: int = 3, height: float = 5.0, rng: Seed = None) -> Function:
     d = count("dimension", dimension)
     rng = np.random.default_rng(rng)
     center, width = rng.uniform(0.1, 0.9, (1, d)), rng.uniform(0.22, 0.33, (1, d)) / np.sqrt(8 * np.log(2))
-    return _bumps("peak", _Bumps(center, width, np.array([positive("height", height)])))
+    return _bumps("peak", Bumps(center, width, np.array([positive("height", height)])))
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +164,7 @@ class _Sum:
 
 
 @dataclass(frozen=True, eq=False)
-class _Waves:
+class Waves:
     """x to sum_j r_j cos(omega_j' x + phase_j)."""
 
     omega: FloatArray  # (features, d)
@@ -172,6 +172,7 @@ class _Waves:
     r: FloatArray  # (features,)
 
     def __call__(self, x: FloatArray) -> FloatArray:
+        """Return the values at points, shape (..., d): shape (...)."""
         return np.cos(x @ self.omega.T + self.phase) @ self.r
 
     def gradient(self, x: FloatArray) -> FloatArray:
@@ -180,7 +181,7 @@ class _Waves:
 
 
 @dataclass(frozen=True, eq=False)
-class _Bumps:
+class Bumps:
     """x to sum_i height_i exp(-|(x - center_i) / width_i|^2 / 2)."""
 
     centers: FloatArray  # (k, d)
@@ -188,14 +189,15 @@ class _Bumps:
     heights: FloatArray  # (k,)
 
     def __call__(self, x: FloatArray) -> FloatArray:
+        """Return the values at points, shape (..., d): shape (...)."""
         z = (x[..., None, :] - self.centers) / self.widths
         result: FloatArray = np.exp(-0.5 * (z * z).sum(-1)) @ self.heights
         return result
 
 
-def _draw(
+def waves(
     dimension: int, lengthscale: float | ArrayLike, features: int, rng: Seed, smoothness: float | None = None
-) -> _Waves:
+) -> Waves:
     """Draw one function: Gaussian given omega, its covariance the mean of cos(omega'(x - z))."""
     each = np.full(dimension, lengthscale) if np.ndim(lengthscale) == 0 else lengthscale
     scale = array("lengthscale", each, (dimension,))
@@ -209,10 +211,10 @@ def _draw(
         omega /= np.sqrt(rng.chisquare(freedom, n) / freedom)[:, None]
     phase = rng.uniform(0.0, 2.0 * np.pi, n)
     # r cos(. + phase) with r Rayleigh is a cos + b sin with independent standard normal a and b.
-    return _Waves(omega, phase, rng.rayleigh(size=n) / np.sqrt(n))
+    return Waves(omega, phase, rng.rayleigh(size=n) / np.sqrt(n))
 
 
-def _maximizer(draw: _Waves, bounds: FloatArray, candidates: int = 2**13, starts: int = 16) -> FloatArray:
+def _maximizer(draw: Waves, bounds: FloatArray, candidates: int = 2**13, starts: int = 16) -> FloatArray:
     """Return the best of local searches from the best of many spread points, shape (d,)."""
     from scipy.stats import qmc  # slow to import
 
@@ -223,18 +225,18 @@ def _maximizer(draw: _Waves, bounds: FloatArray, candidates: int = 2**13, starts
     return max(found, key=lambda x: float(draw(x)))
 
 
-def _bumps(name: str, bumps: _Bumps) -> Function:
+def _bumps(name: str, bumps: Bumps) -> Function:
     """Return the function, whose top is near that of the highest bump."""
     bounds = np.array([[0.0, 1.0]] * bumps.centers.shape[1])
     top = _climb(bumps, bumps.centers[int(bumps.heights.argmax())], bounds)
     return Function.box(name, bumps, bounds, top)
 
 
-def _climb(f: _Waves | _Bumps, start: FloatArray, bounds: FloatArray) -> FloatArray:
+def _climb(f: Waves | Bumps, start: FloatArray, bounds: FloatArray) -> FloatArray:
     """Return the local maximizer reached from `start`."""
     from scipy.optimize import minimize  # slow to import
 
-    slope = (lambda x: -f.gradient(x)) if isinstance(f, _Waves) else None
+    slope = (lambda x: -f.gradient(x)) if isinstance(f, Waves) else None
     options = {"ftol": 1e-15, "gtol": 1e-10}
     result = minimize(lambda x: -f(x), start, jac=slope, bounds=bounds, method="L-BFGS-B", options=options)
     top: FloatArray = np.clip(result.x, bounds[:, 0], bounds[:, 1])

@@ -14,6 +14,7 @@ from numpy.random import Generator
 
 from equipoise._typing import FloatArray
 from equipoise.lab.environments import (
+    Bumps,
     Function,
     ackley,
     branin,
@@ -23,6 +24,7 @@ from equipoise.lab.environments import (
     levy,
     rosenbrock,
     styblinski_tang,
+    waves,
 )
 
 RANGE = 5.0
@@ -108,11 +110,7 @@ NOWHERE = np.empty((0, 0))
 
 def _gaussian(d: int, rng: Generator, scales: FloatArray, smoothness: float | None = None) -> Evaluate:
     """Return a draw of a Gaussian process of given lengthscales: RBF, or Matern of a smoothness."""
-    omega = rng.standard_normal((FEATURES, d)) / scales
-    if smoothness is not None:
-        omega /= np.sqrt(rng.chisquare(2 * smoothness, FEATURES) / (2 * smoothness))[:, None]
-    phase, r = rng.uniform(0, 2 * np.pi, FEATURES), rng.rayleigh(size=FEATURES) / np.sqrt(FEATURES)
-    return lambda x: np.cos(x @ omega.T + phase) @ r
+    return waves(d, scales, FEATURES, rng, smoothness)
 
 
 def _gp(
@@ -145,20 +143,14 @@ def _hills(d: int, rng: Generator, number: int, low: float, high: float) -> tupl
     widths = rng.uniform(low, high, (number, d)) * (d / 2) ** 0.5
     heights = rng.uniform(0.3, 1.0, number)
     heights[0] = 1.1
-    return partial(_bumps, centers, widths, heights), centers
-
-
-def _bumps(centers: FloatArray, widths: FloatArray, heights: FloatArray, x: FloatArray) -> FloatArray:
-    z = (x[..., None, :] - centers) / widths
-    values: FloatArray = np.exp(-0.5 * (z * z).sum(-1)) @ heights
-    return values
+    return Bumps(centers, widths, heights), centers
 
 
 def _needle(d: int, rng: Generator) -> tuple[Evaluate, FloatArray]:
     centers = rng.uniform(0.1, 0.9, (2, d))
     widths = np.array([rng.uniform(0.04, 0.12), 0.35])[:, None] * np.ones(d)
     heights = np.array([rng.uniform(0.3, 1.0), rng.uniform(0.4, 0.8)])
-    return partial(_bumps, centers, widths, heights), centers
+    return Bumps(centers, widths, heights), centers
 
 
 def _bowl(d: int, rng: Generator) -> tuple[Evaluate, FloatArray]:

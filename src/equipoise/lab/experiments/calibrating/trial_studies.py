@@ -9,6 +9,7 @@ import json
 import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from equipoise.lab.environments import (
     RandomWalk,
 )
 from equipoise.lab.experiments.calibrating.function_families import FAMILIES, RANGE
+from equipoise.lab.experiments.parallel import in_parallel
 from equipoise.optimizer import Optimizer
 from equipoise.spaces import Box
 
@@ -143,28 +145,17 @@ def collect(path: Path, wanted: Sequence[Job], processes: int, advance: Callable
     done = {(row["family"], row["offset"], row["seed"]) for row in stored(path)}
     left = [job for job in wanted if job not in done]
     advance(len(wanted) - len(left))
-    with path.open("a", encoding="utf-8") as file:
-        for rows in _simulated(left, processes):
+    with path.open("a", encoding="utf-8") as file, closing(in_parallel(_quietly, left, processes)) as found:
+        for rows in found:
             file.write("".join(json.dumps(row) + "\n" for row in rows))
             file.flush()
             advance(1)
 
 
-def _simulated(left: Sequence[Job], processes: int) -> Iterator[list[Row]]:
-    if processes == 1:
-        yield from (_quietly(*job) for job in left)
-        return
-    import joblib
-
-    with joblib.parallel_config("loky", n_jobs=processes, inner_max_num_threads=1):
-        parallel = joblib.Parallel(return_as="generator_unordered", batch_size=1)
-        yield from parallel(joblib.delayed(_quietly)(*job) for job in left)
-
-
-def _quietly(family: str, offset: str, seed: int) -> list[Row]:
+def _quietly(job: Job) -> list[Row]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return study(family, offset, seed)
+        return study(*job)
 
 
 def stored(path: Path) -> list[Row]:
