@@ -66,11 +66,14 @@ class Served:
         said = [self.process.stdout.readline() for _ in range(3)]
         assert said[2], self.process.stderr.read()
         self.operator, self.watcher = (line.split()[-1] for line in said[1:])
+        self.judge = self.process.stdout.readline().split()[-1] if {"--judge", "--judges"} & set(words) else ""
         self.port = urlsplit(self.operator).port
         self.host = f"127.0.0.1:{self.port}"
-        self.cookie = {role: self._enter(getattr(self, role)) for role in ("operator", "watcher")}
+        self.cookie = {role: self._enter(getattr(self, role)) for role in ("operator", "watcher", "judge")}
 
     def _enter(self, address):
+        if not address:
+            return None
         answer = self.get(address[address.index("/?") :], cookie=None)
         return re.match(r"[^;]+", answer.headers["set-cookie"])[0]
 

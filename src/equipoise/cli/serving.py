@@ -56,6 +56,12 @@ equipoise serve --demo                              a simulated instrument that 
 @click.option("--blind", is_flag=True, help="Hide the settings of a pair, and whatever else tells them.")
 @click.option("--show", metavar="TEMPLATE", help="The file that shows a setting, such as 'pictures/{gain}.png'.")
 @click.option(
+    "--say",
+    metavar="COMMAND",
+    help="Instead: called with a setting, prints what shows it: text, Markdown or JSON, or a file in --folder.",
+)
+@click.option("--folder", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Files of --say.")
+@click.option(
     "--set",
     "setting",
     metavar="COMMAND",
@@ -122,7 +128,7 @@ def _serve(study: Path, program: tuple[str, ...], demo: bool, token_file: Path |
     except OSError as error:
         where = f"{binding.host}:{binding.port}"
         raise click.ClickException(f"{where} cannot be listened at: {error.strerror or error}") from error
-    _announce(server, binding, study)
+    _announce(server, binding, study, sitting is not None)
     try:
         with interruptible():
             server.run()
@@ -140,6 +146,10 @@ def _sitting(
     show: str | None,
     numbers: bool,
     check_every: int,
+    say: str | None,
+    folder: Path | None,
+    timeout: float | None,
+    stdin: bool,
     **others: Any,
 ) -> Any:
     """Return how pairs are judged, if they are."""
@@ -150,9 +160,12 @@ def _sitting(
     judging = judges or judge is not None
     if judging and measured:
         raise click.UsageError("--judge is for people; a PROGRAM measures")
-    if not judging and (blind or numbers or show is not None):
-        raise click.UsageError("--blind, --numbers and --show are for --judge and --judges")
-    return Sitting(judge, int(steps), blind, show, numbers, check_every) if judging else None
+    if not judging and (blind or numbers or show is not None or say is not None):
+        raise click.UsageError("--blind, --numbers, --show and --say are for --judge and --judges")
+    if show is not None and say is not None:
+        raise click.UsageError("give either --show or --say")
+    program = None if say is None else _program(_words("--say", say), timeout, stdin).output
+    return Sitting(judge, int(steps), blind, show, numbers, check_every, program, folder) if judging else None
 
 
 def _means(
@@ -201,9 +214,11 @@ def _stop(*programs: Program | None) -> None:
             program.stop()
 
 
-def _announce(server: Any, binding: Any, study: Path) -> None:
+def _announce(server: Any, binding: Any, study: Path, judging: bool) -> None:
     click.echo(f"Open one of these in a browser; Ctrl-C ends.\n  to measure  {server.address(server.tokens.operator)}")
     click.echo(f"  to watch    {server.address(server.tokens.watcher)}")
+    if judging:
+        click.echo(f"  to judge    {server.address(server.tokens.judge)}")
     if not binding.loopback:
         click.echo(
             "Note: other machines can reach this page, and what is sent is not encrypted. Who has the first address"

@@ -89,7 +89,11 @@ class Program:
             OSError: As for `measure`.
             LauncherError: As for `measure`.
         """
-        self._ended(self.words, settings(x), {"x": x}, complaints=True)
+        self.output(x)
+
+    def output(self, x: Any) -> str:
+        """Return the end of what the program prints for a setting; raises what `apply` raises."""
+        return self._ended(self.words, settings(x), {"x": x}, complaints=True).out
 
     def inform(self, *words: str, data: Mapping[str, Any]) -> None:
         """Run the program with further words, and data as JSON on standard input; raises what `apply` raises."""

@@ -207,9 +207,8 @@ class Beside:
         sitting, places = station.sitting, ("A", "B")
         if sitting is None or record is None or record.trial != request.path_params["pair"] or letter not in places:
             raise MissingError("There is nothing to be shown of this pair any more.")
-        x = record.x[places.index(letter)]
-        path = sitting.file(x)
-        if path is None or not sitting.kind(x):
+        path = sitting.content(record.x[places.index(letter)]).path
+        if path is None:
             raise MissingError("There is nothing to be shown of this setting.")
         return FileResponse(path)
 

@@ -16,8 +16,9 @@ from equipoise.log import FileLock, Header, LockTimeoutError, LogError
 from equipoise.optimizer import resume
 from equipoise.spaces import printable
 from equipoise.web.forms import RefusedError, fields
+from equipoise.web.guard import may_only_judge
 from equipoise.web.known import Outline, ignore_notice, recommended
-from equipoise.web.pages import Pages, page
+from equipoise.web.pages import MissingError, Pages, page
 from equipoise.web.studies import ARCHIVE, SUFFIX, Studies
 
 
@@ -57,7 +58,10 @@ class Folder:
         studies = self._studies
         if studies.only is not None:
             there = studies.only in studies.files()
-            return RedirectResponse(f"/study/{quote(studies.only, safe='')}/" if there else "/new", 303)
+            seat = "judge" if may_only_judge(request.scope) else ""
+            return RedirectResponse(f"/study/{quote(studies.only, safe='')}/{seat}" if there else "/new", 303)
+        if may_only_judge(request.scope):
+            raise MissingError("Ask for the address of the study that you are to judge.")
         return self._list(request)
 
     def _list(self, request: Request, refused: str = "") -> Response:

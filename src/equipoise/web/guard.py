@@ -42,6 +42,9 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
+JUDGING = re.compile(r"/(study/[^/]+/judge(/[^/]+/(now|events|exhibit/[0-9]{1,9}/[AB])?)?)?")
+"""What a judge may ask for."""
+
 HEADERS = {
     "content-security-policy": POLICY,
     "x-frame-options": "DENY",
@@ -113,8 +116,10 @@ class Guard:
         role = self.tokens.role_of_cookie(_cookie(headers, self.cookie))
         if role is None:
             return _door(401, FORM)
-        if scope["method"] == "POST" and role != "operator":
+        if scope["method"] == "POST" and role == "watcher":
             return _plain(403, "This token is for watching: it changes nothing.")
+        if role == "judge" and JUDGING.fullmatch(scope["path"]) is None:
+            return _plain(403, "This token is for judging: it opens the page of a judge, and nothing else.")
         scope["equipoise.role"] = role
         return self.app
 
@@ -247,6 +252,11 @@ def _door(status: int, body: str, head: str = "") -> Response:
 
 
 def may_change(scope: Scope) -> bool:
-    """Return whether the person who asks may change the study."""
+    """Return whether the person who asks may change the study; the guard keeps judges to pages of their own."""
     role: Role | None = scope.get("equipoise.role")
-    return role == "operator"
+    return role in ("operator", "judge")
+
+
+def may_only_judge(scope: Scope) -> bool:
+    """Return whether the person who asks may judge, and nothing else."""
+    return scope.get("equipoise.role") == "judge"

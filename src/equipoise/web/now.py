@@ -73,8 +73,8 @@ class Now:
         """A text that differs if the form does: a screen that shows another one is out of date."""
         asked: tuple[Any, ...] = ()
         if self.question is not None:
-            files = [(side.kind, side.lacks) for side in self.question.sides]
-            asked = self.question.number, self.question.asked, self.question.form, files
+            contents = [side.content for side in self.question.sides]
+            asked = self.question.number, self.question.asked, self.question.form, contents
         beside = self.busy, self.paused, self.troubles, self.alarm, self.judge, self.last, self.dialed
         return hashlib.sha256(repr((self.mode, asked, *beside)).encode()).hexdigest()[:16]
 

@@ -12,12 +12,15 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from equipoise.log import LogError
 from equipoise.web.actions import change
 from equipoise.web.forms import DoubtError, RefusedError, fields
-from equipoise.web.guard import may_change
+from equipoise.web.guard import may_change, may_only_judge
 from equipoise.web.known import TEMPLATES
 from equipoise.web.now import Now
 from equipoise.web.station import Station
 from equipoise.web.streaming import Broadcast
 from equipoise.web.studies import Studies
+
+JUDGES_DO = ("ask", "answer", "skip", "retract")
+"""What a judge may do."""
 
 LONGEST_NAME = 80
 """Characters of the name of a judge."""
@@ -57,9 +60,12 @@ class Pages:
     def seat(self, request: Request) -> Response:
         """Lead a judge who has said a name to the screen where that name judges."""
         station = self.found(request)
-        if not station.several:
+        sitting = station.sitting
+        if sitting is None or not (station.several or may_only_judge(request.scope)):
             raise MissingError("Nobody says a name to judge here.")
-        name = " ".join(request.query_params.get("judge", "").split())
+        if "judge" not in request.query_params and may_only_judge(request.scope) and sitting.judge is None:
+            return page("judge.html", request, station=station, name=station.path.name, **self._asked(station))
+        name = " ".join((sitting.judge or request.query_params.get("judge", "")).split())
         if not name or "/" in name or len(name) > LONGEST_NAME or not name.isprintable():
             refused = f"A judge has a name of at most {LONGEST_NAME} characters, without a slash."
             return self._shown(request, station, [refused], 409)
@@ -77,6 +83,8 @@ class Pages:
             given = fields(body)
             given.pop("judge", None)  # the address says who judges
             given |= {"judge": asked["judge"]} if "judge" in asked else {}
+            if may_only_judge(request.scope) and given.get("do") not in JUDGES_DO:
+                raise RefusedError("A judge answers, skips and takes back, and does nothing else here.")
             said = change(station, given)
         except RefusedError as error:
             said, status = [str(error)], 409
@@ -102,7 +110,9 @@ class Pages:
             raise MissingError(f"This study cannot be opened: {error}") from error
         if station is None:
             raise MissingError("There is no study of this name.")
-        if "judge" in request.path_params and not station.several:
+        judge, sitting = request.path_params.get("judge"), station.sitting
+        alone = may_only_judge(request.scope) and sitting is not None and sitting.judge == judge
+        if judge is not None and not (station.several or alone):
             raise MissingError("Nobody says a name to judge here: see `equipoise serve STUDY --judges`.")
         return station
 
@@ -116,12 +126,25 @@ class Pages:
         part: bool = False,
     ) -> Response:
         """Return the screen, with messages and what was typed into a form that was refused; or only what is to do."""
-        now = station.now(request.path_params.get("judge"))
-        shown: dict[str, Any] = {"now": now, "said": said, "refused": status != 200, "draft": _kept(draft or {}, now)}
-        if not part:
+        judge = request.path_params.get("judge")
+        shown = self._asked(station, judge, said, status != 200, draft)
+        if not part and judge is None:
             shown["known_html"] = station.known().html(may_change(request.scope))
-        name = "now.html" if part else "screen.html"
+        name = "now.html" if part else "screen.html" if judge is None else "judge.html"
         return page(name, request, status, station=station, name=station.path.name, **shown)
+
+    @staticmethod
+    def _asked(
+        station: Station,
+        judge: str | None = None,
+        said: Sequence[str] = (),
+        refused: bool = False,
+        draft: Mapping[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """Return what the part of the screen shows that says what is to be done."""
+        now = station.now(judge)
+        shown: dict[str, Any] = {"now": now, "said": said, "refused": refused, "bare": judge is not None}
+        return shown | {"draft": _kept(draft or {}, now)}
 
 
 def _kept(draft: Mapping[str, str], now: Now) -> dict[str, str]:

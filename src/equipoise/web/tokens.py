@@ -12,10 +12,10 @@ import re
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
-Role = Literal["operator", "watcher"]
-"""What somebody may do: everything, or look."""
+Role = Literal["operator", "watcher", "judge"]
+"""What somebody may do: everything, or look, or judge pairs on a page where nothing else is to be seen."""
 
 TOKEN_BYTES = 24
 FEWEST_CHARACTERS = 16
@@ -24,7 +24,7 @@ FEWEST_CHARACTERS = 16
 
 @dataclass(frozen=True)
 class Tokens:
-    """The two tokens of a server.
+    """The tokens of a server; that of judges is made from the operator's.
 
     Attributes:
         operator: Lets its bearer change the study.
@@ -48,6 +48,11 @@ class Tokens:
         if self.operator == self.watcher:
             raise ValueError("`watcher` must be another token than `operator`")
 
+    @property
+    def judge(self) -> str:
+        """Lets its bearer judge, and nothing else."""
+        return hmac.new(self.operator.encode(), b"equipoise judge", hashlib.sha256).hexdigest()
+
     @classmethod
     def fresh(cls) -> "Tokens":
         """Return two new tokens."""
@@ -67,7 +72,7 @@ class Tokens:
 
     def role(self, token: str) -> Role | None:
         """Return what a token lets its bearer do."""
-        return self._role({"operator": self.operator, "watcher": self.watcher}, token)
+        return self._role({role: getattr(self, role) for role in get_args(Role)}, token)
 
     def cookie(self, role: Role) -> str:
         """Return the cookie for a role."""
@@ -75,7 +80,7 @@ class Tokens:
 
     def role_of_cookie(self, cookie: str) -> Role | None:
         """Return what a cookie lets its bearer do."""
-        return self._role({"operator": self.cookie("operator"), "watcher": self.cookie("watcher")}, cookie)
+        return self._role({role: self.cookie(role) for role in get_args(Role)}, cookie)
 
     @staticmethod
     def _role(known: dict[Role, str], given: str) -> Role | None:

@@ -3,7 +3,7 @@
 
 (function () {
   const live = document.getElementById("live");
-  if (live && window.EventSource && window.htmx) {
+  if (live && live.dataset.events && window.EventSource && window.htmx) {
     const lost = document.getElementById("line");
     const version = (part, page) => page.getElementById(part).dataset.version;
     const newest = {}, fetching = {}; // by part: what the server has said, and whether it is on its way
@@ -38,7 +38,7 @@
     };
     const connect = () => {
       const source = new EventSource(live.dataset.events);
-      for (const part of ["now", "known"]) {
+      for (const part of ["now", "known"].filter((each) => document.getElementById(each))) {
         source.addEventListener(part, (event) => { newest[part] = event.data; refresh(part); });
       }
       source.addEventListener("open", () => { lost.hidden = true; });
@@ -73,15 +73,17 @@
     document.body.addEventListener("htmx:afterSwap", () => {
       const alarm = document.getElementById("now").dataset.alarm;
       document.title = alarm ? "\u26a0 " + alarm + " - " + name : name;
-      if (alarm && alarm !== said && sound.getAttribute("aria-pressed") === "true") { ring(); }
+      if (alarm && alarm !== said && sound && sound.getAttribute("aria-pressed") === "true") { ring(); }
       said = alarm;
     });
-    listens(localStorage.getItem("sound") === "true");
-    sound.hidden = false;
-    sound.addEventListener("click", () => {
-      listens(sound.getAttribute("aria-pressed") !== "true");
-      if (sound.getAttribute("aria-pressed") === "true") { ring(); }
-    });
+    if (sound) { // a judge has none
+      listens(localStorage.getItem("sound") === "true");
+      sound.hidden = false;
+      sound.addEventListener("click", () => {
+        listens(sound.getAttribute("aria-pressed") !== "true");
+        if (sound.getAttribute("aria-pressed") === "true") { ring(); }
+      });
+    }
 
     // A list that somebody has scrolled stays where it was.
     const places = {};

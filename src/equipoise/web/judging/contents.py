@@ -1,0 +1,85 @@
+"""What shows a setting to those who judge: an image, a sound, a film, a text, Markdown or JSON.
+
+Nothing of it is run: text is escaped, Markdown has neither HTML nor links nor images, and the page's policy forbids
+scripts and files from elsewhere.
+"""
+
+import json
+import mimetypes
+import os
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+
+PLAYED = ("image", "audio", "video")
+"""Files that the browser fetches."""
+
+READ = {".txt": "text", ".md": "markdown", ".json": "json"}
+"""Files whose text is on the page, by the end of their name."""
+
+MOST_CHARACTERS = 20_000
+"""Characters of a text that are shown: nobody judges longer ones."""
+
+
+@dataclass(frozen=True)
+class Content:
+    """What shows a setting.
+
+    Attributes:
+        kind: An image, audio or video, which is a file; or text, Markdown or JSON; nothing if there is none.
+        text: The text; of Markdown its HTML.
+        lacks: The message that there is nothing to be shown.
+        path: The file.
+    """
+
+    kind: str = ""
+    text: str = ""
+    lacks: str = ""
+    path: Path | None = None
+
+
+def of_text(text: str, kind: str = "") -> Content:
+    r"""Return the content of a text; if it is not said what it is, JSON if it is that, else Markdown.
+
+    Example:
+        >>> of_text('{"a": 1}').text, of_text("<b> *so*").text
+        ('{\n  "a": 1\n}', '<p>&lt;b&gt; <em>so</em></p>\n')
+    """
+    if kind in ("", "json"):
+        try:
+            pretty = json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+            return Content("json", _short(pretty))
+        except ValueError:  # no JSON: then it is shown as it is
+            kind = "text" if kind else "markdown"
+    return Content(kind, _rendered(_short(text)) if kind == "markdown" else _short(text))
+
+
+def of_file(path: Path, folder: Path) -> Content:
+    """Return the content of a file, if there is one that can be shown and lies in a folder, wherever links lead."""
+    if not os.path.isfile(path) or not path.resolve().is_relative_to(folder.resolve()):  # a name that cannot be is none
+        return Content()
+    kind = (mimetypes.guess_type(path.name)[0] or "").partition("/")[0]
+    if path.suffix in READ:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return of_text(file.read(MOST_CHARACTERS + 1), READ[path.suffix])
+    return Content(kind, path=path) if kind in PLAYED else Content()
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}\N{HORIZONTAL ELLIPSIS}"
+
+
+def _rendered(text: str) -> str:
+    """Return the HTML of Markdown; its headings stand below those of the page."""
+    markdown = _markdown()
+    tokens = markdown.parse(text)
+    for token in tokens:
+        token.tag = "h4" if token.type.startswith("heading") else token.tag
+    return str(markdown.renderer.render(tokens, markdown.options, {}))
+
+
+@cache
+def _markdown() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False}).disable(["image", "link", "autolink"]).enable("table")

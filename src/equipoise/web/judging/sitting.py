@@ -1,0 +1,130 @@
+"""How pairs are judged here: by whom, by which answers, and what shows the settings."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from string import Formatter
+from typing import Any
+
+import numpy as np
+
+from equipoise.likelihoods import CHECK_EVERY, DEFAULT_STEPS
+from equipoise.optimizer import Optimizer
+from equipoise.spaces import Domain, printable, settings
+from equipoise.web.judging.contents import Content, of_file, of_text
+from equipoise.web.judging.sides import Side, dials
+
+MOST_KEPT = 64
+"""Settings whose output is kept."""
+
+
+class _Filler(Formatter):
+    """Fills in values by name; a name is taken as it is, so that nothing of a value can be reached by it."""
+
+    def get_field(self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        return kwargs[field_name], field_name
+
+
+@dataclass(frozen=True)
+class Sitting:
+    """How pairs are judged here.
+
+    Attributes:
+        judge: Who judges; `None` if everybody who does says a name.
+        steps: How many answers there are to choose from.
+        blind: Whether the settings are hidden.
+        show: A template of the file that shows a setting, such as "pictures/{gain:.2f}-{filter}.png"; all files lie in
+            the folder that is named before the first brace.
+        say: Instead: takes a setting and returns what shows it, as text, Markdown or JSON, or as the path of a file.
+        folder: The folder of these files; paths that lead out of it are shown as text.
+        numbers: Whether the answer is a number: how much better, in the judge's own unit.
+        check_every: After this number of new pairs an earlier one is asked in the other order; 0 for never.
+
+    Example:
+        >>> Sitting(show="/data/{gain}-{filter}.png").file({"gain": 3, "filter": "../x"})
+        PosixPath('/data/3-.._x.png')
+    """
+
+    judge: str | None = ""
+    steps: int = DEFAULT_STEPS
+    blind: bool = False
+    show: str | None = None
+    numbers: bool = False
+    check_every: int = CHECK_EVERY
+    say: Callable[[Any], str] | None = None
+    folder: Path | None = None
+    _said: dict[str, Content] = field(default_factory=dict, compare=False, repr=False)
+
+    def of(self, judge: str | None) -> "Sitting":
+        """Return how a judge who has said a name judges; without one, the judge who is expected."""
+        return self if judge is None else replace(self, judge=judge)
+
+    def hand_out(self, opt: Optimizer, context: Mapping[str, Any] | None) -> None:
+        """Hand out a pair to the judge, if none waits."""
+        if self.judge is None:
+            raise ValueError("say who judges first")
+        lag = max(self.check_every, 1)
+        opt.study.next_pair(judge=self.judge, steps=self.steps, check_every=self.check_every, lag=lag, context=context)
+
+    def file(self, x: Any) -> Path | None:
+        """Return the file that shows a setting, there or not; text of a setting is one name, never a path."""
+        if self.show is None:
+            return None
+        known = {name: _one_name(value) for name, value in settings(x).items()}
+        try:
+            return Path(_Filler().format(self.show, **known))
+        except KeyError as error:
+            raise ValueError(
+                f"`show` must name knobs of the study ({', '.join(known)}), got {error.args[0]!r}"
+            ) from error
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"`show` must be a template such as 'pictures/{{gain:.2f}}.png': {error}") from error
+
+    def must_fit(self, space: Domain) -> None:
+        """Refuse a template that cannot be filled in with the settings of a space."""
+        self.file(space.decode(space.candidates(np.random.default_rng(0))[0]))
+
+    def content(self, x: Any) -> Content:
+        """Return what shows a setting: a file, or what the program says of it; made once."""
+        if self.say is not None:
+            said = repr(x)
+            if said not in self._said:
+                while len(self._said) >= MOST_KEPT:
+                    self._said.pop(next(iter(self._said)))
+                self._said[said] = self._answered(x)
+            return self._said[said]
+        path = self.file(x)
+        return Content() if path is None else of_file(path, self._folder)
+
+    def _answered(self, x: Any) -> Content:
+        """Return what the program says of a setting: a file of the folder if it names one, else a text."""
+        assert self.say is not None
+        try:
+            text = self.say(x).strip()
+        except Exception as error:  # whatever the program does: judges are told that there is nothing to see
+            return Content(lacks=str(error) or type(error).__name__)
+        named = self.folder is not None and "\n" not in text and of_file(self.folder / text, self.folder)
+        return named if named and named.kind else of_text(text)
+
+    def side(self, opt: Optimizer, letter: str, x: Any, other: Any) -> Side:
+        """Return a setting of a pair as the screen shows it, against the other one."""
+        shown = self.show is not None or self.say is not None
+        if not shown and isinstance(x, str):  # a name is what is judged
+            return Side((), letter, Content("text", printable(x, "")))
+        content = self.content(x)
+        if shown and not content.kind:  # the name of the file would tell the setting
+            what = printable(content.lacks or str(self.file(x)), "")
+            noun = "file" if self.say is None else "output"
+            content = Content(lacks=f"There is no {noun} of {letter}" + ("." if self.blind else f": {what}."))
+        return Side(() if self.blind else dials(opt.space, x, other), letter, content)
+
+    @property
+    def _folder(self) -> Path:
+        """The folder of all files: the one before the first brace."""
+        folder = (self.show or "").partition("{")[0].rpartition("/")
+        return Path(folder[0] + folder[1] or ".")
+
+
+def _one_name(value: Any) -> Any:
+    return value.replace(os.sep, "_").replace("/", "_") if isinstance(value, str) else value
