@@ -157,7 +157,7 @@ CONTRACTS = {
     "Stationary",
 }
 # of a posterior, of a law, of readings: never a part by themselves
-INSIDE = {"Belief", "Circumstances", "Covariate", "Hyperparameter", "Moments"}
+INSIDE = {"Belief", "Circumstances", "Compression", "Covariate", "Hyperparameter", "Moments"}
 INSIDE |= {"Answers", "Differences", "Few", "Judge", "JudgeReport", "Judgement", "Many", "OrderedAnswers", "Pair"}
 INSIDE |= {"Panel", "Propagated", "ReadAnswers", "Sites", "Tilt"}
 

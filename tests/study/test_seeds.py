@@ -83,9 +83,79 @@ def test_the_same_number_again_is_no_lack_of_noise():
 
 def test_few_seeds_are_a_guess():
     opt = eq.Optimizer(SPACE, seeds=["a", "b", "c"], rng=0)
-    best = opt.run(train, readings=20)
+    best = opt.run(train, readings=40)
     assert best.seeds <= 3
-    assert str(best).endswith(f"After 20 readings on {best.seeds} seeds. A guess: a mean over seeds needs 5.")
+    assert str(best).endswith(f"After 40 readings on {best.seeds} seeds. A guess: a mean over seeds needs 5.")
+    assert best.kind == best.overall.kind == best.against_start.kind == "guess"
+    assert best.forecast is None
+    assert not best.certifies(1e9, audit=False)
+    assert opt.compare({"q1": 0.7, "q2": 0.3}, {"q1": 0.1, "q2": 0.3}).kind == "guess"
+
+
+def test_enough_seeds_are_an_estimate(read):
+    assert read.recommend().kind == "estimate"
+    assert read.compare({"q1": 0.7, "q2": 0.3}, {"q1": 0.1, "q2": 0.3}).kind == "estimate"
+
+
+def cliff(x, seed):
+    """A server: above a load of 0.8 it is overloaded; the best load is 0.6."""
+    waiting = 1e3 * max(x["load"] - 0.8, 0.0) * (1.0 + 0.1 * np.random.default_rng(seed).uniform())
+    return -4 * (x["load"] - 0.6) ** 2 - 2 * (x["cost"] - 0.3) ** 2 + 0.3 * level(seed) / 10 - waiting
+
+
+def overloaded(log=None):
+    space = eq.Space(load=eq.Float(0, 1), cost=eq.Float(0, 1))
+    opt = eq.Optimizer(space, seeds=True, start={"load": 0.95, "cost": 0.9}, rng=3, log=log)
+    opt.run(cliff, readings=45)
+    return opt
+
+
+def test_what_lies_far_below_the_best_hides_nothing_near_it(tmp_path):
+    """Without compression the step is that of the cliff, and all below it the same."""
+    opt = overloaded(tmp_path / "study.jsonl")
+    best, learned = opt.recommend(), opt.study.belief.learned
+    assert learned.compression is not None
+    assert cliff(best.x, 0) > cliff({"load": 0.6, "cost": 0.3}, 0) - 0.05
+    assert 10 < best.against_start.low < 155 < best.against_start.high  # of what was read, not of its logarithm
+    again = eq.resume(tmp_path / "study.jsonl")
+    assert again.study.belief.learned.compression == learned.compression
+    assert repr(again.recommend()) == repr(best)
+    assert again.posterior.mean(np.eye(2)).tobytes() == opt.posterior.mean(np.eye(2)).tobytes()
+
+
+def test_nothing_is_compressed_without_need(read):
+    assert read.study.belief.learned.compression is None
+
+
+def test_time_may_change_what_lies_far_below_the_best():
+    opt = eq.Optimizer(SPACE, seeds=True, offset=eq.Tracked(), rng=0)
+    opt.run(lambda x, seed: train(x, seed) - 1e3 * (x["q1"] < 0.2), readings=20)
+    assert opt.study.belief.learned.compression is None
+
+
+def test_pairs_near_the_top_do_not_set_the_unit():
+    """Scouts alone on old seeds once left the model with a step a hundredth of the range of f, all else at its bounds.
+
+    Readings of one seed differ by as much as settings do, however near to each other the settings of pairs are.
+    """
+    law, rng = eq.offsets.Steady(), np.random.default_rng(0)
+    top = [(0.7 + 0.02 * rng.normal(), 5 + k // 2) for k in range(60)]
+    scouts = [(x, k % 5) for k, x in enumerate(np.linspace(0, 1, 16))]
+    lessons = [
+        eq.Comparison(
+            [x],
+            None,
+            -4 * (x - 0.7) ** 2 + level(s),
+            time=t,
+            pair=float(t // 2),
+            told=eq.offsets.Circumstances(block=f"seed {s}"),
+        )
+        for t, (x, s) in enumerate(scouts + top)
+    ]
+    model = eq.belief.LearnedModel(eq.belief.Form(np.ones(1), np.arange(1), law))
+    h = eq.belief.infer(lessons, model).learned.hyperparameters
+    assert h.step > 0.3
+    assert h.variance < 30
 
 
 def test_a_study_is_resumed_with_its_seeds(tmp_path):

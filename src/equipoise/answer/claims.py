@@ -13,8 +13,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from equipoise._typing import FloatArray
 from equipoise.answer.share import Share
-from equipoise.answer.wording import EVERYTHING, as_html, claimed, differing, foreseen, sentences
+from equipoise.answer.wording import EVERYTHING, MIN_SEEDS, as_html, claimed, differing, foreseen, sentences
+from equipoise.likelihoods import Compression
 from equipoise.spaces import Readout
 
 if TYPE_CHECKING:
@@ -50,6 +52,10 @@ class Claim:
 
     def __str__(self) -> str:
         return claimed(self)
+
+    def guessed(self) -> "Claim":
+        """Return the same as a guess, unless it was verified by new seeds."""
+        return self if self.kind == "verified" else replace(self, kind="guess")
 
 
 @dataclass(frozen=True)
@@ -109,6 +115,25 @@ class Difference:
     def width(self) -> float:
         """How far apart the limits are."""
         return self.high - self.low
+
+    def stretched(self, compression: Compression, depths: FloatArray) -> "Difference":
+        """Return what was learned of compressed readings as the readings show it.
+
+        How far below the best one a setting lies that is compressed is known by its order of magnitude only, and rather
+        understated: it is at least so much.
+
+        Args:
+            compression: How readings were compressed.
+            depths: How far below the best one both settings are, compressed, shape (2,).
+        """
+        value, low, high = (compression.difference(each, depths) for each in (self.value, self.low, self.high))
+        if depths.max() > compression.scale:
+            low, high = (low, math.inf) if value > 0 else (-math.inf, high)
+        return replace(self, value=value, low=low, high=high)
+
+    def on_seeds(self, seeds: int) -> "Difference":
+        """Return the same, resting on a number of seeds: on few of them it is a guess, unless it was verified."""
+        return replace(self, kind="guess") if seeds < MIN_SEEDS and self.kind != "verified" else self
 
     def beside(self, other: "Difference") -> "Difference":
         """Return the better one of two claims, which names the other: this one, the stronger, unless it is idle.
@@ -188,6 +213,14 @@ class Recommendation:
         """
         weak = ("estimate", "guess") if audit else ("guess",)
         return self.overall.bound <= eps and self.overall.kind not in weak
+
+    def on_seeds(self, seeds: int) -> "Recommendation":
+        """Return the same, resting on a number of seeds: on few of them all is a guess that was not verified."""
+        if seeds >= MIN_SEEDS:
+            return replace(self, seeds=seeds)
+        claims, start = tuple(claim.guessed() for claim in self.claims), self.against_start
+        kind, start = claims[0].kind if claims else "guess", None if start is None else start.on_seeds(seeds)
+        return replace(self, kind=kind, claims=claims, against_start=start, forecast=None, seeds=seeds)
 
     def __str__(self) -> str:
         return "\n".join(sentences(self))

@@ -94,13 +94,12 @@ def recommended(space: Domain, belief: StudyBelief, standing: Standing, rng: Gen
     else:
         verified = None
     overall, signs = _overall(space, belief, standing, here, leader, rng)
-    read = verified is not None and verified.read
-    claims = _best_first(verified.claim, overall) if verified and read else (overall,)
+    claims = _best_first(verified.claim, overall) if verified and verified.read else (overall,)
     start = None if standing.start is None else _against_start(belief, standing, best, standing.start)
-    x, first = space.decode(best), claims[0]
+    first = claims[0]
     preferred = () if verified is None else _preferred(space, verified)
     return Recommendation(
-        x,
+        space.decode(best),
         first.bound,
         standing.readings,
         first.kind,
@@ -170,7 +169,12 @@ def _estimated(belief: StudyBelief, readings: int, first: FloatArray, second: Fl
         return Difference(value, -math.inf, math.inf, "guess")
     limits = [_credible(opinion, first, second, width) for opinion in _views(belief)]
     kind: Kind = "estimate" if known else "guess"
-    return Difference(value, min(low for low, _ in limits), max(high for _, high in limits), kind)
+    found = Difference(value, min(low for low, _ in limits), max(high for _, high in limits), kind)
+    compression = None if belief.learned is None else belief.learned.compression
+    if compression is None:
+        return found
+    mean = belief.posterior.mean(np.concatenate(([first, second], belief.posterior.support)))
+    return found.stretched(compression, mean.max() - mean[:2])
 
 
 def _given(belief: StudyBelief) -> bool:

@@ -115,11 +115,24 @@ def typical_step(data: Observations, law: Offset, jumps: Sequence[float] = ()) -
         law: What is assumed of the offset.
         jumps: The times at which the offset jumps: duels that a jump has parted do not count.
     """
+    if law.timeless and (inside := _inside_blocks(data)) > LEAST_STEP:
+        return inside
     steps = np.abs(_inside_pairs(data, law, jumps) if law.learns_readings else data.outcomes)
     for size in (np.quantile(steps, 0.9), np.max(steps)) if len(steps) else ():
         if size > LEAST_STEP:
             return float(size) / 2.33  # the upper tenth of |a - b| for standard normal a, b begins at 2.326
     return 1.0
+
+
+def _inside_blocks(data: Observations) -> float:
+    """Return the standard deviation of readings inside their blocks; 0 if no block has two.
+
+    Differences inside pairs shrink as a search converges, those inside blocks do not: a seed on which the leader was
+    read is asked again for whatever is compared with it.
+    """
+    _, block, n = np.unique(data.moments.block, return_inverse=True, return_counts=True)
+    rest = data.outcomes - (np.bincount(block, data.outcomes) / n)[block]
+    return float(np.sqrt(rest @ rest / max(len(rest) - len(n), 1)))
 
 
 def _inside_pairs(data: Observations, law: Offset, jumps: Sequence[float]) -> FloatArray:

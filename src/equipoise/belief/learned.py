@@ -23,6 +23,7 @@ from equipoise.belief.posterior import Lazy, direction, says_nothing
 from equipoise.belief.refitting import accounting, having, refit, rescaled
 from equipoise.belief.trust import contradicts, under_model
 from equipoise.data import Comparison
+from equipoise.likelihoods import Compression
 from equipoise.offsets import Disturbance, Offset, accounts_for, accounts_of, unaccounted
 from equipoise.offsets import accounting as accounting_law
 
@@ -74,6 +75,7 @@ class LearnedBelief(Lazy):
         nulls: Differences of a point and itself: pure noise.
         origins: What is subtracted from the readings of each campaign.
         strangers: The readings of campaigns that contradict the others: nothing is learned from them.
+        compression: How readings far below the best one are compressed; `None` if they are not.
     """
 
     model: LearnedModel
@@ -85,6 +87,7 @@ class LearnedBelief(Lazy):
     nulls: FloatArray = field(default_factory=lambda: np.empty(0))
     origins: Mapping[str, float] = field(default_factory=dict)
     strangers: Mapping[str, Observations] = field(default_factory=dict)
+    compression: Compression | None = None
 
     @classmethod
     def prior(cls, model: LearnedModel) -> "LearnedBelief":
@@ -123,7 +126,8 @@ class LearnedBelief(Lazy):
     def fitted(self) -> Learned:
         """What was learned, but for the data."""
         origin, accounts = self.origins.get("", 0.0), accounts_of(self.form.law)
-        return Learned(self.hyperparameters, self.jumps, origin, self.blips, accounts, tuple(sorted(self.strangers)))
+        estranged = tuple(sorted(self.strangers))
+        return Learned(self.hyperparameters, self.jumps, origin, self.blips, accounts, estranged, self.compression)
 
     @property
     def due(self) -> int:
@@ -220,6 +224,7 @@ class LearnedBelief(Lazy):
             alone,
             exact=of_now(self.exact, alone.exact.model),
             origins={"": self.origins.get("", 0.0)},
+            compression=self.compression,
         )
         n = alone.exact.size
         return alone.refitted() if n >= model.schedule.first else rescaled(alone) if n else alone
@@ -233,7 +238,7 @@ class LearnedBelief(Lazy):
         told, forgetting = comparison.told, self.strangers.get(comparison.told.campaign)
         first = comparison.outcome if self.law.learns_readings else 0.0
         origins = {told.campaign: first} | dict(self.origins)
-        centered = comparison.less(origins[told.campaign])
+        centered = self._centered(comparison, origins)
         if forgetting is not None:
             known = forgetting.joined(Observations.of([centered]))
             return replace(self, origins=origins, strangers={**self.strangers, told.campaign: known})
@@ -247,6 +252,13 @@ class LearnedBelief(Lazy):
         if n < self.model.schedule.first:
             return rescaled(new) if n else new
         return new._watching()
+
+    def _centered(self, comparison: Comparison, origins: Mapping[str, float]) -> Comparison:
+        """Return a comparison less the origin of its campaign, compressed."""
+        centered = comparison.less(origins[comparison.told.campaign])
+        if self.compression is None:
+            return centered
+        return replace(centered, outcome=float(self.compression(np.array(centered.outcome))))
 
     def _watching(self) -> Self:
         found = sudden(self.exact, self.hyperparameters.step, self.model.jump)
@@ -278,14 +290,13 @@ class LearnedBelief(Lazy):
         """Return it without looking at the duels that guard it."""
         null = [not self.law.learns_readings and says_nothing(*direction(each)) for each in understood]
         origins = {each.told.campaign: each.outcome for each in reversed(understood)} | {"": learned.origin}
-        centered = [
-            each.less(origins[each.told.campaign]) for each, noise in zip(understood, null, strict=True) if not noise
-        ]
+        known = replace(self, compression=learned.compression)
+        centered = [known._centered(each, origins) for each, noise in zip(understood, null, strict=True) if not noise]
         kept = [each for each in centered if each.told.campaign not in learned.estranged]
         form = self.form.under(accounting_law(self.law, learned.accounts))
         model = form.model(learned.hyperparameters, learned.jumps, learned.blips)
         new = replace(
-            self,
+            known,
             form=form,
             hyperparameters=learned.hyperparameters,
             exact=self.exact.given(Observations.of(kept) if kept else None, len(understood), model),
@@ -294,8 +305,8 @@ class LearnedBelief(Lazy):
             origins=origins,
             strangers=_by_campaign(each for each in centered if each.told.campaign in learned.estranged),
         )
-        known = all(accounts_for(form.law, each.told) for each in kept)
-        return new if known else accounting(new, form.feedback)
+        accounted = all(accounts_for(form.law, each.told) for each in kept)
+        return new if accounted else accounting(new, form.feedback)
 
 
 def of_now(posterior: AnywherePosterior, model: Model) -> AnywherePosterior:

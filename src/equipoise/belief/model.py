@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.kernels import RBF, Kernel, Matern52, Scaled
+from equipoise.likelihoods import Compression
 from equipoise.offsets import (
     LAST_READING,
     LEVEL_VARIANCE,
@@ -162,6 +163,8 @@ class Form:
         found = [size for _, size in (*learned.jumps, *learned.blips)]
         if found and not self.law.jumps:
             raise ValueError("its fit must have no jumps and no spoiled readings under this law of the offset")
+        if learned.compression is not None and not self.law.timeless:
+            raise ValueError("its fit must compress no readings under this law of the offset")
         unit = h.step * h.step
         largest = max(unit, h.variance * unit, abs(learned.origin), *found)
         if not (unit > 0 and largest < LARGEST):
@@ -236,6 +239,7 @@ class Learned:
         blips: Time and variance of each reading found to be spoiled.
         accounts: What the law of the offset accounts for, where something was told of the readings.
         estranged: The campaigns whose readings are of another f.
+        compression: How readings far below the best one are compressed; `None` if they are not.
     """
 
     hyperparameters: Hyperparameters
@@ -244,6 +248,7 @@ class Learned:
     blips: tuple[Disturbance, ...] = ()
     accounts: Accounts | None = None
     estranged: tuple[str, ...] = ()
+    compression: Compression | None = None
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ Whatever is more than hyperparameters must earn what it explains: the density of
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -17,6 +18,7 @@ from equipoise.belief.disturbances import answers, outliers, overlooked, steppin
 from equipoise.belief.evidence import MAX_FITTED_DATA, Evidence, fit, typical_step
 from equipoise.belief.model import Hyperparameters
 from equipoise.belief.observations import Observations
+from equipoise.likelihoods import Compression, compressions
 from equipoise.offsets import Disturbance, blip_covariance, jump_covariance
 
 if TYPE_CHECKING:
@@ -83,7 +85,7 @@ def refit(belief: B) -> B:
 
 def _refitted(belief: B) -> B:
     now, jump = accounting(belief, belief.form.feedback), belief.model.jump
-    best = _fitted(now, now.hyperparameters, _glance(now))
+    best = _compressed(now, _fitted(now, now.hyperparameters, _glance(now)))
     found = overlooked(best[0].exact, now.form, best[0].hyperparameters, jump)
     if found is not None:
         best = _better(now, best, found.jumps, found.blips)
@@ -96,6 +98,48 @@ def _refitted(belief: B) -> B:
     if not now.form.feedback and answers(best[0].exact, jump):
         best = _better(accounting(now, feedback=True), best, (), ())
     return _lively(_reconciled(*best))
+
+
+def _compressed(belief: B, best: tuple[B, float]) -> tuple[B, float]:
+    """Return the fit under which readings are likeliest, those far below the best one compressed or not.
+
+    That anything is compressed must earn what a jump must. A law under which time changes readings has none of it: how
+    far below the best one a reading lies would be a question of when it was taken.
+
+    Args:
+        belief: The belief, in whatever compression.
+        best: The fit in that compression, and the logarithm of the density of its data.
+    """
+    if not belief.law.timeless or belief.data.answers is not None:
+        return best
+    now = belief.compression
+    plain = belief if now is None else compressed(belief, None)
+    y = plain.data.without_copies().outcomes
+    y, fits = y - y.max(), [best] if now is None else []
+    for each in compressions(y) if now is None else (None, *now.nearby):
+        rival = compressed(plain, each)
+        found, density = _fitted(rival, belief.hyperparameters, _glance(rival))
+        slope = 0.0 if each is None else each.log_slope(y) - belief.model.jump**2 / 2
+        fits.append((found, density + slope))
+    return max(fits, key=lambda fit: fit[1])
+
+
+def compressed(belief: B, compression: Compression | None) -> B:
+    """Return what the same readings teach in another compression, the best of them their origin if there is one."""
+    before, now = belief.compression, replace(belief, compression=compression)
+    if before is not None:
+        now = _changed(now, before.undone)
+    if compression is None:
+        return now
+    return _changed(_shifted(now, float(now.data.outcomes.max())), compression)
+
+
+def _changed(belief: B, change: Callable[[FloatArray], FloatArray]) -> B:
+    """Return it with all outcomes changed."""
+    data, *strangers = (
+        replace(each, outcomes=change(each.outcomes)) for each in (belief.data, *belief.strangers.values())
+    )
+    return _on(replace(belief, strangers=dict(zip(belief.strangers, strangers, strict=True))), data)
 
 
 def _unspoiled(belief: "LearnedBelief") -> Observations:
@@ -160,8 +204,13 @@ def _recentered(belief: B) -> B:
     own, good = data.moments.campaign == "", ~_spoiled(belief, data)
     if not (own & good).any() or good[own.argmax()]:
         return belief
-    shift = float(data.outcomes[(own & good).argmax()])
-    new = _on(belief, data.less(shift * own))
+    return _shifted(belief, float(data.outcomes[(own & good).argmax()]))
+
+
+def _shifted(belief: B, shift: float) -> B:
+    """Return the same with an origin of the readings of now that is larger by so much."""
+    own = belief.data.moments.campaign == ""
+    new = _on(belief, belief.data.less(shift * own))
     return replace(new, origins={**belief.origins, "": belief.origins[""] + shift})
 
 

@@ -1,6 +1,7 @@
 """Likelihoods: how an answer depends on f, and what it hence teaches. To add one: one file, one line here."""
 
 from equipoise.likelihoods.binomial import Binomial
+from equipoise.likelihoods.compression import Compression, compressions
 from equipoise.likelihoods.concave import LogConcave
 from equipoise.likelihoods.counting import by_name as by_name
 from equipoise.likelihoods.counting import parsed, written
@@ -42,6 +43,7 @@ __all__ = [
     "SCALES",
     "Answers",
     "Binomial",
+    "Compression",
     "Differences",
     "Few",
     "Gaussian",
@@ -61,6 +63,7 @@ __all__ = [
     "Tilt",
     "answered",
     "choice_probability",
+    "compressions",
     "known_scale",
     "mirrored",
     "must_be_fitted",

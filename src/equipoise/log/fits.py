@@ -11,7 +11,7 @@ import numpy as np
 
 from equipoise import _validation as check
 from equipoise.belief import LARGEST, Hyperparameters, JudgedKernel, JudgeFit, Learned, Milestone
-from equipoise.likelihoods import Judge, Sites, known_scale
+from equipoise.likelihoods import Compression, Judge, Sites, known_scale
 from equipoise.log.parts import described, restored
 from equipoise.offsets import Accounts, Disturbance
 
@@ -72,7 +72,8 @@ def _model(fit: Milestone) -> dict[str, Any]:
     found = {"jumps": learned.jumps, "blips": learned.blips}
     said |= {name: [list(each) for each in some] for name, some in found.items() if some}
     said |= {} if learned.accounts is None else {"accounts": described(learned.accounts)}
-    return said | ({"estranged": list(learned.estranged)} if learned.estranged else {})
+    said |= {"estranged": list(learned.estranged)} if learned.estranged else {}
+    return said if learned.compression is None else said | {"compressed from": learned.compression.scale}
 
 
 def _to_model(content: Mapping[str, Any]) -> Milestone:
@@ -86,6 +87,7 @@ def _to_model(content: Mapping[str, Any]) -> Milestone:
         blips,
         _accounts(restored("accounts", content["accounts"])) if "accounts" in content else None,
         _names(content.get("estranged", [])),
+        Compression(content["compressed from"]) if "compressed from" in content else None,
     )
     return Milestone(check.count("lessons", content["lessons"]), learned)
 

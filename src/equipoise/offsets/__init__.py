@@ -4,13 +4,12 @@ from equipoise.offsets.accounted import Accounted, Accounts, Covariate, accounte
 from equipoise.offsets.accounted import accounting as accounting
 from equipoise.offsets.accounted import accounts_for as accounts_for
 from equipoise.offsets.accounted import accounts_of as accounts_of
-from equipoise.offsets.blocks import Blocks
+from equipoise.offsets.blocks import Blocks, Steady
 from equipoise.offsets.circumstances import LAST_READING, Circumstances
 from equipoise.offsets.circumstances import NOTHING_TOLD as NOTHING_TOLD
 from equipoise.offsets.moments import Moments
 from equipoise.offsets.offset import LEVEL_VARIANCE as LEVEL_VARIANCE
 from equipoise.offsets.offset import Arbitrary, Constant, Law, Offset
-from equipoise.offsets.steady import Steady
 from equipoise.offsets.terms import Disturbance as Disturbance
 from equipoise.offsets.terms import Hyperparameter, OffsetModel, Prepared
 from equipoise.offsets.terms import blip_covariance as blip_covariance

@@ -135,6 +135,11 @@ class Accounted:
         return self.law.jumps
 
     @property
+    def timeless(self) -> bool:
+        """That of the law."""
+        return self.law.timeless
+
+    @property
     def guard(self) -> float | None:
         """That of the law."""
         return self.law.guard

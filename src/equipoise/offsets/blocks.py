@@ -1,4 +1,4 @@
-"""The offset that changes only between runs of equally many readings."""
+"""Offsets that change only between blocks: runs of equally many readings, or blocks that were told."""
 
 import math
 from dataclasses import dataclass
@@ -53,3 +53,27 @@ class Blocks(Law):
         first, second = ((np.asarray(each.time) - 1) // self.length for each in (a, b))
         same: NDArray[np.bool_] = first[:, None] == second
         return same
+
+
+@dataclass(frozen=True)
+class Steady(Law):
+    """Nothing drifts: the level is not known, and blocks, seeds and covariates move it, but not time.
+
+    The default of a study with seeds: a model that is trained does not age from one trial to the next.
+
+    Args:
+        guard: Where the duels contradict the estimate by more than this many standard deviations, trust the duels;
+            `None` never does: there is no adversary in a seed.
+
+    Example:
+        >>> import equipoise as eq
+        >>> eq.Optimizer(eq.Box([(0, 1)]), seeds=True, rng=0).study.setup.offset
+        Steady(guard=None)
+    """
+
+    guard: float | None = None
+    timeless = True
+
+    def __post_init__(self) -> None:
+        if self.guard is not None:
+            check.positive("guard", self.guard)

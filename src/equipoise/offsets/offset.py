@@ -38,6 +38,11 @@ class Offset(Protocol):
         ...
 
     @property
+    def timeless(self) -> bool:
+        """Whether time changes nothing: then all readings of one block can be compared with each other."""
+        ...
+
+    @property
     def guard(self) -> float | None:
         """By how many standard deviations pure duels must contradict it to be trusted instead; `None` for never."""
         ...
@@ -86,6 +91,7 @@ class Law:
     learns_readings: ClassVar[bool] = True
     believed: ClassVar[bool] = False
     jumps: ClassVar[bool] = False
+    timeless: ClassVar[bool] = False
     guard: float | None = None
     hyperparameters: ClassVar[tuple[Hyperparameter, ...]] = ()
 

@@ -47,4 +47,5 @@ def compromise(
     share = wanted(outputs, weights, prefer)
     best = claims.single(state, state.readings)
     points, named = front_of(claims, state) or front_of(claims, state, sure=False), state.named(claims.space)
-    return best if named is None else compromised(best, points, named, claims.space, share)
+    found = best if named is None else compromised(best, points, named, claims.space, share)
+    return found if found.seeds is None else found.on_seeds(found.seeds)

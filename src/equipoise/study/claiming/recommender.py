@@ -1,6 +1,7 @@
 """What a study claims: its recommendation, the difference of two settings, the ranking."""
 
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from equipoise._typing import FloatArray
 from equipoise.answer import (
@@ -19,6 +20,8 @@ from equipoise.study.alerts import wrong_unit
 from equipoise.study.claiming.compromises import compromise
 from equipoise.study.standing import on_seeds, standing
 from equipoise.study.state import State
+
+Claimed = TypeVar("Claimed", Recommendation, Difference)
 
 JUDGED_UNIT = "noises of the judge"
 """The unit of f if there are judgements only."""
@@ -52,9 +55,8 @@ class Recommender:
         unit = JUDGED_UNIT if judgements and not best.readings else _unit(state)
         named = state.named(self.space)
         kept = None if named is None else named.usability(self.space.encode(best.x))
-        seeds = None if state.setup.seeds is None else len(on_seeds(state.ledger, open_too=False))
         found = replace(best, judgements=judgements, unit=unit, notices=self.notices(state), usability=kept)
-        return replace(found, seeds=seeds, readouts=state.setup.readouts)
+        return _on_seeds(state, replace(found, readouts=state.setup.readouts))
 
     def notices(self, state: State) -> tuple[Warning, ...]:
         """Return what the user should know of all claims."""
@@ -63,13 +65,18 @@ class Recommender:
 
     def compare(self, state: State, first: FloatArray, second: FloatArray) -> Difference:
         """Return f(first) - f(second) for two encoded points, in the user's sign."""
-        found = difference(state.belief, _standing(state, self.space), first, second)
+        found = _on_seeds(state, difference(state.belief, _standing(state, self.space), first, second))
         found = -found if state.setup.minimize else found
         return replace(found, chosen=preference(state.belief, first, second))
 
     def rank(self, state: State) -> list[Rank]:
         """Return all settings that something is known of, from the best to the worst."""
         return ranking(self.space, state.belief, self.streams.at(0, RANKS), state.setup.sign)
+
+
+def _on_seeds(state: State, claim: Claimed) -> Claimed:
+    """Return a claim as far as the number of seeds on which anything was read allows it."""
+    return claim if state.setup.seeds is None else claim.on_seeds(len(on_seeds(state.ledger, open_too=False)))
 
 
 def _unit(state: State) -> str:
