@@ -82,6 +82,23 @@ def test_constraints_of_either_kind_are_kept_and_hold():
     assert recommend(study).usability is not None  # what is kept says that there are constraints
 
 
+@pytest.mark.skipif(not hasattr(optuna.Trial, "set_constraint"), reason="since Optuna 5")
+@pytest.mark.filterwarnings("ignore:The constraint value is ignored")
+def test_a_constraint_of_the_trial_that_was_lost_is_not_learned_by_the_one_that_repeats_it():
+    def constrained(trial):
+        trial.set_constraint("left", trial.suggest_float("x", 0, 1) - 0.6)
+        return trial.params["x"]
+
+    study = optuna.create_study(direction="maximize", sampler=DuelSampler(seed=0))
+    study.optimize(paired(constrained), n_trials=2)
+    inherited = {"constraints:left": -9.0, PAIR: study.trials[1].system_attrs[PAIR]}
+    study.add_trial(optuna.trial.create_trial(state=TrialState.WAITING, system_attrs=inherited))
+    study.optimize(paired(constrained), n_trials=1)
+    assert "v" in study.trials[1].system_attrs[PAIR]
+    assert "v" not in study.trials[2].system_attrs[PAIR]  # Optuna keeps the first value
+    assert study.trials[2].system_attrs[PAIR]["n"] == 2
+
+
 def test_several_objectives_have_a_front_of_true_compromises():
     study = make(Beam().both, 30, ("maximize", "minimize"))
     study.set_metric_names(["flux", "size"])

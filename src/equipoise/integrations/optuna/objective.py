@@ -4,7 +4,7 @@ import copy
 import functools
 import inspect
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from optuna.distributions import BaseDistribution
@@ -62,14 +62,15 @@ def paired(objective: Callable[..., Any]) -> Callable[[Trial], Any]:
         if sampler.reduction.baseline is not None:
             raise RuntimeError("paired(objective) measures two points a trial, got a sampler for one: drop `paired`")
         _ = trial.relative_params  # the pair is proposed now, where the space is known
-        pair = TrialPair.of(trial.storage.get_trial(trial._trial_id))
+        stored = trial.storage.get_trial(trial._trial_id)
+        pair, inherited = TrialPair.of(stored), {*stored.system_attrs}  # a retried trial has what the lost one had set
         rival, swapped = Rival(trial, pair, sampler), sampler.coin(trial.number) if pair is None else pair.swapped
         seed = None if sampler.seeds is None else sampler.seeds.nth(trial.number)
         given = _given(objective, seed, (trial, rival))
         order = (rival, trial) if swapped else (trial, rival)
         study, limits = trial.study, (sampler.limits, sampler.constraints_func)
         values = {each: objective(each, **given) for each in order}
-        read = {each: numbers(_frozen(each, trial), value, study, *limits) for each, value in values.items()}
+        read = {each: numbers(_frozen(each, trial, inherited), value, study, *limits) for each, value in values.items()}
         block = sampler.block if seed is None else label(sampler.block, seed)
         _record(trial, rival, swapped, (read[trial], read[rival]), block)
         wins = [read[trial][f"values_{i}"] - read[rival][f"values_{i}"] for i in range(len(study.directions))]
@@ -79,9 +80,10 @@ def paired(objective: Callable[..., Any]) -> Callable[[Trial], Any]:
     return measure
 
 
-def _frozen(member: Trial | Rival, trial: Trial) -> FrozenTrial:
-    """Return a member of the pair of a trial as a function of finished trials sees it."""
+def _frozen(member: Trial | Rival, trial: Trial, inherited: Collection[str]) -> FrozenTrial:
+    """Return a member of the pair of a trial as a function of finished trials sees it, less what it has inherited."""
     frozen = copy.copy(trial.storage.get_trial(trial._trial_id))
+    frozen.system_attrs = {key: value for key, value in frozen.system_attrs.items() if key not in inherited}
     if isinstance(member, Rival):
         frozen.params, frozen.distributions = member.params, member.distributions
         frozen.user_attrs, frozen.system_attrs = member.user_attrs, member.system_attrs

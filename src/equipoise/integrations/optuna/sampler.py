@@ -236,10 +236,8 @@ class DuelSampler(BaseSampler):
         """Return what is known of a study; what was just read from the storage for the same trial is not read again."""
         storage, number = study._storage, study._study_id
         if self._known is None or self._known[:2] != (storage, number):
-            self._known, self._read_for = (
-                (storage, number, StudyModel(self.offset, self.search_space, self._streams, self.limits)),
-                -1,
-            )
+            model = StudyModel(self.offset, self.search_space, self._streams, self.limits)
+            self._known, self._read_for = (storage, number, model), -1
         if trial < 0 or trial != self._read_for:
             self._known[2].update(study)
         self._read_for = trial
