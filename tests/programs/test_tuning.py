@@ -399,3 +399,11 @@ def test_the_budget_is_kept_and_has_room_for_seven_rounds():
     data = invoke("tune", "sleep 0.1{n=1..9}", "-N", "--time", "8s", "--start", "n=9", "--seed", 0, "--json").data
     assert time.monotonic() - begin < 60
     assert data["verified"] is None or data["verified"]["rounds"] >= 7
+
+
+def test_settings_may_stand_behind_one_start():
+    options = ["--metric", "reading", "--readings", 2, "--time", "20s", "--seed", 0]
+    said = invoke("tune", "--start", "n=2", "m=8", "echo {n=1..9}{m=1..9}", *options).stdout
+    assert "Start: n = 2, m = 8\n" in said
+    result = CliRunner().invoke(main, ["tune", "./server", "{n=1..9}"])
+    assert "TEMPLATE must be one command line in quotes, got 2 words: ./server {n=1..9}" in result.stderr

@@ -3,7 +3,8 @@
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -124,28 +125,23 @@ def everything(out: str) -> dict[str, float]:
         >>> everything('{"a": 1, "b": "x", "c": 0.5}')
         {'a': 1.0, 'c': 0.5}
     """
-    for line in reversed(out.splitlines()):
-        if line.startswith("{"):
-            try:
-                data = json.loads(line)
-            except (ValueError, RecursionError):
-                break
-            return {name: float(x) for name, x in data.items() if isinstance(x, (int, float)) and math.isfinite(x)}
+    for data in _objects(out):
+        return {name: float(x) for name, x in data.items() if isinstance(x, (int, float)) and math.isfinite(x)}
     raise FailedError(f"its last line must be a JSON object, got {out.strip()[-80:]!r}")
 
 
 def _in_json(out: str, key: str) -> float | None:
     """Return a number of the last line that is a JSON object with a key, or with keys below each other: `a.b`."""
+    found = (_below(data, key) for data in _objects(out))
+    return next((float(x) for x in found if isinstance(x, (int, float))), None)
+
+
+def _objects(out: str) -> Iterator[Any]:
+    """Return the lines that are JSON objects, the last one first."""
     for line in reversed(out.splitlines()):
         if line.lstrip().startswith("{"):
-            try:
-                data: Any = json.loads(line)
-            except (ValueError, RecursionError):
-                continue
-            found = _below(data, key)
-            if isinstance(found, (int, float)):
-                return float(found)
-    return None
+            with suppress(ValueError, RecursionError):
+                yield json.loads(line)
 
 
 def _below(data: Any, key: str) -> Any:

@@ -1,5 +1,6 @@
 """`equipoise tune`: the best settings of a program, on a host that drifts."""
 
+import re
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -35,15 +36,18 @@ VERIFYING_ROUNDS, SLACK = 7, 1.2
 PATIENCE_FACTOR, PATIENCE_SECONDS = 20.0, 1.0
 """A run has failed after this many times what the start takes, and a second, unless --timeout says something else."""
 
+SETTING = re.compile(r"[A-Za-z_]\w*=[^{}]*")
+"""A setting of the start."""
+
 EXAMPLES = """equipoise tune 'xz -T1 -{level=0..9} --lzma2=preset={level},nice={nice=8..273:log} -kc data' --time 10m
-equipoise tune './server --threads {threads=1..64:log} --mode {mode=fast|safe}' --start threads=8 --time 5m
+equipoise tune './server --threads {threads=1..64:log} --mode {mode=fast|safe}' --start threads=8 mode=safe --time 5m
 equipoise tune './solve --tol {tol=1e-6..1e-2:log} --block {block=16..512:16}' --log study.jsonl
 equipoise tune './solve -j {jobs=1..16} --mem {mem=64..4096:log}' --constraint 'jobs * mem <= 8192' --start jobs=2
 equipoise tune './bench --cache {cache=1..64:log}' --metric reading --higher        the last number printed"""
 
 
 @command("tune", EXAMPLES, short_help="The best settings of a program, on a host that drifts.")
-@click.argument("template")
+@click.argument("words", nargs=-1, required=True, metavar="TEMPLATE")
 @click.option("--time", "seconds", callback=duration, default="10m", show_default=True, help="How long it may take.")
 @click.option(
     "--start",
@@ -75,7 +79,7 @@ equipoise tune './bench --cache {cache=1..64:log}' --metric reading --higher    
 @click.option("--plot", "picture", type=click.Path(path_type=Path), help="Draw start and winner, such as tune.png.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for scripts.")
 def tune(
-    template: str,
+    words: tuple[str, ...],
     seconds: float,
     start: tuple[str, ...],
     constraint: tuple[str, ...],
@@ -92,8 +96,9 @@ def tune(
     Objectives and limits are about what is measured (wall, rss, ...) and what the program prints, as JSON or as
     NAME=NUMBER. Several objectives leave a choice: it prints them, and verifies one in the middle.
     """
+    template, more = sorted_words(words)
     plan, begun, goals = parsed(template).constrained(constraint), time.monotonic(), Goals.of(options)
-    first = plan.start(start)
+    first = plan.start([*start, *more])
     runner = SettingRunner(plan, goals, setup(options, goals.read, goals.events), options["prepare"])
     opt = _study(runner, first, log, options["seed"])
     with interruptible(), programs_ended():
@@ -112,6 +117,20 @@ def tune(
     text = _text(opt, runner, found, first, front, measured)
     say(as_json, data | _data(opt, goals, front, verdicts), text)
     sys.exit(0 if early is None else INTERRUPTED)
+
+
+def sorted_words(words: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the command line, and what stands as NAME=VALUE behind the first one of --start.
+
+    Example:
+        >>> sorted_words(["mode=safe", "./server {threads=1..64} {mode=fast|safe}"])
+        ('./server {threads=1..64} {mode=fast|safe}', ['mode=safe'])
+    """
+    starts = [word for word in words if SETTING.fullmatch(word)]
+    rest = [word for word in words if word not in starts]
+    if len(rest) != 1:
+        raise click.UsageError(f"TEMPLATE must be one command line in quotes, got {len(rest)} words: {' '.join(rest)}")
+    return rest[0], starts
 
 
 def _study(runner: SettingRunner, first: Mapping[str, Any], log: Path | None, seed: int | None) -> Optimizer:
