@@ -5,6 +5,7 @@
     python benchmarks/power.py forecast [RUNS]       how often the range of rounds to come holds, simulated
     python benchmarks/power.py busy [RUNS]           10 % in wall and 3 % in user time beside two busy loops, real
     python benchmarks/power.py duet [RUNS]           one at a time, and both at once on two cores, real
+    python benchmarks/power.py duet10 [RUNS]         the same for 10 % beside two busy loops
     python benchmarks/power.py same [RUNS]           one program against itself beside two busy loops, real
     python benchmarks/power.py little [RUNS]         a program of 2 ms against itself, as the host is, real
 
@@ -188,14 +189,14 @@ def little(runs: int) -> None:
     same(runs, 0, 0.02, 100)
 
 
-def duets(runs: int, most: int = 200) -> None:
+def duets(runs: int, most: int = 200, effects: Sequence[float] = EFFECTS, hosts: Sequence[int] = (0, 2)) -> None:
     """Print how soon a difference in wall time is found one at a time, and both at once on two cores."""
     ways: dict[str, Sequence[int]] = {"one at a time": (), "duet": two_cores()}
     print(f"| host | difference | way | found within {most} | rounds, median | 80 % within | seconds a round |")
     print("|---|---:|---|---:|---:|---:|---:|")
     with tempfile.TemporaryDirectory() as folder, Programs(RunOptions(shell=())) as programs:
-        for host, loops in (("as it is", 0), ("two busy loops beside", 2)):
-            for effect in EFFECTS:
+        for loops in hosts:
+            for effect in effects:
                 lines = commands(Path(folder), effect)
                 found: dict[str, list[tuple[float, float]]] = {way: [] for way in ways}
                 for seed in range(runs):
@@ -208,8 +209,13 @@ def duets(runs: int, most: int = 200) -> None:
                     at, seconds = zip(*each, strict=True)
                     limit = float(np.quantile(at, 0.8, method="inverted_cdf"))
                     share, middle = percent([x < math.inf for x in at]), np.median(at)
-                    row = f"| {host} | {100 * effect:g} % | {way} | {share} | {middle:g} | {limit:g} |"
+                    row = f"| {loops} busy loops | {100 * effect:g} % | {way} | {share} | {middle:g} | {limit:g} |"
                     print(f"{row} {np.median(seconds):.3f} |", flush=True)
+
+
+def duet_target(runs: int) -> None:
+    """Print how soon 10 % in wall time are found beside two busy loops."""
+    duets(runs, 120, (0.10,), (2,))
 
 
 def until_found(bench: Bench, most: int) -> tuple[float, float]:
@@ -258,6 +264,7 @@ def decided_at(d: FloatArray, margin: float) -> float:
 PARTS = {
     "forecast": (forecasts, 30),
     "duet": (duets, 6),
+    "duet10": (duet_target, 20),
     "little": (little, 100),
     "alarms": (alarms, 400),
     "noise": (noise, 100),
