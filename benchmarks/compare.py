@@ -34,10 +34,9 @@ from scipy import stats
 from scipy.special import betaln
 
 from equipoise._typing import FloatArray
-from equipoise.answer.sequential import reach
+from equipoise.answer.sequential import reach, wealth
 from equipoise.plots.style import logarithmic
 from equipoise.programs import Contest, Question
-from equipoise.programs.centers import wealth
 from equipoise.programs.commands.processes import Programs, RunOptions
 
 ALPHA, ROUNDS, MOST, TRIM = 0.05, 200, 600, 0.2

@@ -261,7 +261,7 @@ def decided_at(d: FloatArray, margin: float) -> float:
     return first(won[0] | won[1] | (won[2] & won[3]))
 
 
-PARTS = {
+PARTS: dict[str, tuple[Callable[[int], None], int]] = {
     "forecast": (forecasts, 30),
     "duet": (duets, 6),
     "duet10": (duet_target, 20),

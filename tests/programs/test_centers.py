@@ -8,7 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.special import betaln
 
-from equipoise.programs.centers import CENTERS, median, typical, wealth
+from equipoise.answer.sequential import median, typical, wealth
+from equipoise.programs.question import CENTERS
 
 NUMBERS = st.lists(st.integers(-50, 50).map(lambda i: i / 10), min_size=1, max_size=25)
 

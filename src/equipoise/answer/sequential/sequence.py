@@ -54,6 +54,11 @@ class Interval:
         """How far apart the limits are."""
         return self.high - self.low
 
+    @property
+    def known(self) -> list[float | None]:
+        """Value and limits for scripts; `None` for what is not known, as JSON has no infinity."""
+        return [x if math.isfinite(x) else None for x in (self.value, self.low, self.high)]
+
     def __contains__(self, number: float) -> bool:
         """Return whether a number lies between the limits."""
         return self.low <= number <= self.high

@@ -137,9 +137,8 @@ def more_data(more: MoreRounds | None) -> dict[str, float | None] | None:
 
 
 def limits(interval: Interval) -> dict[str, float | None]:
-    """Return an interval for scripts; JSON has no infinity, so a limit that is not known yet is null."""
-    each = {"value": interval.value, "low": interval.low, "high": interval.high}
-    return {name: x if math.isfinite(x) else None for name, x in each.items()}
+    """Return an interval for scripts."""
+    return dict(zip(("value", "low", "high"), interval.known, strict=True))
 
 
 def say_all(report: Results, files: Mapping[str, Any], junit: Callable[[Results], str]) -> None:

@@ -1,6 +1,5 @@
 """`equipoise items`: which of two models is better, on items that both have run."""
 
-import math
 from pathlib import Path
 from typing import Any
 
@@ -34,16 +33,8 @@ def items(
     a, b = (scores(path, score, cluster) for path in (first, second))
     found = compared(a, b, alpha)
     asked = next_items(a, b, ask) if ask is not None and not found.decided else []
-    size = found.difference
-    limits = [x if math.isfinite(x) else None for x in (size.value, size.low, size.high)]
-    data: dict[str, Any] = {"standing": found.standing, "difference": limits}
-    data |= {
-        "wins": found.wins,
-        "losses": found.losses,
-        "seen": found.seen,
-        "items": found.items,
-        "chance": found.chance,
-    }
+    data: dict[str, Any] = {"standing": found.standing, "difference": found.difference.known}
+    data |= {name: getattr(found, name) for name in ("wins", "losses", "seen", "items", "chance")}
     if ask is not None:
         data["ask"] = asked
     say(as_json, data, "\n".join(asked) if asked else str(found))

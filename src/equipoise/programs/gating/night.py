@@ -43,7 +43,7 @@ class Trialed:
     def data(self) -> dict[str, object]:
         """Return it for scripts."""
         found = self.found
-        said = {"name": self.name, "decision": found.decision, "effect": limits(found.effect), "why": found.why or None}
+        said = {"name": self.name, "decision": found.decision, "effect": found.effect.known, "why": found.why or None}
         numbers = {"evidence": found.evidence, "needed": found.needed, "chance": found.chance, "looks": found.looks}
         return {**said, **numbers}
 
@@ -99,15 +99,10 @@ class Night:
     def data(self) -> dict[str, object]:
         """Return it for scripts."""
         counts = {word: self.count(word) for word in WORDS}
-        said = {"champion": self.champion, "counts": counts, "gain": limits(self.gain), "record": self.record}
+        said = {"champion": self.champion, "counts": counts, "gain": self.gain.known, "record": self.record}
         return {**said, "readings": self.readings, "trying": self.trying, "ideas": [idea.data() for idea in self.ideas]}
 
 
 def sized(interval: Interval) -> str:
     """Return an interval in words."""
     return f"{interval.value:.3g} [{interval.low:.3g}, {interval.high:.3g}]"
-
-
-def limits(interval: Interval) -> list[float | None]:
-    """Return value and limits for scripts; `None` for what is not known."""
-    return [x if abs(x) < float("inf") else None for x in (interval.value, interval.low, interval.high)]

@@ -16,7 +16,7 @@ from equipoise import _validation as check
 from equipoise.answer import Interval
 from equipoise.log import LogError, now
 from equipoise.programs import Records
-from equipoise.programs.gating.night import Night, Trialed, limits
+from equipoise.programs.gating.night import Night, Trialed
 from equipoise.programs.gating.stream import Assessment, Look, Rules, Stream
 
 Measure = Callable[[int], float]
@@ -191,7 +191,7 @@ class Gate:
             raise CandidateError(f"it failed on seed {look.seed}: {str(error) or type(error).__name__}") from error
 
     def _settle(self, known: Assessment, why: str = "", decision: str | None = None) -> Assessment:
-        said = {"settled": decision or known.decision, "effect": limits(known.effect), "why": why}
+        said = {"settled": decision or known.decision, "effect": known.effect.known, "why": why}
         numbers = {"evidence": known.evidence, "needed": known.needed, "chance": known.chance, "looks": known.looks}
         self._say({**said, **numbers})
         return self._stream.tried[-1]
