@@ -24,8 +24,8 @@ Center = Callable[[ArrayLike, float], Interval]
 """From differences and alpha to what is claimed of them, with an interval that holds at every time of looking."""
 
 CENTERS: dict[str, Center] = {"typical": typical, "median": median, "mean": anytime}
-"""What can be claimed, by name. `typical` bets on the coins of the order. `median` is exact for any law, at the price of
-about half as many rounds again; `mean`, for users who pay for the sum of all times, for normal noise."""
+"""What can be claimed, by name. `typical` bets on the coins of the order. `median` is exact for any law, and needs half
+as many rounds again; `mean`, for users who pay for the sum of all times, is exact for normal noise."""
 
 Pair = tuple[str, str]
 """Two arms, in the order in which they were given."""
