@@ -3,6 +3,7 @@
     python benchmarks/power.py alarms [RUNS]         one program against itself, ten laws, simulated
     python benchmarks/power.py noise [RUNS]          rounds until 2, 5 and 10 % are found, eight noises, simulated
     python benchmarks/power.py forecast [RUNS]       how often the range of rounds to come holds, simulated
+    python benchmarks/power.py foretold [RUNS]       the same of real programs
     python benchmarks/power.py busy [RUNS]           10 % in wall and 3 % in user time beside two busy loops, real
     python benchmarks/power.py duet [RUNS]           one at a time, and both at once on two cores, real
     python benchmarks/power.py duet10 [RUNS]         the same for 10 % beside two busy loops
@@ -255,6 +256,25 @@ def forecasts(runs: int, first_seed: int = 1000) -> None:
     print(f"high over low, quartiles: {np.quantile(factors, [0.25, 0.5, 0.75]).round(1)}")
 
 
+def foretold(runs: int, most: int = 600) -> None:
+    """Print how often the range held for real programs of about 2 ms, one of which has 5 or 10 % more to do."""
+    held: list[bool] = []
+    with tempfile.TemporaryDirectory() as folder, Programs(RunOptions(shell=())) as programs:
+        for seed in range(runs):
+            lines = commands(Path(folder), (0.05, 0.10)[seed % 2], 0.5)
+            contest = Contest(Question(("a", "b"), margin=0.01), rng=seed)
+            bench, said = Bench(Job(lines), {"wall": contest}, programs), {}
+            while len(bench.rounds) < most and not bench.decided:
+                bench.measure()
+                n = len(bench.rounds)
+                if n in LOOKS and contest.verdict().more is not None:
+                    said[n] = contest.verdict().more
+            at = len(bench.rounds) if bench.decided else math.inf
+            held += [each.low <= at - n <= each.high for n, each in said.items() if n < at]
+            print(f"{seed}: decided after {at}; {', '.join(map(str, said.values()))}", flush=True)
+    print(f"held in {percent(held)} % of {len(held)} forecasts in {runs} comparisons")
+
+
 def decided_at(d: FloatArray, margin: float) -> float:
     """Return after which round two programs are called different, or the same within a margin."""
     won = [evidence(each, theta) >= 2 / ALPHA for each, theta in ((d, 0.0), (-d, 0.0), (d, -margin), (-d, -margin))]
@@ -263,6 +283,7 @@ def decided_at(d: FloatArray, margin: float) -> float:
 
 PARTS: dict[str, tuple[Callable[[int], None], int]] = {
     "forecast": (forecasts, 30),
+    "foretold": (foretold, 20),
     "duet": (duets, 6),
     "duet10": (duet_target, 20),
     "little": (little, 100),

@@ -51,10 +51,14 @@ class MoreRounds:
     high: float
 
     def __str__(self) -> str:
+        low, high = _rounded(self.low), _rounded(self.high)
         if math.isinf(self.high):
-            return f"at least {self.low} more round{'s' * (self.low != 1)}"
-        number = f"{self.low}" if self.low == self.high else f"{self.low} to {self.high:.0f}"
-        return f"{number} more round{'s' * (self.high != 1)}"
+            return f"at least {low} more round{'s' * (self.low != 1)}"
+        return f"{low if low == high else f'{low} to {high}'} more round{'s' * (self.high != 1)}"
+
+
+def _rounded(x: float) -> str:
+    return f"{float(f'{x:.2g}'):.0f}"
 
 
 def forecast(worse: Interval, rounds: int, question: Question) -> MoreRounds | None:
@@ -67,7 +71,7 @@ def forecast(worse: Interval, rounds: int, question: Question) -> MoreRounds | N
 
     Example:
         >>> print(forecast(Interval(0.02, -0.02, 0.06), 40, Question(("old", "new"))))
-        19 to 1040 more rounds
+        19 to 1000 more rounds
     """
     if rounds < FEWEST_ROUNDS or not math.isfinite(worse.width):
         return None

@@ -37,9 +37,6 @@ FATAL = (LauncherError, StoppedError)
 PATIENCE_FACTOR, PATIENCE_SECONDS = 20.0, 10.0
 """A run of a candidate has failed after this many times what the champion takes, and this many seconds."""
 
-LONGEST_REASON = 400
-"""Characters of the reason why a candidate failed that are kept."""
-
 EXAMPLES = """equipoise gate init --metric reading --lower -- uv run train.py --seed {seed}
 equipoise gate try && git commit -am "wider"                  the files as they are now, committed if kept
 equipoise gate try --rev idea-7                               a branch, a tag, a commit

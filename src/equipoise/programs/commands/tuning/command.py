@@ -43,7 +43,8 @@ EXAMPLES = """equipoise tune 'xz -T1 -{level=0..9} --lzma2=preset={level},nice={
 equipoise tune './server --threads {threads=1..64:log} --mode {mode=fast|safe}' --start threads=8 mode=safe --time 5m
 equipoise tune './solve --tol {tol=1e-6..1e-2:log} --block {block=16..512:16}' --log study.jsonl
 equipoise tune './solve -j {jobs=1..16} --mem {mem=64..4096:log}' --constraint 'jobs * mem <= 8192' --start jobs=2
-equipoise tune './bench --cache {cache=1..64:log}' --metric reading --higher        the last number printed"""
+equipoise tune './bench --cache {cache=1..64:log}' --metric reading --higher        the last number printed
+equipoise tune './server {threads=1..64:log}' --objective=-p99 --limit 'rss <= 2GB' --executor dask --address tcp://10.0.0.5:8786"""
 
 
 @command("tune", EXAMPLES, short_help="The best settings of a program, on a host that drifts.")
@@ -90,8 +91,9 @@ def tune(
     """Look for the settings with which a command line is fastest, then verify the winner against the start.
 
     Parameters stand in the command line: {threads=1..64} a whole number, {x=0.1..2.0} a real one, either with :log
-    where ratios count or :STEP, and {mode=fast|safe} a choice. {threads} puts one in a second place. A run that fails
-    or takes too long is learned from. It is a study like any other: `equipoise best`, `status` and `plot` read its log.
+    where ratios count or :STEP, and {mode=fast|safe} a choice. {threads} puts one in a second place. A run that fails,
+    or takes 20 times as long as the start (or --timeout), is learned from. It is a study like any other: `equipoise
+    best`, `status` and `plot` read its log.
 
     Objectives and limits are about what is measured (wall, rss, ...) and what the program prints, as JSON or as
     NAME=NUMBER. Several objectives leave a choice: it prints them, and verifies one in the middle.
