@@ -60,10 +60,10 @@ def test_what_a_setting_says_never_leads_out_of_its_folder(tmp_path):
     (tmp_path / "shown" / "3.png").write_bytes(PIXEL)
     (tmp_path / "shown" / "4.html").write_text("<script>alert(1)</script>")
     sitting = Sitting(show=f"{tmp_path}/shown/{{gain}}.png")
-    assert sitting.kind({"gain": 3}) == "image"
+    assert sitting.content({"gain": 3}).kind == "image"
     for value in ("../secret", "..\\secret", "/etc/passwd", "missing"):
-        assert sitting.kind({"gain": value}) == ""
-    assert Sitting(show=f"{tmp_path}/shown/{{gain}}.html").kind({"gain": 4}) == ""  # no pages, only what is looked at
+        assert sitting.content({"gain": value}).kind == ""
+    assert Sitting(show=f"{tmp_path}/shown/{{gain}}.html").content({"gain": 4}).kind == ""  # no pages, only what is looked at
     assert on_button("slightly second") == "B, slightly"
 
 
