@@ -12,6 +12,7 @@ from matplotlib.contour import ContourSet
 
 from equipoise.answer.wording import amount
 from equipoise.plots import style
+from equipoise.plots.importance import shares
 from equipoise.plots.knobs import knobs
 from equipoise.plots.series import against, foremost
 
@@ -173,11 +174,16 @@ def test_a_mixed_space_has_named_ticks_and_a_logarithmic_axis():
     assert drawn.get_yscale() == "log"
 
 
+def chosen_in(order, space):
+    return sorted(knobs(space), key=lambda knob: order.index(knob.name))
+
+
 def test_slices_cut_through_the_leader_along_every_parameter():
     opt = made(MIXED, 20)
     axs, best = eq.plots.slices(opt), opt.recommend()
-    assert [ax.get_xlabel() for ax in axs] == ["rate", "n", "mode"]
-    expected = [(knob.position(best.x[knob.name]), 0.0) for knob in knobs(opt.space)]
+    order = [each.knob.name for each in shares(opt, best)]
+    assert [ax.get_xlabel() for ax in axs] == order
+    expected = [(knob.position(best.x[knob.name]), 0.0) for knob in chosen_in(order, opt.space)]
     assert [stars(ax)[0] for ax in axs] == expected
     _, own = plt.subplots(1, 3)
     assert eq.plots.slices(opt, list(own)) == list(own)

@@ -63,7 +63,9 @@ def test_what_a_setting_says_never_leads_out_of_its_folder(tmp_path):
     assert sitting.content({"gain": 3}).kind == "image"
     for value in ("../secret", "..\\secret", "/etc/passwd", "missing"):
         assert sitting.content({"gain": value}).kind == ""
-    assert Sitting(show=f"{tmp_path}/shown/{{gain}}.html").content({"gain": 4}).kind == ""  # no pages, only what is looked at
+    assert (
+        Sitting(show=f"{tmp_path}/shown/{{gain}}.html").content({"gain": 4}).kind == ""
+    )  # no pages, only what is looked at
     assert on_button("slightly second") == "B, slightly"
 
 

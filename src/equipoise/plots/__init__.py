@@ -16,10 +16,11 @@ Example:
 """
 
 from equipoise.plots import style
-from equipoise.plots.course import answers, certificate, progress, readings
+from equipoise.plots.course import answers, certificate, predicted, progress, readings
 from equipoise.plots.duels import duels
 from equipoise.plots.estimate import estimate, slices
 from equipoise.plots.fronts import front
+from equipoise.plots.importance import importances
 from equipoise.plots.overview import overview
 from equipoise.plots.paired import contest
 
@@ -30,7 +31,9 @@ __all__ = [
     "duels",
     "estimate",
     "front",
+    "importances",
     "overview",
+    "predicted",
     "progress",
     "readings",
     "slices",

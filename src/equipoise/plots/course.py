@@ -111,6 +111,28 @@ def _blocks(names: list[str | None], ax: Any) -> None:
             ax.text(i + 0.7, 0.02, names[i], transform=at, fontsize="x-small", color=GRAY, rotation=90, va="bottom")
 
 
+def predicted(opt: Optimizer, ax: Any = None) -> Any:
+    """Draw what was read over what is predicted, one dot for each complete pair of readings.
+
+    Within a pair the offset cancels: both are the first setting less the second. The readings have taught the
+    prediction, so that the dots lie somewhat nearer to the line than new ones would.
+
+    Args:
+        opt: The study.
+        ax: Axes to draw on.
+
+    Returns:
+        The Axes.
+    """
+    ax, unit = axes(ax), unit_of(opt.study.settings)
+    found = series.agreement(opt)
+    ax.set(xlabel=labeled("f(first) - f(second), estimated", unit), title="Predicted and read")
+    ax.set_ylabel(labeled("first reading - second", unit))
+    ax.axline((0.0, 0.0), slope=1.0, color=LIGHT, linewidth=1.0, zorder=0)
+    ax.plot(found.predicted, found.read, "o", color=GRAY, markersize=3.5, alpha=0.75, markeredgewidth=0)
+    return ax
+
+
 def answers(opt: Optimizer, ax: Any = None) -> Any:
     """Draw what judges said of each pair over what is now believed of it: words in their order, or numbers.
 

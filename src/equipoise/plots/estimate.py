@@ -10,6 +10,7 @@ import numpy as np
 from equipoise._typing import FloatArray
 from equipoise.answer import PHRASES, Recommendation, claimed
 from equipoise.optimizer import Optimizer
+from equipoise.plots.importance import shares
 from equipoise.plots.knobs import Knob, chosen, contexts, coordinates, encoded, knobs
 from equipoise.plots.series import Curve, against, foremost, measured, plain, sliced
 from equipoise.plots.style import BLUE, GRAY, MAP, ORANGE, axes, pyplot, shown, star
@@ -50,7 +51,7 @@ def estimate(opt: Optimizer, *along: str, ax: Any = None, context: Mapping[str, 
 
 
 def slices(opt: Optimizer, axs: Sequence[Any] | None = None, *, context: Mapping[str, Any] | None = None) -> list[Any]:
-    """Draw the slice through the leader along every parameter.
+    """Draw the slice through the leader along every parameter, that which matters most first.
 
     Args:
         opt: The study.
@@ -65,7 +66,8 @@ def slices(opt: Optimizer, axs: Sequence[Any] | None = None, *, context: Mapping
         raise ValueError(f"`opt` must have parameters to slice along, got the plain set {opt.space!r}")
     best = opt.recommend(context=context)
     axs = _panels(len(known)) if axs is None else list(axs)
-    for i, (knob, ax) in enumerate(zip(known, axs, strict=True)):
+    ranks = {each.knob.name: -each.total for each in shares(opt, best)}
+    for i, (knob, ax) in enumerate(zip(sorted(known, key=lambda knob: ranks[knob.name]), axs, strict=True)):
         _line(opt, best, knob, axes(ax))
         ax.set_title("")
         if i:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ class Knob:
             return float(value)
         return float(next(i for i, option in enumerate(self.values) if option is value or option == value))
 
-    @property
+    @cached_property
     def is_choice(self) -> bool:
         """Whether the values are options rather than numbers."""
         return not all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in self.values)

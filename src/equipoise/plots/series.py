@@ -10,6 +10,7 @@ import numpy as np
 from equipoise._typing import FloatArray
 from equipoise.answer import Recommendation
 from equipoise.optimizer import Optimizer
+from equipoise.plots.importance import shares
 from equipoise.plots.knobs import Knob, coordinates, encoded, knobs
 from equipoise.spaces import Space, names
 from equipoise.study import Record
@@ -140,10 +141,37 @@ def against(opt: Optimizer, best: Recommendation, points: FloatArray) -> tuple[F
 
 def foremost(opt: Optimizer, best: Recommendation) -> tuple[str, ...]:
     """Return the parameters to draw along, in the order of the space: of more than two, those that matter most."""
-    known = knobs(opt.space)
-    spans = [float(np.ptp(sliced(opt, best, knob).mean)) for knob in known] if len(known) > 2 else []
-    kept = sorted(np.argsort(spans)[-2:].tolist()) if spans else range(len(known))
-    return tuple(known[i].name for i in kept)
+    known = [knob.name for knob in knobs(opt.space, 2)]
+    kept = {each.knob.name for each in shares(opt, best)[:2]} if len(known) > 2 else {*known}
+    return tuple(name for name in known if name in kept)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What was read against what is predicted, for each complete pair of readings.
+
+    Attributes:
+        predicted: The estimate of f(first) - f(second), in the user's direction, shape (m,).
+        read: The first reading less the second, shape (m,).
+    """
+
+    predicted: FloatArray
+    read: FloatArray
+
+
+def agreement(opt: Optimizer) -> Agreement:
+    """Return what was read against what is predicted: within a pair the offset cancels, whatever its law."""
+    halves: dict[int, list[Record]] = {}
+    for record in told(opt):
+        if record.aside is None and not record.void and record.positions == 2:
+            halves.setdefault(record.duel, []).append(record)
+    pairs = [pair for pair in halves.values() if len(pair) == 2]
+    points = np.array([opt.space.encode(record.x) for pair in pairs for record in pair])
+    mean = opt.posterior.mean(points).reshape(-1, 2) if pairs else np.empty((0, 2))
+    sign = -1.0 if opt.study.setup.minimize else 1.0
+    y = np.array([[record.value, 1.0 if record.of is None else record.of] for pair in pairs for record in pair])
+    outcomes = opt.study.setup.likelihood.glance(y.reshape(-1, 2))[0].reshape(-1, 2)
+    return Agreement(sign * (mean[:, 0] - mean[:, 1]), outcomes[:, 0] - outcomes[:, 1])
 
 
 @dataclass(frozen=True)

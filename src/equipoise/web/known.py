@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote
 
 import numpy as np
@@ -21,7 +21,7 @@ from equipoise.log import LogError
 from equipoise.optimizer import Optimizer, resume
 from equipoise.plots import series
 from equipoise.spaces import Space, dials, printable, readouts_of
-from equipoise.study import last_set
+from equipoise.study import Record, last_set
 from equipoise.web.means import Target
 
 PAST_BOUNDS = 12
@@ -190,6 +190,23 @@ class Known:
         return self._html[operator]
 
 
+class _Still:
+    """A study that does not change while it is looked at: its records are made once for all panels."""
+
+    def __init__(self, opt: Optimizer) -> None:
+        self._opt = opt
+        self._kept: dict[tuple[bool, bool], list[Record]] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._opt, name)
+
+    def records(self, *, aside: bool = True, judgements: bool = False) -> list[Record]:
+        """Return every trial, or every pair."""
+        if (aside, judgements) not in self._kept:
+            self._kept[aside, judgements] = self._opt.records(aside=aside, judgements=judgements)
+        return self._kept[aside, judgements]
+
+
 class Viewer:
     """Computes what is known of a study, once after each change.
 
@@ -230,12 +247,12 @@ class Viewer:
             return self._known
 
     def _made(self, version: str) -> Known:
-        best = recommended(self._opt)
+        best, opt = recommended(self._opt), cast(Optimizer, _Still(self._opt))
         self._bounds[best.readings + best.judgements] = best.overall.bound
-        start = series.start_of(self._opt)
-        view = View(self._opt, best, start, dict(self._bounds), self._blind, self._several, self._goal)
+        start = series.start_of(opt)
+        view = View(opt, best, start, dict(self._bounds), self._blind, self._several, self._goal)
         shown = tuple((panel, panel.shows(view)) for panel in self._panels if panel.applies(view))
-        return Known(version, view.told, Outline.of(self._opt, best), shown)
+        return Known(version, view.told, Outline.of(opt, best), shown)
 
     def _look_back(self) -> None:
         """Compute the certificate as it was at some times before: with an optimizer of its own, off the way."""
