@@ -27,9 +27,8 @@ def test_a_package_has_at_most_18_modules(package):
 
 TREES = {path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text("utf-8")) for path in SOURCE.rglob("*.py")}
 LARGE = {
-    "Session": 22,
     "State": 24,
-    "Study": 28,
+    "Study": 27,
 }
 """Classes with more than 20 public methods and properties, and how many each may have."""
 

@@ -12,8 +12,8 @@ from equipoise.data import PairToJudge, Preference, Reading
 from equipoise.likelihoods import DEFAULT_STEPS, known_scale
 from equipoise.log import Added, Asked, Begun, Corrected, Event, Expired, Retracted, Stamped, Told
 from equipoise.study.changes import last_answered, undoing
-from equipoise.study.judged_pairs import must_be_pair
-from equipoise.study.requests import GivenAnswer, Requests, named
+from equipoise.study.judged_pairs import must_be_answered, must_be_pair, named, preference
+from equipoise.study.requests import GivenAnswer, Requests
 from equipoise.study.setup import Setup
 
 if TYPE_CHECKING:
@@ -112,10 +112,10 @@ def begun(requests: Requests, block: str) -> Begun | None:
 
 def corrected(requests: Requests, i: int, said: GivenAnswer) -> Corrected:
     """Return the event of an answer that is corrected, or refuse it: what it does not say stays."""
-    before = requests.must_be_answered(i)
+    before = must_be_answered(requests.ledger, i)
     if isinstance(before, Preference):
         now = replace(said, judge=before.judge if said.judge is None else said.judge)
-        return Corrected(i, now.preference(must_be_pair(requests.ledger, i)))
+        return Corrected(i, preference(now, must_be_pair(requests.ledger, i)))
     read = said.reading(requests.setup)
     given = {"point": said.x, "time": said.time, "error": said.error}
     changes = {name: getattr(read, name) for name, value in given.items() if value is not None}
@@ -125,7 +125,7 @@ def corrected(requests: Requests, i: int, said: GivenAnswer) -> Corrected:
 def retracted(requests: Requests, i: int) -> Retracted:
     """Return the event of an answer that is taken back, or refuse it."""
     if i not in requests.ledger.failed and i not in requests.ledger.skipped:
-        requests.must_be_answered(i)
+        must_be_answered(requests.ledger, i)
     return Retracted(i)
 
 

@@ -1,11 +1,16 @@
 """Pairs that people judge: what was said of each, by whom, and which is to be asked again."""
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from equipoise._typing import FloatArray
-from equipoise.data import PairToJudge, Preference
+from equipoise.data import Answer, PairToJudge, Preference
 from equipoise.likelihoods import SCALES, Judge, Judgement, JudgeReport, Pair, answered, reported
 from equipoise.study.ledger import Ledger
+
+if TYPE_CHECKING:
+    from equipoise.study.requests import GivenAnswer
 
 
 def must_be_pair(ledger: Ledger, i: int) -> PairToJudge:
@@ -29,6 +34,44 @@ def judgement(ledger: Ledger, i: int, said: Preference) -> Judgement:
     asked = must_be_pair(ledger, i)
     first, second = asked.points
     return Judgement(first, second, answered(said.answer, asked.steps), asked.steps, said.judge)
+
+
+def named(judge: Any) -> str:
+    """Return the name of a judge; refuse what is none."""
+    if not isinstance(judge, str):
+        raise TypeError(f"`judge` must be a name, got {judge!r}")
+    return judge
+
+
+def preference(said: "GivenAnswer", pair: PairToJudge) -> Preference:
+    """Return the judgement of a pair, by the judge who was asked unless it names another; or refuse it."""
+    for name in ("x", "time", "error", "block", "covariates", "missing"):
+        if getattr(said, name) not in (None, ()):
+            raise ValueError(f"`{name}` is for a reading: a judgement has none, got {getattr(said, name)!r}")
+    judge = pair.judge if said.judge is None else named(said.judge)
+    return Preference(answered(said.value, pair.steps, "value"), judge)
+
+
+def judged_alike(ledger: Ledger, i: int, said: Preference) -> bool:
+    """Return whether a pair was judged so before; refuse what contradicts that, and a pair that is not open."""
+    now, before = judgement(ledger, i, said), ledger.judgements.get(i)
+    if before is None:
+        must_be_open_pair(ledger, i)
+    elif (before.answer, before.judge) != (now.answer, now.judge):
+        raise ValueError(f"`value` of pair {i} must stay {before.answer!r}, as told before: see `correct`")
+    return before is not None
+
+
+def must_be_answered(ledger: Ledger, i: int) -> Answer:
+    """Return the answer of a trial or pair; refuse one that has none."""
+    if i in ledger.judgements:
+        said = ledger.judgements[i]
+        return Preference(said.answer, said.judge)
+    if i in ledger.pairs:
+        raise ValueError(f"`pair` must be one that was judged, got {i}")
+    if i not in ledger.readings:
+        raise ValueError(f"`trial` must be one whose reading was told, got {i}")
+    return ledger.readings[i]
 
 
 def shown(ledger: Ledger, i: int, asked: PairToJudge | None = None) -> Pair:

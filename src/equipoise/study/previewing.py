@@ -4,12 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from equipoise.answer import Reproduction, reproduction, reproduction_of_points
-from equipoise.data import Duel, PairToJudge
-from equipoise.likelihoods import Pair
+from equipoise.data import Duel
 from equipoise.log import Asked
 from equipoise.spaces import Domain
 from equipoise.study.asking import Checkpoint, matched
-from equipoise.study.judged_pairs import shown
 from equipoise.study.session import Session
 from equipoise.study.state import State
 
@@ -17,19 +15,6 @@ from equipoise.study.state import State
 def proposed(session: Session, context: Mapping[str, Any] | None) -> Duel:
     """Return the duel that is proposed next."""
     return session.look(lambda state: _duel(session, state, session.present(context)))
-
-
-def proposed_pair(
-    session: Session, context: Mapping[str, Any] | None, judge: str, steps: int, again: int | None
-) -> Pair:
-    """Return the pair that is handed out next, as the user knows it."""
-
-    def act(state: State) -> Pair:
-        event = session.paired(context, judge, steps, again)
-        assert isinstance(event.question, PairToJudge)
-        return shown(state.ledger, event.trial, event.question)
-
-    return session.look(act)
 
 
 def reproduced(session: Session, event: Asked) -> Reproduction:

@@ -16,7 +16,7 @@ from equipoise.study.claiming import coins, history
 from equipoise.study.judged_pairs import answers, due_again, reports, shown
 from equipoise.study.limits import position
 from equipoise.study.plans import Plan
-from equipoise.study.previewing import proposed, proposed_pair, reproduced
+from equipoise.study.previewing import proposed, reproduced
 from equipoise.study.session import Session, number_of
 from equipoise.study.setup import Setup
 from equipoise.study.tables import Note, Setting, Table, columns, next_note, notes_of, records, settings_of
@@ -281,24 +281,6 @@ class Study:
             context: The value of each `Context` of the space.
         """
         return proposed(self._session, context)
-
-    def propose_pair(
-        self,
-        *,
-        judge: str = "",
-        steps: int = DEFAULT_STEPS,
-        again: int | None = None,
-        context: Mapping[str, Any] | None = None,
-    ) -> Pair:
-        """Return the pair that the next `ask_pair` would hand out; nothing happens.
-
-        Args:
-            judge: As for `ask_pair`.
-            steps: As for `ask_pair`.
-            again: As for `ask_pair`.
-            context: As for `ask_pair`.
-        """
-        return proposed_pair(self._session, context, judge, steps, again)
 
     def reproduces(self, event: Asked) -> Reproduction:
         """Return whether a duel or a pair of a log is the one that would be handed out now; nothing happens.

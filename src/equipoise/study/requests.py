@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from equipoise import _validation as check
-from equipoise.data import OF, Answer, PairToJudge, Preference, Reading, SeedName
-from equipoise.likelihoods import answered
+from equipoise.data import OF, Answer, Preference, Reading, SeedName
 from equipoise.log import Failed, Told
 from equipoise.offsets import NOTHING_TOLD, Circumstances
-from equipoise.study.judged_pairs import judgement, must_be_open_pair, must_be_pair
+from equipoise.study.judged_pairs import judged_alike, must_be_open_pair, must_be_pair, preference
 from equipoise.study.ledger import Entry, Ledger
 from equipoise.study.setup import Setup
 
@@ -77,15 +76,6 @@ class GivenAnswer:
         silent = self.block is None and self.covariates is None
         return NOTHING_TOLD if silent else Circumstances.of(self.block, None, self.covariates)
 
-    def preference(self, pair: PairToJudge) -> Preference:
-        """Return it as the judgement of a pair, by the judge who was asked unless it names another; or refuse it."""
-        for name in ("x", "time", "error", "block", "covariates", "missing"):
-            if getattr(self, name) not in (None, ()):
-                raise ValueError(f"`{name}` is for a reading: a judgement has none, got {getattr(self, name)!r}")
-        return Preference(
-            answered(self.value, pair.steps, "value"), pair.judge if self.judge is None else named(self.judge)
-        )
-
 
 @dataclass(frozen=True, eq=False)
 class Requests:
@@ -114,7 +104,7 @@ class Requests:
             refit: Whether a fit that is due is made; else it is deferred.
         """
         if i in self.ledger.pairs:
-            return self.telling(i, said.preference(must_be_pair(self.ledger, i)))
+            return self.telling(i, preference(said, must_be_pair(self.ledger, i)))
         if i not in self.ledger.of_trial:
             self.ledger.must_be_open(i)
         reading = said.reading(self.setup)
@@ -130,7 +120,7 @@ class Requests:
     def telling(self, i: int, answer: Answer, x: Any = None) -> Told | None:
         """Return the event of an answer, or refuse it; `None` if it was told before and is no news."""
         if isinstance(answer, Preference):
-            return None if self._judged_alike(i, answer) else Told(i, answer)
+            return None if judged_alike(self.ledger, i, answer) else Told(i, answer)
         if i in self.ledger.readings:
             self._must_be_as_told(i, answer)
             return None
@@ -151,26 +141,6 @@ class Requests:
         self.ledger.must_be_open(i)
         self.must_be_ours(i, x)
         return Failed(i, reason)
-
-    def must_be_answered(self, i: int) -> Answer:
-        """Return the answer of a trial or pair; refuse one that has none."""
-        if i in self.ledger.judgements:
-            said = self.ledger.judgements[i]
-            return Preference(said.answer, said.judge)
-        if i in self.ledger.pairs:
-            raise ValueError(f"`pair` must be one that was judged, got {i}")
-        if i not in self.ledger.readings:
-            raise ValueError(f"`trial` must be one whose reading was told, got {i}")
-        return self.ledger.readings[i]
-
-    def _judged_alike(self, i: int, said: Preference) -> bool:
-        """Return whether a pair was judged so before; refuse what contradicts that, and a pair that is not open."""
-        now, before = judgement(self.ledger, i, said), self.ledger.judgements.get(i)
-        if before is None:
-            must_be_open_pair(self.ledger, i)
-        elif (before.answer, before.judge) != (now.answer, now.judge):
-            raise ValueError(f"`value` of pair {i} must stay {before.answer!r}, as told before: see `correct`")
-        return before is not None
 
     def _must_be_as_told(self, i: int, reading: Reading) -> None:
         """Refuse a reading that contradicts what was told before; what it does not say it does not contradict."""
@@ -215,10 +185,3 @@ def labelled(block: str, worker: str | None) -> str:
     if len(plain) <= check.MAX_NAME:
         return plain
     return plain[: check.MAX_NAME - 9] + f"-{zlib.crc32(plain.encode()):08x}"
-
-
-def named(judge: Any) -> str:
-    """Return the name of a judge; refuse what is none."""
-    if not isinstance(judge, str):
-        raise TypeError(f"`judge` must be a name, got {judge!r}")
-    return judge

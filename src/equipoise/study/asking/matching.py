@@ -15,8 +15,7 @@ from equipoise.policies import candidates, optimism
 from equipoise.spaces import Domain
 from equipoise.study.asking.gate import Checkpoint
 from equipoise.study.asking.proposing import Proposer, asked, informed, other
-from equipoise.study.judged_pairs import must_be_pair
-from equipoise.study.requests import named
+from equipoise.study.judged_pairs import must_be_pair, named
 from equipoise.study.state import State
 
 

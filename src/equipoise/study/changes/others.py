@@ -7,7 +7,6 @@ from equipoise.data import Preference
 from equipoise.log import (
     Begun,
     Canceled,
-    Corrected,
     Event,
     Expired,
     Failed,
@@ -15,7 +14,6 @@ from equipoise.log import (
     Noted,
     Planned,
     Refitted,
-    Retracted,
     Set,
     Told,
 )
@@ -43,6 +41,10 @@ def judged(on: Preparation, event: Told, answer: Preference) -> Change:
 def of_other(event: Event, on: Preparation) -> Change:
     """Return what an event will change that is none of the loop."""
     raise TypeError(f"`event` must be an event of a study, got {event!r}")
+
+
+of_other.register(corrected)
+of_other.register(retracted)
 
 
 @of_other.register
@@ -93,16 +95,6 @@ def _failed(event: Failed, on: Preparation) -> Change:
 def _expired(event: Expired, on: Preparation) -> Change:
     ledger, i = on.state.ledger, event.trial
     return on.change(event, lambda: ledger.reissue(i)) if i in ledger.handed else NOTHING
-
-
-@of_other.register
-def _corrected(event: Corrected, on: Preparation) -> Change:
-    return corrected(on, event)
-
-
-@of_other.register
-def _retracted(event: Retracted, on: Preparation) -> Change:
-    return retracted(on, event)
 
 
 @of_other.register

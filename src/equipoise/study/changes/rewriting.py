@@ -8,23 +8,24 @@ from equipoise.log import Added, Corrected, Event, KeptFit, Retracted, Stamped, 
 from equipoise.study.alerts import SetAside
 from equipoise.study.changes.change import NOTHING, Change, Preparation
 from equipoise.study.changes.edits import repeats, with_answer, without_answer
+from equipoise.study.judged_pairs import must_be_answered
 
 if TYPE_CHECKING:
     from equipoise.study.state import State
 
 
-def corrected(on: Preparation, event: Corrected) -> Change:
+def corrected(event: Corrected, on: Preparation) -> Change:
     """Return the change that another answer makes; a reading that was taken back counts again if that is undone."""
     entry = on.state.ledger.of_trial.get(event.trial)
     again = event.undone and entry is not None and entry.added
     if not again or isinstance(event.answer, Preference):
-        on.state.requests.must_be_answered(event.trial)
+        must_be_answered(on.state.ledger, event.trial)
     if repeats(event, on.state.done):
         return NOTHING
     return _rewritten(on, event, with_answer(on.state.events, event.trial, event.answer))
 
 
-def retracted(on: Preparation, event: Retracted) -> Change:
+def retracted(event: Retracted, on: Preparation) -> Change:
     """Return the change that is made by taking back an answer."""
     if not on.state.ledger.answered(event.trial):
         return NOTHING
