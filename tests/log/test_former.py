@@ -82,7 +82,15 @@ def at(opt):
     return {"temp": 20} if opt.space.contexts else None
 
 
-NEWER = {"counts", "shares", "seeds", "folds", "objectives", "limits", "safe", "limits-by-name"}
+NEWER = {"counts", "counts-in-blocks", "counts-and-judgements"} | {
+    "shares",
+    "seeds",
+    "folds",
+    "objectives",
+    "limits",
+    "safe",
+    "limits-by-name",
+}
 """Kinds of study that version 0.2.0 did not have."""
 
 
