@@ -45,26 +45,30 @@ def panels(left: str, right: str) -> tuple[Any, tuple[Any, Any]]:
     return figure, pair
 
 
-def courses(ax: Any, task: str, learners: Sequence[tuple[str, str, str]], seeds: int) -> None:
-    """Draw the regret paid on the way, mean and twice its standard error, of learners (name, label, color)."""
-    for name, label, color in learners:
-        runs: list[Score] = [play((task, name, seed)) for seed in range(seeds)]
-        paid = np.array([run.paid for run in runs])
-        readings = np.linspace(0, runs[0].readings, paid.shape[1] + 1)[1:]
-        error = 2 * paid.std(0, ddof=1) / np.sqrt(seeds)
-        ax.plot(readings, paid.mean(0), color=color, label=label)
-        ax.fill_between(readings, paid.mean(0) - error, paid.mean(0) + error, color=color, alpha=0.2, lw=0)
-        print(f"{task}: {label} pays {paid[:, -1].mean():.0f} ± {error[-1] / 2:.0f}, {seeds} seeds")
-    ax.set(xlabel="readings", ylabel="regret paid so far")
-    ax.legend(fontsize=8)
+def course(ax: Any, runs: Sequence[Score], label: str, color: str) -> None:
+    """Draw the regret paid on the way: the mean, and twice its standard error."""
+    paid = np.array([run.paid for run in runs])
+    readings = np.linspace(0, runs[0].readings, paid.shape[1] + 1)[1:]
+    error = 2 * paid.std(0, ddof=1) / np.sqrt(len(runs))
+    ax.plot(readings, paid.mean(0), color=color, label=label)
+    ax.fill_between(readings, paid.mean(0) - error, paid.mean(0) + error, color=color, alpha=0.2, lw=0)
 
 
 def beside(name: str, label: str, seeds: int) -> Any:
-    """Draw a learner of the board beside ours, without and with drift."""
-    figure, (calm, drifting) = panels("No drift", "A random walk added to the readings")
-    learners = [(name, label, ORANGE), ("default", "eq.Optimizer(space)", BLUE)]
-    courses(calm, "camel2, none", learners, seeds)
-    courses(drifting, "camel2, walk", learners, seeds)
+    """Draw a learner of the board beside ours: what it pays under drift, and what it recommends in the end."""
+    figure, (paid, final) = panels("Under jumps of the offset", "Regret of the final recommendation, each run")
+    for i, (learner, said, color) in enumerate(((name, label, ORANGE), ("default", "eq.Optimizer(space)", BLUE))):
+        for j, weather in enumerate(("none", "jumps")):
+            runs = [play((f"camel2, {weather}", learner, seed)) for seed in range(seeds)]
+            ends = np.array([run.final for run in runs])
+            final.plot(2.5 * j + i + np.linspace(-0.25, 0.25, seeds), ends, "o", color=color, ms=5, alpha=0.7)
+            total = np.array([run.cumulative for run in runs])
+            error = total.std(ddof=1) / np.sqrt(seeds)
+            print(f"{said}, {weather}: pays {total.mean():.0f} ± {error:.0f}, recommends {np.median(ends):.3f}")
+        course(paid, runs, said, color)
+    paid.set(xlabel="readings", ylabel="regret paid so far")
+    paid.legend(fontsize=8)
+    final.set(xticks=[0.5, 3.0], xticklabels=["no drift", "jumps"], ylabel="regret")
     return figure
 
 
