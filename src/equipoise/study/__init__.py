@@ -26,6 +26,8 @@ from equipoise.study.defaults import default_offset as default_offset
 from equipoise.study.defaults import default_policy as default_policy
 from equipoise.study.defaults import default_posterior as default_posterior
 from equipoise.study.exploring import Explorer as Explorer
+from equipoise.study.moving import way as way
+from equipoise.study.part import Part as Part
 from equipoise.study.plans import Plan
 from equipoise.study.plans import begin as begin
 from equipoise.study.plans import cancel as cancel
@@ -36,10 +38,8 @@ from equipoise.study.requests import seed_label as seed_label
 from equipoise.study.session import Session
 from equipoise.study.session import number_of as number_of
 from equipoise.study.setup import PARTS as PARTS
-from equipoise.study.setup import Part as Part
 from equipoise.study.setup import Setup
 from equipoise.study.setup import arguments as arguments
-from equipoise.study.setup import way as way
 from equipoise.study.state import State
 from equipoise.study.tables import PLACES as PLACES
 from equipoise.study.tables import Note, Record, Setting

@@ -23,15 +23,10 @@ from equipoise import _linalg
 from equipoise._typing import FloatArray
 from equipoise.answer import cautious
 from equipoise.belief import Feasibility, Posterior, StudyBelief
-from equipoise.data import Duel, Reading
-from equipoise.log import Added, Asked, Event, Failed, Handed, Noted, Told
 from equipoise.policies import measured
 from equipoise.spaces import Domain, Restricted
-from equipoise.study.ledger import Ledger
+from equipoise.study.moving import ROUNDING, Reach
 from equipoise.study.outputs import Limit, Named, Slack
-
-ROUNDING = 1e-12
-"""By how much a difference may exceed a limit: coordinates are rounded."""
 
 SAFE_DEVIATIONS = 3.0
 """k, as long as nothing that was asked for turned out to be unsafe."""
@@ -48,99 +43,6 @@ ANCHORS = 4
 
 
 Keep = Callable[[FloatArray], NDArray[np.bool_]]
-
-
-def positions(
-    events: Sequence[Event], ledger: Ledger, start: FloatArray | None, worker: str | None
-) -> list[FloatArray]:
-    """Return the points where the machine may stand, encoded, the likeliest first: where the last event has left it.
-
-    The others are possible as well: readings may be told in another order than they were taken, and of several open
-    trials any may be the next one measured. A reading of an earlier campaign moves nothing.
-    """
-    left = next((found for event in reversed(events) if (found := _after(event, ledger))), [])
-    read = (event for event in reversed(events) if isinstance(event, Told) and isinstance(event.answer, Reading))
-    handed = [e.trial for e in events if isinstance(e, Asked | Handed) and e.trial not in ledger.pairs]
-    mine = [i for i in handed if ledger.of_trial[i].worker == worker]
-    last = [*(event.trial for event in (next(read, None),) if event is not None), *mine[-1:], *handed[-1:]]
-    waiting = [point for i in ledger.open_pairs for point in _of_pair(ledger, i)]
-    added = next((event.answer for event in reversed(events) if isinstance(event, Added)), None)
-    here = [] if added is None or added.point is None or added.told.campaign else [added.point]
-    begun = [] if left or start is None else [start]
-    return [*left, *begun, *(ledger.of_trial[i].point(i) for i in (*last, *ledger.handed)), *waiting, *here]
-
-
-def position(events: Sequence[Event], ledger: Ledger, worker: str | None) -> FloatArray | None:
-    """Return the point where the machine of a worker was moved last, or read; `None` if that is not known."""
-    for event in reversed(events):
-        match event:
-            case Noted(point=point) if point is not None:
-                return point
-            case Told(trial=i, answer=Reading()) if ledger.of_trial[i].worker == worker:
-                return ledger.of_trial[i].point(i)
-    return None
-
-
-def _after(event: Event, ledger: Ledger) -> list[FloatArray]:
-    """Return where the machine may stand after an event; nothing if that does not move it."""
-    match event:
-        case Noted(point=point) if point is not None:
-            return [point]
-        case Asked(trial=i) | Handed(trial=i) | Told(trial=i) | Failed(trial=i):
-            entry = ledger.of_trial[i]
-            if isinstance(entry.question, Duel):
-                return [entry.point(i)]
-            return [] if entry.added else _of_pair(ledger, i)
-    return []
-
-
-def _of_pair(ledger: Ledger, i: int) -> list[FloatArray]:
-    """Return the settings of a pair, the one shown last first."""
-    first, second = ledger.pairs[i].pair.points
-    return [second, first]
-
-
-@dataclass(frozen=True, eq=False)
-class Reach:
-    """The settings within one step of where the machine may stand: a box.
-
-    Attributes:
-        at: Where it stands most likely, encoded, shape (d,).
-        low: The least coordinates, shape (d,).
-        high: The largest coordinates, shape (d,).
-        step: The longest step of each coordinate, shape (d,); infinite if there is no limit.
-    """
-
-    at: FloatArray
-    low: FloatArray
-    high: FloatArray
-    step: FloatArray
-
-    @classmethod
-    def of(cls, space: Domain, stands: Sequence[FloatArray], step: FloatArray) -> "Reach":
-        """Return what is within a step of the first position, and of all others if that is possible."""
-        first, *others = space.snap(np.array(stands))
-        low, high = first - step, first + step
-        for other in others:
-            least, most = np.maximum(low, other - step), np.minimum(high, other + step)
-            if (least <= most + ROUNDING).all():
-                low, high = least, most
-        return cls(first, low, high, step)
-
-    def contains(self, points: FloatArray) -> NDArray[np.bool_]:
-        """Return which points, shape (m, d), are within a step, shape (m,)."""
-        inside = (points >= self.low - ROUNDING) & (points <= self.high + ROUNDING)
-        within: NDArray[np.bool_] = np.logical_and.reduce(inside, axis=1)
-        return within
-
-    def joins(self, points: FloatArray, other: FloatArray) -> NDArray[np.bool_]:
-        """Return which points, shape (m, d), are within a step of another one, shape (d,): either may come first."""
-        near: NDArray[np.bool_] = np.logical_and.reduce(np.abs(points - other) <= self.step + ROUNDING, axis=1)
-        return near
-
-    def towards(self, point: FloatArray) -> FloatArray:
-        """Return the coordinates within reach that are nearest to a point, shape (d,)."""
-        return np.clip(point, self.low, self.high)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from equipoise.study.amending import Addition, add, expired
 from equipoise.study.changes import last_answered
 from equipoise.study.claiming import coins, history
 from equipoise.study.judged_pairs import answers, due_again, reports, shown
-from equipoise.study.limits import position
+from equipoise.study.moving import position
 from equipoise.study.plans import Plan
 from equipoise.study.previewing import proposed, reproduced
 from equipoise.study.session import Session, number_of

@@ -5,8 +5,7 @@ in the header of a log and in a TOML file, an option of `equipoise new`, and a f
 these are made from the rows. To add a part, add a row here and an argument to `Optimizer`.
 """
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
@@ -19,133 +18,17 @@ from equipoise.belief import Confidence, LearnedModel, Posterior, StudyBelief, i
 from equipoise.data import Encoded
 from equipoise.kernels import Kernel
 from equipoise.likelihoods import Gaussian, Likelihood
-from equipoise.log import Codec, Header, described, restored
+from equipoise.log import Codec, Header, described
 from equipoise.offsets import Constant, Offset
 from equipoise.policies import Policy, Seeds
 from equipoise.reductions import Baseline, Reduction
 from equipoise.spaces import Domain, Readout, Space, readouts_of
 from equipoise.study.defaults import default_offset, default_policy, default_posterior
-from equipoise.study.limits import ROUNDING, Limits
+from equipoise.study.limits import Limits
 from equipoise.study.outputs import Outputs, limited, objectives, outputs_of
+from equipoise.study.part import Part, object_row, positive_row
 
-Check = Callable[[str, Any, Domain], Any]
-"""Returns the value of a part, given its name, the value and the space; or refuses it."""
-
-
-def _restored(name: str, description: Any, space: Domain) -> Any:
-    return restored(name, description)
-
-
-def _description(name: str, text: str) -> dict[str, Any]:
-    """Return the description of an object, from its type or from JSON."""
-    if not text.lstrip().startswith("{"):
-        return {"type": text.strip()}
-    try:
-        description: dict[str, Any] = json.loads(text)
-    except ValueError as error:
-        raise ValueError(f'`{name}` must be a type, or JSON such as {{"type": ...}}, got {text!r}: {error}') from error
-    return description
-
-
-@dataclass(frozen=True)
-class Part:
-    """A row of the table of parts, without its name.
-
-    Attributes:
-        kind: How people write it: "object" (a type, or a table with a type and arguments), "number", "count", "flag",
-            "by name" (a value for each parameter), or "listed" (names, or "any").
-        check: Returns the value, checked.
-        help: What it is, for the help of the shell.
-        label: What the form on the page calls it; empty for its name.
-        default: Returns the default, given the other parts that are known.
-        describe: Returns the value as JSON.
-        restore: Returns the value that JSON describes, given name, description and space.
-        options: How the form on the page calls a flag that is off, and one that is on.
-        complete: Whether a part "by name" must name every parameter.
-        needs_start: Whether it is counted from the start.
-        in_belief: Whether a belief that is given as a whole has its own.
-        logs_none: Whether the header of a log names it even if it has no value.
-        rare: Whether few people need it, so that shell and page show it last.
-    """
-
-    kind: str
-    check: Check
-    help: str
-    label: str = ""
-    default: Callable[[Mapping[str, Any]], Any] = lambda parts: None
-    describe: Callable[[Any], Any] = described
-    restore: Callable[[str, Any, Domain], Any] = _restored
-    options: tuple[str, str] = ("no", "yes")
-    complete: bool = False
-    needs_start: bool = False
-    in_belief: bool = False
-    logs_none: bool = False
-    rare: bool = True
-
-    def checked(self, name: str, value: Any, space: Domain) -> Any:
-        """Return a value that was given, checked; `None` if none was."""
-        return None if value is None else self.check(name, value, space)
-
-    def described(self, value: Any) -> Any:
-        """Return a value as JSON, or only its representation if JSON cannot hold it."""
-        return None if value is None else self.describe(value)
-
-    def written(self, name: str, value: Any) -> Any:
-        """Return the value that people wrote in a file, a command or a form.
-
-        Args:
-            name: The name of the part.
-            value: What they wrote; of an object its description, as JSON or as a text, or its type alone.
-        """
-        if self.kind == "listed" and isinstance(value, str):
-            return value.strip() == "any" or [_counted(each.strip()) for each in value.split(",")]
-        if self.kind != "object":
-            return value
-        return restored(name, _description(name, value) if isinstance(value, str) else value)
-
-    def again(self, name: str, description: Any, given: Any, space: Domain) -> Any:
-        """Return the value for a study that is resumed: as described, or given again if JSON could not hold it.
-
-        Args:
-            name: The name of the part.
-            description: The value in the log.
-            given: The value that the user gives again; `None` for none.
-            space: Where points lie.
-        """
-        if given is not None and isinstance(description, Mapping) and "repr" in description:
-            return given
-        kept = None if description is None else self.restore(name, description, space)
-        if given is None or self._described(name, given, space) == self._described(name, kept, space):
-            return kept
-        shown = space.decode(kept.point) if isinstance(kept, Encoded) else kept
-        raise ValueError(f"`{name}` must stay what the log says, {shown!r}, got {given!r}")
-
-    def _described(self, name: str, value: Any, space: Domain) -> Any:
-        return self.described(self.checked(name, value, space))
-
-
-def _counted(text: str) -> int | str:
-    """Return a seed that people wrote: a whole number if it is one."""
-    return int(text) if text.isdecimal() else text
-
-
-def _object(attribute: str, example: str, text: str, **more: Any) -> Part:
-    """Return the row of an object: it must have an attribute, and a class is not an object."""
-
-    def checked(name: str, value: Any, space: Domain) -> Any:
-        if hasattr(value, attribute) and not isinstance(value, type):
-            return value
-        raise TypeError(f"`{name}` must be an object such as {example}, got {value!r}")
-
-    return Part("object", checked, text, **more)
-
-
-def _positive(text: str, label: str, **more: Any) -> Part:
-    """Return the row of a number above zero."""
-    return Part("number", lambda name, value, space: check.positive(name, value), text, label, **more)
-
-
-SPACE = _object("candidates", "Space(q=Float(0, 1)), Box(bounds) or Finite(points)", "Where points lie.")
+SPACE = object_row("candidates", "Space(q=Float(0, 1)), Box(bounds) or Finite(points)", "Where points lie.")
 
 
 def _encoded(name: str, value: Any, space: Domain) -> FloatArray:
@@ -190,7 +73,7 @@ class Setup:
     readouts: Mapping[str, Readout]
     policy: Annotated[
         Policy,
-        _object(
+        object_row(
             "scores",
             "Challenger()",
             "Chooses what to propose.",
@@ -199,7 +82,7 @@ class Setup:
     ]
     reduction: Annotated[
         Reduction,
-        _object(
+        object_row(
             "baseline", "TwoPoint()", "How a proposal is measured.", default=lambda parts: parts["policy"].reduction
         ),
     ]
@@ -254,7 +137,7 @@ class Setup:
     ]
     max_gap: Annotated[
         float | None,
-        _positive(
+        positive_row(
             "Give up a pair whose halves are further apart, by the times told.",
             "Give up a pair whose readings are further apart, in seconds, than",
             logs_none=True,
@@ -285,7 +168,7 @@ class Setup:
     ]
     drop: Annotated[
         float | None,
-        _positive(
+        positive_row(
             "Ask for nothing that may be worse than the start by more than this.",
             "No setting that may be worse than where the knobs stand now by more than",
             needs_start=True,
@@ -317,25 +200,27 @@ class Setup:
     ]
     posterior: Annotated[
         Posterior | LearnedModel | None,
-        _object("confidence", "AnywherePosterior(RBF(0.2))", "The belief before any data, instead of its own parts."),
+        object_row(
+            "confidence", "AnywherePosterior(RBF(0.2))", "The belief before any data, instead of its own parts."
+        ),
     ]
     kernel: Annotated[
         Kernel | None,
-        _object("with_gradient", "RBF(0.2)", "Prior covariance of f; else learned.", in_belief=True, logs_none=True),
+        object_row("with_gradient", "RBF(0.2)", "Prior covariance of f; else learned.", in_belief=True, logs_none=True),
     ]
     regularizer: Annotated[
         float | None,
-        _positive(
+        positive_row(
             "Variance given to the noise of an outcome, with a kernel.", "Regularizer", in_belief=True, logs_none=True
         ),
     ]
     confidence: Annotated[
         Confidence | None,
-        _object("__call__", "TightConfidence(outcome_noise=0.1)", "Confidence coefficient.", in_belief=True),
+        object_row("__call__", "TightConfidence(outcome_noise=0.1)", "Confidence coefficient.", in_belief=True),
     ]
     offset: Annotated[
         Offset,
-        _object(
+        object_row(
             "learns_readings",
             "Tracked()",
             "What is assumed of the bias.",
@@ -347,7 +232,7 @@ class Setup:
     ]
     likelihood: Annotated[
         Likelihood,
-        _object(
+        object_row(
             "tilt",
             "Poisson()",
             "How a reading depends on f: a number, a count (Poisson) or a share (Binomial).",
@@ -456,42 +341,6 @@ def arguments(header: Header, space: Domain, given: Mapping[str, Any]) -> dict[s
         lambda: {name: part.again(name, settings.get(name), given.get(name), space) for name, part in said.items()},
         given=bool(given),
     )
-
-
-def way(setup: Setup, before: Any, x: Any) -> list[Any]:
-    """Return the settings through which a machine is moved without a step longer than `max_step`, the last one at `x`.
-
-    Nothing is measured on the way, so `drop` does not bind there. It goes straight; each setting obeys the constraint.
-
-    Args:
-        setup: The study.
-        before: Where the machine stands; `None` if that is not known: then it stands at the start.
-        x: Where it is to go.
-
-    Raises:
-        ValueError: `x` cannot be measured, or there is no such way.
-
-    Example:
-        >>> import equipoise as eq
-        >>> opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), start={"q1": 0.0}, max_step={"q1": 0.4}, rng=0)
-        >>> [round(at["q1"], 2) for at in way(opt.study.setup, None, {"q1": 1.0})]
-        [0.33, 0.67, 1.0]
-    """
-    space, limits = setup.space, setup.caution
-    goal = space.encode(x)
-    if limits.max_step is None:
-        return [space.decode(goal)]
-    first = limits.start if before is None else space.encode(before)
-    assert first is not None  # steps are counted from a start
-    fewest = int(max(np.ceil(np.abs(goal - first) / limits.max_step - ROUNDING).max(), 1))
-    for steps in range(fewest, 2 * fewest + 1):  # more, if whole numbers are rounded up
-        points = space.snap(first + np.linspace(0, 1, steps + 1)[1:, None] * (goal - first))
-        moves = np.abs(np.diff(points, axis=0, prepend=first[None]))
-        if (moves <= limits.max_step + ROUNDING).all():
-            if space.valid(points).all():
-                return [space.decode(point) for point in points]
-            raise ValueError("the straight way there does not obey the constraint: go in steps of your own")
-    raise ValueError("there is no way there in steps of `max_step`")
 
 
 def _must_go_together(given: Mapping[str, Any]) -> None:

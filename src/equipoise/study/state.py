@@ -20,7 +20,7 @@ from equipoise.study.changes import Change, Preparation, prepared
 from equipoise.study.judged_pairs import waiting
 from equipoise.study.ledger import Entry, Ledger
 from equipoise.study.lessons import Lessons
-from equipoise.study.limits import Reach, positions
+from equipoise.study.moving import Reach, positions
 from equipoise.study.outputs import Named, OutputLessons
 from equipoise.study.plans import Plan, progress
 from equipoise.study.requests import Requests, label

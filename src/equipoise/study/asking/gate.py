@@ -21,7 +21,7 @@ from equipoise.data import Duel, PairToJudge, Proposal, SeedName
 from equipoise.log import Asked, Handed
 from equipoise.policies import measured
 from equipoise.spaces import Domain
-from equipoise.study.limits import Reach
+from equipoise.study.moving import Reach
 from equipoise.study.state import State
 
 SHARES = np.array([0.9, 0.75, 0.5, 0.35, 0.25, 0.17, 0.1, 0.06, 0.03, 0.015, 0.0])[:, None]
