@@ -286,3 +286,53 @@ def test_optuna_passes_the_seed():
     assert abs(best_params(found)["x"] - 0.7) < 0.1
     assert found.trials[3].user_attrs["seed"] == 3
     assert found.trials[3].system_attrs["eq"]["b"] == "seed 3"
+
+
+def test_readings_that_were_not_asked_for_have_seeds_too(tmp_path):
+    """What was read before on a seed is an old seed: its level is known, and it may be used again."""
+    path = tmp_path / "study.jsonl"
+    opt = eq.Optimizer(SPACE, seeds=True, rng=0, log=path)
+    settings = [{"q1": q1, "q2": q2} for q1 in (0.1, 0.5, 0.9) for q2 in (0.1, 0.5, 0.9)]
+    for seed in (0, 4):
+        for x in settings:
+            opt.add(x, train(x, seed), seed=seed)
+    assert [(record.seed, record.block, record.earlier) for record in opt.records()][::9] == [
+        (0, "seed 0", False),
+        (4, "seed 4", False),
+    ]
+    assert opt.recommend().seeds == 2
+    opt.run(train, readings=26)
+    assert {record.seed for record in opt.records()[18:]} & {0, 4}
+    again = eq.resume(path)
+    assert again.records() == opt.records()
+    assert again.posterior.mean(np.eye(2)).tobytes() == opt.posterior.mean(np.eye(2)).tobytes()
+    opt.add(settings[0], 1.0, block="2025", seed=0)
+    last = opt.records()[-1]
+    assert (last.seed, last.block, last.earlier) == (0, "2025, seed 0", True)
+
+
+@pytest.mark.parametrize(
+    ("seeds", "given", "error"),
+    [
+        (None, {"seed": 1}, "no seeds"),
+        (["a", "b"], {"seed": "c"}, "must be one of a, b"),
+        (True, {"seed": -1}, "at least 0"),
+        (True, {"seed": 1, "against": {"q1": 0.5, "q2": 0.5}}, "judgement has none"),
+    ],
+)
+def test_a_seed_that_is_none_of_the_study_is_refused(seeds, given, error):
+    opt = eq.Optimizer(SPACE, seeds=seeds, rng=0)
+    with pytest.raises(ValueError, match=error):
+        opt.add({"q1": 0.1, "q2": 0.1}, "first" if "against" in given else 0.5, **given)
+    assert not opt.records()
+
+
+def test_a_table_of_a_study_with_seeds_is_taken_in_by_another(tmp_path):
+    first, second, table = tmp_path / "first.jsonl", tmp_path / "second.jsonl", tmp_path / "table.csv"
+    study(12, log=first)
+    invoke("export", first, "--out", table)
+    invoke("new", second, "--float", "q1", 0, 1, "--float", "q2", 0, 1, "--seeds", "any")
+    invoke("import", second, table)
+    taken, known = eq.resume(second).records(), eq.resume(first).records()
+    assert [(r.seed, r.block, r.value, r.earlier) for r in taken] == [(r.seed, r.block, r.value, False) for r in known]
+    assert "12 rows" in invoke("import", second, table, code=1).output

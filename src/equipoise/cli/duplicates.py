@@ -21,8 +21,8 @@ Row = Mapping[str, Any]
 def repeated(opt: Optimizer, rows: Sequence[Row]) -> list[bool]:
     """Return for each row whether the study has it already; two that are alike need two there.
 
-    A reading is the same if it was read at the same point with the same value, and with the same block, time and error
-    if the row says them; a judgement if the same judge said the same of the same settings in the same order.
+    A reading is the same if it was read at the same point with the same value, and with the same block, seed, time and
+    error if the row says them; a judgement if the same judge said the same of the same settings in the same order.
 
     Example:
         >>> import equipoise as eq
@@ -48,7 +48,7 @@ def repeated(opt: Optimizer, rows: Sequence[Row]) -> list[bool]:
 def _said(opt: Optimizer, record: Record) -> dict[str, Any]:
     """Return what may be compared with the arguments of a row, by their names."""
     places = [_point(opt, x) for x in record.places.values()]
-    known = {name: getattr(record, name) for name in ("block", "time", "error", "steps")}
+    known = {name: getattr(record, name) for name in ("block", "seed", "time", "error", "steps")}
     said = {"value": _key(record.told) if record.steps is None else record.answer, "judge": record.worker or ""}
     return known | said | dict(zip(SETTINGS, places, strict=False))
 

@@ -52,8 +52,9 @@ def import_(
 
     Each block but the present one is an earlier campaign: its readings teach what the settings do, its offset has
     nothing to do with that of now. Should they contradict the readings of now, they are forgotten, and you are told.
-    Columns called time, error and block are used; others, but for --covariate, are not. If the study has an objective
-    and limits by name, each of these has a column; an empty cell is a number that is missing.
+    Columns called time, error and block are used, and seed if the study has seeds; others, but for --covariate, are
+    not. If the study has an objective and limits by name, each of these has a column; an empty cell is a number that is
+    missing.
 
     With --judgements a row is what was said of two settings: `export --judgements` writes such tables. Without a column
     steps, the shortest scale that has all words of the table is taken. Rows without an answer are passed over.
@@ -65,7 +66,7 @@ def import_(
     if again and only_new:
         raise click.UsageError("give either --again or --new")
     opt, (columns, lines) = opened(study), _lines(table)
-    how |= {"outputs": opt.study.setup.columns}
+    how |= {"outputs": opt.study.setup.columns, "seeds": opt.study.setup.seeds is not None}
     good, refused = _read(Table.of(opt.space, columns, [cells for _, cells in lines], **how), lines)
     if not again:
         good = _unknown(table, opt, good, only_new)

@@ -102,8 +102,8 @@ class Codec:
                 return {"cancel": number}
             case Begun(block):
                 return {"begin": block}
-            case Added(trial, number, answer):
-                return {"add": trial, "duel": number} | self._answer(answer) | _fit(event)
+            case Added(trial, number, answer, seed=seed):
+                return {"add": trial, "duel": number} | _given(seed=seed) | self._answer(answer) | _fit(event)
             case Asked(trial, Duel() as duel, number, worker, plan, seed):
                 return {"ask": trial, "duel": number} | self._duel(duel) | _given(worker=worker, plan=plan, seed=seed)
             case Asked(trial, PairToJudge() as pair, plan=plan):
@@ -141,7 +141,7 @@ class Codec:
                 return self._to_plan(_number("plan", number), kind, _number("duels", duels), content)
             case {"add": trial, "duel": number}:
                 reading, fit = self._to_added(content), _to_fit(content)
-                return Added(_number("add", trial), _number("duel", number), reading, fit=fit)
+                return Added(_number("add", trial), _number("duel", number), reading, fit=fit, seed=_seed(content))
             case {"begin": block}:
                 return Begun(check.name("begin", block))
             case {"cancel": number}:

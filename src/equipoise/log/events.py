@@ -117,6 +117,7 @@ class Added:
     withdrawn: bool = False
     fit: KeptFit | None = None
     undone: bool = False
+    seed: SeedName | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -261,12 +261,12 @@ class Optimizer(Revisable, Answerable):
         against: Any = None,
         judge: str | None = None,
         steps: int = DEFAULT_STEPS,
+        seed: Any = None,
     ) -> int:
         """Take in an answer that the study did not ask for; return its number, by which it can be corrected.
 
-        A reading of another block than the present one is of an earlier campaign: its offset has nothing to do with
-        that of now, and should its readings contradict those of now, they are forgotten, with a warning. With `against`
-        it is a judgement: a vote, a click. No coin has decided on its order: `coin_test` and `verify` leave it out.
+        A reading of another block than the present one is of an earlier campaign, whose offset tells nothing of now; it
+        is forgotten, with a warning, if it contradicts readings of now. `coin_test` and `verify` leave judgements out.
 
         Args:
             x: Where it was measured; of a judgement the setting that stood in the first place.
@@ -279,6 +279,7 @@ class Optimizer(Revisable, Answerable):
             against: The other setting of a judgement.
             judge: Who judged.
             steps: The scale of the judgement.
+            seed: Under which seed it was read, in a study with seeds: one that the study may use again.
 
         Example:
             >>> import equipoise as eq
@@ -289,7 +290,7 @@ class Optimizer(Revisable, Answerable):
             1
         """
         said = GivenAnswer(value, x, time, error, block, covariates, judge, missing)
-        return add(self._session, [Addition(said, against, steps)])[0]
+        return add(self._session, [Addition(said, against, steps, seed)])[0]
 
     def begin_block(self, name: str) -> None:
         """Let all that is told from now on belong to a block: a day, a batch, a shift.

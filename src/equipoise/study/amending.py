@@ -8,12 +8,12 @@ import numpy as np
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.data import PairToJudge, Preference, Reading
+from equipoise.data import PairToJudge, Preference, Reading, SeedName
 from equipoise.likelihoods import DEFAULT_STEPS, known_scale
 from equipoise.log import Added, Asked, Begun, Corrected, Event, Expired, Retracted, Stamped, Told
 from equipoise.study.changes import last_answered, undoing
 from equipoise.study.judged_pairs import must_be_answered, must_be_pair, named, preference
-from equipoise.study.requests import GivenAnswer, Requests
+from equipoise.study.requests import GivenAnswer, Requests, seed_label
 from equipoise.study.setup import Setup
 
 if TYPE_CHECKING:
@@ -31,24 +31,28 @@ class Addition:
         said: The answer, and at which setting.
         against: The second setting of a judgement.
         steps: The scale of a judgement.
+        seed: Under which seed it was read.
     """
 
     said: GivenAnswer
     against: Any = None
     steps: int = DEFAULT_STEPS
+    seed: Any = None
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> "Addition":
         """Return what the arguments of `Optimizer.add` say."""
-        said = {name: value for name, value in row.items() if name not in ("against", "steps")}
-        return cls(GivenAnswer(**said), row.get("against"), row.get("steps", DEFAULT_STEPS))
+        ours = {name: value for name, value in row.items() if name in ("against", "steps", "seed")}
+        return cls(GivenAnswer(**{name: value for name, value in row.items() if name not in ours}), **ours)
 
     def events(self, setup: Setup) -> list[Maker]:
         """Return what makes the events of a reading; or of a pair, and of the answer to it."""
         said, encode = self.said, setup.space.encode
         if self.against is None:
-            reading = said.reading(setup)
-            return [lambda requests: _earlier(requests, reading)]
+            reading, seed = said.reading(setup), None if self.seed is None else _seed_of(setup, self.seed)
+            return [lambda requests: _earlier(requests, reading, seed)]
+        if self.seed is not None:
+            raise ValueError(f"`seed` is for a reading: a judgement has none, got {self.seed!r}")
         judge, answer = "" if said.judge is None else said.judge, replace(said, x=None)
         points = np.array([encode(said.x), encode(self.against)])
         return [lambda requests: _judged(requests, points, judge, self.steps), lambda now: _last_told(now, answer)]
@@ -142,12 +146,23 @@ def expired(requests: Requests, i: int, x: Any = None) -> Expired:
     return Expired(i)
 
 
-def _earlier(requests: Requests, reading: Reading) -> Added:
+def _seed_of(setup: Setup, given: Any) -> SeedName:
+    """Return a seed of the study; refuse what is none of its seeds."""
+    seed = check.seed("seed", given)
+    if setup.seeds is None:
+        raise ValueError(f"`seed` must be left out, as the study has no seeds, got {given!r}")
+    if setup.seeds.values is not None and seed not in setup.seeds.values:
+        raise ValueError(f"`seed` must be one of {', '.join(map(str, setup.seeds.values))}, got {given!r}")
+    return seed
+
+
+def _earlier(requests: Requests, reading: Reading, seed: SeedName | None) -> Added:
     """Return the event of a reading that was not asked for; of another block than the present one it is earlier."""
     told = reading.told
     campaign = told.block if told.block != requests.block else ""
-    now = replace(told, block=told.block or requests.block, campaign=campaign)
-    return Added(requests.ledger.trials, len(requests.ledger.duels), replace(reading, told=now))
+    block = told.block or requests.block
+    now = replace(told, block=block if seed is None else seed_label(block, seed), campaign=campaign)
+    return Added(requests.ledger.trials, len(requests.ledger.duels), replace(reading, told=now), seed=seed)
 
 
 def _judged(requests: Requests, points: FloatArray, judge: Any, steps: Any) -> Asked:

@@ -190,7 +190,7 @@ class Study:
 
         Args:
             frame: A pandas DataFrame, with a column for each parameter. Columns called time, error and block are used
-                where there are any, others are not.
+                where there are any, and seed in a study with seeds; others are not.
             value: The column of the readings.
             block: To which block all rows belong, where the table does not say.
             covariates: The columns of what was measured beside.
@@ -204,7 +204,7 @@ class Study:
         """
         rows = [{str(name): cell for name, cell in row.items()} for row in frame.to_dict("records")]
         how = {"value": value, "covariates": tuple(covariates), "block": block, "judgements": judgements}
-        how |= {"outputs": self.setup.columns}
+        how |= {"outputs": self.setup.columns, "seeds": self.setup.seeds is not None}
         table = Table.of(self._session.space, list(map(str, frame.columns)), rows, **how)
         found = [row for row in map(table.read, rows) if row is not None]
         return add(self._session, map(Addition.of, found))

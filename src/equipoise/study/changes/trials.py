@@ -124,7 +124,8 @@ def _taken_in(on: Preparation, event: Added) -> Change:
     single, reading = Proposal.single(told.point), _placed(on, told)
     duel = Duel(single, single.points, (1.0,), single.points[0], None)
     strange = not event.withdrawn and i in state.aside
-    entry = Entry(event.number, duel, (i,), None, {}, event.withdrawn, added=True).with_reading(i, reading, strange)
+    entry = Entry(event.number, duel, (i,), None, {}, event.withdrawn, added=True, seed=event.seed)
+    entry = entry.with_reading(i, reading, strange)
     alone, comparisons = replace(entry, number=-1), state.lessons.comparisons
     lessons = () if event.withdrawn else _taught(on, alone, comparable=False)
     belief, fit = comparisons.after(lessons, _model(event), on.later)

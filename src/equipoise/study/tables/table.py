@@ -17,6 +17,7 @@ import numpy as np
 from equipoise._validation import NUMBER
 from equipoise.likelihoods import DEFAULT_STEPS, SCALES, answered, known_scale
 from equipoise.spaces import Choice, Context, Domain, Int, names, settings, tuned
+from equipoise.study.requests import seed_label
 from equipoise.study.tables.record import PLACES, Record
 
 COLUMNS = frozenset(
@@ -128,6 +129,7 @@ class Table:
         judgements: Whether the rows are judgements, which have neither value nor covariates nor block.
         steps: The scale of the judgements that do not say theirs.
         outputs: The columns of the numbers of a reading, if there are several, instead of `value`.
+        seeds: Whether a column seed is used, if there is one.
 
     Example:
         >>> import equipoise as eq
@@ -146,6 +148,7 @@ class Table:
     judgements: bool = False
     steps: int = DEFAULT_STEPS
     outputs: tuple[str, ...] = ()
+    seeds: bool = False
 
     @classmethod
     def of(cls, space: Domain, columns: Sequence[str], rows: Iterable[Mapping[str, Any]], **how: Any) -> "Table":
@@ -187,6 +190,9 @@ class Table:
             if not empty(cells.get(name)) and name != self.value:
                 found[name] = _number(name, cells[name])
         block = self.block if empty(cells.get("block")) else str(cells["block"])
+        if self.seeds and not empty(cells.get("seed")):
+            found["seed"] = _seed(cells["seed"])
+            block = None if block == seed_label("", found["seed"]) else block  # as a study with seeds writes it
         found |= {} if block is None else {"block": block}
         beside = {name: _number(name, cells[name]) for name in self.covariates if not empty(cells.get(name))}
         return found | ({"covariates": beside} if beside else {})
@@ -225,6 +231,12 @@ class Table:
 def empty(cell: Any) -> bool:
     """Return whether a cell says nothing."""
     return cell is None or cell != cell or (isinstance(cell, str) and not cell.strip())
+
+
+def _seed(cell: Any) -> int | str:
+    """Return the seed in a cell: a whole number if it is one, however a table writes it."""
+    text = str(cell).strip().removesuffix(".0")
+    return int(text) if text.isdecimal() else text
 
 
 def _value(parameter: Any, column: str, cell: Any) -> Any:
