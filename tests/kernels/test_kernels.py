@@ -287,6 +287,22 @@ def test_a_large_matrix_is_to_the_last_bit_that_of_its_rows(kernel):
     np.testing.assert_allclose(whole, by_rows, rtol=1e-13, atol=1e-14)
 
 
+@pytest.mark.parametrize("spread", [1.0, 1e-6, 0.0], ids=["apart", "in two heaps", "in two places"])
+@pytest.mark.parametrize("cls", [RBF, Matern32, Matern52])
+def test_many_lengthscales_change_no_digit_that_counts(cls, spread):
+    """With many, inner products take the place of the sum over dimensions: but for close points, which keep all."""
+    rng, d = np.random.default_rng(0), 40
+    kernel = cls(rng.uniform(1.0, 9.0, d))
+    A, B = (rng.integers(2, size=(n, 1)) + spread * rng.random((n, d)) for n in (60, 50))
+    B[:5] = A[:5] + 1e-9
+    whole, by_rows = kernel(A, B), np.concatenate([kernel(A[i : i + 1], B) for i in range(len(A))])
+    np.testing.assert_allclose(whole, by_rows, rtol=1e-10)
+    r2 = kernel._squared_distance(A, B)
+    np.testing.assert_allclose(r2, np.sum(((A[:, None] - B) / kernel.lengthscale) ** 2, axis=2), rtol=1e-10)
+    assert not kernel.entrywise
+    assert np.linalg.eigvalsh(kernel(A, A)).min() > -1e-9
+
+
 @pytest.mark.parametrize("kernel", [RBF, Matern32, Matern52])
 def test_profile_and_slope_together_are_what_they_are_alone(kernel):
     r2 = np.random.default_rng(0).exponential(size=1000) * 9
