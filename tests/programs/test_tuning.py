@@ -356,6 +356,9 @@ def test_two_objectives_leave_a_front(tmp_path):
     assert {point["x"]["n"] for point in data["front"]} >= {1, 9}
     assert set(data["front"][0]["objectives"]) == {"speed", "size"}
     assert "speed" in invoke("front", tmp_path / "log.jsonl").stdout
+    said = invoke("tune", command, *options, "--log", tmp_path / "log.jsonl").stdout  # goes on, and has enough
+    assert re.search(r"^Or: n = 9: speed \+", said, re.MULTILINE)
+    assert re.search(r"^size: best is |^The start is best", said, re.MULTILINE)
     other = invoke("tune", command, "--objective", "speed", "--log", tmp_path / "log.jsonl", code=1).stderr
     assert "is a study of something else" in other
 

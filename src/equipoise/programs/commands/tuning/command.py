@@ -242,7 +242,9 @@ def _text(
         lines += table(replace(measured, metrics={number.name: number.kind}), number.name).splitlines()
     if not measured.verdicts:
         lines += ["Not verified against the start." if found != first else "The start is best, as far as is known."]
-    return "\n".join([*lines, *map(told, measured.verdicts.values()), runner.plan.command(found)])
+    several = len(measured.verdicts) > 1
+    lines += [f"{name}: {told(verdict)}" if several else told(verdict) for name, verdict in measured.verdicts.items()]
+    return "\n".join([*lines, runner.plan.command(found)])
 
 
 def _data(opt: Optimizer, goals: Goals, front: Sequence[FrontPoint], verdicts: Mapping[str, Verdict]) -> dict[str, Any]:
