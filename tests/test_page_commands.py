@@ -90,7 +90,7 @@ def test_a_command_line_is_taken(page, line, tmp_path, monkeypatch):
     for words in commands(line):
         match words:
             case ["equipoise", *arguments]:
-                for file in re.findall(r"[\w-]+\.(?:toml|csv)", line):  # which click wants to see
+                for file in re.findall(r"[\w-]+\.(?:toml|csv|txt)", line):  # which click wants to see
                     Path(file).touch()
                 parsed(arguments)
             case ["python", "-m", module, *_]:
@@ -161,7 +161,7 @@ EXAMPLES = [
 @pytest.mark.parametrize(("command", "line"), EXAMPLES, ids=str)
 def test_an_example_of_the_help_is_taken(command, line, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for file in re.findall(r"[\w-]+\.(?:toml|csv)", line):
+    for file in re.findall(r"[\w-]+\.(?:toml|csv|txt)", line):
         Path(file).touch()
     for words in commands(re.split(r" {2,}", line)[0]):
         if words[0] == "equipoise":
