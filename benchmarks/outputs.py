@@ -85,8 +85,34 @@ def beside(peer: Peer) -> Solver:
     return solver
 
 
+def in_optuna(plant: Plant, readings: PlantReadings, n: int, seed: int, safe: bool) -> tuple[Point, list[Point]]:
+    """Return the same of our sampler in Optuna, whose start is the first trial."""
+    import optuna
+
+    from equipoise.integrations.optuna import DuelSampler, best_params, paired
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    names, asked = [str(i) for i in range(len(plant.bounds))], []
+    (wanted,) = plant.objectives
+
+    def measured(trial: Any) -> float:
+        x = np.array([trial.suggest_float(name, *ends) for name, ends in zip(names, plant.bounds, strict=True)])
+        asked.append(x)
+        found = readings.measure(x)
+        for name, value in found.items():
+            trial.set_user_attr(name, value)
+        return plant.objectives[wanted] * found[wanted]
+
+    study = optuna.create_study(direction="maximize", sampler=DuelSampler(limits=plant.limits, seed=seed))
+    study.enqueue_trial(dict(zip(names, plant.start.tolist(), strict=True)))
+    study.optimize(paired(measured), n_trials=n // 2)
+    best = best_params(study)
+    return np.array([best[name] for name in names]), asked
+
+
 SOLVERS: dict[str, tuple[Solver, str]] = {
     "equipoise": (ours, "equipoise"),
+    "DuelSampler": (in_optuna, "optuna"),
     "tpe": (beside(by_optuna(lambda optuna, **given: optuna.samplers.TPESampler(**given))), "optuna"),
     "gp": (beside(by_optuna(lambda optuna, **given: optuna.samplers.GPSampler(**given))), "torch"),
     "xopt": (beside(xopt_ei), "xopt"),
