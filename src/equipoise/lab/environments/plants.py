@@ -208,15 +208,22 @@ def gp_plant(dimension: int = 3, limits: int = 1, rng: Seed = 0) -> Plant:
     return Plant(f"gp{d}", box, outputs, {"yield": 1.0}, dict.fromkeys(names[1:], 0.2), np.full(d, 0.5))
 
 
-def beam_line_with_loss(objectives: str = "flux") -> Plant:
+def beam_line_with_loss(objectives: str = "flux", spot: bool = False) -> Plant:
     """Return the beam line: the flux through the aperture, and what is lost in the pipe behind the magnets.
 
     Args:
         objectives: "flux", with a limit of the loss; or "flux, -loss" without any.
+        spot: Whether a camera reads the size of the spot too, which may grow by 0.3 mm.
+
+    Examples:
+        >>> beam_line_with_loss(spot=True).limits
+        ['loss <= start + 2', 'spot <= start + 0.3']
     """
-    outputs = {"flux": lambda x: 100 * intensity(x), "loss": _loss}
+    outputs: dict[str, Evaluate] = {"flux": lambda x: 100 * intensity(x), "loss": _loss}
     both = objectives != "flux"
     wanted, rooms = ({"flux": 1.0, "loss": -1.0}, {}) if both else ({"flux": 1.0}, {"loss": 2.0})
+    if spot:
+        outputs, rooms = {**outputs, "spot": _spot}, {**rooms, "spot": 0.3}
     return Plant("beam line", _box(*[(-6, 6)] * 3), outputs, wanted, rooms, np.zeros(3))
 
 
@@ -251,13 +258,23 @@ def dtlz2(dimension: int = 6) -> Plant:
 
 def _loss(x: FloatArray) -> FloatArray:
     """Return which share of the beam, in percent, hits the pipe right behind the magnets."""
-    k = np.asarray(x, dtype=np.float64)
     back = np.linalg.inv(drift_space(2.0))  # from the detector to there
-    R = back @ transfer(k)
-    Sigma = R @ BEAM @ np.swapaxes(R, -1, -2)
-    variances = np.stack((Sigma[..., 0, 0], Sigma[..., 2, 2]), axis=-1)
-    lost: FloatArray = 100.0 * (1.0 - erf(PIPE / np.sqrt(2.0 * variances)).prod(-1))
+    lost: FloatArray = 100.0 * (1.0 - erf(PIPE / np.sqrt(2.0 * _variances(back @ transfer(x)))).prod(-1))
     return lost
+
+
+def _spot(x: FloatArray) -> FloatArray:
+    """Return the standard deviation, in mm, of what a camera as wide as the pipe sees at the detector."""
+    a = PIPE / np.sqrt(variances := _variances(transfer(x)))
+    seen = variances * (1.0 - np.sqrt(2.0 / np.pi) * a * np.exp(-0.5 * a**2) / erf(a / np.sqrt(2.0)))  # cut at +-a
+    size: FloatArray = 1e3 * np.sqrt(seen.mean(axis=-1))
+    return size
+
+
+def _variances(R: FloatArray) -> FloatArray:
+    """Return the variances of the beam in x and y behind a transfer matrix, shape (..., 2)."""
+    Sigma = R @ BEAM @ np.swapaxes(R, -1, -2)
+    return np.stack((Sigma[..., 0, 0], Sigma[..., 2, 2]), axis=-1)
 
 
 def _box(*ends: tuple[float, float]) -> FloatArray:
