@@ -20,6 +20,7 @@ def test_the_beam_line_runs_and_holds_its_limits():
     assert said.count("In truth: flux") == 3
     on_the_way = [tuple(map(float, found)) for found in re.findall(r"at most ([\d.]+) % and ([\d.]+) mm", said)]
     (loss, spot), (safe_loss, safe_spot) = on_the_way
-    assert safe_loss < loss and safe_spot < spot
-    assert safe_loss <= 4.8 + 2.0 + 6.5 and safe_spot <= 1.48 + 0.3 + 0.17, "a tenth of each range at most"
+    assert (safe_loss, safe_spot) < (loss, spot)
+    assert safe_loss <= 4.8 + 2.0 + 6.5, "a tenth of the range of the loss at most"
+    assert safe_spot <= 1.48 + 0.3 + 0.17, "a tenth of the range of the spot at most"
     assert "A compromise: flux" in said
