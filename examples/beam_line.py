@@ -2,8 +2,8 @@
 
 Three quadrupole magnets focus a beam through an aperture. A detector reads the flux behind it, a loss monitor what hits
 the pipe, and a camera the size of the spot; all three drift. The loss must not rise by more than 2 % of the beam above
-that of today, nor the spot by more than 0.3 mm: limits against the start, in which the drift cancels. Three studies of the
-same machine:
+that of today, nor the spot by more than 0.3 mm: limits against the start, in which the drift cancels. Three studies
+of the same machine:
 
 - limits that steer: the best setting that holds both limits;
 - limits that are never broken on the way (`safe`);
