@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.belief import StudyBelief, inference
+from equipoise.belief import StudyBelief
 from equipoise.belief.judgements import fit, learning
 from equipoise.data import PairToJudge
 from equipoise.log.events import Asked, unfitted
@@ -22,7 +22,7 @@ X = SPACE.candidates(np.random.default_rng(0))[:20]
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
     """Twelve answers are many."""
-    for module in (fit, learning, inference):
+    for module in (fit, learning):
         monkeypatch.setattr(module, "FEW", 12)
 
 
@@ -38,7 +38,8 @@ def deaf(monkeypatch):
     def fail(*arguments):
         raise AssertionError("computed again")
 
-    return lambda *names: [monkeypatch.setattr(StudyBelief, name, fail) for name in names or ("_fitted",)]
+    parts = {"_fitted": learning.Mixed}
+    return lambda *names: [monkeypatch.setattr(parts.get(n, StudyBelief), n, fail) for n in names or ("_fitted",)]
 
 
 def paired(opt):
@@ -211,7 +212,7 @@ def twenty(tmp_path_factory):
     """The log of twenty judgements, with a fit at the last of them."""
     path = tmp_path_factory.mktemp("twenty") / "study.jsonl"
     with pytest.MonkeyPatch.context() as patched:
-        for module in (fit, learning, inference):
+        for module in (fit, learning):
             patched.setattr(module, "FEW", 12)
         judge(eq.Optimizer(SPACE, log=path, rng=0), 20)
     return path.read_bytes()
