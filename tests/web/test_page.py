@@ -20,7 +20,9 @@ def answered(app, path, fields=None, **headers):
     body = urlencode(fields or {}).encode()
     known = {"host": "localhost", "cookie": f"equipoise={tokens.cookie('operator')}", "origin": "http://localhost"}
     known |= {"content-type": "application/x-www-form-urlencoded"} | headers
-    scope = {"type": "http", "method": "GET" if fields is None else "POST", "path": path, "query_string": b""}
+    path, _, query = path.partition("?")
+    scope = {"type": "http", "method": "GET" if fields is None else "POST", "path": path}
+    scope["query_string"] = query.encode()
     scope |= {"scheme": "http", "headers": [(name.encode(), value.encode()) for name, value in known.items()]}
     sent = []
 

@@ -11,8 +11,8 @@ from equipoise._typing import FloatArray
 from equipoise.answer import PHRASES, Recommendation, claimed
 from equipoise.optimizer import Optimizer
 from equipoise.plots.importance import shares
-from equipoise.plots.knobs import Knob, chosen, contexts, coordinates, encoded, knobs
-from equipoise.plots.series import Curve, against, foremost, measured, plain, sliced
+from equipoise.plots.knobs import Knob, chosen, contexts, coordinates, knobs
+from equipoise.plots.series import Curve, against, foremost, measured, plain, sliced, surface
 from equipoise.plots.style import BLUE, GRAY, MAP, ORANGE, axes, pyplot, shown, star
 from equipoise.spaces import dials, labeled
 
@@ -126,11 +126,7 @@ def _bound(opt: Optimizer, best: Recommendation, ax: Any) -> None:
 
 def _map(opt: Optimizer, best: Recommendation, pair: list[Knob], ax: Any) -> Any:
     across, up = pair
-    grid = [up.put(across.put(best.x, a), b) for b in up.values for a in across.values]
-    points, valid = encoded(opt.space, grid)
-    surfaces = np.full((2, len(grid)), np.nan)
-    surfaces[:, valid] = against(opt, best, points[valid])
-    mean, width = surfaces.reshape(2, len(up.values), len(across.values))
+    mean, width = surface(opt, best, pair)
     mean, label = _within_contexts(opt, pair, mean)
     label = labeled(label, best.unit)
     x, y = ([knob.position(value) for value in knob.values] for knob in pair)

@@ -1,7 +1,7 @@
 """The series that pictures of a study show: `course` and `estimate` draw them with matplotlib, the page as SVG."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -205,6 +205,26 @@ def sliced(opt: Optimizer, best: Recommendation, knob: Knob) -> Curve:
     points, valid = encoded(opt.space, [knob.put(best.x, value) for value in knob.values])
     at = np.array([knob.position(value) for value in knob.values])[valid]
     return Curve(knob, at, *against(opt, best, points[valid]), knob.position(knob.get(best.x)), measured(opt, knob))
+
+
+def surface(opt: Optimizer, best: Recommendation, pair: Sequence[Knob]) -> tuple[FloatArray, FloatArray]:
+    """Return the estimate of f(x) - f(best) over two parameters through the leader, and half the interval's width.
+
+    Args:
+        opt: The study.
+        best: What it recommends.
+        pair: The parameter across, and the one up.
+
+    Returns:
+        The estimate and the width, both of shape (values up, values across); NaN where nothing may be measured.
+    """
+    across, up = pair
+    grid = [up.put(across.put(best.x, a), b) for b in up.values for a in across.values]
+    points, valid = encoded(opt.space, grid)
+    found = np.full((2, len(grid)), np.nan)
+    found[:, valid] = against(opt, best, points[valid])
+    mean, width = found.reshape(2, len(up.values), len(across.values))
+    return mean, width
 
 
 def plain(opt: Optimizer, best: Recommendation, most: int) -> Curve:

@@ -18,6 +18,7 @@ from equipoise.web.actions import is_own, target
 from equipoise.web.forms import RefusedError
 from equipoise.web.pages import MissingError, Pages, must_see, page
 from equipoise.web.panels.lists import described
+from equipoise.web.panels.pictures import gathered
 from equipoise.web.questions import Side, answer_of, dials, told_of
 from equipoise.web.station import Station
 
@@ -199,6 +200,17 @@ class Beside:
         """Show the entry for a logbook, to be copied."""
         station = self._pages.found(request)
         return page("logbook.html", request, name=station.path.name, text=entry(station))
+
+    def pictures(self, request: Request) -> Response:
+        """Show which knob matters, what was predicted, a map of two knobs and every slice."""
+        station, asked = self._pages.found(request), request.query_params
+        must_see(request, station)
+        shown = station.viewer.look(lambda view: gathered(view, [asked.get("across", ""), asked.get("up", "")]))
+        return page("pictures.html", request, name=station.path.name, **shown)
+
+    def help(self, request: Request) -> Response:
+        """Say what the words of the page mean."""
+        return page("help.html", request)
 
     def exhibit(self, request: Request) -> Response:
         """Return the file that shows a side of the pair that is open here."""

@@ -128,6 +128,7 @@ class PagePanel:
             whether an `operator` looks. Text is escaped, so that no text of a study is run.
         applies: Takes a `View`; returns whether the panel is shown.
         scrolls: Whether all of it scrolls, so that the keyboard must reach it.
+        help: The word on the page of help that says what it is.
 
     Example:
         >>> panel = PagePanel("told", "Told", lambda view: {"told": view.told}, "<p>{{ told }}</p>")
@@ -144,13 +145,16 @@ class PagePanel:
     html: str
     applies: Callable[[View], bool] = lambda view: True
     scrolls: bool = False
+    help: str = ""
 
     def drawn(self, shown: Mapping[str, Any], operator: bool = False) -> str:
         """Return its HTML for what it shows."""
         title, body = (_template(text).render(shown, operator=operator) for text in (self.title, self.html))
         reached = f' id="{self.name}" tabindex="0"' if self.scrolls else ""
         labeled = f'class="panel {self.name}"{reached} aria-labelledby="{self.name}-title"'
-        return f'<section {labeled}>\n<h2 id="{self.name}-title">{title}</h2>\n{body}\n</section>'
+        link = f'<a class="help" id="{self.name}-help" href="/help#{self.help}">?'
+        asked = f'{link}<span class="spoken"> {self.help}</span></a>' if self.help else ""
+        return f'<section {labeled}>\n{asked}<h2 id="{self.name}-title">{title}</h2>\n{body}\n</section>'
 
 
 @cache
@@ -227,6 +231,7 @@ class Viewer:
         self._lock = threading.Lock()
         self._followed = 0  # bytes of the log that are surely known: more may be
         self._known: Known | None = None
+        self._view: View | None = None
         self._bounds: dict[int, float] = {}
         threading.Thread(target=self._look_back, daemon=True).start()
 
@@ -246,11 +251,19 @@ class Viewer:
                 self._known = self._made(version)
             return self._known
 
+    def look(self, at: Callable[[View], Any]) -> Any:
+        """Return what a function makes of the study as it is now known."""
+        self.known()
+        with self._lock:
+            assert self._view is not None
+            return at(self._view)
+
     def _made(self, version: str) -> Known:
         best, opt = recommended(self._opt), cast(Optimizer, _Still(self._opt))
         self._bounds[best.readings + best.judgements] = best.overall.bound
         start = series.start_of(opt)
         view = View(opt, best, start, dict(self._bounds), self._blind, self._several, self._goal)
+        self._view = view
         shown = tuple((panel, panel.shows(view)) for panel in self._panels if panel.applies(view))
         return Known(version, view.told, Outline.of(opt, best), shown)
 

@@ -131,6 +131,7 @@ def application(studies: Studies, ending: Callable[[], bool] = lambda: False) ->
     beside, beginning, folder = Beside(pages), Beginning(pages), Folder(pages)
     routes = [
         Route("/", folder.listed),
+        Route("/help", beside.help),
         Route("/manage/{name}", folder.manage),
         Route("/manage/{name}", folder.post, methods=["POST"]),
         Route("/new", beginning.form),
@@ -148,6 +149,7 @@ def application(studies: Studies, ending: Callable[[], bool] = lambda: False) ->
             Route(f"{study}/confirm/{{what}}", beside.confirm),
             Route(f"{study}/trial/{{trial:number}}", beside.trial),
             Route(f"{study}/logbook", beside.logbook),
+            Route(f"{study}/pictures", beside.pictures),
             Route(f"{study}/download/{{kind}}", beside.download),
             Route(f"{study}/exhibit/{{pair:number}}/{{letter}}", beside.exhibit),
         ]

@@ -43,6 +43,7 @@ class Station:
         alarm: What somebody should look at, in a sentence.
         deaf: Why a program was not told of that.
         machinist: Who sets the machine from here.
+        viewer: Who computes what is known.
     """
 
     def __init__(
@@ -65,7 +66,7 @@ class Station:
         self._lock = threading.RLock()
         self._followed = 0  # bytes of the log that the study surely knows: it may know more
         self._now: dict[str | None, tuple[tuple[Any, ...], Now]] = {}
-        self._viewer = Viewer(path, PANELS, self.blind, self.several, means.goal)
+        self.viewer = Viewer(path, PANELS, self.blind, self.several, means.goal)
         self._fitting = threading.Lock()
         self.refit_later()  # a fit may be left over from before
 
@@ -77,7 +78,7 @@ class Station:
     @property
     def edition(self) -> str:
         """A text that differs if what is known does."""
-        return f"{self.size}.{self._viewer.revision}"
+        return f"{self.size}.{self.viewer.revision}"
 
     def now(self, judge: str | None = None) -> Now:
         """Return what is to be done now, by a judge who has said a name if pairs are judged."""
@@ -106,7 +107,7 @@ class Station:
 
     def known(self) -> Known:
         """Return what is known; computed once after each change, and nobody who enters a reading waits for it."""
-        return self._viewer.known()
+        return self.viewer.known()
 
     @property
     def several(self) -> bool:

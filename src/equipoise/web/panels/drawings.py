@@ -69,12 +69,12 @@ def estimate_charts(view: View) -> list[str]:
     opt, best = view.opt, view.best
     along = chosen(opt.space, series.foremost(opt, best), STEPS)
     if not along:
-        return [_curve(view, series.plain(opt, best, BEST_POINTS), TALL)]
+        return [curve_chart(view, series.plain(opt, best, BEST_POINTS), TALL)]
     size = HALF if len(along) > 1 else TALL
-    return [_curve(view, series.sliced(opt, best, knob), size) for knob in along]
+    return [curve_chart(view, series.sliced(opt, best, knob), size) for knob in along]
 
 
-def _curve(view: View, curve: series.Curve, size: tuple[float, float]) -> str:
+def curve_chart(view: View, curve: series.Curve, size: tuple[float, float]) -> str:
     """Return the estimate at settings in a row, with its interval, the leader and where was measured."""
     knob = curve.knob
     low, high, middle = (list(zip(curve.at.tolist(), each.tolist(), strict=True)) for each in (*curve.ends, curve.mean))
@@ -133,9 +133,14 @@ Raw readings <small><span class="key reading">●</span> reading <span class="ke
 offset, as the best setting would read</small>{% endif %}""",
     _told,
     "{{ chart | safe }}",
+    help="offset",
 )
 CERTIFICATE = PagePanel(
-    "certificate", "Certificate <small>at most so much is left to gain</small>", _certified, "{{ chart | safe }}"
+    "certificate",
+    "Certificate <small>at most so much is left to gain</small>",
+    _certified,
+    "{{ chart | safe }}",
+    help="bound",
 )
 FRONT = PagePanel(
     "front",
@@ -151,4 +156,5 @@ ESTIMATE = PagePanel(
     _estimated,
     """<div class="charts">{% for chart in charts %}{{ chart | safe }}{% else %}
 <p>{{ "Hidden." if blind else "Nothing was told yet." }}</p>{% endfor %}</div>""",
+    help="estimate",
 )

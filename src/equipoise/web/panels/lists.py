@@ -145,6 +145,7 @@ TRIALS = PagePanel(
 {% endif %}""",
     _trials,
     "trials.html",
+    help="pair",
 )
 NOTES = PagePanel(
     "notes",

@@ -109,11 +109,12 @@ class Chart:
         log_x: bool = False,
         log_y: bool = False,
         names: tuple[str, ...] = (),
+        names_y: tuple[str, ...] = (),
     ) -> "Chart":
         """Return a frame for values of these ranges."""
         width, height = size
         x = Axis(*across, LEFT, width - RIGHT, log_x, names)
-        return cls(x, Axis(*up, height - BOTTOM, TOP, log_y), width, height)
+        return cls(x, Axis(*up, height - BOTTOM, TOP, log_y, names_y), width, height)
 
     def line(self, points: Sequence[tuple[float, float]], kind: str) -> str:
         """Return a line through points."""

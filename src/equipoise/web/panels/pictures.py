@@ -1,0 +1,85 @@
+"""The charts of a page of their own: which knob matters, what was predicted, a map of two knobs, every slice."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from equipoise.plots import series
+from equipoise.plots.importance import Importance, shares
+from equipoise.plots.knobs import Knob, chosen, contexts, knobs
+from equipoise.spaces import labeled, printable
+from equipoise.study import unit_of
+from equipoise.web.known import View
+from equipoise.web.panels.drawings import HALF, STEPS, curve_chart
+from equipoise.web.panels.svg import Chart, around
+
+MAP, CELLS = (430.0, 330.0), 25
+"""Size of the map, and values of each knob on it."""
+
+
+def agreement_chart(view: View) -> str:
+    """Return what was read over what is predicted, for each complete pair; nothing if there is none."""
+    found, unit = series.agreement(view.opt), unit_of(view.opt.study.settings)
+    if not len(found.read):
+        return ""
+    ends = around([*found.predicted.tolist(), *found.read.tolist(), 0.0])
+    chart = Chart.of(ends, ends, MAP)
+    dots = list(zip(found.predicted.tolist(), found.read.tolist(), strict=True))
+    parts = [chart.line([(ends[0], ends[0]), (ends[1], ends[1])], "axis"), chart.dots(dots, "reading", 3.0)]
+    says = f"{len(dots)} pairs: the first reading less the second, over what is now estimated of it."
+    names = labeled("f(first) - f(second), estimated", unit), labeled("first reading - second", unit)
+    return chart.drawn(parts, *names, says)
+
+
+def map_chart(view: View, pair: Sequence[Knob]) -> str:
+    """Return a map of two knobs: the stronger the color, the better."""
+    opt, (across, up) = view.opt, pair
+    mean, _ = series.surface(opt, view.best, pair)
+    better = -mean if opt.study.setup.minimize else mean
+    low, high = np.nanmin(better), np.nanmax(better)
+    share = (better - low) / (high - low) if high > low else np.zeros_like(better)
+    options = [tuple(printable(str(v), "") for v in knob.values) if knob.is_choice else () for knob in pair]
+    chart = Chart.of(
+        across.limits, up.limits, MAP, log_x=across.log, log_y=up.log, names=options[0], names_y=options[1]
+    )
+    x, y = ([at(knob.position(v)) for v in knob.values] for knob, at in ((across, chart.x.at), (up, chart.y.at)))
+    wide, tall = (abs(each[-1] - each[0]) / (len(each) - 1) for each in (x, y))
+    cells = [
+        f'<rect class="cell" x="{a - wide / 2:.1f}" y="{b - tall / 2:.1f}" width="{wide + 0.3:.1f}"'
+        f' height="{tall + 0.3:.1f}" fill-opacity="{0.9 * share[j, i]:.2f}"/>'
+        for j, b in enumerate(y)
+        for i, a in enumerate(x)
+        if np.isfinite(share[j, i])
+    ]
+    at = (across.position(across.get(view.best.x)), up.position(up.get(view.best.x)))
+    dots = zip(*(series.measured(opt, knob) for knob in pair), strict=True)
+    parts = ["".join(cells), chart.crosses(dots, "where", 2.0), chart.dots([at], "leader", 5.0)]
+    says = (
+        f"A map of {across.name} and {up.name}: from {np.nanmin(mean):.3g} to {np.nanmax(mean):.3g} against the best."
+    )
+    return chart.drawn(parts, printable(across.label, ""), printable(up.label, ""), says)
+
+
+def gathered(view: View, along: Sequence[str]) -> dict[str, Any]:
+    """Return what the page of pictures shows.
+
+    Args:
+        view: The study.
+        along: The two knobs of the map; those that matter most if they are not two.
+    """
+    opt = view.opt
+    known = [knob.name for knob in (*knobs(opt.space, 2), *contexts(opt.space, 2))]
+    found: list[Importance] = shares(opt, view.best) if view.answers else []
+    names = [name for name in dict.fromkeys(along) if name in known]
+    names = names if len(names) == 2 else [each.knob.name for each in found[:2]]
+    along_each = [chosen(opt.space, [each.knob.name], STEPS)[0] for each in found]
+    return {
+        "shares": [(printable(each.knob.name, ""), 100 * each.total, 100 * each.alone) for each in found],
+        "agreement": agreement_chart(view),
+        "map": map_chart(view, chosen(opt.space, names, CELLS)) if len(names) == 2 else "",
+        "names": names,
+        "known": known,
+        "slices": [curve_chart(view, series.sliced(opt, view.best, knob), HALF) for knob in along_each],
+        "unit": view.unit,
+    }
