@@ -48,7 +48,7 @@ def screen(browser, server, study="", role="operator", size=DESK, **options):
     finally:
         context.close()
     assert asked == {server.host}
-    expected = ("409", "ERR_", "htmx:")  # refusals, and a server that was out of reach for a while
+    expected = ("409", "503", "ERR_", "htmx:")  # refusals, and a server that was out of reach for a while
     unexpected = [text for text in wrong if not any(each in text for each in expected)]
     assert unexpected == [], unexpected
 

@@ -83,6 +83,22 @@ def test_a_whole_study_by_clicks(browser, server, study):
     assert best.x == {"focus": 4, "angle": 1, "filter": "thin"}
 
 
+def test_a_reading_that_the_server_could_not_take_is_said_and_kept(browser, server, study):
+    with screen(browser, server, study) as page:
+        page.get_by_role("button", name="Begin").click()
+        expect(page.locator("#value")).to_be_focused()
+        sorry = "<main><h1>Not here</h1><p>No space left on device.</p></main>"
+        page.route(f"**{home(study)}", lambda route: route.fulfill(status=503, body=sorry, content_type="text/html"))
+        page.locator("#value").fill("1.5")
+        page.get_by_role("button", name="Tell").click()
+        expect(page.locator("#said")).to_contain_text("The server failed: No space left on device.")
+        assert page.locator("#value").input_value() == "1.5"
+        page.unroute(f"**{home(study)}")
+        page.get_by_role("button", name="Tell").click()
+        expect(page.locator("#now-title")).to_contain_text("Trial 1")
+    assert told(study) == {0: 1.5}
+
+
 def focused(page):
     return page.evaluate("document.activeElement.name || document.activeElement.textContent.trim()")
 

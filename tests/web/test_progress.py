@@ -10,9 +10,12 @@ from test_drawings import viewed
 from test_station import until
 
 import equipoise as eq
+from equipoise.lab.environments import Simulator
 from equipoise.web import panels
 from equipoise.web.automatic import Automatic
+from equipoise.web.beginning import begin_demo
 from equipoise.web.means import Means, Target
+from equipoise.web.panels.lists import revealed
 from equipoise.web.panels.progress import progress_chart, remaining, seconds_each
 from equipoise.web.station import Station
 
@@ -33,6 +36,20 @@ def test_the_rate_is_that_of_the_last_readings_whatever_the_lunch_break(tmp_path
     records = [replace(record, ended=(at + timedelta(seconds=each)).isoformat()) for each in seconds]
     assert seconds_each(records) == 30.0
     assert seconds_each(records[:2]) is None
+
+
+def test_the_demonstration_says_the_truth_at_its_end(tmp_path):
+    begin_demo(tmp_path / "demo.jsonl")
+    opt, read = eq.resume(tmp_path / "demo.jsonl"), Simulator(seed=0, seconds=0.0)
+    for _ in range(8):
+        trial = opt.ask()
+        opt.tell(trial, read(trial.x))
+    view = viewed(opt, Target(readings=8, truth=read.truth))
+    best = read.truth(view.best.x)
+    assert f"without drift and noise the best setting reads {best:.3g} nA, the start " in revealed(view)
+    assert view.start == dict.fromkeys(Simulator.names, 0.0)
+    assert revealed(viewed(opt, Target(readings=9, truth=read.truth))) == ""
+    assert revealed(viewed(opt, Target(readings=8))) == ""
 
 
 def test_a_study_without_readings_has_no_chart(tmp_path):

@@ -41,7 +41,7 @@ def test_a_reading_and_the_next_setting(station):
     asked = now.question
     assert (asked.number, asked.about, now.mode) == (0, "pair 0, first of 2", "by hand")
     assert asked.form.fields[0].unit == "nA"
-    assert [dial.before for dial in asked.sides[0].dials] == ["", "", ""]  # nobody has said where the machine stands
+    assert [dial.before for dial in asked.sides[0].dials] == ["0", "0", "open"]  # at the start, as was said
     do(station, do="answer", trial=0, value="0.5")
     after = station.now()
     assert (after.question.number, after.question.about, after.readings) == (1, "pair 0, second of 2", 1)

@@ -17,6 +17,9 @@ from equipoise.runners import Launcher, Program
 PATIENCE = 60.0
 """Seconds that the program of --on-event may take."""
 
+DEMO_READINGS = 60
+"""Readings after which the demonstration pauses, and shows the truth."""
+
 EXAMPLES = """equipoise serve study.jsonl                         readings are entered in a browser
 equipoise serve study.jsonl -- ./measure.sh         a program measures, people watch and take over
 equipoise serve studies/                            a folder of studies
@@ -103,17 +106,19 @@ def _serve(study: Path, program: tuple[str, ...], demo: bool, token_file: Path |
         raise click.ClickException(str(error)) from error
     if program and not study.is_file():
         raise click.UsageError(f"a PROGRAM measures one study, and {study} is none: see `equipoise new`")
-    measure = None
+    measure = simulator = None
     if demo:
         from equipoise.lab.environments import Simulator
 
         begin_demo(study)
-        measure = measuring(Simulator())
+        simulator = Simulator()
+        measure = measuring(simulator)
+        options["readings"] = options["readings"] or DEMO_READINGS
     started = _program(program, options["timeout"], options["stdin"]) if program else None
     measure = measure if started is None else started.measure
     present = context_of(opened(study), options["context"]) if options["context"] else None
     sitting = _sitting(measure is not None, **options)
-    setter, means = _means(**options)
+    setter, means = _means(None if simulator is None else simulator.truth, **options)
     studies = Studies(study, options["worker"], measure is not None, present, sitting, means)
     try:
         station = None if studies.only is None else studies.station(studies.only)
@@ -169,6 +174,7 @@ def _sitting(
 
 
 def _means(
+    truth: Any,
     setting: str | None,
     on_event: str | None,
     overdue: float | None,
@@ -185,7 +191,7 @@ def _means(
     setter = None if setting is None else _program(_words("--set", setting), timeout, stdin)
     herald = None if on_event is None else _program(_words("--on-event", on_event), PATIENCE, True)
     put, tell = None if setter is None else setter.apply, None if herald is None else partial(_tell, herald)
-    return setter, Means(Target(readings, eps, audit), put, tell, overdue)
+    return setter, Means(Target(readings, eps, audit, truth), put, tell, overdue)
 
 
 def _program(words: Sequence[str], timeout: float | None, stdin: bool) -> Program:

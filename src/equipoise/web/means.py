@@ -17,11 +17,13 @@ class Target:
         readings: The budget: readings, or judgements where pairs are judged; `None` for no end.
         eps: The bound on what is left to gain; `None` for any.
         audit: Whether that bound must be audited, or an estimate will do.
+        truth: What f really is at a setting, if somebody knows: the page says so once the budget is spent.
     """
 
     readings: int | None = None
     eps: float | None = None
     audit: bool = True
+    truth: Callable[[Any], float] | None = None
 
 
 @dataclass(frozen=True)

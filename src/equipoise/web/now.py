@@ -11,7 +11,7 @@ from equipoise.optimizer import Optimizer
 from equipoise.spaces import Choice, Context, Space, printable, readouts_of
 from equipoise.study import Record, Setting, last_set, unit_of
 from equipoise.web.forms import Field, answer_form, on_button
-from equipoise.web.questions import OpenQuestion, Side, Sitting, dials, open_here, told_of
+from equipoise.web.questions import OpenQuestion, Side, Sitting, dials, open_here, stands, told_of
 
 Mode = Literal["by hand", "automatic", "pause"]
 """Who measures, or whether nobody does."""
@@ -111,7 +111,7 @@ def _question(opt: Optimizer, record: Record, worker: str | None, sitting: Sitti
     unit, numbers = unit_of(opt.study.settings), sitting is not None and sitting.numbers
     form = answer_form(record, opt.study.setup, unit, numbers)
     if sitting is None:
-        setting = Side(dials(opt.space, record.x, opt.study.position(worker)))
+        setting = Side(dials(opt.space, record.x, stands(opt, worker)))
         return OpenQuestion(record.trial, _half(record), (setting,), form, clock(record.asked))
     first, second = record.x
     sides = sitting.side(opt, "A", first, second), sitting.side(opt, "B", second, first)

@@ -39,6 +39,12 @@ def seated(opt: Optimizer) -> Sitting | None:
     return Sitting(numbers=bool(said) and not any(isinstance(answer, str) for answer in said))
 
 
+def stands(opt: Optimizer, worker: str | None) -> Any:
+    """Return where the machine of a worker stands: where it was moved last, else at the start; `None` if unknown."""
+    at, start = opt.study.position(worker), opt.study.setup.start
+    return opt.space.decode(start) if at is None and start is not None else at
+
+
 def open_here(opt: Optimizer, worker: str | None, sitting: Sitting | None) -> Record | None:
     """Return the question that waits for a worker, or for the judge who sits here: the oldest one."""
     if sitting is None:

@@ -21,7 +21,7 @@ from equipoise.web.known import Known, Viewer, ignore_notice, size_of
 from equipoise.web.means import NOTHING, Machinist, Means
 from equipoise.web.now import Mode, Now, contexts, mode_of, now
 from equipoise.web.panels import PANELS
-from equipoise.web.questions import Sitting, open_here, seated
+from equipoise.web.questions import Sitting, open_here, seated, stands
 
 
 class Station:
@@ -128,7 +128,7 @@ class Station:
     def stands(self) -> Any:
         """The setting where the machine stands; `None` if nothing has said so."""
         with self.turn():
-            return self.opt.study.position(self.worker)
+            return stands(self.opt, self.worker)
 
     @property
     def unit(self) -> str:

@@ -37,11 +37,14 @@ class Simulator:
         self._rng, self._seconds = np.random.default_rng(seed), seconds
         self._shots, self._level = 0, 0.0
 
+    def truth(self, x: Mapping[str, float]) -> float:
+        """Return what a reading would be without offset and noise, in nA; it is at most FULL."""
+        return FULL * float(intensity([x[name] for name in self.names]))
+
     def __call__(self, x: Mapping[str, float]) -> float:
         """Return a reading at a setting, in nA."""
         time.sleep(self._seconds)
         self._shots += 1
         self._level += self._rng.normal(0.0, 0.15) + (self._rng.normal(0.0, 6.0) if self._rng.random() < 0.02 else 0.0)
         drift = 8.0 * (1.0 - math.exp(-self._shots / 60.0)) + 2.0 * math.sin(0.1 * self._shots) + self._level
-        signal = FULL * float(intensity([x[name] for name in self.names]))
-        return float(round(signal + drift + self._rng.normal(0.0, 0.3), 4))
+        return float(round(self.truth(x) + drift + self._rng.normal(0.0, 0.3), 4))

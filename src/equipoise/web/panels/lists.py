@@ -108,6 +108,7 @@ def _best(view: View) -> Mapping[str, Any]:
         "against_start": compared(best.against_start, best.unit),
         "clear": best.against_start is not None and best.against_start.clear,
         "plan": "" if plan is None else planned(plan.purpose, plan.duels, plan.told, plan.left),
+        "truth": revealed(view),
         "notices": in_sentences(best.notices),
         "limits": () if view.blind else at_limits(view),
     }
@@ -125,6 +126,18 @@ def _trials(view: View) -> Mapping[str, Any]:
     knobs = () if view.blind else dials(view.opt.space, view.best.x)
     undo = next((row for row in found if row.trial == last), None)
     return {"knobs": knobs, "rows": found[:MOST_ROWS], "undo": undo}
+
+
+def revealed(view: View) -> str:
+    """Return what f really is, in a sentence, if that is known and the budget is spent."""
+    truth, budget = view.goal.truth, view.goal.readings
+    if truth is None or budget is None or view.answers < budget:
+        return ""
+    best, first = truth(view.best.x), truth(view.start)
+    said = f"The truth: without drift and noise the best setting reads {best:.3g} {view.unit}, the start {first:.3g}"
+    known = view.best.against_start
+    held = known is not None and known.low <= best - first <= known.high
+    return f"{said}. The interval of the difference {'holds' if held else 'misses'} that."
 
 
 BEST = PagePanel(

@@ -10,11 +10,19 @@
     let posting = 0, posts = 0; // forms on their way, and ever sent: the answer to a form brings the new part itself
     document.body.addEventListener("htmx:beforeRequest", () => { posting += 1; posts += 1; });
     document.body.addEventListener("htmx:afterRequest", () => { posting -= 1; refresh("now"); });
-    document.body.addEventListener("htmx:sendError", () => { // offline: what was typed stays in its field
+    const alert = (text) => {
       const said = document.getElementById("said");
       said.className = "alarm";
       said.setAttribute("role", "alert");
-      said.textContent = "Not sent: the server could not be reached. Nothing was written; send it again once the line is back.";
+      said.textContent = text;
+    };
+    document.body.addEventListener("htmx:sendError", () => { // offline: what was typed stays in its field
+      alert("Not sent: the server could not be reached. Nothing was written; send it again once the line is back.");
+    });
+    document.body.addEventListener("htmx:responseError", (event) => { // a full disk, a log that is gone
+      if (event.detail.xhr.status < 500) { return; }
+      const said = new DOMParser().parseFromString(event.detail.xhr.responseText, "text/html").querySelector("main p");
+      alert("The server failed: " + (said ? said.textContent : "error " + event.detail.xhr.status) + " Look at the trials before you send it again.");
     });
     const old = (part) => part in newest && version(part, document) !== newest[part] && !(posting && part === "now");
     const take = async (part) => { // says whether the answer is older than that to a form, and was left out
