@@ -226,14 +226,14 @@ def test_a_fit_that_was_left_over_is_made(tmp_path):
 
 
 def test_a_reading_does_not_wait_for_the_pictures(learned, monkeypatch):
-    looking, let_go, real = threading.Event(), threading.Event(), learned._viewer._opt.recommend
+    looking, let_go, real = threading.Event(), threading.Event(), learned.viewer._opt.recommend
 
     def slow():
         looking.set()
         assert let_go.wait(60)
         return real()
 
-    monkeypatch.setattr(learned._viewer._opt, "recommend", slow)
+    monkeypatch.setattr(learned.viewer._opt, "recommend", slow)
     watcher = threading.Thread(target=learned.known)
     watcher.start()
     assert looking.wait(60)
