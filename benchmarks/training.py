@@ -245,6 +245,12 @@ def halving(space: eq.Space, task: Task, seed: int) -> dict[int, Setting]:
 
 
 METHODS = {"ours": ours, "pairs": pairs, "tpe3": tpe3, "halving": halving}
+NAMES = {
+    "ours": "a study with seeds",
+    "pairs": "a study without",
+    "tpe3": "TPE on means of three",
+    "halving": "HalvingRandomSearchCV",
+}
 
 
 def run(out: Path, seeds: range, names: list[str], methods: list[str]) -> None:
@@ -283,35 +289,48 @@ def qualities(path: Path) -> dict[tuple[str, int], dict[tuple[str, int], float]]
     return found
 
 
+Points = list[tuple[float, float]]
+"""A mean and its standard error for each number of fits."""
+
+
 def table(path: Path, picture: Path | None) -> None:
-    """Print mean quality by fits, and draw it with bands of one standard error."""
+    """Print mean quality by fits, of all tasks and of each, and draw it with bands of one standard error."""
     found = qualities(path)
-    print("method    " + "".join(f"{n:>16}" for n in LOOKS))
-    drawn: dict[str, list[tuple[float, float]]] = {}
-    for method in METHODS:
-        values = [np.array(list(found[method, n].values())) for n in LOOKS]
-        drawn[method] = [(float(v.mean()), float(v.std(ddof=1)) / math.sqrt(len(v))) for v in values]
-        print(f"{method:10}" + "".join(f"{mean:8.3f} ± {error:.3f}" for mean, error in drawn[method]))
-    for task in dict.fromkeys(t for t, _ in found["ours", LOOKS[0]]):
-        final = {m: np.mean([v for (t, _), v in found[m, LOOKS[-1]].items() if t == task]) for m in METHODS}
-        half = np.mean([v for (t, _), v in found["ours", 45].items() if t == task])
-        print(f"{task:10} ours at 45: {half:.3f}; at 90: " + ", ".join(f"{m} {v:.3f}" for m, v in final.items()))
+    methods = [method for method in METHODS if (method, LOOKS[0]) in found]
+    names = list(dict.fromkeys(t for t, _ in found[methods[0], LOOKS[0]]))
+    print(f"{'':20}" + "".join(f"{n:>16}" for n in LOOKS))
+    drawn = {"all": {method: points(found, method, names) for method in methods}}
+    drawn |= {task: {method: points(found, method, [task]) for method in methods} for task in names}
+    for task, lines in drawn.items():
+        for method, line in lines.items():
+            print(f"{task:10}{method:10}" + "".join(f"{mean:8.3f} ± {error:.3f}" for mean, error in line))
     if picture is not None:
         draw(drawn, picture)
 
 
-def draw(drawn: Mapping[str, list[tuple[float, float]]], picture: Path) -> None:
-    """Draw quality by fits."""
+def points(found: Mapping[tuple[str, int], dict[tuple[str, int], float]], method: str, tasks: list[str]) -> Points:
+    """Return the mean quality of a method on some tasks by fits."""
+    some = [np.array([v for (t, _), v in found[method, n].items() if t in tasks]) for n in LOOKS]
+    return [(float(v.mean()), float(v.std(ddof=1)) / math.sqrt(len(v))) for v in some]
+
+
+def draw(drawn: Mapping[str, Mapping[str, Points]], picture: Path) -> None:
+    """Draw quality by fits: all tasks, and each."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7, 3.6), layout="constrained")
-    axes = figure.subplots()
-    for method, points in drawn.items():
-        mean, error = np.array(points).T
-        (line,) = axes.plot(LOOKS, mean, marker="o", label=method)
-        axes.fill_between(LOOKS, mean - error, mean + error, color=line.get_color(), alpha=0.2, lw=0)
-    axes.set(xlabel="fits", ylabel="quality on 50 fresh seeds")
-    axes.legend(frameon=False)
+    figure = Figure(figsize=(9, 4.4), layout="constrained")
+    grid = figure.subplots(2, math.ceil(len(drawn) / 2), sharex=True).ravel()
+    for axes, (task, lines) in zip(grid, drawn.items(), strict=False):
+        for method, line in lines.items():
+            mean, error = np.array(line).T
+            (shown,) = axes.plot(LOOKS, mean, marker=".", label=NAMES[method])
+            axes.fill_between(LOOKS, mean - error, mean + error, color=shown.get_color(), alpha=0.2, lw=0)
+        least = min(mean for mean, _ in lines["ours"])
+        axes.set_title("all tasks" if task == "all" else task, fontsize="medium")
+        axes.set_ylim(min(least, 0.85) - 0.1, 1.02)
+    grid[0].set_ylabel("quality on fresh seeds")
+    figure.supxlabel("fits")
+    figure.legend(*grid[0].get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False)
     figure.savefig(picture)
 
 

@@ -254,3 +254,29 @@ def test_an_estimator_that_always_fails_ends_the_search(seen):
         search(100, recording={"fails": 2.0}, error_score="raise").fit(*DATA)
     with pytest.raises(ValueError, match="`n_fits` must be at least 2"):
         search(1).fit(*DATA)
+
+
+class Collapsing(RegressorMixin, BaseEstimator):
+    """Its score is a parabola of x, and a hundred times worse below 0.3."""
+
+    def __init__(self, x=0.5):
+        self.x = x
+
+    def fit(self, X, y):
+        self.level_ = float(X.mean())
+        return self
+
+    def score(self, X, y):
+        return self.level_ - (self.x - 0.7) ** 2 - 1e3 * max(0.3 - self.x, 0.0)
+
+
+def test_what_collapses_is_estimated_in_the_unit_of_the_scores():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    folds = ShuffleSplit(5, test_size=0.3)
+    search = DuelSearchCV(Collapsing(), {"x": eq.Float(0, 1)}, n_fits=40, cv=folds, random_state=0, refit=False)
+    search.fit(X, X[:, 0])
+    assert search.study_.study.belief.learned.compression is not None
+    assert abs(search.best_params_["x"] - 0.7) < 0.05
+    estimated, x = search.cv_results_["estimated_test_score"], search.cv_results_["param_x"].astype(float)
+    assert estimated[x > 0.3] == pytest.approx(-((x[x > 0.3] - 0.7) ** 2), abs=0.3)
+    assert estimated[x < 0.2].max() < -10

@@ -71,15 +71,21 @@ class FitLoop:
     def table(self) -> dict[str, Any]:
         """Return what is known at the end, as `cv_results_`."""
         keys, points = list(self.fits.candidates), np.array([np.frombuffer(key) for key in self.fits.candidates])
-        mean = self.study.posterior.mean(points)
+        mean = self._merit(points)
         best = self._key(self.study.recommend().x)
         place = keys.index(best) if best in keys else int(mean.argmax())  # it may lie between those that were fitted
         return self.fits.table(self.metric, mean + self._level(mean), place)
 
+    def _merit(self, points: FloatArray) -> FloatArray:
+        """Return what is believed of settings, in the unit of the scores, from an unknown level on."""
+        mean, learned = self.study.posterior.mean(points), self.study.study.belief.learned
+        below = mean.max() - mean
+        return -below if learned is None or learned.compression is None else -learned.compression.stretched(below)
+
     def _level(self, mean: FloatArray) -> float:
-        """Return what the scores have and f has not, on the mean over the fits."""
+        """Return what the scores have and f has not, in the median of the fits: far below the best it is a guess."""
         left = self.fits.numbers(f"test_{self.metric}") - mean[:, None]
-        return float(np.nanmean(left))
+        return float(np.nanmedian(left))
 
     def _key(self, x: Mapping[str, Any]) -> Key:
         return self.study.space.encode(x).tobytes()
