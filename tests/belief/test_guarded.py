@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.belief import LearnedBelief, LearnedModel
+from equipoise.belief import AnywherePosterior, Folding, LearnedBelief, LearnedModel, Model, Observations
 from equipoise.belief.model import Form
-from equipoise.belief.trust import jackknife
+from equipoise.belief.trust import jackknife, under_model
 
 POINTS = np.linspace(0, 1, 21)[:, None]
 LEFT, RIGHT = [0.2], [0.8]
@@ -184,3 +184,18 @@ def test_without_a_guard_there_is_none(law, guard):
     posterior = eq.Optimizer(eq.Finite(POINTS), offset=replace(law, guard=guard), rng=0).study.belief.learned
     assert posterior.law == replace(law, guard=guard)
     assert (posterior.duels is None) == (guard is None)
+
+
+def test_what_many_duels_come_to_is_kept_while_their_number_hardly_grows():
+    """Their noise, which is more than the readings show, is that of some of them: else all were folded again."""
+    rng = np.random.default_rng(0)
+    x = rng.random((130, 2, 1))
+    y = np.sin(6 * x[:, 0, 0]) - np.sin(6 * x[:, 1, 0]) + 0.5 * rng.standard_normal(130)
+    data = Observations.of([eq.Comparison(*each, value) for each, value in zip(x, y, strict=True)])
+    model, folding = Model(eq.RBF(0.3), 0.01), Folding(exact=60, window=20, chunk=20)
+    duels = AnywherePosterior(model.kernel, model.noise, folding=folding)
+    few, more, many = (under_model(duels, data.since(0, n), n, model) for n in (100, 104, 130))
+    assert few.regularizer == more.regularizer
+    assert under_model(few, data.since(0, 104), 104, model).digest is few.digest
+    assert 0.15 < few.regularizer < 0.4
+    assert 0.15 < many.regularizer < 0.4

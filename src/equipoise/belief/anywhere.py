@@ -15,11 +15,13 @@ later with a tenth more. In between an answer gets the site that its cavity sugg
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Self
 
 import numpy as np
 
 from equipoise import _linalg
+from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.belief.confidence import Confidence
 from equipoise.belief.folding import Data, Digest, Folding, fold, folded_offsets, lasting, prior_covariance
@@ -113,8 +115,9 @@ class AnywherePosterior(Posterior):
         return Belief(points, mean, variance, column, full, self.regularizer, self.beta, self.comparisons)
 
     def mean(self, points: FloatArray) -> FloatArray:
-        """Return the posterior mean of f alone, shape (m,): much cheaper than `at`."""
-        return self.cross(points) @ self.coefficients()
+        """Return the posterior mean of f alone, shape (m,): much cheaper than `at`, and known at its own support."""
+        known = points is self.__dict__.get("support")  # not asked for, if nobody has: it takes time
+        return self._at_support if known else self.cross(points) @ self.coefficients()
 
     def landscape(self, leader: FloatArray) -> Landscape:
         """Return gap and variance against a leader, with their gradients."""
@@ -209,14 +212,17 @@ class AnywherePosterior(Posterior):
         """Return the variance of the noise of each outcome, shape (n,)."""
         return np.array([self.noise(error) for error in errors.tolist()]) if errors.any() else self.regularizer + errors
 
-    @property
+    @cached_property
+    def _at_support(self) -> FloatArray:
+        return check.frozen(self.cross(self.support) @ self.coefficients())
+
+    @cached_property
     def support(self) -> FloatArray:
         """The points of all data, each once; of folded ones those that stand for them."""
         if not self._parts:
             return np.empty((0, 0))
         points = np.concatenate([part.points for part in self._parts])
-        distinct: FloatArray = points[_linalg.firsts(points)]
-        return distinct
+        return check.frozen(points[_linalg.firsts(points)])
 
     def cross(self, points: FloatArray) -> FloatArray:
         """Return k_t(x) of each point, shape (m, n)."""

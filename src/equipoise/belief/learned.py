@@ -206,8 +206,8 @@ class LearnedBelief(Lazy):
         pairs = [each for each in comparisons if each.second is not None]
         news = [each for each in pairs if not says_nothing(*direction(each))]
         known = Model(new.exact.kernel, 2 * new.exact.regularizer)
-        duels = self.duels.given(Observations.of(news) if news else None, len(pairs), known)
-        return replace(new, duels=under_model(duels, known))
+        duels = under_model(self.duels, Observations.of(news) if news else None, len(pairs), known)
+        return replace(new, duels=duels)
 
     @cached_property
     def present(self) -> "LearnedBelief":
@@ -284,7 +284,8 @@ class LearnedBelief(Lazy):
         kernel, noise = self.exact.kernel, self.exact.regularizer
         if self.duels is None or kernel == self.duels.kernel:
             return self
-        return replace(self, duels=under_model(self.duels, Model(kernel, 2 * noise)))
+        duels = self.duels
+        return replace(self, duels=under_model(duels, duels.source, duels.comparisons, Model(kernel, 2 * noise)))
 
     def _relearned(self, understood: Sequence[Comparison], learned: Learned) -> Self:
         """Return it without looking at the duels that guard it."""

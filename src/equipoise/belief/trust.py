@@ -1,11 +1,18 @@
 """Whether a law of the offset is to be trusted: as long as the pure duels do not contradict it (METHOD section 7)."""
 
+import math
+
 import numpy as np
 
 from equipoise._typing import FloatArray
 from equipoise.belief.anywhere import AnywherePosterior
+from equipoise.belief.folding import Folding
 from equipoise.belief.model import Model
+from equipoise.belief.observations import Observations
 from equipoise.belief.posterior import Posterior
+
+GROWTH = 1.2
+"""The noise of very many duels is looked at again when there are this many times as many: when the model is fitted."""
 
 
 def contradicts(duels: AnywherePosterior, modeled: Posterior, guard: float) -> bool:
@@ -31,18 +38,49 @@ def jackknife(posterior: AnywherePosterior, x: FloatArray, z: FloatArray) -> tup
     (mean,), (variance,) = posterior.difference(x[None], z)
     k = posterior.cross(np.array([x, z]))
     w, kept = posterior.inverse(k[0] - k[1]), len(posterior.observations or ())
-    inverse = posterior.solve(np.eye(len(w)))
-    precision = np.einsum("ni,ni->i", inverse, inverse)
+    precision = _precision(posterior)
     means, variances = mean - w * posterior.coefficients() / precision, variance + w**2 / precision
     return means[-kept:], variances[-kept:]
 
 
-def under_model(duels: AnywherePosterior, model: Model) -> AnywherePosterior:
-    """Return the duels under another model, their noise at least what their residuals show."""
-    new = duels.under(model)
-    rest = residuals(new)
-    seen = float(rest @ rest) / max(len(rest), 1)
-    return new if seen <= model.noise else duels.given(duels.source, duels.comparisons, Model(model.kernel, seen))
+def _precision(posterior: AnywherePosterior) -> FloatArray:
+    """Return the diagonal of P, shape (n,)."""
+    inverse = posterior.solve(np.eye(len(posterior.whitened)))
+    precision: FloatArray = np.einsum("ni,ni->i", inverse, inverse)
+    return precision
+
+
+def under_model(
+    duels: AnywherePosterior, data: Observations | None, comparisons: int, model: Model
+) -> AnywherePosterior:
+    """Return what duels teach under a model, their noise at least what their residuals show.
+
+    Of very many some show it, and these are the same until there are a fifth more: so what is folded may stay.
+
+    Args:
+        duels: The posterior of the duels so far, whose digest is used where it stands for some of them.
+        data: The outcomes of all duels.
+        comparisons: How many they are, those of a point with itself too.
+        model: What explains them.
+    """
+    if data is None:
+        return duels.given(None, comparisons, model)
+    some = _telling(data, duels.folding)
+    trial = duels.under(model, (None, some))
+    rest = residuals(trial)
+    # few of very many are fitted more closely than all would be: E[rest'rest] = noise tr(noise P), P as in jackknife
+    free = float(len(rest)) if some is data else model.noise * float(_precision(trial).sum())
+    return duels.given(data, comparisons, Model(model.kernel, max(float(rest @ rest) / free, model.noise)))
+
+
+def _telling(data: Observations, folding: Folding | None) -> Observations:
+    """Return the duels whose residuals are looked at: all of few, of many some of the first."""
+    if folding is None or len(data) <= folding.exact:
+        return data
+    first = folding.exact
+    while (more := math.ceil(GROWTH * first) + 1) <= len(data):
+        first = more
+    return data.since(0, first).thinned(folding.exact, min(50, folding.exact))
 
 
 def residuals(posterior: AnywherePosterior) -> FloatArray:

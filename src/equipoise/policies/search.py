@@ -65,9 +65,9 @@ def measured(space: Domain, posterior: Posterior) -> FloatArray:
     if not len(known):
         return known
     here = space.snap(known)
-    if not np.array_equal(here, known):
-        here = here[_linalg.firsts(here)]
-    return here[space.valid(here)]  # a reading may have been told at a point that must not be asked
+    here = known if np.array_equal(here, known) else here[_linalg.firsts(here)]
+    allowed = space.valid(here)
+    return here if allowed.all() else here[allowed]  # a reading may have been told at a point that must not be asked
 
 
 def search(

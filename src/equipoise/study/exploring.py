@@ -122,28 +122,32 @@ class Explorer:
             rng: The source of randomness.
             informed: Whether earlier readings say what is best: then the start is to find out if that still holds.
         """
-        starting = 2 * duels < self.size
+        if 2 * duels >= self.size:
+            return self._scout(belief, duels - self.size // 2 + 1, allowed, asked, rng)
         # A start design goes on where the context has changed: no setting of it comes twice.
-        left = unasked(self.points, self.space.snap(asked) if starting and len(asked) else asked)
-        left = left[allowed.valid(left)]
-        if starting:
-            best = _leader(allowed, belief.posterior) if informed else None
-            if best is not None and len(left):
-                return Proposal.pair(best, left[0])
-            return Proposal.pair(*left[:2]) if len(left) > 1 else None
-        return self._scout(belief, duels - self.size // 2 + 1, left, _leader(allowed, belief.posterior), rng)
+        left = self._left(allowed, self.space.snap(asked) if len(asked) else asked)
+        best = _leader(allowed, belief.posterior) if informed else None
+        if best is not None and len(left):
+            return Proposal.pair(best, left[0])
+        return Proposal.pair(*left[:2]) if len(left) > 1 else None
+
+    def _left(self, allowed: Domain, asked: FloatArray) -> FloatArray:
+        """Return the points that may be asked for and were not, shape (m, d)."""
+        left = unasked(self.points, asked)
+        return left[allowed.valid(left)]
 
     def _scout(
-        self, belief: StudyBelief, j: int, left: FloatArray, leader: FloatArray | None, rng: Generator
+        self, belief: StudyBelief, j: int, allowed: Domain, asked: FloatArray, rng: Generator
     ) -> Proposal | None:
-        coin = rng.random()
-        if coin >= LARGEST_CHANCE or leader is None or not len(left):
+        coin = rng.random()  # first: whatever else is needed costs milliseconds
+        leader = None if coin >= LARGEST_CHANCE else _leader(allowed, belief.posterior)
+        if leader is None:
             return None
         mean = belief.posterior.mean(np.concatenate((leader[None], self.points[: self.size])))
         gap, sigma2 = float(mean[0] - mean[1:].mean()), 0.5 * pair_variance(belief)
         if coin * gap**2 >= gap**2 / j + sigma2:
             return None
-        holes = _holes(belief, leader, left)
+        holes = _holes(belief, leader, self._left(allowed, asked))
         if len(holes) > 1 and gap**2 < CLEAR_GAP**2 * sigma2:
             return Proposal.pair(*holes[:2])
         return Proposal.pair(leader, holes[0]) if len(holes) else None
