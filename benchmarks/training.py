@@ -237,7 +237,14 @@ def halving(space: eq.Space, task: Task, seed: int) -> dict[int, Setting]:
             candidates, model, (X, y) = n // len(rungs(most)), Simulation(task, seed), (np.zeros((2, 1)), np.zeros(2))
             more = {"cv": [([0], [1])], "resource": "runs", "max_resources": most, "min_resources": 1}
         search = HalvingRandomSearchCV(
-            model, some, n_candidates=candidates, factor=FACTOR, random_state=seed, refit=False, **more
+            model,
+            some,
+            n_candidates=candidates,
+            factor=FACTOR,
+            random_state=seed,
+            refit=False,
+            return_train_score=False,
+            **more,
         )
         best = search.fit(X, y).best_params_
         found[n] = {name: best[name] for name in some}

@@ -20,7 +20,7 @@ from click.testing import CliRunner
 import equipoise as eq
 from equipoise.cli.main import main
 from equipoise.likelihoods import written
-from equipoise.web.questions import Sitting
+from equipoise.web.now import Sitting
 from equipoise.web.server import application
 from equipoise.web.studies import Studies
 from kinds import by_name

@@ -329,13 +329,18 @@ def test_limits_have_units_and_may_be_counted_from_the_start():
         (["--objective", "-wall", "--higher"], "without --metric and --higher"),
         (["--objective", "a b"], "must be a name, or several such as"),
         (["--objective", "-n"], "must not call an output as a parameter"),
-        (["--address", "tcp://x:1"], "--address must come with --executor dask"),
     ],
 )
 def test_goals_that_make_no_sense(options, rule):
     result = CliRunner().invoke(main, ["tune", "echo {n=1..3}", *options, "--time", "1s"])
     assert result.exit_code in (1, 2)
     assert rule in " ".join(result.stderr.split())
+
+
+def test_where_to_measure_is_refused_before_anything_is_measured():
+    result = CliRunner().invoke(main, ["tune", "false {n=1..3}", "--address", "tcp://x:1", "--time", "1s"])
+    assert result.exit_code == 2
+    assert "--address must come with --executor dask" in " ".join(result.stderr.split())
 
 
 def test_a_limit_is_held_and_what_it_is_about_is_told():

@@ -94,21 +94,21 @@ def test_the_end_of_a_program_is_told_once_and_whoever_is_told_may_fail(path):
 def test_a_program_is_told_by_arguments_and_json(tmp_path):
     begun(tmp_path / "study.jsonl", readings=2)
     hook = tmp_path / "hook.sh"
-    hook.write_text(f'#!/bin/sh\nprintf "%s|%s|%s\\n" "$@" > {tmp_path}/words\ncat > {tmp_path}/json\n')
+    hook.write_text(f'#!/bin/sh\nprintf "%s|%s|%s\\n" "$@" >> {tmp_path}/words\n(cat; echo) >> {tmp_path}/json\n')
     hook.chmod(0o755)
     server = Served(tmp_path / "study.jsonl", "--on-event", hook, "--", "sh", "-c", "exit 3")
     try:
         server.get(home("study.jsonl"))
-        said = until(lambda: (tmp_path / "json").exists() and (tmp_path / "json").read_text())
-        words = (tmp_path / "words").read_text()
+        said = until(lambda: (tmp_path / "json").exists() and (tmp_path / "json").read_text().splitlines())
+        words = (tmp_path / "words").read_text().splitlines()
         until(lambda: "⚠ " in server.get(home("study.jsonl")).text.partition("</title>")[0])
     finally:
         server.stop()
-    event = json.loads(said)
+    event = json.loads(said[0])
     assert event["event"] == "failed"
     assert event["text"] == f"Trial {event['trial']} failed: exit status 3"
     assert set(event) == {*Alarm.__dataclass_fields__, "study"}
-    assert words == f"failed|{tmp_path}/study.jsonl|{event['text']}\n"
+    assert words[0] == f"failed|{tmp_path}/study.jsonl|{event['text']}"
 
 
 @NEEDS_BROWSER

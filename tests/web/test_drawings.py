@@ -9,10 +9,10 @@ import equipoise as eq
 from equipoise.plots import series
 from equipoise.web import View
 from equipoise.web.means import Target
+from equipoise.web.now import dials
 from equipoise.web.panels.drawings import certificate_chart, estimate_charts, readings_chart
 from equipoise.web.panels.progress import progress_chart
 from equipoise.web.panels.svg import Axis, Chart, around
-from equipoise.web.questions import dials
 from equipoise.web.tokens import Tokens
 
 EVIL = '<script>"&'

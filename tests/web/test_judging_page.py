@@ -12,7 +12,7 @@ import equipoise as eq
 from equipoise.web.actions import change
 from equipoise.web.beside import CONFIRMATIONS, FILES
 from equipoise.web.forms import RefusedError
-from equipoise.web.questions import Sitting, told_of
+from equipoise.web.now import Sitting, told_of
 from equipoise.web.server import application
 from equipoise.web.station import Station
 from equipoise.web.studies import Studies

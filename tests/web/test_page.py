@@ -8,7 +8,7 @@ from served import begun, home
 import equipoise as eq
 from equipoise.web import PANELS, PagePanel, Tokens, station
 from equipoise.web.guard import Guard
-from equipoise.web.questions import Sitting
+from equipoise.web.now import Sitting
 from equipoise.web.server import application
 from equipoise.web.studies import Studies
 from tracing import files_run

@@ -9,7 +9,7 @@ from served import Served, begun, home
 import equipoise as eq
 from equipoise.web.actions import change
 from equipoise.web.forms import RefusedError, on_button
-from equipoise.web.questions import Sitting
+from equipoise.web.now import Sitting
 from equipoise.web.station import Station
 
 PIXEL = bytes.fromhex(

@@ -9,8 +9,8 @@ from test_page import answered
 
 import equipoise as eq
 from equipoise.plots.importance import shares
+from equipoise.web.now import Sitting
 from equipoise.web.panels import PANELS
-from equipoise.web.questions import Sitting
 from equipoise.web.server import application
 from equipoise.web.studies import Studies
 

@@ -16,7 +16,7 @@ from equipoise.web.automatic import Automatic
 from equipoise.web.beginning import begin_demo
 from equipoise.web.beside import entry, moves, table
 from equipoise.web.forms import SKIPPED, RefusedError, fields
-from equipoise.web.questions import told_of
+from equipoise.web.now import told_of
 from equipoise.web.station import Station
 from equipoise.web.studies import Studies
 from studies import events

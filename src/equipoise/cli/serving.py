@@ -158,7 +158,7 @@ def _sitting(
     **others: Any,
 ) -> Any:
     """Return how pairs are judged, if they are."""
-    from equipoise.web.questions import Sitting
+    from equipoise.web.now import Sitting
 
     if judge is not None and judges:
         raise click.UsageError("give either --judge or --judges")

@@ -26,7 +26,7 @@ from equipoise._typing import FloatArray
 from equipoise.kernels.kernel import Kernel, matrix_shape
 
 MANY = 16
-"""From so many lengthscales on, products of matrices are quicker than a sum over dimensions."""
+"""With this number of lengthscales or more, products of matrices are quicker than a sum over dimensions."""
 
 FEW_ROWS = 16
 """They are not for fewer points than this."""

@@ -4,9 +4,8 @@ module      what it does
 tokens      who may change a study, who may watch it
 guard       what is refused before any page sees it
 forms       fields as they were sent, and the one form by which any question is answered
-questions   the question that is open here
 judging     how pairs are judged, and what shows their settings
-now         what is to be done now, as a plain record
+now         what is to be done now, the open question above all, as a plain record
 known       what is known, computed panel by panel
 panels      the panels: the best setting, charts, trials, notes; a panel of your own is one more
 station     a study that is served: its optimizer, its deferred fits

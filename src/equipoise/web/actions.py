@@ -14,8 +14,7 @@ from equipoise.optimizer import Optimizer
 from equipoise.study import Record, way
 from equipoise.web.forms import DoubtError, Fields, RefusedError, count, words
 from equipoise.web.known import in_sentences, recommended
-from equipoise.web.now import Mode, clock, context_given
-from equipoise.web.questions import answer_of, told_of
+from equipoise.web.now import Mode, answer_of, clock, context_given, told_of
 from equipoise.web.station import Station
 
 FEW_READINGS = 6

@@ -16,10 +16,10 @@ from equipoise.spaces import Dial, printable
 from equipoise.study import Record, as_csv, timed, way
 from equipoise.web.actions import is_own, target
 from equipoise.web.forms import RefusedError
+from equipoise.web.now import Side, answer_of, dials, told_of
 from equipoise.web.pages import MissingError, Pages, must_see, page
 from equipoise.web.panels.lists import described
 from equipoise.web.panels.pictures import gathered
-from equipoise.web.questions import Side, answer_of, dials, told_of
 from equipoise.web.station import Station
 
 _drawing = threading.Lock()

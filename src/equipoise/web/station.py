@@ -19,9 +19,8 @@ from equipoise.study import Record, unit_of
 from equipoise.web.forms import AnswerForm, answer_form
 from equipoise.web.known import Known, Viewer, ignore_notice, size_of
 from equipoise.web.means import NOTHING, Machinist, Means
-from equipoise.web.now import Mode, Now, contexts, mode_of, now
+from equipoise.web.now import Mode, Now, Sitting, contexts, mode_of, now, open_here, seated, stands
 from equipoise.web.panels import PANELS
-from equipoise.web.questions import Sitting, open_here, seated, stands
 
 
 class Station:

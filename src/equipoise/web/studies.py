@@ -9,7 +9,7 @@ from typing import Any
 
 from equipoise.web.forms import RefusedError
 from equipoise.web.means import NOTHING, Means
-from equipoise.web.questions import Sitting
+from equipoise.web.now import Sitting
 from equipoise.web.station import Station
 
 SUFFIX, ARCHIVE = ".jsonl", "archive"

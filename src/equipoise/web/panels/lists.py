@@ -10,8 +10,7 @@ from equipoise.spaces import Float, Int, Space, printable, settings
 from equipoise.study import Note, Record, Setting
 from equipoise.web.forms import on_button
 from equipoise.web.known import PagePanel, View, in_sentences
-from equipoise.web.now import clock
-from equipoise.web.questions import answer_of, dials
+from equipoise.web.now import answer_of, clock, dials
 
 MOST_ROWS = 80
 """Trials in the list of the screen, the newest; the CSV has all."""

@@ -161,10 +161,10 @@ def _searched(
     """Measure the start, then what the study asks for until the time is up; return what ended it too early."""
     most = options["readings"] or float("inf")
     try:
-        wall = _started(runner, first, options)
-        patience = runner.how.timeout or PATIENCE_FACTOR * wall + PATIENCE_SECONDS
-        runner = replace(runner, how=replace(runner.how, timeout=patience))
         with workers(options["executor"], options["address"], options["jobs"]) as where:
+            wall = _started(runner, first, options)
+            patience = runner.how.timeout or PATIENCE_FACTOR * wall + PATIENCE_SECONDS
+            runner = replace(runner, how=replace(runner.how, timeout=patience))
             until = searched_until(begun, seconds, wall)
             search(opt, runner, most, until, where, blocks=options["executor"] is not None)
     except KeyboardInterrupt as early:
