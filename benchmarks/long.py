@@ -3,6 +3,7 @@
     python benchmarks/long.py                                        # 10,000 readings each: about ten minutes
     python benchmarks/long.py --regret --seeds 8 --out out/long.csv  # folded beside exact, 2,000 readings: an hour
     python benchmarks/long.py --table out/long.csv
+    python benchmarks/long.py --block 500                            # the same with a new block every 500 readings
 
 Problems: camel2 and hartmann6 under periodic drift. Costs are CPU milliseconds of an ask and a tell, averaged over the
 last fifth, one BLAS thread, beside those at 200 readings of the same run; the memory is that of the process at its
@@ -16,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,15 +36,15 @@ MARKS = 500, 1000, 2000
 FIELDS = ["belief", "problem", "readings", "seed", *(f"regret_{n}" for n in MARKS), "final_regret", "cpu_ms"]
 
 
-def run(opt: eq.Optimizer, world: env.Environment, readings: int) -> Iterator[tuple[float, float]]:
+def run(opt: eq.Optimizer, world: env.Environment, readings: int, block: int = 0) -> Iterator[tuple[float, float]]:
     """Yield the CPU seconds of each ask and tell, and the regret of the reading."""
-    for _ in range(readings):
+    for t in range(readings):
         start = time.process_time()
         trial = opt.ask()
         asked = time.process_time() - start
         reading, regret = world.measure(trial.x), world.regret(trial.x)
         start = time.process_time()
-        opt.tell(trial, reading)
+        opt.tell(trial, reading, block=f"{t // block}" if block else None)
         yield asked + time.process_time() - start, regret
 
 
@@ -51,7 +53,7 @@ def world_of(problem: str, seed: int) -> env.Environment:
     return env.Environment(make(seed), env.PeriodicDrift(), noise, rng=seed)
 
 
-def one(belief: str, problem: str, readings: int, seed: int) -> dict[str, Any]:
+def one(belief: str, problem: str, readings: int, seed: int, block: int = 0) -> dict[str, Any]:
     """Return the row of a run whose belief is folded, or exact."""
     world = world_of(problem, seed)
     space, law = eq.Box(np.asarray(world.function.bounds)), eq.Tracked()
@@ -59,20 +61,20 @@ def one(belief: str, problem: str, readings: int, seed: int) -> dict[str, Any]:
     model = LearnedModel(form, guard=law.guard)
     model = model if belief == "folded" else replace(model, folding=None)
     opt = eq.Optimizer(space, posterior=model, rng=seed + 10_000)
-    spent, regret = np.array(list(run(opt, world, readings))).T
+    spent, regret = np.array(list(run(opt, world, readings, block))).T
     figures = {f"regret_{n}": regret[:n].sum().round(3) if n <= readings else np.nan for n in MARKS}
     figures["final_regret"] = round(world.regret(opt.recommend().x), 5)
     figures["cpu_ms"] = round(1000 * spent[-readings // 5 :].mean(), 1)
     return {"belief": belief, "problem": problem, "readings": readings, "seed": seed} | figures
 
 
-def cost(problem: str, readings: int) -> None:
+def cost(problem: str, readings: int, block: int) -> None:
     """Print what a long study costs."""
     world = world_of(problem, 0)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "study.jsonl"
         opt = eq.Optimizer(eq.Box(np.asarray(world.function.bounds)), rng=10_000, log=path)
-        rounds = tqdm(run(opt, world, readings), total=readings, leave=False)
+        rounds = tqdm(run(opt, world, readings, block), total=readings, leave=False)
         spent = 1000 * np.array([seconds for seconds, _ in rounds])
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         start = time.process_time()
@@ -113,6 +115,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--readings", type=int, default=10_000)
     parser.add_argument("--problems", default="camel2,hartmann6")
+    parser.add_argument("--block", type=int, default=0, help="readings of a block; without any by default")
     parser.add_argument("--regret", action="store_true", help="compare the regret of both beliefs")
     parser.add_argument("--seeds", type=int, default=8)
     parser.add_argument("--jobs", type=int, default=1)
@@ -125,12 +128,12 @@ def main() -> None:
     elif args.regret:
         readings, seeds, beliefs = min(args.readings, MARKS[-1]), range(args.seeds), ("folded", "exact")
         jobs: list[Job] = [(b, p, readings, seed) for seed in seeds for p in problems for b in beliefs]
-        sweep(args.out, FIELDS, jobs, one, args.jobs)
+        sweep(args.out, FIELDS, jobs, partial(one, block=args.block), args.jobs)
         table(args.out)
     else:
         print("| problem | at 200, ms | late, ms | ratio | median | memory, MB | resume, s | log, MB |\n|" + "---|" * 8)
         for problem in problems:
-            cost(problem, args.readings)
+            cost(problem, args.readings, args.block)
 
 
 if __name__ == "__main__":

@@ -187,12 +187,49 @@ def test_a_jump_inside_of_what_is_folded_is_remembered():
     assert np.sqrt((deviations(learned(told, SHORT), exact)[0] ** 2).mean()) > 0.3
 
 
-def test_blocks_that_change_the_settings_are_never_folded():
-    law = eq.offsets.Accounted(eq.Tracked(), blocks=True)
-    offset = eq.offsets.OffsetModel(law, tuple(each.guess for each in law.hyperparameters))
-    posterior = learned(readings(200), SHORT, offset)
-    assert posterior.digest is None
-    assert len(posterior.observations) == 200
+BLOCKED = eq.offsets.Accounted(eq.Tracked(), blocks=True)
+EFFECT = 0.25
+
+
+def in_blocks(n, seed, blocks, turns=False):
+    """Return readings in blocks, one after the other or in turns, each with a level and an effect on the settings."""
+    own = np.random.default_rng(seed).normal(size=(blocks, 3)) * [EFFECT**0.5, EFFECT**0.5, 2.0]
+    told = []
+    for i, each in enumerate(readings(n, seed)):
+        b = i // 2 % blocks if turns else i * blocks // n
+        change = own[b] @ [2 * np.sin(4 * each.first[0]), 2 * np.cos(5 * each.first[1]), 1.0]
+        where = eq.offsets.Circumstances(block=f"day {b}")
+        told.append(eq.Comparison(each.first, None, each.outcome + change, time=each.time, pair=each.pair, told=where))
+    return told
+
+
+def of_blocks(effect=EFFECT):
+    values = {"walk": 0.02, "wave": 0.5, "duration": 12.0, "pair": 0.01, "block": 4.0, "effect": effect}
+    return eq.offsets.OffsetModel(BLOCKED, tuple(values[each.name] for each in BLOCKED.hyperparameters))
+
+
+@pytest.mark.parametrize(("blocks", "turns"), [(1, False), (3, False), (10, False), (5, True)])
+def test_a_long_block_says_no_more_than_it_did_before_it_was_folded(blocks, turns):
+    """What one block says of f is told from f by no number of its readings, folded or not."""
+    told = in_blocks(400, 0, blocks, turns)
+    ours, exact = (learned(told, folding, of_blocks()) for folding in (SHORT, None))
+    assert len(ours.digest.source) == 360
+    far, ratio = deviations(ours, exact)
+    assert np.sqrt((far**2).mean()) < 0.5
+    assert ratio.min() > 0.97
+    assert ratio.max() < 1.1
+    careless = deviations(learned(told, SHORT, of_blocks(1e-5)), exact)[1]  # as if blocks did not change settings
+    assert np.median(careless) < 0.9
+
+
+def test_a_block_goes_on_after_it_was_folded():
+    told = in_blocks(340, 1, 2)
+    ours, exact = (after(learned(told[:300], folding, of_blocks()), told[300:]) for folding in (SHORT, None))
+    far, ratio = deviations(ours, exact)
+    assert np.sqrt((far**2).mean()) < 0.2
+    assert ratio.min() > 0.97
+    both = (learned(told[:300], folding, of_blocks()).anticipate_all(told[300:310]) for folding in (SHORT, None))
+    assert deviations(*both)[1].min() > 0.97
 
 
 # --- what was done need not be done again -------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from equipoise import _linalg
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.belief.confidence import Confidence
-from equipoise.belief.folding import Data, Digest, Folding, fold, folded_offsets, lasting, prior_covariance
+from equipoise.belief.folding import Data, Digest, Folding, between, fold, folded_offsets, lasting
 from equipoise.belief.landscape import Landscape
 from equipoise.belief.model import Model
 from equipoise.belief.observations import Observations
@@ -161,9 +161,11 @@ class AnywherePosterior(Posterior):
         data, offset = self.observations, self.offset
         assert data is not None
         r = self._folded
-        K = prior_covariance(self.kernel, self._parts)
+        model = self.model if r else Model(self.kernel, self.regularizer)
+        rows = [[between(model, p, q) for q in self._parts] for p in self._parts]
+        K = np.block(rows) if r else rows[0][0]
         if offset is not None:
-            K[r:, r:] += offset(data.moments, data.moments, K[r:, r:])
+            K[r:, r:] += offset(data.moments, data.moments, None if r else K)
         if data.sited:
             self.observations = data = self._consistent(data, K)
         noise = np.concatenate(([] if self.digest is None else self.digest.variances, self.noises(data.variances)))
@@ -224,9 +226,17 @@ class AnywherePosterior(Posterior):
         points = np.concatenate([part.points for part in self._parts])
         return check.frozen(points[_linalg.firsts(points)])
 
-    def cross(self, points: FloatArray) -> FloatArray:
-        """Return k_t(x) of each point, shape (m, n)."""
-        columns = [part.combine(self.kernel(points, part.points)) for part in self._parts]
+    def cross(self, points: FloatArray, told: Moments | None = None) -> FloatArray:
+        """Return k_t(x) of each point, shape (m, n); with what the offset repeats of f if it is told of the readings.
+
+        Args:
+            points: Shape (p, d).
+            told: Under which circumstances each point is read.
+        """
+        columns = []
+        for part in self._parts:
+            k = self.kernel(points, part.points)
+            columns.append(part.combine(k if told is None else self.model.repeating(told, part.circumstances, k)))
         return columns[0] if len(columns) == 1 else np.concatenate((np.empty((len(points), 0)), *columns), axis=1)
 
     def coefficients(self) -> FloatArray:
@@ -251,7 +261,8 @@ class AnywherePosterior(Posterior):
         k, prior = u @ self.cross(points), float(u @ self.kernel(points, points) @ u)
         now = Moments.at(comparison.time, comparison.pair, comparison.told)
         if self.offset is not None:
-            k = self._biased(k[:, None], data.moments, now)[:, 0]
+            news = Observations(points, u, np.zeros(1, dtype=np.intp), now, np.zeros(1), np.zeros(1))
+            k = self._biased(k[:, None], data.moments, news)[:, 0]
             prior += float(self.offset(now, now, np.array([[prior]]))[0, 0])
         row = self.solve(k)
         expected, unknown = float(row @ self.whitened), max(prior - float(row @ row), RESOLUTION * prior)
@@ -273,7 +284,7 @@ class AnywherePosterior(Posterior):
         k = news.combine(self.cross(news.points).T)  # shape (n, news)
         K = news.combine(news.combine(self.kernel(news.points, news.points)).T)
         if self.offset is not None:
-            k = self._biased(k, data.moments, news.moments)
+            k = self._biased(k, data.moments, news)
             K = K + self.offset(news.moments, news.moments, K)
         rows = self.solve(k)
         return self._joined(replace(news, outcomes=self.whitened @ rows), rows, K, self.noises(news.variances))
@@ -290,11 +301,12 @@ class AnywherePosterior(Posterior):
         new.observations = news if data is None else data.joined(news)
         return new
 
-    def _biased(self, k: FloatArray, known: Moments, news: Moments) -> FloatArray:
-        """Return the covariance of known data with new ones, the offset added: there is none in what is folded."""
+    def _biased(self, k: FloatArray, known: Moments, news: Observations) -> FloatArray:
+        """Return the covariance of known data with new ones, the offset added: of what is folded what repeats f."""
         assert self.offset is not None
         r = self._folded
-        return np.concatenate((k[:r], k[r:] + self.offset(known, news, k[r:])))
+        old = between(self.model, self.digest, news) if self.digest is not None and self.offset.echoes else k[:r]
+        return np.concatenate((old, k[r:] + self.offset(known, news.moments, k[r:])))
 
     @property
     def size(self) -> int:

@@ -6,10 +6,14 @@
     w        R^-1 f(Z): independent, of variance 1, before there are data      (m,)
     B        I - cov(w | data)                                                 (m, m)
     b, q     eigenvalues and eigenvectors of B                                 (m,), (m, m)
+    S        1 if two points were read in one block                            (m, m)
 
 The data say as much about f(Z) as one outcome q_j'w for each j, of noise variance (1 - b_j) / b_j, would. So these take
 their place. What the data say of f elsewhere is what f(Z) says of it; nothing is lost at Z. How the offset went on from
 the last of them to the first that is kept is lost, which is worth about one reading (docs/method.md, section 17).
+
+If the offset of a block repeats f, an inducing point is a point in a block, and f(Z) is f there with what the offset
+repeats of it, of covariance (1 + effect S) k(Z, Z): so a long block says no more of f than it did before.
 
 The data are folded a chunk at a time, always the same chunks: what a digest stands for depends on the data and on the
 model alone, not on when it was made.
@@ -17,6 +21,7 @@ model alone, not on when it was made.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -26,8 +31,7 @@ from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.belief.model import Model
 from equipoise.belief.observations import Observations
-from equipoise.kernels import Kernel
-from equipoise.offsets import OffsetModel
+from equipoise.offsets import Moments, OffsetModel
 
 if TYPE_CHECKING:
     from equipoise.belief.anywhere import AnywherePosterior
@@ -51,6 +55,11 @@ class Data(Protocol):
         ...
 
     @property
+    def circumstances(self) -> Moments:
+        """Under which circumstances each point was read."""
+        ...
+
+    @property
     def outcomes(self) -> FloatArray:
         """What was found, shape (n,)."""
         ...
@@ -66,6 +75,7 @@ class Digest:
 
     Attributes:
         points: Z, shape (m, d).
+        circumstances: Under which circumstances each was read: only its block counts.
         weights: Of which combination of f(Z) each outcome is, shape (m, r).
         outcomes: What was found, shape (r,).
         variances: Of the noise of each, shape (r,).
@@ -74,6 +84,7 @@ class Digest:
     """
 
     points: FloatArray
+    circumstances: Moments
     weights: FloatArray
     outcomes: FloatArray
     variances: FloatArray
@@ -104,33 +115,44 @@ def digest(posterior: "AnywherePosterior", source: Observations) -> Digest:
         source: All its data.
     """
     model = posterior.model
-    Z, R = inducing(model.kernel, posterior.support)
-    H = _linalg.solve_lower(R, posterior.solve(posterior.cross(Z).T).T)  # L^-1 cov(data, w), transposed
+    Z, told, R = inducing(model, [part for part in (posterior.digest, posterior.observations) if part is not None])
+    H = _linalg.solve_lower(R, posterior.solve(posterior.cross(Z, told).T).T)  # L^-1 cov(data, w), transposed
     b, Q = np.linalg.eigh(H @ H.T)
     known = b > LEAST_KNOWN
     b, Q = np.minimum(b[known], 1.0 - LEAST_KNOWN), Q[:, known]
     weights = _linalg.solve_lower(R, Q, transposed=True)  # q'w = q'R^-1 f(Z)
     outcomes = Q.T @ (H @ posterior.whitened) / b  # E[q'w | data] is b times the outcome
-    return Digest(Z, weights, outcomes, (1.0 - b) / b, source, model.until(source.moments.last))
+    return Digest(Z, told, weights, outcomes, (1.0 - b) / b, source, model.until(source.moments.last))
 
 
-def inducing(kernel: Kernel, candidates: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return points chosen one by one, each where the others leave f least known, and the Cholesky factor of k.
+def inducing(model: Model, parts: Sequence[Data]) -> tuple[FloatArray, Moments, FloatArray]:
+    """Return points of data chosen one by one, each where the others leave f least known.
 
     Args:
-        kernel: Prior covariance of f.
-        candidates: What is chosen from, shape (p, d).
+        model: What explains the data.
+        parts: The data.
+
+    Returns:
+        The points, the circumstances of each and the Cholesky factor of their covariance.
     """
-    K = kernel(candidates, candidates)
+    points = np.concatenate([part.points for part in parts])
+    told = reduce(Moments.add, (part.circumstances for part in parts))
+    blocks = [np.unique(told.block, return_inverse=True)[1][:, None]] if model.echoes else []
+    kept = _linalg.firsts(np.concatenate((points, *blocks), axis=1))
+    candidates, told = points[kept], told.take(kept)
+    K = model.repeating(told, told, model.kernel(candidates, candidates))
     factor, order, rank, _ = _linalg.lapack().dpstrf(K, tol=LEAST_NEWS * float(K.diagonal().max()), lower=1)
     m = min(int(rank), MAX_INDUCING)
-    return candidates[order[:m] - 1], np.tril(factor[:m, :m])
+    return candidates[order[:m] - 1], told.take(order[:m] - 1), np.tril(factor[:m, :m])
 
 
-def prior_covariance(kernel: Kernel, parts: Sequence[Data]) -> FloatArray:
-    """Return the prior covariance of the outcomes of all parts, noise and offset left out."""
-    rows = [[p.combine(q.combine(kernel(q.points, p.points).T).T) for p in parts] for q in parts]
-    return rows[0][0] if len(parts) == 1 else np.block(rows)
+def between(model: Model, a: Data, b: Data) -> FloatArray:
+    """Return the prior covariance of the outcomes of some data with those of others, shape (n, m).
+
+    Noise and offset are left out, but for what the offset repeats of f.
+    """
+    K = model.kernel(a.points, b.points)
+    return b.combine(a.combine(model.repeating(a.circumstances, b.circumstances, K).T).T)
 
 
 @dataclass(frozen=True)
@@ -173,10 +195,7 @@ class Folding:
 
 
 def fold(posterior: "AnywherePosterior", data: Observations, model: Model) -> Digest | None:
-    """Return what the old ones among very many data come to under a model; `None` where they are few.
-
-    Where the offset of a block repeats f they are never many: how a block goes on must not be forgotten, since its
-    readings tell less than those of several.
+    """Return what the old ones among very many data come to under a model; `None` if they are few.
 
     Args:
         posterior: The posterior, whose digest is used where it stands for some of these data.
@@ -184,7 +203,7 @@ def fold(posterior: "AnywherePosterior", data: Observations, model: Model) -> Di
         model: What explains them.
     """
     folding, known = posterior.folding, posterior.digest
-    if folding is None or (model.offset is not None and model.offset.echoes):
+    if folding is None:
         return None
     end = folding.folded(len(data))
     known = known if known is not None and known.stands_for(data.since(0, end), model) else None

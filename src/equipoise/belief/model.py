@@ -72,6 +72,15 @@ class Model:
     noise: float
     offset: OffsetModel | None = None
 
+    @property
+    def echoes(self) -> bool:
+        """Whether the offset repeats some of f."""
+        return self.offset is not None and self.offset.echoes
+
+    def repeating(self, a: Moments, b: Moments, F: FloatArray) -> FloatArray:
+        """Return F, the covariance of f at readings a and b, with what the offset repeats of it, shape (n, m)."""
+        return F if self.offset is None else self.offset.repeating(a, b, F)
+
     def until(self, time: float) -> "Model":
         """Return the same without the disturbances after some time."""
         return self if self.offset is None else replace(self, offset=self.offset.until(time))

@@ -176,6 +176,12 @@ class Observations:
         """Return the data with outcomes in another unit."""
         return replace(self, outcomes=self.outcomes / step, variances=self.variances / step**2)
 
+    @property
+    def circumstances(self) -> Moments:
+        """Under which circumstances each point was read."""
+        lengths = np.diff(self.starts, append=len(self.weights))
+        return self.moments if (lengths == 1).all() else self.moments.take(np.repeat(np.arange(len(self)), lengths))
+
     def combine(self, columns: FloatArray) -> FloatArray:
         """Turn columns that belong to points, shape (..., p), into columns that belong to data, shape (..., n)."""
         if len(self.starts) == len(self.weights):  # every datum is of a single point

@@ -67,7 +67,7 @@ def board(
     names = task or (tuple(lab.tasks()) if whole else lab.SMALL)
     if unknown := [name for name in names if name not in lab.tasks()]:
         raise click.UsageError(f"--task must be one of those that --list prints, got {', '.join(unknown)}")
-    learners = list(learner or lab.LISTED)
+    learners = list(learner or (*lab.LISTED, *lab.ABSENT))
     try:
         left_out = lab.skipped(names if seeds else (), learners)
     except ValueError as error:

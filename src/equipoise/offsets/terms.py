@@ -104,8 +104,7 @@ class OffsetModel:
         """
         values = np.array(self.values)
         smooth = self.unit**2 * self.law.covariance(values, a, b)
-        echo = None if F is None else self.law.echo(values, a, b)
-        if F is not None and echo is not None:
+        if F is not None and (echo := self.law.echo(values, a, b)) is not None:
             smooth = smooth + echo * F
         if self.jumps:
             smooth = smooth + jump_covariance(self.jumps, a, b)
@@ -121,6 +120,11 @@ class OffsetModel:
         """Whether the offset repeats some of f."""
         one = Moments.at(1.0, 0.0)
         return self.law.echo(np.array(self.values), one, one) is not None
+
+    def repeating(self, a: Moments, b: Moments, F: FloatArray) -> FloatArray:
+        """Return F, the covariance of f at readings a and b, with what the offset repeats of it, shape (n, m)."""
+        echo = self.law.echo(np.array(self.values), a, b)
+        return F if echo is None else F + echo * F
 
     def jumping(self, *jumps: Disturbance) -> Self:
         """Return the same with more jumps."""

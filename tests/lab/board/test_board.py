@@ -208,6 +208,7 @@ def test_who_is_left_out_is_said_with_the_reason():
     absent = replace(LISTED["Ax"], modules=("no_such_module",))
     assert absent.missing == "needs no_such_module: pip install ax-platform"
     assert not set(ABSENT) & set(LISTED)
+    assert skipped(["oats, 2 a batch"], ["HEBO"]) == {("oats, 2 a batch", "HEBO"): ABSENT["HEBO"]}
 
 
 # --- results ------------------------------------------------------------------------------------------------------

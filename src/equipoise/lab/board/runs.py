@@ -16,7 +16,7 @@ import numpy as np
 
 from equipoise import __version__
 from equipoise import _validation as check
-from equipoise.lab.board.catalog import listed
+from equipoise.lab.board.catalog import ABSENT, listed
 from equipoise.lab.board.tasks import tasks
 from equipoise.lab.experiments import in_parallel
 
@@ -141,12 +141,13 @@ def skipped(names: Sequence[str], learners: Sequence[str]) -> dict[tuple[str, st
     Example:
         >>> skipped(["A4000, none"], ["CMA", "random"])[("A4000, none", "CMA")]
         'it takes no constraint that is a function'
+        >>> skipped(["A4000, none"], ["TuRBO"])[("A4000, none", "TuRBO")]
+        'it is on no package index'
     """
     reasons = {}
     spaces = {name: tasks()[name].start(0).space for name in names}
     for name, learner in product(names, learners):
-        entry = listed(learner)
-        why = entry.missing or entry.refuses(spaces[name])
+        why = ABSENT.get(learner) or listed(learner).missing or listed(learner).refuses(spaces[name])
         if why is not None:
             reasons[name, learner] = why
     return reasons
