@@ -20,8 +20,8 @@ LEFT_OUT = {"_typing", "_validation", "_linalg", "__main__", "__init__", "lab"}
 COLORS = {
     "the mathematics": ("#dbe9f6", "spaces kernels offsets likelihoods data reductions belief policies answer"),
     "a study": ("#ddf0e3", "log study optimizer history"),
-    "what you call": ("#fde9d9", "cli plots programs commands runners integrations web"),
-    "to test against": ("#eee3f3", "environments experiments fleet testing"),
+    "what you call": ("#fde9d9", "cli plots programs commands gating runners integrations web"),
+    "to test against": ("#eee3f3", "board environments experiments fleet testing"),
 }
 WIDTH, ROW, BOX = 860, 74, (112, 34)
 

@@ -1,7 +1,6 @@
-"""The pages: their code runs, their links lead somewhere, the site builds without a warning, the English is plain."""
+"""The pages: their code runs, their links lead somewhere, the English is plain."""
 
 import re
-import subprocess
 import sys
 import types
 import warnings
@@ -91,7 +90,8 @@ def test_docstrings_and_messages_are_plain():
 
 def test_the_readme_is_short_and_speaks_of_this_version():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
-    assert f"## [{eq.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    section = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").partition(f"\n## [{eq.__version__}]")[2]
+    assert 100 < len(section.partition("\n### ")[0].split()) < 450, "what is new must be read in two minutes"
     assert f"version: {eq.__version__}" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
 
@@ -133,15 +133,8 @@ def test_the_map_has_every_room_and_no_arrow_points_up(conf):
     assert all(places[room][1] > places[target][1] for room in graph for target in graph[room])
     drawn = conf.module_map.svg()
     assert all(f">{room}</text>" in drawn for room in graph)
-
-
-def test_the_site_builds_without_a_warning(tmp_path):
-    """Links between pages are checked on the way; `make docs` does the same and writes the pages."""
-    for package in ("sphinx", "furo", "myst_parser"):
-        pytest.importorskip(package, reason="needs the extra `docs`")
-    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "dummy", DOCS, tmp_path / "site"]
-    built = subprocess.run([*command, "-d", tmp_path / "trees"], capture_output=True, text=True, check=False)
-    assert (built.returncode, built.stderr) == (0, "")
+    colored = {room for _, rooms in conf.module_map.COLORS.values() for room in rooms.split()}
+    assert set(graph) <= colored
 
 
 def test_the_files_of_the_notation_exist():

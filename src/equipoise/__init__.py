@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from equipoise.spaces import Box, Choice, Context, Finite, Float, Int, Space
     from equipoise.study import DuelGivenUp
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 NAMES = {
     "answer": "Recommendation",
