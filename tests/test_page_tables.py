@@ -1,5 +1,6 @@
 """The tables of the pages: every name in them exists, and those that list all of something leave nothing out."""
 
+import ast
 import builtins
 import inspect
 import itertools
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import equipoise as eq
+from equipoise.log import codec, fits
 from equipoise.log.codec import Codec
 
 ROOT = Path(__file__).parents[1]
@@ -96,6 +98,26 @@ def test_the_table_of_the_log_has_every_event():
     kinds = set(re.findall(r'case \{"(\w+)"', inspect.getsource(Codec)))
     assert len(kinds) >= 14
     assert kinds <= set(table("docs/studies.md", "key"))
+
+
+def written(module):
+    """The keys that a module of the log writes into its JSON, or takes from that of earlier versions."""
+    nodes = list(ast.walk(ast.parse(inspect.getsource(module))))
+    keys = {each for node in nodes if isinstance(node, ast.Dict) for each in node.keys}
+    keys |= {node.slice for node in nodes if isinstance(node, ast.Subscript)}
+    keys |= {ast.Constant(key.arg) for node in nodes if isinstance(node, ast.Call) for key in _named(node)}
+    return {key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)}
+
+
+def _named(call):
+    return [key for key in call.keywords if getattr(call.func, "id", "") == "_given" and key.arg]
+
+
+def test_the_table_of_the_log_has_every_key():
+    keys = written(codec) | written(fits) | set(eq.offsets.Circumstances.of().to_dict())
+    assert len(keys) >= 65
+    log = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8").partition("## The log")[2].partition("###")[0]
+    assert sorted(key for key in keys if f"`{key}`" not in log) == []
 
 
 def test_the_rooms_have_every_package_and_module():

@@ -49,7 +49,7 @@ def test_a_number_is_taken_only_where_numbers_are_asked_for(study):
 def test_a_list_of_names_is_ranked(tmp_path):
     (tmp_path / "prompts.txt").write_text("Be brief.\n\nThink  step by step.\nAnswer as a pirate.\n")
     study = tmp_path / "study.jsonl"
-    invoke("new", study, "--names", tmp_path / "prompts.txt")
+    assert f"equipoise judge {study}" in invoke("new", study, "--names", tmp_path / "prompts.txt").output
     assert invoke("new", tmp_path / "b.jsonl", "--names", tmp_path / "prompts.txt", "--float", "a", 0, 1, code=2)
     opt = eq.resume(study)
     for pair in opt.ask_pairs(3, steps=2):

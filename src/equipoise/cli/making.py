@@ -148,7 +148,8 @@ def new(study: Path, config: Path | None, names: Path | None, as_json: bool, **g
     parts = {name: PARTS[name].written(name, value) for name, value in options.items()}
     opt = Optimizer(space, log=study, rng=seed, **parts)
     data = {"study": str(study), "space": opt.space.to_dict()}
-    say(as_json, data, f"{study}: {opt.space!r}\nNext: equipoise ask {study}, or equipoise run {study} -- COMMAND")
+    other = f"run {study} -- COMMAND" if names is None else f"judge {study}"
+    say(as_json, data, f"{study}: {opt.space!r}\nNext: equipoise ask {study}, or equipoise {other}")
 
 
 def _space(parameters: Mapping[str, Any], constraint: Any, names: Path | None) -> Domain:
