@@ -23,7 +23,7 @@ def moments(n=12):
 
 
 def law():
-    return Accounted(LAW, blocks=True, covariates=(Covariate("humidity", 5.0, 2.0),))
+    return Accounted(LAW, blocks=True, covariates=(Covariate("humidity", 5.0, 2.0),), period=3.5)
 
 
 def some_values(rng):
@@ -33,7 +33,7 @@ def some_values(rng):
 def test_the_covariance_is_the_sum_that_the_formula_says():
     when, values = moments(), some_values(np.random.default_rng(1))
     k = len(LAW.hyperparameters)
-    own, (level, effect, slope) = values[:k], values[k:]
+    own, (level, effect, slope, season) = values[:k], values[k:]
     K = law().covariance(values, when, when)
     z = np.nan_to_num((when.covariate("humidity") - 5.0) / 2.0)
     for i in range(len(when)):
@@ -42,6 +42,7 @@ def test_the_covariance_is_the_sum_that_the_formula_says():
             expected += level * (when.block[i] == when.block[j])
             if when.campaign[i] == when.campaign[j]:
                 expected += LAW.covariance(own, when, when)[i, j]
+                expected += season * np.cos(2 * np.pi * (when.time[i] - when.time[j]) / 3.5)
             assert K[i, j] == pytest.approx(expected, rel=1e-12)
     assert np.linalg.eigvalsh(K).min() > -1e-9
     echo = law().echo(values, when, when)

@@ -1,8 +1,8 @@
-"""Disturbances beyond the law of the offset: jumps, which last, and blips, which spoil one reading.
+"""Disturbances beyond the law of the offset: jumps, which last, blips, which spoil one reading, and seasons.
 
     symbol   meaning                                                          shape
     h        which readings a disturbance touches: all from some time on,
-             or a single one                                                  (n,)
+             or a single one; cosine and sine of a period                     (n,) or (n, 2)
     a, b     h'P h and h'P y, P = (K + lambda I)^-1                           ()
     r        b / a: by how much one reading surprises all others              ()
     w        variance of the step of the offset before each reading           (T,)
@@ -10,8 +10,12 @@
 A disturbance adds h h' to the covariance of the readings. The likelihood is largest at variance (b^2/a - 1)/a, and
 b^2/a is chi-squared where there is none. A reading that is the first of a jump looks like a blip until the next one; so
 blips among the last readings are judged anew with every reading, and the larger b^2/a wins.
+
+A wave of one period is chi-squared with two degrees of freedom if there is none. A fit that knows of no season takes it
+for a fast wave or for noise and holds on to that, so its period is looked for under an offset that changes little.
 """
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -73,6 +77,22 @@ ACTIVE_STEP = 4.0
 
 LEAST_STEP = 1e-6
 """No step's variance falls below this share of a quiet one's: it could not grow again."""
+
+
+MIN_SEASON_READINGS = 24
+"""Among fewer readings no season is looked for: a wave of any period explains some of so few."""
+
+MAX_SEASON_READINGS = 400
+"""Among more readings none is looked for: it would cost more than the fit."""
+
+MIN_CYCLES = 3.0
+"""A season was seen this often: less of it passes for a drift, which the law follows by itself."""
+
+SHORTEST_SEASON = 3.0
+"""The shortest period, in readings: faster is noise."""
+
+FINENESS = 6
+"""Frequencies that are tried for each cycle more over all readings."""
 
 
 def sudden(exact: AnywherePosterior, step: float, threshold: float) -> OffsetModel | None:
@@ -187,6 +207,60 @@ def _of_steps(
     a = 2.0 * P.sum(axis=0) - P.diagonal()  # a_t - a_(t+1): h_t'P h_t is the sum over a corner of P
     likelihood = -0.5 * float(y @ alpha) - half
     return a[:0:-1].cumsum()[::-1], alpha[own][:0:-1].cumsum()[::-1], likelihood
+
+
+def season(exact: AnywherePosterior, form: Form, learned: Hyperparameters, threshold: float) -> float:
+    """Return the period of the wave that explains the readings best under an offset that changes little.
+
+    Args:
+        exact: The belief.
+        form: The form of its model.
+        learned: Its hyperparameters.
+        threshold: By how many standard deviations the wave must explain them, if the law does not know of any yet.
+
+    Returns:
+        The period; 0 if there is none, and the known one if there are too many readings to look.
+    """
+    data = exact.observations
+    if not form.law.jumps or exact.offset is None or data is None or exact.digest is not None:
+        return form.period
+    own = _own(exact)
+    if not MIN_SEASON_READINGS <= len(own) <= MAX_SEASON_READINGS or len(data) > MAX_SEASON_READINGS:
+        return form.period
+    t = data.moments.time[own]
+    span = float(np.ptp(t)) + 1.0
+    cycles = np.arange(MIN_CYCLES, span / SHORTEST_SEASON, 1.0 / FINENESS)
+    still = form.accounting(data.moments, form.feedback)
+    quiet = _calm(still, still.carried(learned, form))
+    found = explained(exact.under(still.model(quiet, exact.offset.jumps, exact.offset.blips)), cycles / span)
+    best = int(found.argmax())
+    if 0 < best < len(found) - 1:  # the top of the parabola through the best three
+        left, top, right = found[best - 1 : best + 2]
+        cycles[best] += 0.5 * (left - right) / (left - 2 * top + right) / FINENESS
+    period = span / float(cycles[best])
+    if form.period:
+        return period
+    clear = explained(exact, cycles[best : best + 1] / span)[0] > threshold**2
+    return period if clear else 0.0
+
+
+def explained(exact: AnywherePosterior, frequencies: FloatArray) -> FloatArray:
+    """Return by how much waves explain the readings, b'A^-1 b of each, shape (k,).
+
+    Args:
+        exact: The belief.
+        frequencies: Cycles a reading, shape (k,).
+    """
+    assert exact.observations is not None
+    own, k = _own(exact), len(frequencies)
+    angle = 2 * math.pi * exact.observations.moments.time[own, None] * frequencies
+    waves = np.zeros((len(exact.observations), 2 * k))
+    waves[own] = np.concatenate((np.cos(angle), np.sin(angle)), axis=1)
+    c, s = np.split(exact.solve(waves), 2, axis=1)
+    cc, ss, cs = (np.einsum("nk,nk->k", *each) for each in ((c, c), (s, s), (c, s)))
+    bc, bs = exact.whitened @ c, exact.whitened @ s
+    chi2: FloatArray = (bc * bc * ss - 2 * bc * bs * cs + bs * bs * cc) / (cc * ss - cs * cs)
+    return chi2
 
 
 def answers(exact: AnywherePosterior, threshold: float) -> bool:

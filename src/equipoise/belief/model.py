@@ -31,6 +31,7 @@ from equipoise.offsets import (
     OffsetModel,
     accounted,
     accounting,
+    accounts_of,
     unaccounted,
 )
 
@@ -114,9 +115,12 @@ class Form:
         """Everything that is learned, with guesses and priors, in the order of theta."""
         return (*[lengthscale(self.parameters)] * self.parameters, VARIANCE, NOISE, *self.law.hyperparameters)
 
-    def accounting(self, moments: Moments, feedback: bool) -> "Form":
-        """Return the form whose law accounts for what was told of readings, and for the reading before if asked to."""
-        return self.under(accounted(unaccounted(self.law), moments, feedback))
+    def accounting(self, moments: Moments, feedback: bool, period: float = 0.0) -> "Form":
+        """Return the form whose law accounts for what was told of readings; if asked to, for the reading before too.
+
+        With a period it accounts for a season.
+        """
+        return self.under(accounted(unaccounted(self.law), moments, feedback, period))
 
     def under(self, law: Offset) -> "Form":
         """Return the form with another law of the offset."""
@@ -126,6 +130,12 @@ class Form:
     def feedback(self) -> bool:
         """Whether the offset may depend on the reading before."""
         return any(each.name == LAST_READING for each in self.law.hyperparameters)
+
+    @property
+    def period(self) -> float:
+        """After how many readings the offset repeats; 0 if it has no season."""
+        accounts = accounts_of(self.law)
+        return 0.0 if accounts is None else accounts.period
 
     def carried(self, learned: "Hyperparameters", form: "Form") -> "Hyperparameters":
         """Return what was learned in another form in this one: by name, and as guessed where it is new."""

@@ -1,6 +1,6 @@
 """Fitting again what a learned posterior assumes.
 
-Hyperparameters; jumps and blips that were overlooked; feedback; earlier campaigns that turn out to be of another f.
+Hyperparameters; a season; jumps and blips that were overlooked; feedback; campaigns that turn out to be of another f.
 Whatever is more than hyperparameters must earn what it explains: the density of the data must grow by half of
 `jump^2` for each. See docs/method.md, sections 12 and 13.
 """
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise._typing import FloatArray
-from equipoise.belief.disturbances import answers, outliers, overlooked, stepping
+from equipoise.belief.disturbances import answers, outliers, overlooked, season, stepping
 from equipoise.belief.evidence import MAX_FITTED_DATA, Evidence, fit, typical_step
 from equipoise.belief.model import Hyperparameters
 from equipoise.belief.observations import Observations
@@ -54,9 +54,9 @@ def having(
     return replace(belief, hyperparameters=hyperparameters, exact=exact)
 
 
-def accounting(belief: B, feedback: bool) -> B:
-    """Return it in a form that accounts for what is known of the readings."""
-    form = belief.form.accounting(belief.data.moments, feedback)
+def accounting(belief: B, feedback: bool, period: float | None = None) -> B:
+    """Return it in a form that accounts for what is known of the readings, and for a season if there is one."""
+    form = belief.form.accounting(belief.data.moments, feedback, belief.form.period if period is None else period)
     if form is belief.form:
         return belief
     carried = form.carried(belief.hyperparameters, belief.form)
@@ -84,8 +84,12 @@ def refit(belief: B) -> B:
 
 
 def _refitted(belief: B) -> B:
-    now, jump = accounting(belief, belief.form.feedback), belief.model.jump
+    jump, period = belief.model.jump, season(belief.exact, belief.form, belief.hyperparameters, belief.model.jump)
+    now = accounting(belief, belief.form.feedback, period if belief.form.period else None)
     best = _compressed(now, _fitted(now, now.hyperparameters, _glance(now)))
+    if period and not now.form.period:
+        best = _better(accounting(now, now.form.feedback, period), best, (), ())
+        now = accounting(now, now.form.feedback, best[0].form.period)
     found = overlooked(best[0].exact, now.form, best[0].hyperparameters, jump)
     if found is not None:
         best = _better(now, best, found.jumps, found.blips)
@@ -193,7 +197,7 @@ def _better(
     rival = _recentered(having(belief, belief.form.guess(), jumps, blips))
     rival, density = _fitted(rival, _glance(rival))
     more = len(jumps) - len(best[0].jumps) + len(blips) - len(best[0].blips)
-    more = max(more, int(share < 1.0 or (belief.form.feedback and not best[0].form.feedback)))
+    more = max(more, int(share < 1.0 or belief.form.law != best[0].form.law))
     price = share * belief.model.jump**2 / 2
     return (rival, density) if density - best[1] > more * price else best
 

@@ -1,14 +1,15 @@
-"""A law of the offset beside which blocks, covariates and earlier campaigns are accounted for.
+"""A law of the offset beside which blocks, covariates, a season and earlier campaigns are accounted for.
 
     symbol   meaning                                                           shape
     S        1 if two readings belong to one block                              (n, m)
     C        1 if two readings belong to one campaign                           (n, m)
     z        a covariate, less its mean, in standard deviations                (n,)
     F        prior covariance of f at the readings                             (n, m)
+    t        times of readings                                                 (n,)
 
 The covariance of the offset is
 
-    C K_law + v_block S + effect S F + sum_q v_q z_q z_q'
+    C K_law + v_block S + effect S F + sum_q v_q z_q z_q' + C v_season cos(2 pi (t - t') / period)
 
 (METHOD section 13). The effect of a block on the settings is what keeps a single day from making sure what only several
 days can: readings of that day do not tell it from f. Where a covariate was not told, it may have been anything: z = 0,
@@ -28,6 +29,7 @@ from equipoise.offsets.terms import Hyperparameter, Prepared
 
 LEVEL = Hyperparameter("block", LEVEL_VARIANCE, 0.0, 3.0, 1e-6, math.exp(14.0), "as unknown as the first level was")
 EFFECT = Hyperparameter("effect", 0.02, -4.0, 1.0, 1e-5, 0.25, "on another day settings differ by a seventh of f")
+SEASON = Hyperparameter("season", 1.0, 0.0, 3.0, 1e-6, math.exp(14.0), "found because it is large")
 
 CLEAR_SHARE = 0.5
 """A first guess uses covariates if they explain at least this share of the differences inside pairs."""
@@ -81,12 +83,16 @@ class Accounts:
     Attributes:
         blocks: Whether blocks have levels, and effects on the settings.
         covariates: What else the offset depends on.
+        period: After how many readings the offset repeats; 0 if it has no season.
     """
 
     blocks: bool = False
     covariates: tuple[Covariate, ...] = ()
+    period: float = 0.0
 
     def __post_init__(self) -> None:
+        if not 0 <= self.period < math.inf:
+            raise ValueError(f"`period` must be at least 0, got {self.period!r}")
         for each in self.covariates:  # a log may come from anybody
             if not isinstance(each, Covariate) or not (math.isfinite(each.center) and 0 < each.scale < math.inf):
                 raise ValueError(f"`covariates` must have a center and a scale above 0, got {each!r}")
@@ -102,6 +108,7 @@ class Accounted:
         law: How the offset changes with time.
         blocks: Whether blocks have levels, and effects on the settings.
         covariates: What else it depends on.
+        period: After how many readings it repeats; 0 if it has no season.
 
     Example:
         >>> import equipoise as eq
@@ -113,11 +120,12 @@ class Accounted:
     law: Offset
     blocks: bool = False
     covariates: tuple[Covariate, ...] = ()
+    period: float = 0.0
 
     @property
     def accounts(self) -> Accounts:
         """The circumstances it accounts for."""
-        return Accounts(self.blocks, self.covariates)
+        return Accounts(self.blocks, self.covariates, self.period)
 
     @property
     def learns_readings(self) -> bool:
@@ -146,19 +154,27 @@ class Accounted:
 
     @property
     def hyperparameters(self) -> tuple[Hyperparameter, ...]:
-        """Those of the law, then of blocks, then the slope of each covariate."""
-        blocks = (LEVEL, EFFECT) if self.blocks else ()
-        return (*self.law.hyperparameters, *blocks, *(slope(each.name) for each in self.covariates))
+        """Those of the law, then of blocks, then the slope of each covariate, then of the season."""
+        blocks, season = (LEVEL, EFFECT) if self.blocks else (), (SEASON,) if self.period else ()
+        return (*self.law.hyperparameters, *blocks, *(slope(each.name) for each in self.covariates), *season)
 
     def covariance(self, values: FloatArray, a: Moments, b: Moments) -> FloatArray:
         """Return all of it that does not depend on the settings."""
-        own, (level, _), slopes = self._parts(values)
+        own, (level, _), beside = self._parts(values)
         K = self.law.covariance(own, a, b) * same_campaign(a, b)
         if self.blocks:
             K += level * same_block(a, b)
-        for v, covariate in zip(slopes, self.covariates, strict=True):
-            K += v * covariate.covariance(a, b)
+        for v, each in zip(beside, self.beside(a, b), strict=True):
+            K += v * each
         return K
+
+    def beside(self, a: Moments, b: Moments) -> list[FloatArray]:
+        """Return the covariance of each covariate and of the season, in their units."""
+        found = [each.covariance(a, b) for each in self.covariates]
+        if self.period:
+            lag = np.asarray(a.time)[:, None] - np.asarray(b.time)
+            found.append(np.cos(2 * math.pi / self.period * lag) * same_campaign(a, b))
+        return found
 
     def echo(self, values: FloatArray, a: Moments, b: Moments) -> FloatArray | None:
         """Return by how much the offset repeats f: effect S, shape (n, m); `None` without blocks."""
@@ -167,13 +183,12 @@ class Accounted:
 
     def derivatives(self, values: FloatArray, a: Moments, b: Moments) -> tuple[FloatArray, ...]:
         """Return the derivatives of `covariance` in the logarithm of each hyperparameter."""
-        own, (level, _), slopes = self._parts(values)
+        own, (level, _), beside = self._parts(values)
         C = same_campaign(a, b)
         of_law = (each * C for each in self.law.derivatives(own, a, b))
         S = same_block(a, b)
         blocks = (level * S, np.zeros(S.shape)) if self.blocks else ()
-        beside = (v * each.covariance(a, b) for v, each in zip(slopes, self.covariates, strict=True))
-        return (*of_law, *blocks, *beside)
+        return (*of_law, *blocks, *(v * each for v, each in zip(beside, self.beside(a, b), strict=True)))
 
     def prepared(self, moments: Moments) -> Prepared:
         """Return the law at given readings, ready to be fitted."""
@@ -191,7 +206,7 @@ class Accounted:
         found = np.linalg.lstsq(z, y, rcond=None)[0] if z.size else np.zeros(len(self.covariates))
         slopes = (max(slope(each.name).guess, float(b**2)) for each, b in zip(self.covariates, found, strict=True))
         cleared = self.cleared(moments, readings)
-        return (*self.law.estimate(moments, cleared), *blocks, *slopes)
+        return (*self.law.estimate(moments, cleared), *blocks, *slopes, *((SEASON.guess,) if self.period else ()))
 
     def cleared(self, moments: Moments, readings: FloatArray) -> FloatArray:
         """Return readings minus a first fit of the covariates, if these explain most differences in pairs."""
@@ -207,27 +222,28 @@ class Accounted:
         return cleared
 
     def _parts(self, values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the hyperparameters of the law, level and effect of blocks, and the slopes."""
+        """Return the hyperparameters of the law, level and effect of blocks, and the slopes with the season."""
         k = len(self.law.hyperparameters)
         blocks = values[k : k + 2] if self.blocks else np.zeros(2)
         return values[:k], blocks, values[k + 2 * self.blocks :]
 
 
-def accounted(law: Offset, moments: Moments, feedback: bool = False) -> Offset:
+def accounted(law: Offset, moments: Moments, feedback: bool = False, period: float = 0.0) -> Offset:
     """Return a law that accounts for the circumstances of readings: itself if there are none.
 
     Args:
         law: How the offset changes with time.
         moments: The circumstances of the readings.
         feedback: Whether the reading before counts as a covariate.
+        period: After how many readings the offset repeats; 0 if it has no season.
     """
     if law.believed or not law.learns_readings:
         return law
     names = sorted(name for name in moments.covariates if feedback or name != LAST_READING)
     blocks = bool((moments.block != "").any())
-    if not names and not blocks and not (moments.campaign != "").any():
+    if not names and not blocks and not period and not (moments.campaign != "").any():
         return law
-    return Accounted(law, blocks, tuple(Covariate.of(name, moments) for name in names))
+    return Accounted(law, blocks, tuple(Covariate.of(name, moments) for name in names), period)
 
 
 def unaccounted(law: Offset) -> Offset:
@@ -252,7 +268,7 @@ def accounts_of(law: Offset) -> Accounts | None:
 
 def accounting(law: Offset, accounts: Accounts | None) -> Offset:
     """Return a law that accounts for given things; itself for `None`."""
-    return law if accounts is None else Accounted(law, accounts.blocks, accounts.covariates)
+    return law if accounts is None else Accounted(law, accounts.blocks, accounts.covariates, accounts.period)
 
 
 class _AtReadings:
@@ -262,15 +278,15 @@ class _AtReadings:
         self._law, self._base = law, law.law.prepared(moments)
         self._C = same_campaign(moments, moments).astype(np.float64)
         self._S = same_block(moments, moments).astype(np.float64)
-        self._Z = [each.covariance(moments, moments) for each in law.covariates]
+        self._Z = law.beside(moments, moments)
 
     def covariance(self, values: FloatArray) -> FloatArray:
         """Return what does not depend on the settings."""
-        own, (level, _), slopes = self._law._parts(values)
+        own, (level, _), beside = self._law._parts(values)
         K = self._base.covariance(own) * self._C
         if self._law.blocks:
             K += level * self._S
-        for v, Z in zip(slopes, self._Z, strict=True):
+        for v, Z in zip(beside, self._Z, strict=True):
             K += v * Z
         return K
 
@@ -281,11 +297,11 @@ class _AtReadings:
 
     def gradient(self, values: FloatArray, W: FloatArray, F: FloatArray) -> FloatArray:
         """Return the derivative of tr(W K) / 2 in each logarithm."""
-        own, (level, effect), slopes = self._law._parts(values)
+        own, (level, effect), beside = self._law._parts(values)
         found = [self._base.gradient(own, W * self._C, F)]
         if self._law.blocks:
             found.append(0.5 * np.array([level * np.vdot(W, self._S), effect * np.vdot(W, self._S * F)]))
-        found.append(np.array([0.5 * v * np.vdot(W, Z) for v, Z in zip(slopes, self._Z, strict=True)]))
+        found.append(np.array([0.5 * v * np.vdot(W, Z) for v, Z in zip(beside, self._Z, strict=True)]))
         return np.concatenate(found)
 
 

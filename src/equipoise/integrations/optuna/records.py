@@ -144,7 +144,8 @@ def fit_from_json(content: Mapping[str, Any]) -> Fit | None:
     h, disturbances = learned.hyperparameters, (*learned.jumps, *learned.blips)
     for value in (*h.lengthscales, h.variance, h.noise, *h.offset, h.step, *(size for _, size in disturbances)):
         check.positive("l", value)
-    told = 0 if learned.accounts is None else 2 * learned.accounts.blocks + len(learned.accounts.covariates)
+    known = learned.accounts
+    told = 0 if known is None else 2 * known.blocks + len(known.covariates) + bool(known.period)
     if not content["g"].endswith(f" {len(h.theta) - told}"):
         raise ValueError(f"`l` must be of the model {content['g']!r}, got {learned!r}")
     duels, lessons = (check.count(key, content[key], at_least=0) for key in "nk")
