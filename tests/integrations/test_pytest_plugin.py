@@ -21,7 +21,11 @@ def test_fast(benchmark):
 
 def test_pedantic(benchmark):
     benchmark.extra_info["n"] = 3
-    assert benchmark.pedantic(sum, ([1, 2],), rounds=3, warmup_rounds=1, setup=lambda: (([1, 2],), {{}})) == 3
+    made = []
+    given = {{"setup": lambda: (([1, 2],), {{}}), "teardown": made.append}}
+    assert benchmark.pedantic(sum, ([1, 2],), rounds=3, warmup_rounds=1, **given) == 3
+    assert made == [[1, 2]] * 4
+    assert not benchmark.enabled
 
 
 @pytest.mark.benchmark
@@ -86,6 +90,38 @@ def test_benchmarks_are_compared_with_another_revision(tmp_path):
     assert "1 failed, 1 skipped" in run.stdout
     trees = subprocess.run(["git", "worktree", "list"], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert len(trees.stdout.splitlines()) == 1
+
+
+def test_another_plugin_may_have_a_fixture_of_this_name(tmp_path):
+    """pytest-benchmark ends the run if what a test got is not its fixture."""
+    (tmp_path / "test_it.py").write_text(BENCHMARKS.format(n=200))
+    (tmp_path / "conftest.py").write_text(
+        "import pytest\n\n\n"
+        "@pytest.hookimpl(hookwrapper=True)\n"
+        "def pytest_runtest_makereport(item, call):\n"
+        "    yield\n"
+        "    assert 'benchmark' not in item.funcargs\n"
+    )
+    run = child(tmp_path, "--compare-once")
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert len(json.loads(run.stdout.splitlines()[-1])) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["nope"], "git knows no revision 'nope'"),
+        (["HEAD", "--compare-time", "long"], "--compare-time must be a time such as 60s"),
+        (["HEAD", "--compare-fail-above", "5"], "--fail-above must be a percentage such as 2%, got '5'"),
+    ],
+)
+def test_options_that_make_no_sense(tmp_path, options, said):
+    (tmp_path / "test_it.py").write_text("def test_it(benchmark):\n    benchmark(int)\n")
+    git(tmp_path, "init", "-q", "-b", "main")
+    git(tmp_path, "commit", "-q", "-m", "none", "--allow-empty")
+    run = child(tmp_path, "--compare-base", *options)
+    assert run.returncode == 4
+    assert f"ERROR: --compare-base: {said}" in run.stderr
 
 
 def test_it_loads_nothing_of_ours_until_it_is_used():

@@ -1,13 +1,16 @@
 """Suites: many benchmarks in one budget, few false claims among all, resumed by a log, told in four ways."""
 
 import json
+import re
 import subprocess
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 from equipoise.programs import Question
+from equipoise.programs.commands.suite_file import loaded
 from equipoise.programs.comparison_log import ComparisonLog
 from equipoise.programs.family import BenchmarkFamily, Member, above
 from invoking import invoke
@@ -169,11 +172,27 @@ def test_a_suite_of_two_revisions(tmp_path):
         ("[[benchmark]]\ncommand = 'a'\n[[benchmark]]\ncommand = 'a'", "another name for each"),
         ("[[benchmark]]\ncommands = ['a']", "commands must be two"),
         ("[benchmark", "must be TOML"),
+        ("time = 'long'\n[[benchmark]]\ncommand = 'a'", "bench.toml: time must be a time such as 60s"),
+        (
+            "margin = '1%'\n[[benchmark]]\nname='q'\ncommand = 'a'\nread = 'p'",
+            "bench.toml: q: --margin must be a number",
+        ),
         ("[[benchmark]]\ncommand = 'a'\nmetric = 'speed'", "--metric must be one of"),
     ],
 )
 def test_a_file_that_makes_no_sense_is_refused(tmp_path, text, rule):
     assert rule in invoke(*suite(tmp_path, text), code=64).stderr
+
+
+def test_the_suite_of_the_page_is_one(tmp_path):
+    page = Path(__file__).parents[2] / "docs" / "compare.md"
+    if not page.exists():
+        pytest.skip("needs a checkout")
+    (tmp_path / "bench.toml").write_text(re.findall(r"^```toml\n(.*?)^```", page.read_text(), re.M | re.S)[0])
+    usual = {"metric": (), "read": (), "scale": None, "margin": None, "fail_above": None, "higher": False}
+    found = loaded(tmp_path / "bench.toml", ("old", "new"), {**usual, "center": "typical", "alpha": 0.05})
+    assert found.seconds == 600
+    assert [[*each.questions] for each in found.benchmarks] == [["wall"], ["cpu"], ["p50", "p99"], []]
 
 
 def test_options_that_a_suite_does_not_have(tmp_path):

@@ -118,6 +118,7 @@ def test_a_forecast_is_a_range_in_words():
     near = forecast(Interval(0.02, -0.02, 0.06), 40, Question(("a", "b"), fail_above=0.0201))
     assert near.middle > 5 * some.middle
     assert str(forecast(Interval(0.0, -0.5, 0.5), 4000, Question(("a", "b")))).startswith("at least ")
+    assert forecast(Interval(0.0, 0.0, 0.0), 40, Question(("a", "b"))) is None  # equal each time: more say no more
 
 
 # Words.

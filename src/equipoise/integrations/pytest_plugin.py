@@ -98,6 +98,15 @@ class Once:
         item.config.stash[SECONDS].setdefault(item.nodeid, time.perf_counter() - start)
         return result
 
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Iterator[None]:
+        """Keep our fixture from pytest-benchmark while it reports: it refuses any but its own."""
+        given = getattr(item, "funcargs", {})
+        ours = {name: given.pop(name) for name in {"benchmark"} & set(given)}
+        result = yield
+        given.update(ours)
+        return result
+
     def pytest_unconfigure(self, config: pytest.Config) -> None:
         """Print what was measured."""
         sys.stdout.write("\n" + json.dumps(config.stash[SECONDS]) + "\n")
@@ -113,7 +122,10 @@ class Stopwatch:
     Attributes:
         extra_info: Anything that the test wants to keep; it is not used.
         group: Likewise.
+        enabled: False: there are no statistics in `stats`, so a test should check none.
     """
+
+    enabled, disabled, stats = False, True, None
 
     def __init__(self, tell: Callable[[float], object]) -> None:
         self._tell = tell
@@ -135,21 +147,27 @@ class Stopwatch:
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
         setup: Callable[[], Any] | None = None,
+        teardown: Callable[..., Any] | None = None,
         rounds: int = 1,
         warmup_rounds: int = 0,
         iterations: int = 1,
     ) -> Any:
-        """Time a function as often as is said, with a setup before each round; return what it returns."""
+        """Time a function as often as is said, with a setup before each round and a teardown after it.
+
+        Returns:
+            What the function returns.
+        """
         times, result = [], None
         for number in range(warmup_rounds + rounds):
-            given = setup() if setup is not None else None
-            words, named = given if given is not None else (args, kwargs or {})
+            words, named = (setup() if setup is not None else None) or (args, kwargs or {})
             call = partial(target, *words, **named)
             start = time.perf_counter()
             for _ in range(iterations):
                 result = call()
             if number >= warmup_rounds:
                 times.append((time.perf_counter() - start) / iterations)
+            if teardown is not None:
+                teardown(*words, **named)
         self._tell(median(times))
         return result
 
@@ -170,7 +188,7 @@ class Comparing:
         items = {item.nodeid: item for item in session.items if is_benchmark(item)}
         if session.testsfailed or session.config.option.collectonly or not items:
             return True
-        rows = {row.name: row for row in measured(session.config)}
+        rows = {row.name: row for row in _sensible(session.config)}
         if not set(rows) & set(items):
             reasons = [row.failure for row in rows.values() if row.failure] or ["no benchmark is in both revisions"]
             raise pytest.UsageError("\n".join(reasons))
@@ -181,9 +199,21 @@ class Comparing:
         return True
 
 
+def _sensible(config: pytest.Config) -> list["SuiteRow"]:
+    """Return what is measured; say what is wrong with an option as pytest does."""
+    from click import UsageError
+
+    from equipoise.runners import GitError
+
+    try:
+        return measured(config)
+    except (GitError, UsageError) as error:
+        raise pytest.UsageError(f"--compare-base: {error}") from None
+
+
 def measured(config: pytest.Config) -> list["SuiteRow"]:
     """Measure the benchmarks of the base and of the working tree, and return what is known of each."""
-    from equipoise.programs.commands.arranging import seconds_of, sites
+    from equipoise.programs.commands.arranging import budget, sites
     from equipoise.programs.commands.live import Live
     from equipoise.programs.commands.measuring import Bench, Job
     from equipoise.programs.commands.processes import EVERYTHING, Programs, RunOptions
@@ -193,7 +223,7 @@ def measured(config: pytest.Config) -> list["SuiteRow"]:
     from equipoise.runners import HERE, checked_out
 
     base, here = config.getoption("--compare-base"), "working tree"
-    seconds = seconds_of(config.getoption("--compare-time"))
+    seconds = budget("--compare-time", config.getoption("--compare-time"))
     question = pair((base, here), config.getoption("--compare-fail-above"))
     with checked_out([base, HERE], config.invocation_params.dir) as found:
         named = {base: found[base], here: found[HERE]}

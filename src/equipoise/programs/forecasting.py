@@ -73,7 +73,7 @@ def forecast(worse: Interval, rounds: int, question: Question) -> MoreRounds | N
         >>> print(forecast(Interval(0.02, -0.02, 0.06), 40, Question(("old", "new"))))
         19 to 1000 more rounds
     """
-    if rounds < FEWEST_ROUNDS or not math.isfinite(worse.width):
+    if rounds < FEWEST_ROUNDS or not 0.0 < worse.width < math.inf:  # equal in every round: more rounds say no more
         return None
     n, unit = _reaches(question.alpha_each)
     n, unit = n[n > rounds], unit[n > rounds]

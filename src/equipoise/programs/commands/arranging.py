@@ -21,6 +21,7 @@ from equipoise.runners import Revision
 
 SECONDS = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 DEFAULT_SECONDS, DEFAULT_ROUNDS = 60.0, 10
+PERCENTAGE = "a percentage such as 2%"
 CORES = Path("/sys/devices/system/cpu")
 ALONE_SECONDS = 3.0
 """How long a command by itself is measured at least, as hyperfine does."""
@@ -45,6 +46,14 @@ def duration(ctx: click.Context, option: click.Parameter, text: str | None) -> f
         return None if text is None else seconds_of(text)
     except ValueError as error:
         raise click.BadParameter(str(error), ctx, option) from None
+
+
+def budget(name: str, text: str) -> float:
+    """Return seconds from a text; refuse another text, with its name."""
+    try:
+        return seconds_of(text)
+    except ValueError as error:
+        raise click.UsageError(f"{name} {error}") from None
 
 
 def named(commands: Sequence[str], names: Sequence[str]) -> dict[str, str]:
@@ -107,8 +116,8 @@ def _size(option: str, text: str | None, scale: str) -> float | None:
         return None
     match = re.fullmatch(r"(\d+\.?\d*|\.\d+)\s*(%?)", text.strip())
     if match is None or bool(match[2]) != (scale == "ratio"):
-        rule = "a percentage such as 2%" if scale == "ratio" else "a number in the unit of the reading, such as 0.5"
-        raise click.UsageError(f"{option} must be {rule}, got {text!r}")
+        number = "a number in the unit of the reading, such as 0.5; or a percentage, with the scale `ratio`"
+        raise click.UsageError(f"{option} must be {PERCENTAGE if scale == 'ratio' else number}, got {text!r}")
     return float(match[1]) / (100 if match[2] else 1)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from equipoise.programs.commands.arranging import question, read_options, seconds_of
+from equipoise.programs.commands.arranging import budget, question, read_options
 from equipoise.programs.commands.metrics import Read
 from equipoise.programs.question import Question
 
@@ -84,7 +84,7 @@ def loaded(path: Path, arms: Sequence[str], options: Mapping[str, Any]) -> Suite
     found = tuple(_benchmark(path, dict(entry), arms, given) for entry in each)
     if len({each.name for each in found}) < len(found):
         raise click.UsageError(f"--suite {path} must have another name for each benchmark")
-    seconds = None if "time" not in data else seconds_of(str(data["time"]))
+    seconds = None if "time" not in data else budget(f"--suite {path}: time", str(data["time"]))
     return Suite(found, seconds, float(data.get("alpha", options["alpha"])))
 
 
@@ -117,8 +117,11 @@ def _benchmark(path: Path, entry: dict[str, Any], arms: Sequence[str], options: 
             f"--suite {path}: {', '.join(hooks)} must be one command line, or one for each of the two"
         )
     name = str(entry.get("name", tests or lines[1]))
-    asked = {metric: question(arms, metric, read, given) for metric in metrics}
-    timed = question(arms, "wall", (), {**given, "scale": None}) if tests is not None else None
+    try:
+        asked = {metric: question(arms, metric, read, given) for metric in metrics}
+        timed = question(arms, "wall", (), {**given, "scale": None}) if tests is not None else None
+    except click.UsageError as error:
+        raise click.UsageError(f"--suite {path}: {name}: {error}") from None
     return Benchmark(name, dict(zip(arms, map(str, lines), strict=True)), asked, read, hooks, timed)
 
 
