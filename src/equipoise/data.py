@@ -423,4 +423,8 @@ class Trial:
 
     id: int
     x: Any = field(compare=False)
-    seed: SeedName | None = field(default=None, compare=False, repr=False)
+    seed: SeedName | None = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        seed = "" if self.seed is None else f", seed={self.seed!r}"
+        return f"Trial(id={self.id}, x={self.x!r}{seed})"

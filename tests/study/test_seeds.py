@@ -1,6 +1,7 @@
 """Seeds: both settings of a pair share one, the study chooses it, and claims are about the mean over them."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -243,6 +244,7 @@ def test_a_program_gets_the_seed():
     for words in (["python3", "-c", script, "--seed", "{seed}"], ["python3", "-c", script]):
         with Program(words) as program:
             assert program.measure(trial) == {"value": 1.0}
+    assert repr(trial) == f"Trial(id=0, x={trial.x!r}, seed=17)"
     with Program(["python3", "-c", "import json; print(json.loads(input())['seed'])"], stdin=True) as program:
         assert program.measure(trial) == {"value": 17.0}
 
@@ -255,6 +257,21 @@ def test_the_shell_says_the_seed(tmp_path):
     invoke("tell", path, 0, 0.5)
     assert "fold 1" in invoke("export", path).stdout
     assert "on 1 seed." in invoke("best", path).stdout
+    invoke("ask", path)
+    assert invoke("status", path).stdout.rstrip().endswith("seed fold 1")
+    assert invoke("status", path, "--json").data["open"][0]["seed"] == "fold 1"
+
+
+def test_settings_go_where_their_names_stand(tmp_path):
+    path, script = (
+        tmp_path / "study.jsonl",
+        "import sys; print(float(sys.argv[1])); assert len(sys.argv) == 3, sys.argv",
+    )
+    invoke("new", path, "--float", "q1", 0, 1, "--int", "n", 1, 3, "--seeds", "any", "--seed", 0)
+    invoke(
+        "run", path, "--readings", 2, "--max-failures", 1, "--", sys.executable, "-c", script, "{q1}", "--n={n} {seed}"
+    )
+    assert [record.value for record in eq.resume(path).records()] == [r.x["q1"] for r in eq.resume(path).records()]
 
 
 def test_gest_says_the_seed():

@@ -50,6 +50,7 @@ def status(study: Path, as_json: bool) -> None:
     ended = [record.ended for record in (*records, *opt.records(judgements=True))]
     waiting = [
         {"id": r.trial, "worker": r.worker, "x": r.x, "asked": r.asked, "seconds": _age(r.asked)}
+        | ({} if r.seed is None else {"seed": r.seed})
         for r in records
         if r.trial in opt.study.open_trials
     ]
@@ -82,7 +83,8 @@ def _status_text(opt: Optimizer, data: dict[str, Any]) -> str:
     for trial in data["open"]:
         who = "" if trial["worker"] is None else f" with {trial['worker']}"
         long = "" if trial["seconds"] is None else f" for {trial['seconds']:.0f} s"
-        text.append(f"  trial {trial['id']}{who}{long}: {dialed(trial['x'], opt.space)}")
+        seed = f", seed {trial['seed']}" if "seed" in trial else ""
+        text.append(f"  trial {trial['id']}{who}{long}: {dialed(trial['x'], opt.space)}{seed}")
     return "\n".join(printable(line, keep="") for line in text)
 
 

@@ -75,11 +75,12 @@ def run(
     soon as it can be foreseen it says how many readings that takes, and once the best setting has settled it goes over
     to audits. Exit code 3 if --readings are used up before, with the reason.
 
-    The program gets the settings as arguments, `--name=value`, or as JSON on standard input. The last line it prints is
-    the reading: a number, a share such as 17/200, or a JSON object with "value" and, if you like, "x", "time", "error",
-    "block" and "covariates", or with "failed". Where it fails, hangs or prints something else, the pair is given up and
-    the next one begins. Everything is in the study at once: after an interruption, or a crash, the same command
-    continues. Where the study has contexts, --context holds for the whole run, and "x" may say what they really were.
+    The program gets the settings as arguments, `--name=value`, or in the places of `{name}` among its words, or as JSON
+    on standard input. The last line it prints is the reading: a number, a share such as 17/200, or a JSON object with
+    "value" and, if you like, "x", "time", "error", "block" and "covariates", or with "failed". Where it fails, hangs or
+    prints something else, the pair is given up and the next one begins. Everything is in the study at once: after an
+    interruption, or a crash, the same command continues. Where the study has contexts, --context holds for the whole
+    run, and "x" may say what they really were.
     """
     opt = opened(study)
     if (block := limits.pop("block")) is not None:

@@ -20,9 +20,6 @@ from equipoise.likelihoods import parsed
 from equipoise.runners.launcher import Ended, Launcher, Order
 from equipoise.spaces import settings
 
-SEED = "{seed}"
-"""What stands for the seed in the words of a program; without it the seed comes last, as `--seed=3`."""
-
 MAX_OUTPUT = 2**16
 """Bytes kept of the end of a program's output, if there is no launcher."""
 
@@ -73,9 +70,7 @@ class Program:
             LauncherError: It was not its fault: the process that starts it was killed.
         """
         seed = {} if trial.seed is None else {"seed": trial.seed}
-        words = [word.replace(SEED, str(trial.seed)) if seed else word for word in self.words]
-        told = seed if words == [*self.words] else {}
-        return reading(self._ended(words, settings(trial.x) | told, {"id": trial.id, "x": trial.x} | seed).out)
+        return reading(self._ended(self.words, settings(trial.x) | seed, {"id": trial.id, "x": trial.x} | seed).out)
 
     def apply(self, x: Any) -> None:
         """Run the program to set the machine; whatever it prints, it has done so if its exit status is 0.
@@ -103,8 +98,9 @@ class Program:
     def _ended(
         self, words: Sequence[str], given: Mapping[str, Any], sent: Mapping[str, Any], complaints: bool = False
     ) -> Ended:
-        """Run a command line with values as options, or sent as JSON; return its end, if it succeeded."""
-        named = [] if self.stdin else [f"--{name}={value}" for name, value in given.items()]  # may begin with a dash
+        """Run a command line with values in their places, as options or as JSON; return its end, if it succeeded."""
+        words, rest = placed(words, given)
+        named = [] if self.stdin else [f"--{name}={value}" for name, value in rest.items()]  # may begin with a dash
         stdin, text = (None, json_line(sent) + "\n") if self.stdin else (os.devnull, "")
         argv, limit = [*words, *named], self.timeout or 0.0
         order = Order(argv, stdin, text, capture=True, complaints=complaints, timeout=limit)
@@ -119,6 +115,19 @@ class Program:
     def stop(self) -> None:
         """End the program, if it runs, with all it has started; it may be called from another thread, and is final."""
         self.launcher.stop()
+
+
+def placed(words: Sequence[str], given: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
+    """Return the words of a program with each `{name}` replaced by its value, and the values that have no place there.
+
+    Example:
+        >>> placed(["train", "--rate", "{rate}", "${seed}"], {"rate": 0.1, "seed": 3})
+        (['train', '--rate', '0.1', '${seed}'], {'seed': 3})
+    """
+    pattern = re.compile(r"(?<!\$)\{(" + "|".join(map(re.escape, given)) + r")\}")  # ${name} is the shell's
+    used = {name for word in words for name in pattern.findall(word)} & set(given)
+    filled = [pattern.sub(lambda match: str(given.get(match[1], match[0])), word) for word in words]
+    return filled, {name: value for name, value in given.items() if name not in used}
 
 
 def _on_windows(order: Order) -> Ended:
