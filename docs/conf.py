@@ -84,7 +84,7 @@ GROUPS = {
     "The loop": ("open", "ask", "tell", "ask_pair", "ask_pairs", "run", "begin_block", "add"),
     "Mend": ("correct", "retract", "undo"),
     "Answer": ("recommend", "front", "rank", "compare", "audit", "verify", "cancel", "done"),
-    "See": ("readings", "judgements", "records", "posterior", "study"),
+    "See": ("readings", "judgements", "records", "posterior", "space", "study"),
 }
 """The members of `Optimizer`, by what they are for."""
 

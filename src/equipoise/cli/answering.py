@@ -220,16 +220,20 @@ def note(opt: Optimizer, topic: str, text: tuple[str, ...], x: str | None) -> Sa
 @study_command(
     "set",
     "equipoise set study.jsonl unit mW\nequipoise set study.jsonl mode pause lunch\n"
-    'equipoise set study.jsonl mode "by hand"',
-    short_help="Set the unit of a reading, or who measures.",
+    'equipoise set study.jsonl mode "by hand"\nequipoise set study.jsonl q1 -4:2',
+    short_help="Set the unit or who measures; widen a range.",
+    context_settings=SIGNED,
 )
-@click.argument("name", type=click.Choice(["unit", "mode"]))
+@click.argument("name")
 @click.argument("value")
 @click.argument("why", nargs=-1)
 def set_(opt: Optimizer, name: str, value: str, why: tuple[str, ...]) -> Said:
-    """Set the unit of a reading, or the mode of the page of `serve`, and say WHY if you like.
+    """Set the unit of a reading, the mode of the page of `serve`, or the range of a number, and say WHY if you like.
 
-    The mode "pause" pauses the study there, "by hand" and "automatic" let it go on. Nothing is learned from it.
+    The mode "pause" pauses the study there, "by hand" and "automatic" let it go on. The range LOW:HIGH of a number,
+    called by its NAME, only grows: all that was told is learned again, and claims are about the wider space from then.
     """
-    opt.study.set(name, value, " ".join(why))
+    low, colon, high = value.partition(":")
+    is_range = bool(colon) and name not in ("unit", "mode")
+    opt.study.set(name, (number(low), number(high)) if is_range else value, " ".join(why))
     return {"set": name, "value": value, "why": " ".join(why)}, f"Set: {name} is {value}."

@@ -34,6 +34,7 @@ from equipoise.log import (
     Set,
     Stamped,
     Told,
+    Widened,
 )
 from equipoise.optimizer import Optimizer
 from equipoise.spaces import Domain
@@ -65,7 +66,7 @@ def status(study: Path, as_json: bool) -> None:
         "claims": [] if best is None else [*claims(best), *prospects(best)],
         "open": waiting,
         "minimize": opt.study.setup.minimize,
-        "space": header.content["space"],
+        "space": opt.space.to_dict(),
     }
     say(as_json, data, _status_text(opt, data))
 
@@ -111,11 +112,14 @@ def replay(study: Path, verify: bool, as_json: bool) -> None:
     opt = opened(study)
     seconds = time.perf_counter() - start
     events: list[Stamped] = []
-    Log(study, opt.space).follow(events.append)
-    if not as_json:
-        _print_events(events, opt.space)
-    codec = Codec(opt.space)
-    kinds = Counter(next(iter(codec.to_json(stamped.event))) for stamped in events)
+    codec, kinds = Codec(Header.read(study).space()), Counter[str]()
+    Log(study, codec.space).follow(events.append)
+    where: dict[int, str] = {}
+    for stamped in events:
+        kinds[next(iter(codec.to_json(stamped.event)))] += 1
+        if not as_json:
+            _print_event(stamped, codec.space, where)
+        codec = codec.after(stamped)
     data: dict[str, Any] = {
         "events": dict(kinds),
         "readings": opt.readings,
@@ -131,13 +135,11 @@ def replay(study: Path, verify: bool, as_json: bool) -> None:
         raise click.exceptions.Exit(REFUSED)
 
 
-def _print_events(events: list[Stamped], space: Domain) -> None:
-    where: dict[int, str] = {}
-    for stamped in events:
-        event = stamped.event
-        if isinstance(event, Asked):
-            where |= _places(event, space)
-        click.echo(printable(f"{stamped.at or '-'}  {_told(event, where, space)}", keep=""))
+def _print_event(stamped: Stamped, space: Domain, where: dict[int, str]) -> None:
+    event = stamped.event
+    if isinstance(event, Asked):
+        where |= _places(event, space)
+    click.echo(printable(f"{stamped.at or '-'}  {_told(event, where, space)}", keep=""))
 
 
 def _places(event: Asked, space: Domain) -> dict[int, str]:
@@ -187,6 +189,8 @@ def _told(event: Event, where: dict[int, str], space: Domain) -> str:
         case Noted(number, topic, text, point):
             moved = "" if point is None else f" at {spelled(space.decode(point))}"
             return f"note   {number:5}  {topic}{': ' * bool(text)}{text}{moved}"
+        case Widened(name, low, high, why):
+            return f"set           {name}: {low:g} to {high:g}{f' ({why})' if why else ''}"
         case Set(name, value, why):
             return f"set           {name}: {value}{f' ({why})' if why else ''}"
     raise AssertionError(f"{event!r} is no event")

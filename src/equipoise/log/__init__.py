@@ -2,6 +2,8 @@
 
 from equipoise.log.codec import MAX_PLANNED as MAX_PLANNED
 from equipoise.log.codec import Codec
+from equipoise.log.codec import across as across
+from equipoise.log.codec import widened as widened
 from equipoise.log.events import FORMER_SETTINGS as FORMER_SETTINGS
 from equipoise.log.events import Added as Added
 from equipoise.log.events import Asked, Corrected, Event, Expired, Failed, Handed, Noted, Retracted, Stamped, Told
@@ -13,6 +15,7 @@ from equipoise.log.events import Refitted as Refitted
 from equipoise.log.events import Set as Set
 from equipoise.log.events import Step as Step
 from equipoise.log.events import Teaching as Teaching
+from equipoise.log.events import Widened as Widened
 from equipoise.log.events import anew as anew
 from equipoise.log.events import unfitted as unfitted
 from equipoise.log.fits import KeptFit as KeptFit

@@ -37,10 +37,12 @@ from equipoise.log.events import (
     Step,
     Teaching,
     Told,
+    Widened,
+    unfitted,
 )
 from equipoise.log.fits import KeptFit
 from equipoise.offsets import Circumstances
-from equipoise.spaces import Domain
+from equipoise.spaces import Domain, Space
 
 PROPOSAL = "proposal"
 """The side of a comparison that is the whole proposal."""
@@ -61,6 +63,7 @@ class Codec:
 
     Args:
         space: Where the points lie.
+        before: Where the points of the JSON lie, if that is a space with narrower ranges.
 
     Example:
         >>> import equipoise as eq
@@ -71,8 +74,15 @@ class Codec:
         12.0
     """
 
-    def __init__(self, space: Domain) -> None:
-        self.space = space
+    def __init__(self, space: Domain, before: Domain | None = None) -> None:
+        self.space, self._before = space, space if before is None else before
+
+    def after(self, *events: Stamped) -> "Codec":
+        """Return the codec of what follows on some events."""
+        space = self.space
+        for stamped in events:
+            space = widened(space, stamped.event) if isinstance(stamped.event, Widened) else space
+        return self if space is self.space else Codec(space)
 
     def to_json(self, event: Event) -> dict[str, Any]:
         """Return an event as a JSON object."""
@@ -126,6 +136,8 @@ class Codec:
                 return {"note": number, "topic": topic, "text": text} | self._moved(point)
             case Set(name, value, why):
                 return {"set": name, "value": value} | _given(why=why or None)
+            case Widened(name, low, high, why):
+                return {"set": name, "value": [low, high]} | _given(why=why or None) | _fit(event)
         raise AssertionError(f"{event!r} is no event")
 
     def _event(self, content: Mapping[str, Any]) -> Event:
@@ -161,6 +173,9 @@ class Codec:
                 return Corrected(_number("correct", trial), self._to_answer(content), _to_fit(content))
             case {"retract": trial}:
                 return Retracted(_number("retract", trial), _to_fit(content))
+            case {"set": str(name), "value": [low, high]}:
+                ends = check.number("low", low), check.number("high", high)
+                return Widened(name, *ends, str(content.get("why", "")), _to_fit(content))
             case {"set": name, "value": value}:
                 return Set(name, value, content.get("why", ""))
             case {"note": _, "topic": str(topic), "text": str(text)} if topic in FORMER_SETTINGS:
@@ -271,20 +286,26 @@ class Codec:
 
     def _to_points(self, values: list[Any]) -> FloatArray:
         """Return encoded points, shape (n, d); refuse what does not lie in the space."""
-        listed = self.space.points
+        listed = self._before.points
         if listed is not None and all(type(value) is int for value in values):
-            return listed[[_index("points", value, listed) for value in values]]
-        return self._inside(np.array([self._to_point(value) for value in values]))
+            return self._across(listed[[_index("points", value, listed) for value in values]])
+        return self._across(self._inside(np.array([self._to_point(value) for value in values])))
 
     def _to_point(self, value: Any) -> FloatArray:
-        listed = self.space.points
+        listed = self._before.points
         if type(value) is int and listed is not None:
             point: FloatArray = listed[_index("point", value, listed)]
             return point
         return check.array("point", value, (self.space.dimension,))
 
+    def _across(self, points: FloatArray) -> FloatArray:
+        before, space = self._before, self.space
+        if before is space or not (isinstance(before, Space) and isinstance(space, Space)):
+            return points
+        return before.across(points, space)
+
     def _inside(self, points: FloatArray) -> FloatArray:
-        if np.abs(self.space.snap(points) - points).max() > ROUNDING:
+        if np.abs(self._before.snap(points) - points).max() > ROUNDING:
             raise ValueError(f"its points must lie in the space, got {points.tolist()}")
         return points
 
@@ -293,6 +314,18 @@ class Codec:
         """The index of each of finitely many points, by its bytes."""
         listed = self.space.points
         return {} if listed is None else {point.tobytes(): i for i, point in enumerate(listed)}
+
+
+def widened(space: Domain, event: Widened) -> Space:
+    """Return the space from an event on."""
+    if not isinstance(space, Space):
+        raise ValueError(f"`space` must have parameters with names for one to be widened, got {space!r}")
+    return space.widened(event.name, event.low, event.high)
+
+
+def across(event: Event, before: Domain, space: Domain) -> Event:
+    """Return an event, without its fit, whose points are those of a space with wider ranges."""
+    return Codec(space, before).from_json(Codec(before).to_json(unfitted(event)))
 
 
 def readable(x: Any) -> Any:
@@ -345,7 +378,7 @@ def _renewed(content: Mapping[str, Any]) -> Mapping[str, Any]:
     return new | {"fit": {**new.get("fit", {}), **fit}} if fit else new
 
 
-def _fit(event: Teaching | Refitted) -> dict[str, Any]:
+def _fit(event: Teaching | Refitted | Widened) -> dict[str, Any]:
     return {} if event.fit is None else {"fit": event.fit.to_json()}
 
 

@@ -17,6 +17,9 @@ Corrected an answer was wrong, and is another                  {"correct": trial
 Retracted an answer or failure was taken back                  {"retract": trial}
 Noted     a note on the study                                  {"note": number, "topic": text, "text": text, ...}
 Set       the mode or the unit changes                         {"set": name, "value": text, ...}
+Widened   a number may take more values from now on            {"set": name, "value": [low, high], ...}
+
+Points are written as the space of their time encodes them: those after a `Widened` lie in the wider space.
 
 Trials and pairs share one sequence of numbers. An event by which `undo` takes back the last step says so
 (`"undo": true`), so that the next `undo` takes back the step before.
@@ -27,7 +30,7 @@ fit before until the fit is `Refitted`.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from equipoise._typing import FloatArray
@@ -185,9 +188,20 @@ class Set:
             if not isinstance(text, str):
                 raise TypeError(f"`{name}` must be a text, got {text!r}")
         if self.name not in ("mode", "unit"):
-            raise ValueError(f"`name` must be mode or unit, got {self.name!r}")
+            raise ValueError(f"`name` must be mode or unit, or `value` the ends of a range, got {self.name!r}")
         if self.name == "mode" and self.value not in MODES:
             raise ValueError(f"`value` of mode must be one of {', '.join(MODES)}, got {self.value!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Widened:
+    """A number has a wider range from now on: all that was learned is learned again in the wider space."""
+
+    name: str
+    low: float
+    high: float
+    why: str = ""
+    fit: KeptFit | None = field(default=None, compare=False)
 
 
 Teaching = Told | Added | Corrected | Retracted
@@ -196,7 +210,7 @@ Teaching = Told | Added | Corrected | Retracted
 Step = Teaching | Failed
 """What `undo` takes back, one at a time, and by what."""
 
-Event = Planned | Canceled | Asked | Handed | Refitted | Begun | Expired | Noted | Set | Step
+Event = Planned | Canceled | Asked | Handed | Refitted | Begun | Expired | Noted | Set | Widened | Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +223,7 @@ class Stamped:
 
 def unfitted(event: Event) -> Event:
     """Return an event without its fit: a replay fits anew, at the same time."""
-    if not isinstance(event, Teaching | Refitted) or event.fit is None:
+    if not isinstance(event, Teaching | Refitted | Widened) or event.fit is None:
         return event
     return replace(event, fit=None)
 

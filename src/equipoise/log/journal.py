@@ -99,7 +99,9 @@ class Log:
             if place.lines == 1:  # the header
                 continue
             try:
-                apply(self.codec.from_line(content))
+                stamped = self.codec.from_line(content)
+                apply(stamped)
+                self.codec = self.codec.after(stamped)
             except LogError:
                 raise
             except Exception as error:  # whatever it is, it is the line that is wrong
@@ -137,6 +139,7 @@ class Log:
         if self._written is not None:
             self._lines.known = self._written
         self._written = self._lines.append(*map(self.codec.to_line, events))
+        self.codec = self.codec.after(*events)
 
 
 class MemoryLog:
@@ -171,7 +174,9 @@ class MemoryLog:
     def follow(self, apply: Apply) -> None:
         """Apply the events that an interrupted call wrote: nobody else writes."""
         while self._known < len(self.events):
-            apply(self._codec.from_line(self.events[self._known]))
+            stamped = self._codec.from_line(self.events[self._known])
+            apply(stamped)
+            self._codec = self._codec.after(stamped)
             self._known += 1
 
     def begin(self, apply: Apply) -> None:
@@ -181,6 +186,7 @@ class MemoryLog:
     def write(self, *events: Stamped) -> None:
         """Keep events."""
         self.events.extend(map(self._codec.to_line, events))
+        self._codec = self._codec.after(*events)
 
     def end(self, well: bool) -> None:
         """Written events count as known if all went well."""

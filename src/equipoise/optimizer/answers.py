@@ -14,18 +14,18 @@ from equipoise.study import Plan, Recommender, Session, State, auditing, begin, 
 
 
 class Answerable(ABC):
-    """A study that can be asked which settings are better, and can be made to check what it claims.
+    """A study that can be asked which settings are better, and can be made to check what it claims."""
 
-    Attributes:
-        space: Where points lie.
-    """
-
-    space: Domain
     _session: Session
+
+    @property
+    def space(self) -> Domain:
+        """Where points lie; `study.set` widens a range."""
+        return self._session.space
 
     def rank(self) -> list[Rank]:
         """Return all settings of a finite space, or those that were measured or judged, from the best to the worst."""
-        return self._session.follow(self._session.recommender.rank)
+        return self._session.follow(Recommender(self.space, self._session.streams).rank)
 
     def front(self, *, tolerance: float = 0.05, context: Mapping[str, Any] | None = None) -> list[FrontPoint]:
         """Return the settings among which several objectives leave a choice, best in the first objective first.

@@ -66,9 +66,6 @@ class Optimizer(Revisable, Answerable):
             in other processes, which may work on it together. Or a `Journal` of your own, taken up where it ends. In
             memory only by default, and so are copies.
 
-    Attributes:
-        space: Where points lie.
-
     Example:
         >>> import equipoise as eq
         >>> opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), rng=0)
@@ -108,7 +105,6 @@ class Optimizer(Revisable, Answerable):
     ) -> None:
         given = locals()  # every part is an argument of the same name
         setup = Setup.of(space, {name: given[name] for name in PARTS})
-        self.space = space
         self._session = Session(setup, rng if isinstance(rng, Streams) else Streams(rng))
         if log is not None:
             self._session.write_to(log, setup.settings())

@@ -71,6 +71,10 @@ class Context:
     def __repr__(self) -> str:
         return f"Context{repr(self.values).removeprefix(type(self.values).__name__)}"
 
+    def ranging(self, over: Float) -> "Context":
+        """Return the context with the range of a number."""
+        return Context(over.low, over.high, over.log, over.step, unit=over.unit)
+
     def to_dict(self) -> dict[str, Any]:
         """Return a description made of what JSON knows."""
         return self.values.to_dict() | {"type": "context"}

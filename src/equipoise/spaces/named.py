@@ -3,6 +3,7 @@
 import keyword
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from itertools import accumulate, pairwise
 from typing import Any
@@ -194,6 +195,34 @@ class Space:
             return self
         again = {name: self.parameters[name] for name in names}
         return Space(again, candidates=2**self._log2_candidates, constraint=self.constraint)
+
+    def widened(self, name: str, low: float, high: float) -> "Space":
+        """Return the space with a wider range of a number, or of a context that is one; a range never shrinks.
+
+        Example:
+            >>> import equipoise as eq
+            >>> eq.Space(q1=eq.Float(-2, 2), n=eq.Int(1, 5)).widened("q1", -4, 2)
+            Space(q1=Float(-4.0, 2.0), n=Int(1, 5))
+        """
+        was = self.parameters.get(name)
+        number = was.values if isinstance(was, Context) else was
+        if not isinstance(number, Float | Int):
+            raise ValueError(f"a range must be that of a number of the space, got {name!r}")
+        ends: dict[str, Any] = {"low": min(low, number.low), "high": max(high, number.high)}
+        wider = replace(number, **ends)
+        if wider == number:
+            return self
+        wider.encode(name, number.low)  # refused if its steps lie elsewhere
+        now = was.ranging(wider) if isinstance(was, Context) and isinstance(wider, Float) else wider
+        return Space(self.parameters | {name: now}, candidates=2**self._log2_candidates, constraint=self.constraint)
+
+    def across(self, points: FloatArray, wider: "Space") -> FloatArray:
+        """Return encoded points, shape (n, d), as a space with wider ranges encodes them."""
+        moved = points.copy()
+        for (name, p, columns), (_, q, _) in zip(self._layout, wider._layout, strict=True):
+            if p != q:
+                moved[:, columns] = [q.encode(name, p.decode(row)) for row in points[:, columns].tolist()]
+        return moved
 
     def to_dict(self) -> dict[str, Any]:
         """Return a description made of what JSON knows; a function, and an option of an unusual type, only noted.

@@ -10,7 +10,20 @@ from equipoise import _validation as check
 from equipoise._typing import FloatArray
 from equipoise.data import PairToJudge, Preference, Reading, SeedName
 from equipoise.likelihoods import DEFAULT_STEPS, known_scale
-from equipoise.log import Added, Asked, Begun, Corrected, Event, Expired, Retracted, Stamped, Told
+from equipoise.log import (
+    Added,
+    Asked,
+    Begun,
+    Corrected,
+    Event,
+    Expired,
+    Retracted,
+    Set,
+    Stamped,
+    Told,
+    Widened,
+    widened,
+)
 from equipoise.study.changes import last_answered, undoing
 from equipoise.study.judged_pairs import must_be_answered, must_be_pair, named, preference
 from equipoise.study.requests import GivenAnswer, Requests, seed_label
@@ -112,6 +125,24 @@ def begun(requests: Requests, block: str) -> Begun | None:
     """Return the event of a block that begins; `None` if it is the present one."""
     check.name("block", block)
     return None if block == requests.block else Begun(block)
+
+
+def ends(value: Any) -> tuple[float, float]:
+    """Return the ends of a range, or refuse anything else."""
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise TypeError(f"`value` must be a text, or the two ends of a range, got {value!r}")
+    low, high = (check.number("value", end) for end in value)
+    return low, high
+
+
+def news(requests: Requests, setting: Set | Widened) -> Event:
+    """Return the event of a setting; refuse a range that is not wider."""
+    space = requests.setup.space
+    if isinstance(setting, Widened) and widened(space, setting) is space:
+        raise ValueError(
+            f"`value` must reach beyond the range of {setting.name}, got {setting.low:g} to {setting.high:g}"
+        )
+    return setting
 
 
 def corrected(requests: Requests, i: int, said: GivenAnswer) -> Corrected:

@@ -7,7 +7,7 @@ from equipoise.answer import Reproduction, reproduction, reproduction_of_points
 from equipoise.data import Duel
 from equipoise.log import Asked
 from equipoise.spaces import Domain
-from equipoise.study.asking import Checkpoint, matched
+from equipoise.study.asking import Checkpoint
 from equipoise.study.session import Session
 from equipoise.study.state import State
 
@@ -35,5 +35,5 @@ def _compared(session: Session, state: State, event: Asked) -> Reproduction:
             return reproduction(question, again, state.anticipated().posterior)
     part = space if question.again is not None else space.through(question.points[0])
     with session.calmly():
-        pair = matched(session.proposer, state, part, question.judge, question.steps, question.again)
+        pair = session.paired(part, question.judge, question.steps, question.again)
         return reproduction_of_points(question.points, pair.question.points, state.awaiting().posterior)

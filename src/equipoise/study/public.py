@@ -9,8 +9,8 @@ from equipoise.answer import Recommendation, Reproduction
 from equipoise.belief import StudyBelief
 from equipoise.data import Duel, Trial
 from equipoise.likelihoods import DEFAULT_STEPS, JudgeReport, Pair
-from equipoise.log import FORMER_SETTINGS, Asked, Event, Noted, Refitted, Set
-from equipoise.study.amending import Addition, add, expired
+from equipoise.log import FORMER_SETTINGS, Asked, Event, Noted, Refitted, Set, Widened
+from equipoise.study.amending import Addition, add, ends, expired, news
 from equipoise.study.changes import last_answered
 from equipoise.study.claiming import coins, history
 from equipoise.study.judged_pairs import answers, due_again, reports, shown
@@ -134,12 +134,14 @@ class Study:
         """The settings that were changed by `set`, in this order: the last one of a name holds."""
         return self._session.look(lambda state: settings_of(state.past))
 
-    def set(self, name: str, value: str, why: str = "") -> None:
-        """Set the unit of a reading, or who measures a study that is served; nothing is learned from it.
+    def set(self, name: str, value: str | tuple[float, float], why: str = "") -> None:
+        """Set the unit of a reading, or who measures a study that is served; or widen the range of a number.
+
+        In the wider space all that was told is learned again: claims are about the wider space from then on.
 
         Args:
-            name: "unit" or "mode".
-            value: The unit; or the mode: "by hand", "automatic" or "pause".
+            name: "unit", "mode", or the name of a number of the space.
+            value: The unit; the mode: "by hand", "automatic" or "pause"; or the ends of the range.
             why: Why, for others to read.
 
         Example:
@@ -148,9 +150,12 @@ class Study:
             >>> opt.study.set("unit", "mW")
             >>> opt.study.settings
             [Setting(name='unit', value='mW', why='')]
+            >>> opt.study.set("q1", (0, 2), "the best was at the limit")
+            >>> opt.space
+            Space(q1=Float(0.0, 2.0))
         """
-        setting = Set(name, value, why)
-        self._session.request(lambda _: setting)
+        setting = Set(name, value, why) if isinstance(value, str) else Widened(name, *ends(value), why)
+        self._session.request(lambda requests: news(requests, setting))
 
     def judges(self) -> list[JudgeReport]:
         """Return what is known of each judge: answers, advantage of the first place, answers alike in both orders."""

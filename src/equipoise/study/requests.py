@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from equipoise import _validation as check
 from equipoise.data import OF, Answer, Preference, Reading, SeedName
 from equipoise.log import Failed, Told
@@ -15,6 +17,9 @@ from equipoise.study.setup import Setup
 
 SLOT = "~"
 """The names of places at an executor begin so: which machine measures there is not known: they are no blocks."""
+
+SAME = 1e-9
+"""Settings that differ by less are the same: a range that was widened has changed them by rounding."""
 
 SEED = "seed "
 """What stands before a seed in the name of its block."""
@@ -157,7 +162,7 @@ class Requests:
     def must_be_ours(self, i: int, x: Any) -> None:
         """Refuse an open trial that should have been measured elsewhere: it is another optimizer's."""
         encode, ours = self.setup.space.encode, self.ledger.handed[i].x
-        if x is not None and x is not ours and encode(x).tobytes() != encode(ours).tobytes():
+        if x is not None and x is not ours and np.abs(encode(x) - encode(ours)).max() > SAME:
             raise ValueError(f"`trial` must be one of this optimizer, whose trial {i} is at {ours}, got one at {x}")
 
 

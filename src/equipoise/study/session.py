@@ -40,12 +40,9 @@ class Session:
         clock: Returns the time, ISO 8601 in UTC, at which an event happens.
 
     Attributes:
-        space: Where points lie.
         state: What happened.
         turns: Who works on it at once.
         streams: Its random numbers.
-        proposer: Proposes what is asked next.
-        recommender: Says what is claimed.
         clock: Returns the time of an event.
         notify: Is called with each notice, such as a `DuelGivenUp`; a warning if it is `None`.
     """
@@ -53,10 +50,14 @@ class Session:
     notify: Callable[[Warning], object] | None = None
 
     def __init__(self, setup: Setup, streams: Streams, clock: Callable[[], str] = now) -> None:
-        self.space, self.state = setup.space, State(setup)
-        self.streams, self.proposer, self.clock = streams, Proposer.of(setup, streams), clock
-        self.recommender = Recommender(setup.space, streams)
+        self.state, self.streams, self.clock = State(setup), streams, clock
+        self._proposes = setup, Proposer.of(setup, streams)
         self.turns = Turns(self._mend, self.apply)
+
+    @property
+    def space(self) -> Domain:
+        """Where points lie: ranges may be widened."""
+        return self.state.setup.space
 
     def __getstate__(self) -> dict[str, Any]:
         # What other threads may change while this one writes is copied while they cannot. One history, one writer.
@@ -109,7 +110,7 @@ class Session:
         """Hand out a pair to a judge."""
 
         def act() -> Pair:
-            event = self.paired(context, judge, steps, again)
+            event = self.paired(self.space if again is not None else self.present(context), judge, steps, again)
             self.happen(event)
             return shown(self.state.ledger, event.trial)
 
@@ -138,7 +139,7 @@ class Session:
 
     def compare(self, points: tuple[FloatArray, FloatArray]) -> Difference:
         """Return the difference of f at two encoded points."""
-        claims = self.recommender.at(self.space.through(points[0]))
+        claims = Recommender(self.space.through(points[0]), self.streams)
         found, notices = self.follow(lambda state: (claims.compare(state, *points), claims.notices(state)))
         self.deliver(notices)
         return found
@@ -179,17 +180,16 @@ class Session:
 
     def proposed(self, gate: Checkpoint) -> tuple[Duel, SeedName | None]:
         """Return what is measured next, and on which seed."""
-        return self.proposer.at(gate.space).seeded(gate, self.streams.at(self.state.duels, PROPOSE))
+        return self._proposer.at(gate.space).seeded(gate, self.streams.at(self.state.duels, PROPOSE))
 
-    def paired(self, context: Mapping[str, Any] | None, judge: str, steps: int, again: int | None) -> Asked:
-        """Return the event of the pair that a judge is asked about next."""
-        part = self.space if again is not None else self.present(context)
+    def paired(self, part: Domain, judge: str, steps: int, again: int | None) -> Asked:
+        """Return the event of the pair that a judge is asked about next in a part of the space."""
         with self.calmly():
-            return matched(self.proposer, self.state, part, judge, steps, again)
+            return matched(self._proposer, self.state, part, judge, steps, again)
 
     def claims(self, context: Mapping[str, Any] | None) -> Recommender:
         """Return what says what is claimed at a context."""
-        return self.recommender.at(self.latest(context))
+        return Recommender(self.latest(context), self.streams)
 
     def present(self, context: Mapping[str, Any] | None) -> Domain:
         """Return the part of the space to ask in: at a context; where none is said, at that of a plan."""
@@ -200,6 +200,14 @@ class Session:
         """Return the part of the space to speak of: at a context; where none is said, at the one asked for last."""
         last = self.state.latest if context is None else None
         return self.space.at(context) if last is None else self.space.through(last)
+
+    @property
+    def _proposer(self) -> Proposer:
+        """What proposes the next question, made once for a setup."""
+        setup = self.state.setup
+        if self._proposes[0] is not setup:
+            self._proposes = setup, Proposer.of(setup, self.streams)
+        return self._proposes[1]
 
     def _followed(self, act: Callable[[State], T]) -> T:
         journal = self.turns.journal

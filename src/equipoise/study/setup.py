@@ -269,6 +269,13 @@ class Setup:
         outputs = outputs_of(getattr(space, "parameters", {}), parts)
         return cls(space, prior, caution, outputs, readouts_of(space), **parts)
 
+    def within(self, space: Space) -> "Setup":
+        """Return the setup in a space with wider ranges."""
+        parts = {name: getattr(self, name) for name in PARTS}
+        if self.start is not None and isinstance(self.space, Space):
+            parts["start"] = Encoded(self.space.across(self.start[None], space)[0])
+        return Setup.of(space, parts)
+
     @property
     def learned(self) -> bool:
         """Whether the model is learned: neither a kernel nor a belief was given."""

@@ -213,9 +213,9 @@ class State:
             yield again, event
             again.apply(event)  # once more changes nothing
 
-    def fresh(self) -> "State":
-        """Return the state before anything has happened."""
-        return State(self.setup)
+    def fresh(self, setup: Setup | None = None) -> "State":
+        """Return the state before anything has happened; under another setup if one is given."""
+        return State(self.setup if setup is None else setup)
 
     def copied(self) -> "State":
         """Return a copy with a ledger and lessons of its own."""

@@ -11,10 +11,11 @@ from statistics import median
 from typing import Any
 
 from equipoise.optimizer import Optimizer
+from equipoise.spaces import printable
 from equipoise.study import Record, way
-from equipoise.web.forms import DoubtError, Fields, RefusedError, count, words
+from equipoise.web.forms import DoubtError, Fields, RefusedError, count, number, words
 from equipoise.web.known import in_sentences, recommended
-from equipoise.web.now import Mode, answer_of, clock, context_given, told_of
+from equipoise.web.now import Mode, answer_of, clock, context_given, numbers, told_of
 from equipoise.web.station import Station
 
 FEW_READINGS = 6
@@ -177,6 +178,17 @@ def note(station: Station, given: Fields) -> None:
     station.opt.study.note("note", text)
 
 
+def widen(station: Station, given: Fields) -> None:
+    """Widen the range of a number; an end that nobody typed stays."""
+    knob = next((name for name in numbers(station.opt.space) if printable(name, "") == given.get("knob")), "")
+    if not knob:
+        raise RefusedError("A range can be widened of a number of the study.")
+    known = numbers(station.opt.space)[knob]
+    typed = {end: number(given, end, f"The {end} end") for end in ("low", "high") if words(given, end)}
+    wanted = typed.get("low", float(known.low)), typed.get("high", float(known.high))
+    station.opt.study.set(knob, wanted, words(given, "reason"))
+
+
 Action = Callable[[Station, Fields], list[str] | None]
 """Does what a form says; returns the messages for the screen, if there are any."""
 
@@ -199,6 +211,7 @@ ACTIONS: dict[str, Action] = {
     "best": partial(dialed, "best"),
     "set": set_trial,
     "note": note,
+    "widen": widen,
 }
 """Every action, by the word that its button sends."""
 

@@ -15,8 +15,8 @@ from equipoise import plots
 from equipoise.spaces import Dial, printable
 from equipoise.study import Record, as_csv, timed, way
 from equipoise.web.actions import is_own, target
-from equipoise.web.forms import RefusedError
-from equipoise.web.now import Side, answer_of, dials, told_of
+from equipoise.web.forms import Field, RefusedError
+from equipoise.web.now import Side, answer_of, dials, numbers, told_of
 from equipoise.web.pages import MissingError, Pages, must_see, page
 from equipoise.web.panels.lists import described
 from equipoise.web.panels.pictures import gathered
@@ -34,23 +34,25 @@ class Confirmation:
         title: What will be done.
         text: What follows from it.
         button: What to press.
-        ask: A field to fill in: its name and what it asks for.
-        usual: What stands in it at first.
+        fields: What is to be filled in.
     """
 
     title: str
     text: str
     button: str
-    ask: tuple[str, str] | None = None
-    usual: str = ""
+    fields: tuple[Field, ...] = ()
 
+
+DUELS = (Field("duels", "Pairs, of two readings or one judgement each", value="24"),)
+WHY = Field("reason", "Why, for the log (may be left empty)", keys="text")
+ENDS = tuple(Field(end, f"{label} (empty: as it is)") for end, label in (("low", "From"), ("high", "To")))
 
 CONFIRMATIONS = {
     "pause": Confirmation(
         "Pause",
         "No further setting is handed out here, and a program that measures by itself stops after its reading.",
         "Pause",
-        ("reason", "Why, for the log (may be left empty)"),
+        (WHY,),
     ),
     "by hand": Confirmation("Measure by hand", "Readings are entered here from now on.", "Go on by hand"),
     "automatic": Confirmation("Measure by program", "The program measures by itself from now on.", "Go on by program"),
@@ -58,17 +60,21 @@ CONFIRMATIONS = {
         "Audit the best setting",
         "The next pairs try to prove the best setting wrong. Once they are told, the bound is audited.",
         "Plan the audit",
-        ("duels", "Pairs, of two readings or one judgement each"),
-        "24",
+        DUELS,
     ),
     "verify": Confirmation(
         "Verify the best setting",
         "The next pairs compare the best setting with the start and the runners-up, without any model.",
         "Plan the verification",
-        ("duels", "Pairs, of two readings or one judgement each"),
-        "24",
+        DUELS,
     ),
     "cancel": Confirmation("Cancel what is planned", "What was told for it stays.", "Cancel it"),
+    "widen": Confirmation(
+        "Widen a range",
+        "All that was told is learned again in the wider range, which then can be asked for. It never shrinks again.",
+        "Widen it",
+        (*ENDS, WHY),
+    ),
     "start": Confirmation("Return to start", "Set the machine to where the study started.", "It is dialed in"),
     "best": Confirmation("Dial in best", "Set the machine to the best setting as far as is known.", "It is dialed in"),
 }
@@ -87,6 +93,16 @@ def moves(station: Station, what: str) -> tuple[tuple[Dial, ...], str]:
     except RefusedError as error:
         raise MissingError(str(error)) from error
     return dials(station.opt.space, x, station.stands), told_of(x)
+
+
+def _asked(station: Station, what: str, knob: str) -> dict[str, Any]:
+    """Return what is to be filled in for a question, and what there is to know of it."""
+    fields, ranges = CONFIRMATIONS[what].fields, numbers(station.opt.space) if what == "widen" else {}
+    if not ranges:
+        return {"fields": fields, "ranges": ()}
+    names = tuple(printable(name, "") for name in ranges)
+    known = [f"{printable(n, '')}: {p.low:g} to {p.high:g} {p.unit}".strip() for n, p in ranges.items()]
+    return {"fields": (Field("knob", "Knob", options=names, value=knob), *fields), "ranges": known}
 
 
 def entry(station: Station) -> str:
@@ -172,7 +188,7 @@ class Beside:
             must_see(request, station)
         moved, told = moves(station, what)
         shown: dict[str, Any] = {"what": what, "question": question, "dials": moved, "shown": told}
-        shown |= _steps(station, what)
+        shown |= _steps(station, what) | _asked(station, what, request.query_params.get("knob", ""))
         return page("confirm.html", request, name=station.path.name, **shown)
 
     def trial(self, request: Request) -> Response:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from equipoise._validation import NUMBER
 from equipoise.optimizer import Optimizer
-from equipoise.spaces import Choice, Context, Space, printable, readouts_of
+from equipoise.spaces import Choice, Context, Domain, Float, Int, Space, printable, readouts_of
 from equipoise.study import Record, Setting, last_set, unit_of
 from equipoise.web.forms import AnswerForm, Field, answer_form, on_button
 from equipoise.web.judging import Side as Side
@@ -175,6 +175,13 @@ def _paused(settings: Sequence[Setting]) -> str:
     assert last is not None
     text = printable(last.why, "")
     return f"since {clock(last.at)}" + (f": {text}" if text else "")
+
+
+def numbers(space: Domain) -> dict[str, Float | Int]:
+    """Return the parameters that are numbers, contexts too, by name."""
+    parameters = space.parameters.items() if isinstance(space, Space) else ()
+    found = {name: p.values if isinstance(p, Context) else p for name, p in parameters}
+    return {name: p for name, p in found.items() if isinstance(p, Float | Int)}
 
 
 # Contexts: what is given when a setting is asked for, such as a temperature.

@@ -19,7 +19,7 @@ from equipoise.log import (
 )
 from equipoise.study.alerts import DuelGivenUp
 from equipoise.study.changes.change import NOTHING, Change, Preparation, must_be
-from equipoise.study.changes.rewriting import corrected, retracted
+from equipoise.study.changes.rewriting import corrected, retracted, widening
 from equipoise.study.judged_pairs import judgement
 from equipoise.study.tables import Setting, last_set, next_note, settings_of
 
@@ -45,6 +45,7 @@ def of_other(event: Event, on: Preparation) -> Change:
 
 of_other.register(corrected)
 of_other.register(retracted)
+of_other.register(widening)
 
 
 @of_other.register

@@ -1,10 +1,24 @@
-"""The changes that rewrite what happened: an answer is corrected or retracted, or readings are set aside."""
+"""The changes that rewrite what happened: answers are corrected or retracted, readings set aside, ranges widened."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from equipoise.data import Preference, Reading
-from equipoise.log import Added, Corrected, Event, KeptFit, Retracted, Stamped, Teaching, Told, anew
+from equipoise.log import (
+    Added,
+    Corrected,
+    Event,
+    KeptFit,
+    Retracted,
+    Stamped,
+    Teaching,
+    Told,
+    Widened,
+    across,
+    anew,
+    widened,
+)
 from equipoise.study.alerts import SetAside
 from equipoise.study.changes.change import NOTHING, Change, Preparation
 from equipoise.study.changes.edits import repeats, with_answer, without_answer
@@ -32,6 +46,21 @@ def retracted(event: Retracted, on: Preparation) -> Change:
     return _rewritten(on, event, without_answer(on.state.events, event.trial))
 
 
+def widening(event: Widened, on: Preparation) -> Change:
+    """Return the change to the state in which all points lie in a wider space, and all is learned again."""
+    state, setup = on.state, on.state.setup
+    space = widened(setup.space, event)
+    if space is setup.space:  # it lies in the wider space already: all but the fit was done
+        return NOTHING if event in state.done else on.change(event, lambda: state.lessons.fitted(event.fit, True))
+    if not setup.learned:
+        raise ValueError("a range can be widened if the model is learned: a `kernel` is given for the range as it is")
+    again = state.fresh(setup.within(space))
+    for each in anew(state.events):
+        again.apply(across(each, setup.space, space))
+    again.past = [Stamped(across(e, setup.space, space), s.at) for s in state.past for e in anew([s.event])]
+    return _replaced(on, event, again, again.past)
+
+
 def setting_aside(on: Preparation, news: Told | Added, aside: frozenset[int]) -> Change:
     """Return the change to the state in which other readings than before are set aside."""
     again = on.state.fresh()
@@ -53,9 +82,11 @@ def _rewritten(on: Preparation, event: Corrected | Retracted, events: list[Event
     return _replaced(on, event, again)
 
 
-def _replaced(on: Preparation, event: Teaching, again: "State") -> Change:
+def _replaced(
+    on: Preparation, event: Teaching | Widened, again: "State", past: Sequence[Stamped] | None = None
+) -> Change:
     """Return the change to a state made anew, which an event leads to, and with which fits."""
-    readings = isinstance(event, Retracted) or isinstance(event.answer, Reading)
+    readings = isinstance(event, Retracted | Widened) or isinstance(event.answer, Reading)
     fit = again.lessons.fitted(event.fit, on.later, readings)
     given = {} if event.fit is None else event.fit.beside
     known = {} if again.beside is None else again.beside.fitted(given, on.later)
@@ -63,7 +94,7 @@ def _replaced(on: Preparation, event: Teaching, again: "State") -> Change:
     state = on.state
 
     def made(at: str | None) -> None:
-        again.past = [*state.past, Stamped(fitted, at)]
+        again.past = [*(state.past if past is None else past), Stamped(fitted, at)]
         state.__dict__.update(again.__dict__)
 
     return Change(made, event=fitted)

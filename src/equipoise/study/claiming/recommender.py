@@ -39,10 +39,6 @@ class Recommender:
     space: Domain
     streams: Streams
 
-    def at(self, space: Domain) -> "Recommender":
-        """Return what says what is claimed in a part of the space."""
-        return self if space is self.space else replace(self, space=space)
-
     def recommend(self, state: State, readings: int) -> Recommendation:
         """Return the best setting as far as is known after this many readings, and what is claimed of it."""
         several = state.setup.outputs is not None and state.setup.outputs.several

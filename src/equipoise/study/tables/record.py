@@ -9,7 +9,7 @@ from equipoise._typing import FloatArray
 from equipoise.belief import StudyBelief
 from equipoise.data import OF, PairToJudge, Reading, SeedName, as_said
 from equipoise.likelihoods import written
-from equipoise.log import Added, Asked, Failed, Handed, Noted, Retracted, Set, Stamped, Told
+from equipoise.log import Added, Asked, Failed, Handed, Noted, Retracted, Set, Stamped, Told, Widened
 from equipoise.spaces import printable
 from equipoise.study.ledger import Entry, Ledger
 
@@ -154,7 +154,15 @@ def unit_of(settings: Sequence[Setting]) -> str:
 
 def settings_of(past: Iterable[Stamped]) -> list[Setting]:
     """Return the settings that were changed, in this order."""
-    return [Setting(s.event.name, s.event.value, s.event.why, s.at) for s in past if isinstance(s.event, Set)]
+    said = ((s.event, s.at) for s in past if isinstance(s.event, Set | Widened))
+    return [Setting(*_spelled(event), event.why, at) for event, at in said]
+
+
+def _spelled(event: Set | Widened) -> tuple[str, str]:
+    """Return the name and the value of a setting, as texts."""
+    if isinstance(event, Set):
+        return event.name, event.value
+    return f"range of {event.name}", f"{event.low:g} to {event.high:g}"
 
 
 def notes_of(past: Iterable[Stamped], decode: Callable[[FloatArray], Any]) -> list[Note]:

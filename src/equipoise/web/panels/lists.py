@@ -88,11 +88,16 @@ def _short(value: Any) -> str:
 
 
 def _noted(notes: Sequence[Note], changed: Sequence[Setting]) -> list[tuple[str, str]]:
-    """Return when something was said or the mode was set, and what, the newest first; the unit is said elsewhere."""
+    """Return when something was said, the mode was set or a range widened, the newest first; not the unit."""
     said = [(note.at or "", note.topic, note.text) for note in notes]
-    said += [(each.at or "", NAMES.get(each.value, each.value), each.why) for each in changed if each.name == "mode"]
+    said += [(each.at or "", _set(each), each.why) for each in changed if each.name != "unit"]
     newest = sorted(said, key=lambda each: each[0])[::-1]
     return [(clock(at or None), printable(f"{topic}: {text}" if text else topic, "")) for at, topic, text in newest]
+
+
+def _set(setting: Setting) -> str:
+    """Return what was set, in words."""
+    return NAMES.get(setting.value, setting.value) if setting.name == "mode" else f"{setting.name}: {setting.value}"
 
 
 def _best(view: View) -> Mapping[str, Any]:
@@ -110,6 +115,7 @@ def _best(view: View) -> Mapping[str, Any]:
         "truth": revealed(view),
         "notices": in_sentences(best.notices),
         "limits": () if view.blind else at_limits(view),
+        "widens": view.opt.study.setup.learned,
     }
 
 
