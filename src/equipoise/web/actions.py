@@ -13,7 +13,7 @@ from typing import Any
 from equipoise.optimizer import Optimizer
 from equipoise.spaces import printable
 from equipoise.study import Record, way
-from equipoise.web.forms import DoubtError, Fields, RefusedError, count, number, words
+from equipoise.web.forms import DoubtError, Fields, RefusedError, circumstances, count, number, words
 from equipoise.web.known import in_sentences, recommended
 from equipoise.web.now import Mode, answer_of, clock, context_given, numbers, told_of
 from equipoise.web.station import Station
@@ -39,8 +39,10 @@ def answer(station: Station, given: Fields) -> list[str]:
     told = form.read(given)
     if answer_of(record) == told["value"]:  # a button that was pressed twice
         return [f"{form.noun.capitalize()} {record.trial} was already {form.said(told['value'])}."]
-    if record.steps is None and given.get("sure") != given.get("value"):
-        _must_be_likely(station, told["value"])
+    if record.steps is None:
+        told |= circumstances(given)
+        if given.get("sure") != given.get("value"):
+            _must_be_likely(station, told["value"])
     return _told(station, record, given, **told)
 
 
@@ -79,6 +81,8 @@ def _told(station: Station, record: Record, given: Fields, **told: Any) -> list[
     if record.steps is None and opt.study.setup.max_gap is not None and "value" in told:
         told["time"] = time.time()
     notices = opt.tell(record.trial, **told, refit=False)
+    if told.get("block"):
+        opt.begin_block(told["block"])  # what follows belongs to it too
     station.go_on(judge)
     station.refit_later()
     return in_sentences(notices or ())

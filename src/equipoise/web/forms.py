@@ -105,6 +105,30 @@ class Field:
     keys: str = "decimal"
 
 
+BESIDE = "beside-"
+"""How the field of a number begins that was measured beside a reading."""
+
+
+def circumstances(given: Fields) -> dict[str, Any]:
+    """Return what was typed beside a reading, as arguments of `Optimizer.tell`.
+
+    Example:
+        >>> circumstances({"value": "3", "beside-flow": "2", "beside": "room temperature=21.3", "block": "monday"})
+        {'block': 'monday', 'covariates': {'flow': 2.0, 'room temperature': 21.3}}
+    """
+    typed = {
+        name.removeprefix(BESIDE): text for name, text in given.items() if name.startswith(BESIDE) and text.strip()
+    }
+    for text in filter(None, map(str.strip, words(given, "beside").split(","))):
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise RefusedError(f"What was measured beside it must be written as temperature=21.3, got {text!r}.")
+        typed[name.strip()] = value
+    beside = {name: number(typed, name, name) for name in typed}
+    told = {"block": words(given, "block"), "covariates": beside}
+    return {name: value for name, value in told.items() if value}
+
+
 @dataclass(frozen=True)
 class AnswerForm:
     """How a question is answered.

@@ -10,7 +10,7 @@ from equipoise._validation import NUMBER
 from equipoise.optimizer import Optimizer
 from equipoise.spaces import Choice, Context, Domain, Float, Int, Space, printable, readouts_of
 from equipoise.study import Record, Setting, last_set, unit_of
-from equipoise.web.forms import AnswerForm, Field, answer_form, on_button
+from equipoise.web.forms import BESIDE, AnswerForm, Field, answer_form, on_button
 from equipoise.web.judging import Side as Side
 from equipoise.web.judging import Sitting as Sitting
 from equipoise.web.judging import dials as dials
@@ -29,6 +29,8 @@ class OpenQuestion:
         sides: Its setting; or A and B, to be judged.
         form: How it is answered.
         asked: When it was handed out.
+        beside: The numbers that were measured beside earlier readings.
+        block: The block to which readings belong now.
     """
 
     number: int
@@ -36,6 +38,8 @@ class OpenQuestion:
     sides: tuple[Side, ...]
     form: AnswerForm
     asked: str = ""
+    beside: tuple[Field, ...] = ()
+    block: str = ""
 
 
 @dataclass(frozen=True)
@@ -95,7 +99,8 @@ class Now:
         asked: tuple[Any, ...] = ()
         if self.question is not None:
             contents = [side.content for side in self.question.sides]
-            asked = self.question.number, self.question.asked, self.question.form, contents
+            question = self.question
+            asked = question.number, question.asked, question.form, contents, question.beside, question.block
         beside = self.busy, self.paused, self.troubles, self.alarm, self.judge, self.last, self.dialed
         return hashlib.sha256(repr((self.mode, asked, *beside)).encode()).hexdigest()[:16]
 
@@ -133,7 +138,10 @@ def _question(opt: Optimizer, record: Record, worker: str | None, sitting: Sitti
     form = answer_form(record, opt.study.setup, unit, numbers)
     if sitting is None:
         setting = Side(dials(opt.space, record.x, stands(opt, worker)))
-        return OpenQuestion(record.trial, _half(record), (setting,), form, clock(record.asked))
+        names = dict.fromkeys(name for each in opt.records(aside=False) for name in each.covariates)
+        beside = tuple(Field(f"{BESIDE}{name}", name) for name in names)
+        block = opt.study.block or ""
+        return OpenQuestion(record.trial, _half(record), (setting,), form, clock(record.asked), beside, block)
     first, second = record.x
     sides = sitting.side(opt, "A", first, second), sitting.side(opt, "B", second, first)
     return OpenQuestion(record.trial, f"pair {record.trial}", sides, form)

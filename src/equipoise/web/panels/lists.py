@@ -68,10 +68,17 @@ def rows(opt: Optimizer, blind: bool = False) -> list[Row]:
 def _row(opt: Optimizer, record: Record, blind: bool) -> Row:
     hidden = blind or record.steps is not None
     where = () if hidden else tuple(dial.value for dial in dials(opt.space, record.x))
-    value = record.said if not isinstance(record.told, float) else f"{record.value:.6g}"
+    value = _read(record.told, record.said)
     strange = record.failed is not None or record.aside is not None
     when, state = clock(record.ended or record.asked), printable(described(record, blind), "")
     return Row(record.trial, record.duel, when, where, value, state, strange)
+
+
+def _read(told: Any, said: str) -> str:
+    """Return a reading to six digits."""
+    if isinstance(told, Mapping):
+        return " ".join(f"{printable(name, '')}={value:.6g}" for name, value in told.items())
+    return f"{told:.6g}" if isinstance(told, float) else said
 
 
 def _judged(record: Record, blind: bool) -> str:

@@ -1,0 +1,92 @@
+"""What belongs to a reading beside its value: several numbers, a block, and what was measured beside it."""
+
+import pytest
+from seen import NEEDS_BROWSER, PHONE, expect, screen, violations
+from served import Served, begun, home
+from test_page import answered
+
+import equipoise as eq
+from equipoise.web.server import application
+from equipoise.web.studies import Studies
+
+SPACE = eq.Space(q1=eq.Float(-1, 1, unit="A"), lens=eq.Int(0, 4))
+
+
+def last(path):
+    return max(eq.resume(path).records(), key=lambda record: record.ended or "")
+
+
+def test_a_block_and_numbers_that_were_measured_beside_are_told(tmp_path):
+    path = tmp_path / "study.jsonl"
+    begun(path)
+    app, place = application(Studies(path)), home("study.jsonl")
+    answered(app, place, {"do": "ask"})
+    form = {"do": "answer", "trial": 0, "value": "1.5", "block": "monday", "beside": "room temperature=21.3, flow=2"}
+    for wrong in ("21.3", "flow=much"):
+        status, text = answered(app, place, form | {"beside": wrong})
+        assert (status, f'value="{wrong}"' in text, "<details open>" in text) == (409, True, True)
+    assert answered(app, place, form)[0] == 303
+    assert (last(path).block, last(path).covariates) == ("monday, page", {"room temperature": 21.3, "flow": 2.0})
+    text = answered(app, place)[1]
+    assert '<label for="beside-room temperature">room temperature</label>' in text
+    assert "Block monday" in text
+    assert answered(app, place, {"do": "answer", "trial": 1, "value": "2", "beside-flow": "3"})[0] == 303
+    assert (last(path).block, last(path).covariates) == ("monday, page", {"flow": 3.0})
+    assert eq.resume(path).study.block == "monday"
+
+
+def test_a_reading_of_several_numbers_is_short_in_the_list(tmp_path):
+    path = tmp_path / "study.jsonl"
+    opt = eq.Optimizer(SPACE, objective="flux", limits=["loss <= 3"], log=path, rng=0)
+    opt.tell(opt.ask(worker="page"), {"flux": 2.0 / 3.0, "loss": 1.0 / 3.0})
+    app, place = application(Studies(path)), home("study.jsonl")
+    assert "flux=0.666667 loss=0.333333" in answered(app, place)[1]
+    answered(app, place, {"do": "ask"})
+    fields = {"value-flux": "1", "value-loss": "-", "beside": "flow=2"}
+    assert answered(app, place, {"do": "answer", "trial": 1} | fields)[0] == 303
+    assert (last(path).told, last(path).covariates) == ({"flux": 1.0}, {"flow": 2.0})
+
+
+@NEEDS_BROWSER
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_they_are_typed_on_a_phone(browser, tmp_path, scheme):
+    path = tmp_path / "study.jsonl"
+    begun(path)
+    server = Served(path)
+    try:
+        with screen(browser, server, path, size=PHONE, color_scheme=scheme) as page:
+            page.get_by_role("button", name="Begin").click()
+            page.get_by_text("Block, temperature").click()
+            page.get_by_label("Begin a block").fill("tuesday")
+            page.get_by_label("Measured beside").fill("flow=2.5")
+            page.get_by_label("Reading", exact=True).fill("0.5")
+            assert violations(page) == []
+            page.get_by_role("button", name="Tell").click()
+            expect(page.get_by_label("flow", exact=True)).to_be_visible()
+            expect(page.get_by_text("Block tuesday")).to_be_visible()
+            assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    finally:
+        server.stop()
+    assert (last(path).block, last(path).covariates) == ("tuesday, page", {"flow": 2.5})
+
+
+@NEEDS_BROWSER
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_new_study_fits_a_phone(browser, tmp_path, scheme):
+    server = Served(tmp_path)
+    try:
+        with screen(browser, server, size=PHONE, color_scheme=scheme) as page:
+            page.goto(f"http://{server.host}/new")
+            for label, value in {"Name": "mine", "Name of knob 1": "q1"}.items():
+                page.get_by_label(label, exact=True).fill(value)
+            for label, value in {"Least value of knob 1": "0", "Largest value of knob 1": "2"}.items():
+                field = page.get_by_label(label, exact=True)
+                box = field.bounding_box()
+                assert 0 <= box["x"] <= box["x"] + box["width"] <= 390
+                field.fill(value)
+            assert violations(page) == []
+            page.get_by_role("button", name="Begin the study").click()
+            expect(page.locator("#now")).to_be_visible()
+    finally:
+        server.stop()
+    assert eq.resume(tmp_path / "mine.jsonl").space.parameters == {"q1": eq.Float(0, 2)}
