@@ -73,7 +73,7 @@ def test_cancel(study):
     answer(study, 10)
     invoke("audit", study)
     assert "a plan to audit is under way" in invoke("verify", study, code=1).stderr
-    assert invoke("cancel", study).stdout == "Canceled: the study goes on as before.\n"
+    assert invoke("cancel", study).stdout == "Canceled: the study continues as before.\n"
     assert invoke("status", study, "--json").data["plan"] is None
     assert "no plan under way" in invoke("cancel", study, code=1).stderr
 

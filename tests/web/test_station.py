@@ -403,7 +403,7 @@ def test_a_program_whose_log_cannot_be_written_says_so_and_goes_on(tmp_path):
         until(lambda: station.opt.readings >= 2)
         station.path.rename(tmp_path / "elsewhere")
         until(lambda: station.trouble)
-        assert "cannot go on" in station.trouble
+        assert "cannot continue" in station.trouble
         (tmp_path / "elsewhere").rename(station.path)
         until(lambda: not station.trouble and station.opt.readings >= 4)
     finally:

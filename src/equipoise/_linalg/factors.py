@@ -26,7 +26,7 @@ def cholesky(K: FloatArray) -> FloatArray:
 
 
 def safe_cholesky(K: FloatArray) -> FloatArray:
-    """Return the lower Cholesky factor of a matrix that is positive definite but for rounding.
+    """Return the lower Cholesky factor of a matrix that is positive definite up to rounding.
 
     Where rounding spoils it, the diagonal is raised as little as helps: readings then count as a little less sure.
     """
@@ -56,7 +56,7 @@ def semidefinite(C: FloatArray) -> FloatArray:
 
 
 def noisy_cholesky(C: FloatArray, noise: FloatArray) -> FloatArray:
-    """Return the lower Cholesky factor of C + diag(noise), where C is a covariance but for rounding, however large.
+    """Return the lower Cholesky factor of C + diag(noise), where C is a covariance up to rounding, however large.
 
     Example:
         >>> noisy_cholesky(np.diag([3.0, -5.0]), np.array([1.0, 1.0])).round(6).tolist()
@@ -75,7 +75,7 @@ def solve_lower(L: FloatArray, b: FloatArray, transposed: bool = False, overwrit
         L: Shape (n, n).
         b: Shape (n,) or (n, m).
         transposed: Which of the two.
-        overwrite: Whether b is not needed any more: fresh memory costs as much as a small solve.
+        overwrite: Whether b is no longer needed: fresh memory costs as much as a small solve.
     """
     if not b.size:
         return np.empty_like(b)

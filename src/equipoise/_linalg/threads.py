@@ -64,7 +64,7 @@ class _Limit:
 
 
 _limit = _Limit()
-if hasattr(os, "register_at_fork"):  # a child that was forked inside a `with` block of another thread starts anew
+if hasattr(os, "register_at_fork"):  # a child that was forked inside a `with` block of another thread starts over
     os.register_at_fork(after_in_child=_limit.__init__)  # type: ignore[misc]
 
 

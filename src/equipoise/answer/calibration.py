@@ -104,7 +104,7 @@ def calibration() -> Calibrated:
 
 
 def calibrated(explored: Explored, scope: str, audited: bool, rng: Generator) -> tuple[Claim, Mapping[str, float]]:
-    """Return what is claimed about all settings where a model was learned from readings, and the signs of the study.
+    """Return what is claimed about all settings if a model was learned from readings, and the signs of the study.
 
     Args:
         explored: What the study looks like around its leader.

@@ -1,4 +1,4 @@
-"""A cautious model of the same readings: what to rely on where it must not be wrong.
+"""A cautious model of the same readings: what to rely on if it must not be wrong.
 
     symbol   meaning                                         shape
     l        lengthscales of f, in extents                   (k,)
@@ -34,7 +34,7 @@ SAME_PLACE = 0.1
 
 
 def cautious(belief: StudyBelief, unit: float) -> Posterior:
-    """Return what to rely on where it must not be wrong: the readings of now, under a cautious model if it was learned.
+    """Return what to rely on if it must not be wrong: the readings of now, under a cautious model if it was learned.
 
     Args:
         belief: What is known.

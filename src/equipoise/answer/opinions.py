@@ -23,7 +23,7 @@ ANSWERS_PER_PARAMETER = 15
 """How many answers an estimate of what is left to gain needs, as many as readings."""
 
 SCALES = tuple(2.0**k for k in range(-4, 8))
-"""Variances of f that are tried where answers alone teach it, in units of the most plausible one."""
+"""Variances of f that are tried if answers alone teach it, in units of the most plausible one."""
 
 SCALE_DEVIATION = 1.6
 """Standard deviation of the prior of their logarithm: that of the fit would hold a judge who hardly errs impossible."""

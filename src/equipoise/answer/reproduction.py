@@ -1,4 +1,4 @@
-"""Whether a proposal of a log can be made again: to the last bit, but for rounding, or not at all.
+"""Whether a proposal of a log can be made again: to the last bit, up to rounding, or not at all.
 
     symbol   meaning                                                             shape
     mu       posterior mean of f at the points of a proposal                     (k,)
@@ -7,7 +7,7 @@
 
 Another processor, or another BLAS, adds numbers in another order. So a search may end a few digits away, and of two
 points that are equally good another one may win. All that policies score of a point is a function of its mu and its
-psi: two proposals with the same mu and psi, but for rounding, are equally good for any of them.
+psi: two proposals with the same mu and psi, up to rounding, are equally good for any of them.
 """
 
 from enum import StrEnum
@@ -23,7 +23,7 @@ TOLERANCE = 1e-6
 Measured between processors: 1e-12."""
 
 FIT_TOLERANCE = 0.1
-"""The same where one belief rests on a fit of its own: a fit ends where a tenth of a standard deviation decides
+"""The same if one belief rests on its own fit: a fit ends where a tenth of a standard deviation decides
 nothing (`belief/evidence.py`)."""
 
 
@@ -71,7 +71,7 @@ def _equivalent(posterior: Posterior, made: FloatArray, again: FloatArray) -> bo
 
 
 def agree(one: Posterior, other: Posterior) -> bool:
-    """Return whether two beliefs, each with a fit of its own, say the same of where data are."""
+    """Return whether two beliefs, each with its own fit, say the same of where data are."""
     points = one.support
     if not len(points):
         return True

@@ -44,7 +44,7 @@ def share(scores: FloatArray, alpha: float = 0.05) -> Share:
     """Return the share of judgements in which one setting was preferred, with an interval that holds at all times.
 
     Args:
-        scores: 1 where it was preferred, 1/2 where the two were called equal, else 0; shape (n,).
+        scores: 1 where it was preferred, 1/2 if the two were called equal, else 0; shape (n,).
         alpha: How often the interval may miss, over all times of looking.
 
     Example:

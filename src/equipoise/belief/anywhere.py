@@ -133,7 +133,7 @@ class AnywherePosterior(Posterior):
         recent = lasting(self.offset)(moments, moments, F) @ self.coefficients()[r:]
         found = np.concatenate((folded_offsets(self), recent)) + float(self.mean(leader[None])[0])
         when = moments if self.digest is None else self.digest.source.moments.add(moments)
-        own = when.campaign == ""  # earlier campaigns had offsets of their own
+        own = when.campaign == ""  # earlier campaigns had their own offsets
         return when.time[own], found[own]
 
     @property
@@ -244,7 +244,7 @@ class AnywherePosterior(Posterior):
         return self.solve(self.whitened, transposed=True)
 
     def solve(self, b: FloatArray, transposed: bool = False, overwrite: bool = False) -> FloatArray:
-        """Return L^-1 b, or L'^-1 b; in the memory of b where that may be overwritten."""
+        """Return L^-1 b, or L'^-1 b; in the memory of b if that may be overwritten."""
         return _linalg.solve_lower(self._L, b, transposed, overwrite) if len(self._L) else b
 
     def inverse(self, b: FloatArray) -> FloatArray:

@@ -96,7 +96,7 @@ def _step(
     low: FloatArray | float,
     high: FloatArray | float,
 ) -> tuple[FloatArray, float, FloatArray] | None:
-    """Return the next point, its loss and gradient; `None` where no step helps."""
+    """Return the next point, its loss and gradient; `None` if no step helps."""
     t = 1.0
     for _ in range(MOST_CUTS):
         new = np.minimum(np.maximum(x + t * direction, low), high)

@@ -101,7 +101,7 @@ class Feasibility:
         """The points that were read and do not fail more often than not, shape (k, d).
 
         Where something failed, only these are recommended: the best of all places often lies at the edge of what can
-        be measured, where no probability is to be trusted.
+        be measured, if no probability is to be trusted.
         """
         points: FloatArray = self.points[self.read > 0]
         return points[self.probability(points) >= LEAST_EVER]

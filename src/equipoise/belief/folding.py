@@ -149,7 +149,7 @@ def inducing(model: Model, parts: Sequence[Data]) -> tuple[FloatArray, Moments, 
 def between(model: Model, a: Data, b: Data) -> FloatArray:
     """Return the prior covariance of the outcomes of some data with those of others, shape (n, m).
 
-    Noise and offset are left out, but for what the offset repeats of f.
+    Noise and offset are left out, except for what the offset repeats of f.
     """
     K = model.kernel(a.points, b.points)
     return b.combine(a.combine(model.repeating(a.circumstances, b.circumstances, K).T).T)

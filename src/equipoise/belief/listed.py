@@ -129,7 +129,7 @@ class FinitePosterior(Posterior):
         return self.points
 
     def updated(self, mean: FloatArray, C: FloatArray, log_det: float) -> Self:
-        """Return the posterior after one more comparison that was learned from in a way of its own.
+        """Return the posterior after one more comparison that was learned from in its own way.
 
         Args:
             mean: The mean after it, shape (m,).

@@ -128,7 +128,7 @@ class Observations:
         return all(np.array_equal(getattr(self, each), getattr(others, each)) for each in compared)
 
     def without_copies(self) -> "Observations":
-        """Return the readings but for those that repeat the one before to the last digit, at the same point.
+        """Return the readings except for those that repeat the one before to the last digit, at the same point.
 
         Somebody looked the number up again, or the instrument had not updated it: that does not show a lack of noise.
         Counts may well be equal.

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 ONE = np.array([1.0])
 PAIR = np.array([1.0, -1.0])
 ROUNDING = 1e-10
-"""Scores that differ by less, relative to the best, are equal but for rounding; measured, symmetric points of a grid
+"""Scores that differ by less, relative to the best, are equal up to rounding; measured, symmetric points of a grid
 differ by up to 1e-13 after 60 readings."""
 
 
@@ -62,7 +62,7 @@ def half_width(variance: FloatArray, beta: float | FloatArray, regularizer: floa
 
 
 def tied(scores: FloatArray, best: float | FloatArray) -> NDArray[np.bool_]:
-    """Return which scores are the best but for rounding, shape (..., m): symmetric points tie on every processor.
+    """Return which scores are the best up to rounding, shape (..., m): symmetric points tie on every processor.
 
     Args:
         scores: Shape (..., m).
@@ -181,7 +181,7 @@ class Posterior(Lazy, ABC):
     """
 
     points: FloatArray | None = None
-    """All points f will ever be asked about, where they are finitely many and listed, shape (m, d)."""
+    """All points f will ever be asked about, if they are finitely many and listed, shape (m, d)."""
 
     def __init__(self, kernel: Kernel, regularizer: float, confidence: Confidence | None) -> None:
         self.kernel = kernel
@@ -200,7 +200,7 @@ class Posterior(Lazy, ABC):
         """Return the posterior as if `comparison` came out as expected: surer, with the same mean."""
 
     def anticipate_all(self, comparisons: Sequence[Comparison]) -> Self:
-        """Return the posterior as if all comparisons came out as expected; quicker, where it can be, than one by one.
+        """Return the posterior as if all comparisons came out as expected; quicker, if it can be, than one by one.
 
         Args:
             comparisons: What is still open; their outcomes do not matter.
@@ -217,7 +217,7 @@ class Posterior(Lazy, ABC):
     @property
     @abstractmethod
     def support(self) -> FloatArray:
-        """Points worth reconsidering: those of the data, or all where they are finitely many, shape (p, d)."""
+        """Points worth reconsidering: those of the data, or all if they are finitely many, shape (p, d)."""
 
     @property
     def law(self) -> Offset:
@@ -274,7 +274,7 @@ class Posterior(Lazy, ABC):
         return new
 
     def noise(self, error: float) -> float:
-        """Return the variance of the noise of an outcome whose readings have errors of their own.
+        """Return the variance of the noise of an outcome whose readings have their own errors.
 
         Args:
             error: What these add to the variance of the outcome.

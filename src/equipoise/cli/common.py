@@ -133,7 +133,7 @@ def literal(text: str) -> Any:
 
 
 def context_of(opt: Optimizer, given: Sequence[str]) -> dict[str, Any] | None:
-    """Return the context that options give as NAME=VALUE; `None` where there are none."""
+    """Return the context that options give as NAME=VALUE; `None` if there are none."""
     if wrong := [word for word in given if "=" not in word]:
         raise click.UsageError(f"--context must be NAME=VALUE, such as temp=21, got {wrong[0]}")
     pairs = dict(word.split("=", 1) for word in given)

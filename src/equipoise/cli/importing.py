@@ -31,7 +31,7 @@ equipoise import study.jsonl votes.csv --judgements""",
 @click.argument("table", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--value", default="value", show_default=True, help="The column of the readings.")
 @click.option("--block", help="To which block the rows belong that do not say it in a column called block.")
-@click.option("--covariate", "covariates", multiple=True, help="A column of what was measured beside; repeatable.")
+@click.option("--covariate", "covariates", multiple=True, help="A column of what else was measured; repeatable.")
 @click.option(
     "--judgements", is_flag=True, help="The rows are judgements: first.NAME, second.NAME, answer, judge, steps."
 )
@@ -52,7 +52,7 @@ def import_(
 
     Each block but the present one is an earlier campaign: its readings teach what the settings do, its offset has
     nothing to do with that of now. Should they contradict the readings of now, they are forgotten, and you are told.
-    Columns called time, error and block are used, and seed if the study has seeds; others, but for --covariate, are
+    Columns called time, error and block are used, and seed if the study has seeds; others, except for --covariate, are
     not. If the study has an objective and limits by name, each of these has a column; an empty cell is a number that is
     missing.
 
@@ -61,7 +61,7 @@ def import_(
 
     If the study has some of the rows already, the table is refused: see --new, for one that has grown, and --again.
 
-    Rows that are no readings are listed with the reason and left out; the exit code is 1 where there were any.
+    Rows that are no readings are listed with the reason and left out; the exit code is 1 if there were any.
     """
     if again and only_new:
         raise click.UsageError("give either --again or --new")

@@ -75,7 +75,7 @@ class _Sections(click.Group):
         return list(MODULES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command; `None` where there is none of that name."""
+        """Import a command; `None` if there is none of that name."""
         if cmd_name not in MODULES:
             return None
         name = f"{cmd_name}_" if iskeyword(cmd_name) or hasattr(builtins, cmd_name) else cmd_name

@@ -21,7 +21,7 @@ from equipoise.study import PARTS
 F = TypeVar("F", bound=Callable[..., Any])
 
 KEYS = (*PARTS, "constraint", "seed")
-"""What a TOML file may hold beside [parameters]."""
+"""What a TOML file may hold besides [parameters]."""
 
 
 def _options(text: str) -> list[Any]:
@@ -116,7 +116,7 @@ equipoise new study.jsonl --config study.toml""",
     "--config", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="A TOML file; options win."
 )
 @click.option(
-    "--constraint", multiple=True, metavar="TEXT", help="What must hold, such as 'q1 + q2 <= 1'; all, where several."
+    "--constraint", multiple=True, metavar="TEXT", help="What must hold, such as 'q1 + q2 <= 1'; with several, all."
 )
 @click.option(
     "--names",
@@ -157,7 +157,7 @@ def _space(parameters: Mapping[str, Any], constraint: Any, names: Path | None) -
     if names is None:
         return Space(parameters, constraint=constraint)
     if parameters or constraint:
-        raise click.UsageError("--names has no parameters beside it, and no --constraint")
+        raise click.UsageError("--names takes no parameters and no --constraint")
     return Finite([" ".join(line.split()) for line in names.read_text(encoding="utf-8").splitlines() if line.strip()])
 
 
@@ -179,7 +179,7 @@ def named_values(option: str, given: Sequence[str]) -> dict[str, Any]:
 
 
 def _assigned(text: str) -> list[tuple[str, Any]]:
-    """Return names and values of a text; an empty name where it says none."""
+    """Return names and values of a text; an empty name if it says none."""
     if text.lstrip().startswith("{"):
         try:
             return list(json.loads(text).items())

@@ -28,7 +28,7 @@ equipoise judge study.jsonl 7 'much first'""",
 @STUDY
 @click.argument("pair", type=click.IntRange(min=0), required=False)
 @click.argument("answer", required=False)
-@click.option("--judge", "name", default="", help="Who judges, where there are several.")
+@click.option("--judge", "name", default="", help="Who judges, if there are several.")
 @click.option(
     "--steps",
     type=click.Choice([str(steps) for steps in SCALES]),
@@ -109,7 +109,7 @@ def _asked(opt: Optimizer, pair: Pair, show: str | None, numbers: bool) -> Pair 
 
 
 def _undone(opt: Optimizer, pair: Pair) -> Pair:
-    """Take the last answer back; return its pair, or the one that was asked where there is none."""
+    """Take the last answer back; return its pair, or the one that was asked if there is none."""
     try:
         taken = opt.undo()
     except RuntimeError as nothing:

@@ -1,4 +1,4 @@
-"""`equipoise audit`, `verify` and `cancel`: duels that prove something, before the study goes on."""
+"""`equipoise audit`, `verify` and `cancel`: duels that prove something, before the study continues."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ equipoise verify study.jsonl --test""",
     short_help="Plan fresh duels of the best setting with its rivals.",
 )
 @DUELS
-@click.option("--runners-up", type=click.IntRange(min=0), default=2, show_default=True, help="Rivals beside the start.")
+@click.option("--runners-up", type=click.IntRange(min=0), default=2, show_default=True, help="Further rivals.")
 @click.option("--against", metavar="JSON", multiple=True, help="A rival of your own, instead; may be repeated.")
 @click.option("--test", is_flag=True, help="Plan nothing: test the coins of the duels there are.")
 @CONTEXT
@@ -73,11 +73,11 @@ def verify(
     return _planned(plan, opt)
 
 
-@study_command("cancel", "equipoise cancel study.jsonl", short_help="Do not go on with an audit or a verification.")
+@study_command("cancel", "equipoise cancel study.jsonl", short_help="Stop an audit or a verification.")
 def cancel(opt: Optimizer) -> Said:
-    """Do not go on with the audit or verification that is under way. What was told for it stays."""
+    """Stop the audit or verification that is under way. What was told for it stays."""
     opt.cancel()
-    return {"canceled": True}, "Canceled: the study goes on as before."
+    return {"canceled": True}, "Canceled: the study continues as before."
 
 
 def plan_data(plan: Plan) -> dict[str, Any]:

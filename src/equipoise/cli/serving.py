@@ -23,7 +23,7 @@ DEMO_READINGS = 60
 EXAMPLES = """equipoise serve study.jsonl                         readings are entered in a browser
 equipoise serve study.jsonl -- ./measure.sh         a program measures, people watch and take over
 equipoise serve studies/                            a folder of studies
-equipoise serve study.jsonl --judges --blind        people judge pairs, each under a name of their own
+equipoise serve study.jsonl --judges --blind        people judge pairs, each under their own name
 equipoise serve --demo                              a simulated instrument that drifts"""
 
 

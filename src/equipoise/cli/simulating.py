@@ -33,7 +33,7 @@ def demo(out: Path, seeds: int | None, readings: int | None, as_in_paper: bool) 
     """Tune a drifting instrument: believing its readings, and comparing them.
 
     Two knobs, read with noise while the offset wanders off by sin(0.2 t) - 0.1 t. Nobody is told anything but the
-    ranges of the knobs. A plain Gaussian process and, where it is installed, Optuna's TPE take the readings at face
+    ranges of the knobs. A plain Gaussian process and, if it is installed, Optuna's TPE take the readings at face
     value; eq.Optimizer(space) measures in pairs. Prints what each paid and recommends, and draws it.
     """
     from equipoise.lab.experiments import contenders, contest, paper_contest, recommendation_table, regret_table
@@ -145,7 +145,7 @@ def resumed(out: Path) -> str:
 
 @contextmanager
 def pictures() -> Iterator[None]:
-    """Do without matplotlib where it is not installed, and say so."""
+    """Do without matplotlib if it is not installed, and say so."""
     try:
         yield
     except ImportError as error:

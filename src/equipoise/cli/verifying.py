@@ -24,7 +24,7 @@ class Reproductions:
 
     @property
     def holds(self) -> bool:
-        """Whether none comes out differently, but for rounding."""
+        """Whether none comes out differently, up to rounding."""
         return Reproduction.DIFFERENT not in [*self.duels.values(), *self.pairs.values()]
 
     def data(self) -> dict[str, list[int]]:
@@ -51,7 +51,7 @@ def verified(path: Path) -> Reproductions:
 
     One optimizer fits again whenever a fit was made. If its proposal is another one, the fit may have ended elsewhere:
     then one that takes the fits of the log decides, provided that both believe the same of the data. It takes as long
-    as the study did, but for the measuring.
+    as the study did, except for the measuring.
     """
     header = Header.read(path)
     space = header.space()

@@ -1,7 +1,7 @@
 """Taking up what was learned: from a fit on, for those who do not keep a posterior but only what it was told.
 
 A worker that knows a study from its storage alone begins with the last fit that anybody made: what was known then is
-learned at once, what came since one by one. That is the belief of an optimizer but for rounding. Very many duels are
+learned at once, what came since one by one. That is the belief of an optimizer up to rounding. Very many duels are
 learned at once, the old ones folded (`belief/folding.py`).
 """
 

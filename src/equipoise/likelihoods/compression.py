@@ -20,7 +20,7 @@ from equipoise import _validation as check
 from equipoise._typing import FloatArray
 
 LARGEST_EXPONENT = 500.0
-"""Differences of more than this many scales are not turned back further: they would be no numbers any more."""
+"""Differences of more than this many scales are not turned back further: they would no longer be numbers."""
 
 STEP = math.sqrt(10.0)
 """Scales that are tried next to the present one are this many times as large, and as small."""

@@ -37,7 +37,7 @@ NOISE_DEVIATION = 0.7
 """Standard deviation of the prior of log s, relative to the first judge."""
 
 UNIT_DEVIATION = 2.0
-"""Standard deviation of the prior of log s where f has a unit, and of log q: hardly anything is assumed."""
+"""Standard deviation of the prior of log s if f has a unit, and of log q: hardly anything is assumed."""
 
 MOST_ADVANTAGE, MOST_NOISE = 6.0, 1e100
 """What lies beyond comes from no answers that can be."""
@@ -101,7 +101,7 @@ class Panel:
     Args:
         judgements: At least one.
         reference: What the noise of a judge is expected to be, in the unit of f.
-        standard: The judge whose noise is the reference, where f has no unit of its own.
+        standard: The judge whose noise is the reference, if f has no unit of its own.
     """
 
     def __init__(self, judgements: Sequence[Judgement], reference: float = 1.0, standard: str | None = None) -> None:
@@ -202,7 +202,7 @@ class Panel:
         return len(self._table) - 1
 
     def _noise_of(self, name: str) -> int | None:
-        """Return the place of a judge's noise in theta; none where it is the unit."""
+        """Return the place of a judge's noise in theta; none if it is the unit."""
         if name == self.standard:
             return None
         middle = math.log(self.reference)

@@ -37,7 +37,7 @@ class OrderedAnswers:
     """What was said, with what is known of those who said it.
 
     Attributes:
-        low: l of each answer, shape (n,); minus infinity where there is none.
+        low: l of each answer, shape (n,); minus infinity if there is none.
         high: u of each answer, shape (n,).
         value: y of each number, shape (n,).
         unit: q of each number, shape (n,).

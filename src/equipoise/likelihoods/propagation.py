@@ -33,7 +33,7 @@ GROWTH = 1.1
 """Beyond `FEW` answers all sites are made consistent whenever there are this many times as many."""
 
 TOLERANCE = 1e-6
-"""A sweep is the last where no mean of a difference moves by more, in standard deviations of it."""
+"""A sweep is the last if no mean of a difference moves by more, in standard deviations of it."""
 
 LEAST_PRECISION = 1e-8
 """Least precision of a site, times the variance of what is felt: below it the arithmetic has no digits left."""
@@ -59,7 +59,7 @@ class Sites:
     @classmethod
     def of(cls, tilt: Tilt, mu: FloatArray, v: FloatArray) -> "Sites":
         """Return those that turn cavities N(mu, v) into the beliefs after the answers."""
-        left = np.maximum(1.0 - v * tilt.curvature, tilt.noise / tilt.spread)  # as is true but for rounding
+        left = np.maximum(1.0 - v * tilt.curvature, tilt.noise / tilt.spread)  # as is true up to rounding
         least = LEAST_PRECISION / tilt.spread
         tau = np.maximum(tilt.curvature / left, least)
         nu = tau * mu + tilt.slope * (1.0 + v * tau)
@@ -241,7 +241,7 @@ class Propagated:
         tilt: The answers given their cavities.
         log_evidence: The probability of all answers, up to a constant factor.
         sweeps: How many it took.
-        converged: Whether nothing moved any more.
+        converged: Whether nothing moved in the last sweep.
     """
 
     sites: Sites

@@ -1,4 +1,4 @@
-"""Readings with a likelihood of their own: what expectation propagation needs to know of them."""
+"""Readings with their own likelihood: what expectation propagation needs to know of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -110,7 +110,7 @@ class FileLock:
             pause = min(2 * pause, 0.02)
 
     def _attempt(self) -> bool:
-        """Lock the file, opened anew; return whether no other process has it.
+        """Lock the file, opened again; return whether no other process has it.
 
         A child process that inherited the open file would share its lock.
         """

@@ -19,7 +19,7 @@ class Moments:
         pair: The number of the duel it belongs to, shape (n,); below zero for none.
         block: The name of its block, shape (n,).
         campaign: The name of its campaign, shape (n,).
-        covariates: Numbers measured beside it, by name, shape (n,) each; not a number if it was not measured.
+        covariates: Other numbers that were measured, by name, shape (n,) each; not a number if it was not measured.
 
     Example:
         >>> Moments([1.0, 2.0], [0, 0], block=["monday", "tuesday"]).take(np.array([1])).block.tolist()

@@ -22,13 +22,13 @@ def resume(
     """Return the optimizer of a study as it was when its log was last written.
 
     The same posterior to the last bit, the same open trials and the same next proposals, as if nothing had happened:
-    every event is replayed, no proposal is made anew. What a crash has left of a last line is removed, with a
+    every event is replayed, no proposal is made again. What a crash has left of a last line is removed, with a
     `TornLine` warning. Several processes may take up one log and work on it together.
 
     Args:
         path: The log: the file given to `Optimizer` as `log`.
         space: The space, where its choices are objects that JSON cannot hold.
-        constraint: The constraint of the space, where it has one.
+        constraint: The constraint of the space, if it has one.
         notify: Called with what you should know, such as a `TornLine`, instead of a warning.
         **parts: Of the arguments of `Optimizer`, those that JSON cannot hold: a policy or kernel of your own.
 

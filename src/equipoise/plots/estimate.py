@@ -223,7 +223,7 @@ def _cmap(opt: Optimizer) -> str:
 
 
 def _headline(opt: Optimizer, best: Recommendation, drawn: list[Knob]) -> str:
-    """Say the whole setting, in several lines where it is long, and what is claimed of it."""
+    """Say the whole setting, in several lines if it is long, and what is claimed of it."""
     given = contexts(opt.space, 2)
     free = [knob for knob in knobs(opt.space, 2) or drawn if knob.name not in {each.name for each in given}]
     values = ({knob.name: knob.get(best.x) for knob in each} for each in (given, free))

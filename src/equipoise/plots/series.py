@@ -92,7 +92,7 @@ def progress(opt: Optimizer, best: Recommendation, start: Any) -> Gains:
 
 
 def start_of(opt: Optimizer) -> Any:
-    """Return the setting where a study started: as was said, else the first that was read; `None` before that."""
+    """Return the setting where a study started: as the user said, else the first that was read; `None` before that."""
     said = opt.study.setup.start
     return next((record.x for record in told(opt)), None) if said is None else opt.space.decode(said)
 

@@ -28,7 +28,7 @@ class Execution:
         system: Seconds of computing in the system for it.
         rss: The most memory it has had, in bytes; `None` if that was too little to be told.
         exit: Its exit code.
-        reading: The last number it printed, where that was asked for.
+        reading: The last number it printed, if that was asked for.
         numbers: Everything else that was asked for, by name: events, and other numbers that it printed.
         benchmark: Which one of a suite it belongs to.
     """
@@ -91,7 +91,7 @@ class ComparisonLog:
     """The sessions of one comparison, in a file; what is added is on the disk before it counts.
 
     Args:
-        path: The file; made where there is none.
+        path: The file; made if there is none.
         arms: Command lines by name. A file that compares other names is refused; `None` reads any.
         notify: Called with what the user should know: that a line was torn by a crash.
         exact: Whether the command lines must be the same too: those of revisions have the commits.
@@ -130,7 +130,7 @@ class ComparisonLog:
 
     @property
     def sessions(self) -> list[MeasuredSession]:
-        """What the file holds, read anew; sessions without a round are left out."""
+        """What the file holds, read again; sessions without a round are left out."""
         self._records.read()
         kept = [found for found in self._sessions if found["rounds"]]
         return [MeasuredSession(found["at"], found["host"], tuple(found["rounds"])) for found in kept]

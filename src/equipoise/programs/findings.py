@@ -27,7 +27,7 @@ class Finding:
         rounds: How many rounds have measured both.
         standing: Whether the second is `better`, `worse`, the `same` within the margin, or `open`.
         gate: Whether it is worse than the first by more than the limit: `FAILED`, `PASSED` or `UNDECIDED`.
-        more: How many more rounds decide; `None` where it is decided or cannot be said.
+        more: How many more rounds decide; `None` if it is decided or cannot be said.
 
     Example:
         >>> found = finding(Question(("old", "new")), ("old", "new"), Interval(-0.10, -0.12, -0.08), 20)

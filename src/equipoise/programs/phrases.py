@@ -88,7 +88,7 @@ def _sentence(verdict: Verdict, found: Finding) -> str:
 
 
 def _by(found: Finding, question: Question) -> str:
-    """Return by how much the second arm of a pair differs, where it does: is faster than old by 3.1 % [2.4, 3.9]."""
+    """Return by how much the second arm of a pair differs, if it does: is faster than old by 3.1 % [2.4, 3.9]."""
     up = found.interval.value > 0
     word = ADJECTIVES[question.kind][up]
     if question.scale == "difference":

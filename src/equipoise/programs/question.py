@@ -44,7 +44,7 @@ class Question:
         scale: `ratio` for times and other positive numbers, `difference` for readings that may be zero.
         margin: Arms that differ by less are called the same: a fraction (0.01 is 1 %) on the ratio scale, else in
             the unit of the reading. At 0 nothing is ever called the same.
-        fail_above: Asks a question of its own: is an arm worse than the first one by more than this?
+        fail_above: Asks its own question: is an arm worse than the first one by more than this?
         center: What is claimed of the differences: `typical`, `median` or `mean`.
         alpha: How often any of the claims may be wrong, over all pairs and all times of looking.
         kind: What a reading is, for words and units: a `time` in seconds, `memory` in bytes, or any other `reading`.
@@ -92,7 +92,7 @@ class Question:
 
     @property
     def null_pair(self) -> Iterator[Pair]:
-        """The first arm and itself, where that was asked for."""
+        """The first arm and itself, if that was asked for."""
         return iter([] if self.null is None else [(self.arms[0], self.null)])
 
     @property

@@ -84,7 +84,7 @@ class Contest:
     def ask(self) -> Turn:
         """Return whose turn it is; a new round begins where all arms of the last one had theirs.
 
-        Once everything is decided, all arms go on.
+        Once everything is decided, all arms continue.
         """
         if not self._waiting:
             self._waiting = self._drawn()
@@ -130,7 +130,7 @@ class Contest:
         return replace(judge(self.question, self._known), rounds=tuple(dict(told) for told in self._rounds))
 
     def look(self) -> Verdict:
-        """Return the verdict by which arms are dropped: made anew after every round, or 2 % of the rounds so far."""
+        """Return the verdict by which arms are dropped: made again after every round, or 2 % of the rounds so far."""
         if self.begun >= self._next_look:
             self._looked = self.verdict()
             self._next_look = int(self.begun * (1 + LOOK_AFTER)) + 1

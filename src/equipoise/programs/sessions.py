@@ -6,7 +6,7 @@
     alpha_k  what k sessions may spend of alpha: alpha / (k (k - 1))              ()
 
 The layout of memory, the heat of the room, the neighbours and the compiler's luck change what a program costs, and they
-stay for a whole session. So each session has an effect of its own on every arm. More rounds in one session make a
+stay for a whole session. So each session has its own effect on every arm. More rounds in one session make a
 claim about that session surer and no truer for the next. A claim over sessions rests on the sessions' estimates alone.
 """
 

@@ -74,7 +74,7 @@ class Verdict:
 
     @property
     def more(self) -> MoreRounds | None:
-        """How many more rounds decide everything; `None` where that cannot be said."""
+        """How many more rounds decide everything; `None` if that cannot be said."""
         each = [found.more for found in self.open if found.more is not None]
         if not each or len(each) < len(self.open):
             return None
@@ -93,7 +93,7 @@ class Verdict:
 
     @property
     def gate(self) -> int:
-        """`FAILED` where an arm is worse than the first one by more than the limit, `PASSED` where none is."""
+        """`FAILED` if an arm is worse than the first one by more than the limit, `PASSED` where none is."""
         gates = {found.gate for found in self.against_first}
         return next((gate for gate in (FAILED, UNDECIDED) if gate in gates), PASSED)
 

@@ -168,7 +168,7 @@ FORECASTERS: tuple[Baseline, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class BestForecaster:
-    """The forecaster that did best of late: the one of least discounted squared error, one reading ahead.
+    """The forecaster that did best recently: the one of least discounted squared error, one reading ahead.
 
     The choice is made before the coin, from past readings only, so the one-point outcome stays unbiased whatever the
     offset does. A wrong choice costs noise, never bias.

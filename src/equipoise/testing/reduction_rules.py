@@ -176,7 +176,7 @@ class _Some:
 
 def _must_vanish(samples: FloatArray, what: str) -> None:
     flat = samples.reshape(len(samples), -1)
-    scores = np.abs(np.where(np.abs(flat).max(axis=0) < 1e-12, 0.0, z_scores(flat)))  # but for rounding
+    scores = np.abs(np.where(np.abs(flat).max(axis=0) < 1e-12, 0.0, z_scores(flat)))  # up to rounding
     worst = int(scores.argmax())
     require(scores[worst] < Z, f"{what}, has mean {flat[:, worst].mean():.3g}, {scores[worst]:.1f} se from zero")
 

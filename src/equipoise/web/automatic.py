@@ -1,4 +1,4 @@
-"""Automatic mode: a program, or a function, measures trial after trial; people watch, pause, take over, let it go on.
+"""Automatic mode: a program, or a function, measures trial after trial; people watch, pause, take over, resume.
 
 Whose turn it is stands in the log: its mode, "automatic", "by hand" or "pause". A reading under way when
 somebody pauses is finished: a program that is killed may leave an instrument anywhere. When the server ends, the
@@ -32,12 +32,12 @@ RETRY_SECONDS = 1.0
 
 
 class Automatic:
-    """Measures a study in a thread of its own.
+    """Measures a study in its own thread.
 
     Args:
         station: The study.
         measure: How.
-        end: Ends the reading that is under way, which then raises `StoppedError`; `None` where that cannot be done.
+        end: Ends the reading that is under way, which then raises `StoppedError`; `None` if that cannot be done.
 
     Attributes:
         ended: The trial whose reading was ended so.
@@ -46,7 +46,7 @@ class Automatic:
     def __init__(self, station: Station, measure: Measure, end: Callable[[], None] | None = None) -> None:
         self.station, self._measure, self._end = station, measure, end
         self.ended: int | None = None
-        self._reached = False  # who lets it go on after the goal goes on without one
+        self._reached = False  # who lets it continue after the goal continues without one
         self._reaching: Reaching | None = None
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -60,7 +60,7 @@ class Automatic:
         self._thread.start()
 
     def stop(self) -> None:
-        """End, with the reading that is under way where that can be ended, else after it."""
+        """End, with the reading that is under way if that can be ended, else after it."""
         self._ending.set()
         if self._end is not None:
             self._end()
@@ -82,7 +82,7 @@ class Automatic:
                     set_mode(self.station, "pause", f"the program failed {failures} times in a row")
                     failures = 0
             except (LogError, np.linalg.LinAlgError, ValueError) as error:  # a full disk, no context: said on the page
-                self.station.trouble = f"The program cannot go on: {error}"
+                self.station.trouble = f"The program cannot continue: {error}"
                 self._ending.wait(RETRY_SECONDS)
             else:
                 self.station.trouble = ""

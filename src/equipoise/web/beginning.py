@@ -101,7 +101,7 @@ def begin(studies: Studies, given: Fields) -> str:
         lines = {k: words(given, f"name{k}") for k in range(_lines(given)) if words(given, f"name{k}")}
         parameters = {name: _parameter(given, k) for k, name in lines.items()}
         if len(parameters) < len(lines):
-            raise RefusedError("Each knob must have a name of its own.")
+            raise RefusedError("Each knob must have its own name.")
         space = Space(parameters, constraint=words(given, "constraint") or None)
         opt = Optimizer(space, log=path, **{name: _part(given, name, part, lines) for name, part in PARTS.items()})
     except (ValueError, TypeError, RuntimeError) as error:

@@ -158,7 +158,7 @@ class Guard:
 
 
 def _name(host: str) -> str | None:
-    """Return the name in a Host header, without the port; `None` where it makes no sense."""
+    """Return the name in a Host header, without the port; `None` if it makes no sense."""
     try:
         parts = urlsplit(f"//{host}")
         port, name = parts.port, parts.hostname
@@ -252,7 +252,7 @@ def _door(status: int, body: str, head: str = "") -> Response:
 
 
 def may_change(scope: Scope) -> bool:
-    """Return whether the person who asks may change the study; the guard keeps judges to pages of their own."""
+    """Return whether the person who asks may change the study; the guard keeps judges to their own pages."""
     role: Role | None = scope.get("equipoise.role")
     return role in ("operator", "judge")
 

@@ -1,6 +1,6 @@
 """What is known of a study: computed panel by panel, once after each change.
 
-It has an optimizer of its own, so that nobody who enters a reading waits for pictures.
+It has its own optimizer, so that nobody who enters a reading waits for pictures.
 """
 
 import os
@@ -25,7 +25,7 @@ from equipoise.study import Record, last_set
 from equipoise.web.means import Target
 
 PAST_BOUNDS = 12
-"""Numbers of readings at which the certificate of an older study is computed anew, in the background."""
+"""Numbers of readings at which the certificate of an older study is computed again, in the background."""
 
 
 TEMPLATES = Environment(
@@ -44,7 +44,7 @@ class View:
         start: The setting where it started; `None` if that is not known.
         bounds: The certificate over time, by number of answers.
         blind: Whether settings are hidden from those who judge.
-        several: Whether several people judge, each of whom has an undo of their own.
+        several: Whether several people judge, each of whom has their own undo.
         goal: When there is enough.
     """
 
@@ -186,7 +186,7 @@ class Known:
     def html(self, operator: bool) -> str:
         """Return all panels, made once for operators and once for watchers.
 
-        What can have the focus has an id: it keeps the focus when this part is fetched anew.
+        What can have the focus has an id: it keeps the focus when this part is fetched again.
         """
         if operator not in self._html:
             drawn = "\n".join(panel.drawn(shown, operator) for panel, shown in self.shown)
@@ -218,7 +218,7 @@ class Viewer:
         path: Its log.
         panels: What to compute.
         blind: Whether settings are hidden.
-        several: Whether several people judge, each of whom has an undo of their own.
+        several: Whether several people judge, each of whom has their own undo.
         goal: When there is enough.
 
     Attributes:
@@ -268,7 +268,7 @@ class Viewer:
         return Known(version, view.told, Outline.of(opt, best), shown)
 
     def _look_back(self) -> None:
-        """Compute the certificate as it was at some times before: with an optimizer of its own, off the way."""
+        """Compute the certificate as it was at some times before: with its own optimizer, off the way."""
         try:
             past = resume(self._path, notify=ignore_notice)
         except LogError:

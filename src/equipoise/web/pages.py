@@ -35,7 +35,7 @@ class HiddenError(Exception):
 
 
 class Pages:
-    """Answers requests about the screen; each but `post` runs in a thread of its own.
+    """Answers requests about the screen; each but `post` runs in its own thread.
 
     Args:
         studies: The studies.

@@ -166,7 +166,7 @@ class Server:
         place: Where.
         tokens: Who may do what.
         measure: What measures by itself, if anything does; there is one study then.
-        end: Ends the reading that is under way, where that can be done.
+        end: Ends the reading that is under way, if that can be done.
 
     Attributes:
         ended: The trial whose reading was ended with the server.

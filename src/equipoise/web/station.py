@@ -120,7 +120,7 @@ class Station:
 
     @property
     def start(self) -> Any:
-        """The setting where the study started: as was said, or the first that was read."""
+        """The setting where the study started: as the user said, or the first that was read."""
         return series.start_of(self.opt)
 
     @property

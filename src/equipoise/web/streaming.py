@@ -42,7 +42,7 @@ class Broadcast:
         return self.open >= MOST_STREAMS
 
     def stream(self, station: Station, judge: str | None) -> Response:
-        """Return an answer that goes on until the screen goes away, takes nothing any more, or the server ends."""
+        """Return an answer that continues until the screen goes away, takes nothing any more, or the server ends."""
         return _Stream(self, station, judge)
 
 

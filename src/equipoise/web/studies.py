@@ -23,7 +23,7 @@ class Studies:
         path: The log of a study, which need not be there yet, or a folder.
         worker: Under which name studies are measured here.
         machine: Whether a program measures by itself.
-        context: What settings are asked for at, where a study has contexts.
+        context: What settings are asked for at, if a study has contexts.
         sitting: How pairs are judged here, if they are.
         means: What the server has besides the studies.
     """
@@ -45,7 +45,7 @@ class Studies:
 
     @property
     def only(self) -> str | None:
-        """The name of the only study; `None` where there is a folder of them."""
+        """The name of the only study; `None` if there is a folder of them."""
         return None if self.folder else self.path.name
 
     def files(self) -> dict[str, Path]:
@@ -59,7 +59,7 @@ class Studies:
         return _logs(self.path / ARCHIVE) if self.folder else {}
 
     def station(self, name: str) -> Station | None:
-        """Return a study, opened once; `None` where there is none of that name."""
+        """Return a study, opened once; `None` if there is none of that name."""
         path = self.files().get(name)
         if path is None:
             return None

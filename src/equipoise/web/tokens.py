@@ -60,7 +60,7 @@ class Tokens:
 
     @classmethod
     def kept(cls, path: Path) -> "Tokens":
-        """Return the tokens of a file, one a line; where there is none, it is made, for its owner's eyes only."""
+        """Return the tokens of a file, one a line; if there is none, it is made, for its owner's eyes only."""
         if not path.exists():
             new = cls.fresh()
             with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:

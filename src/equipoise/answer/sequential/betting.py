@@ -60,7 +60,7 @@ load and on eight kinds of simulated noise (`benchmarks/power.py`), none needed 
 beside it: 0.76 times those of ranks alone, and 0.4 times for user times under load. Chosen on one half of the data."""
 
 ALL_WEIGHTS = np.array([*[0.15 / 6] * 6, 0.45, *[0.40 / 5] * 5])
-"""Of the ranks, the sign and the sizes. The sign keeps its weight: few rounds decide where all agree."""
+"""Of the ranks, the sign and the sizes. The sign keeps its weight: few rounds decide if all agree."""
 
 HALVINGS = 16
 """Of the range in which a limit of the typical difference lies: the outer end is returned."""

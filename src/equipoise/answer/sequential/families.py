@@ -1,7 +1,7 @@
 """Many questions at once, or one after another: the share of false discoveries among all that are claimed.
 
     symbol   meaning                                                                    shape
-    e        evidence: expected to be 1 at most where there is nothing to discover     (n,)
+    e        evidence: expected to be 1 at most if there is nothing to discover     (n,)
     alpha    the share of false discoveries among all discoveries, in the mean         ()
     W        wealth: the part of alpha that is left                                     ()
     s        stake: the part of W that one question is given                            ()
@@ -31,7 +31,7 @@ def e_bh(evidence: ArrayLike, alpha: float = 0.05) -> NDArray[np.bool_]:
     """Return which of several questions are discoveries, shape (n,): at most alpha of them are false, in the mean.
 
     Args:
-        evidence: For each question, expected to be 1 at most where there is nothing to discover; shape (n,).
+        evidence: For each question, expected to be 1 at most if there is nothing to discover; shape (n,).
         alpha: The share of false discoveries.
 
     Example:

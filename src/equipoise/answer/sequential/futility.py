@@ -1,4 +1,4 @@
-"""Whether it is worth going on: how likely an effect is large, and what the test on all pairs will say.
+"""Whether it is worth continuing: how likely an effect is large, and what the test on all pairs will say.
 
     symbol   meaning                                                            shape
     a, p     effects that are thought possible, and how likely each is          (k,), (..., k)
@@ -46,7 +46,7 @@ def posterior(
         effects: What is thought possible, shape (k,).
         weights: How likely each is beforehand, shape (k,) or (..., k).
         estimate: What was found, shape (...); normal about the effect.
-        deviation: Its standard error, shape (...); infinite where nothing was found.
+        deviation: Its standard error, shape (...); infinite if nothing was found.
         spread: Deviation of an effect about each of `effects`, as a part of it: 0 if these are the only ones.
 
     Example:
@@ -69,7 +69,7 @@ def chance(
     margin: float = 0.0,
     spread: float = 0.0,
 ) -> FloatArray:
-    """Return how likely an effect is larger than a margin, shape (...): below 0.1, say, it is not worth going on.
+    """Return how likely an effect is larger than a margin, shape (...): below 0.1, say, it is not worth continuing.
 
     Example:
         >>> chance([-1.0, 0.0, 1.0], [0.3, 0.5, 0.2], [-0.5, 0.5, 1.5], 0.5).round(2)
@@ -175,7 +175,7 @@ def foreseen(lead: int, pairs: int, final: int, alpha: float) -> float:
 
 
 def expected(lead: int, pairs: int, final: int, alpha: float) -> float:
-    """Return how likely the final test will be significant for either side, if it goes on as it has begun.
+    """Return how likely the final test will be significant for either side, if it continues as it has begun.
 
     Example:
         >>> round(expected(0, 50, 100, 0.05), 2), round(expected(25, 49, 100, 0.05), 2)

@@ -110,7 +110,7 @@ def coin_test(differences: ArrayLike, rng: Generator, draws: int = 9999) -> floa
     Args:
         differences: What was expected to be better less the other, shape (n,); expected before it was measured.
         rng: Throws the coins again.
-        draws: How often, where they are too many to try all their falls.
+        draws: How often, if they are too many to try all their falls.
 
     Example:
         >>> import numpy as np

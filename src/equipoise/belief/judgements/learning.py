@@ -1,4 +1,4 @@
-"""Learning from judgements: each becomes a Gaussian pseudo-outcome, its site, beside what was read.
+"""Learning from judgements: each becomes a Gaussian pseudo-outcome, its site, in addition to what was read.
 
 What is known from comparisons is the prior here. If there are enough readings to know the unit of f, or a kernel was
 given, the judgements teach f and what the judges are like; else also the kernel, and the first judge's noise is the
@@ -56,7 +56,7 @@ class Judged:
 
 @dataclass(frozen=True, eq=False)
 class Mixed(Lazy):
-    """What judgements teach beside comparisons.
+    """What judgements teach in addition to comparisons.
 
     Attributes:
         source: What has learned from comparisons.
@@ -107,7 +107,7 @@ class Mixed(Lazy):
         return float(np.sqrt(pair_variance(self.source)))
 
     def with_answers(self, posterior: Posterior) -> Posterior:
-        """Return a posterior of the comparisons with the answers of judges beside them."""
+        """Return a posterior of the comparisons with the answers of judges added."""
         return posterior if self._outcomes is None else posterior.with_outcomes(self._outcomes)
 
     def judge(self, judgement: Judgement) -> Judged:

@@ -38,7 +38,7 @@ class Translation:
         self.signature = hashlib.sha256(repr(ranges).encode()).hexdigest()[:8]
 
     def encode(self, values: Mapping[str, float]) -> FloatArray | None:
-        """Return a point, shape (d,), or `None` where a value is missing or no longer in its range."""
+        """Return a point, shape (d,), or `None` if a value is missing or no longer in its range."""
         if any(name not in values or not d._contains(values[name]) for name, d in self.distributions.items()):
             return None
         return self.space.encode({name: encode(values[name]) for name, (_, encode, _) in self._axes.items()})
@@ -49,7 +49,7 @@ class Translation:
         return {name: decode(x[name]) for name, (_, _, decode) in self._axes.items()}
 
     def members(self, points: FloatArray, fixed: Mapping[str, Any]) -> dict[str, list[float]]:
-        """Return challenger and best by name; what is fixed meets the best or, where it is that, the challenger."""
+        """Return challenger and best by name; what is fixed meets the best or, if it is that, the challenger."""
         first, best = self.decode(points[0]), self.decode(points[1])
         given = {name: internal(d, fixed[name]) for name, d in self.distributions.items() if name in fixed}
         wanted, rival = best | given if given else first, first if given and best | given == best else best

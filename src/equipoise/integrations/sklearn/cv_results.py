@@ -52,7 +52,7 @@ class Fits:
         return self.rows[key, split].get(f"test_{metric}", np.nan)
 
     def numbers(self, name: str) -> FloatArray:
-        """Return a number of every fit, shape (settings, splits); NaN where there was no fit or it failed."""
+        """Return a number of every fit, shape (settings, splits); NaN if there was no fit or it failed."""
         table = np.full((len(self.candidates), len(self.splits)), np.nan)
         place = {key: i for i, key in enumerate(self.candidates)}
         column = {split: j for j, split in enumerate(self.splits)}

@@ -24,7 +24,7 @@ class Splits:
     rounds: list[list[Split]] = field(default_factory=list)
 
     def at(self, k: int) -> "SingleSplit":
-        """Return split k, counted from 0 over all rounds, as a cross-validator of its own."""
+        """Return split k, counted from 0 over all rounds, as its own cross-validator."""
         return SingleSplit(self, k)
 
     def made(self, k: int, X: Any, y: Any, params: dict[str, Any]) -> Split:

@@ -92,7 +92,7 @@ LISTED: Mapping[str, Listed] = {
 """Everything that takes part."""
 
 ABSENT: Mapping[str, str] = {
-    "HEBO": "HEBO 0.3.6 did not install beside the others",
+    "HEBO": "HEBO 0.3.6 did not install with the others",
     "TuRBO": "it is on no package index",
 }
 """What was looked at and cannot take part, and why."""

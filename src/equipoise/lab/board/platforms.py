@@ -94,7 +94,7 @@ class Smac:
         self._trial: Any = None
 
     def ask(self) -> Point:
-        """Return the setting to read next: the incumbent again where it has tried all there are."""
+        """Return the setting to read next: the incumbent again if it has tried all there are."""
         from smac.main.exceptions import ConfigurationSpaceExhaustedException
 
         try:

@@ -35,7 +35,7 @@ class Score:
         readings: How many readings it had.
         paid: Regret summed over the readings, at each twentieth of the run; the last one is that of the whole run.
         final: Regret of the final recommendation.
-        bound: What the learner says it is at most; `None` where it claims nothing.
+        bound: What the learner says it is at most; `None` if it claims nothing.
         near: What a good recommendation may lose: 5 % of a time on a graphics card, a twentieth of the unit elsewhere.
         milliseconds: Processor time of a reading, of `ask` and `tell`.
         version: Of this library.

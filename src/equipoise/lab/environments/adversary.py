@@ -15,8 +15,8 @@ class Adversary:
     """An offset of -strength where the leader is expected to be measured next, +strength elsewhere.
 
     It sees every past reading, with the exact value and the noise, but not the coming point. Its guess of the
-    leader is the point measured most often of late (the better one among equals); whether the leader comes next
-    it reads off how often, of late, the leader followed a reading like the last one: so it learns the order of
+    leader is the point measured most often recently (the better one among equals); whether the leader comes next
+    it reads off how often the leader followed a reading like the last one: so it learns the order of
     a learner that measures its pairs in a fixed order, and the pauses of one that explores now and then.
 
     Args:

@@ -93,7 +93,7 @@ class PeriodicDrift(_Timed):
 
 @dataclass(frozen=True)
 class Jumps(_Timed):
-    """A level that stays, and now and then is drawn anew from a normal distribution; it starts at 0.
+    """A level that stays, and now and then is drawn again from a normal distribution; it starts at 0.
 
     Args:
         rate: The chance of a jump before each reading, from 0 to 1.

@@ -20,8 +20,8 @@ _BLOCK = 256  # noise drawn at a time: one call for many readings
 class Environment:
     """A function that is read with noise and an offset, one reading at a time.
 
-    The noise of reading t depends on the seed and on t alone, and the bias has a stream of its own: two learners
-    that start with one seed meet the same noise wherever they measure. Pickle or deep-copy an environment to
+    The noise of reading t depends on the seed and on t alone, and the bias has its own stream: two learners
+    that start with one seed meet the same noise whichever points they measure. Pickle or deep-copy an environment to
     continue it twice.
 
     Args:

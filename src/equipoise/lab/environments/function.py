@@ -67,7 +67,7 @@ class Function:
         object.__setattr__(self, "maximizer", frozen(array("maximizer", self.maximizer, (d,))))
 
     def __reduce__(self) -> tuple[type["Function"], tuple[object, ...]]:
-        # Copies are built anew: arrays stay read-only, and the look-up table is not carried along.
+        # Copies are built again: arrays stay read-only, and the look-up table is not carried along.
         return type(self), tuple(getattr(self, field.name) for field in dataclasses.fields(self))
 
     @classmethod
@@ -133,7 +133,7 @@ class Function:
         return self.evaluate(points)
 
     def locate(self, x: ArrayLike) -> tuple[FloatArray, float]:
-        """Return a single point as a read-only array of its own, and its value: fast, the door of a reading.
+        """Return a single point as its own read-only array, and its value: fast, the door of a reading.
 
         Args:
             x: Shape (d,). A point of a finite domain is looked up; -0.0 counts as 0.0.
@@ -165,7 +165,7 @@ class Function:
         return frozen(array("x", x, (self.dimension,)))
 
     def regret(self, x: ArrayLike) -> FloatArray:
-        """Return `maximum - f(x)`: not negative on the domain, but for rounding; (..., d) to (...)."""
+        """Return `maximum - f(x)`: not negative on the domain, up to rounding; (..., d) to (...)."""
         return self.maximum - self(x)
 
     def on_grid(self, per_dimension: int) -> "Function":

@@ -126,7 +126,7 @@ class Plant:
 
 
 class PlantReadings:
-    """The readings of a plant: each output has a noise and an offset of its own.
+    """The readings of a plant: each output has its own noise and offset.
 
     Args:
         plant: What is read.

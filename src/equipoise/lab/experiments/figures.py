@@ -41,7 +41,7 @@ class Figure:
         extras: Worlds of the table alone.
         learners: The learners drawn.
         thin: Learners drawn as thin dashed lines, each a variant of the learner its name begins with.
-        labels: What a learner is called here, where that is not its name.
+        labels: What a learner is called here, if that is not its name.
     """
 
     name: str

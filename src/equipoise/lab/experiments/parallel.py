@@ -2,7 +2,7 @@
 
 Processes of this machine by default; `joblib.parallel_config(backend="dask")` or `"ray"` around the call sends the work
 to a cluster. With one job and no such configuration joblib is not needed. Processes of this machine end with the work
-where it is interrupted, and with the process that called them where that is killed.
+if it is interrupted, and with the process that called them if that is killed.
 """
 
 import importlib.util
@@ -56,7 +56,7 @@ def in_parallel(call: Callable[[T], R], items: Sequence[T], jobs: int | None) ->
 
 
 def _as_they_come(parallel: Any, calls: Iterable[Any]) -> Iterator[Any]:
-    """Start the workers, yield what they find, and end them where that is not wanted any more."""
+    """Start the workers, yield what they find, and end them if that is no longer wanted."""
     with ExitStack() as stack:
         with deaf() if _local() else nullcontext():
             results = parallel(calls)

@@ -3,7 +3,7 @@
 symbol    meaning                                                                shape
 sigma     standard deviation of a reading's noise                                ()
 rho       noise of an outcome; the paper has rho = sigma, METHOD section 8       ()
-B         bound on the norm of f, where one is known                             ()
+B         bound on the norm of f, if one is known                             ()
 s         spread of f over its domain, the unit in which the prior is set up     ()
 """
 
@@ -35,7 +35,7 @@ class Problem:
         kernel: Prior covariance of f.
         noise: sigma, the standard deviation of a reading's noise.
         regularizer: lambda in the paper's setting.
-        norm_bound: B where it is known: then the coefficient is the paper's theorem. Otherwise it is as large as the
+        norm_bound: B if it is known: then the coefficient is the paper's theorem. Otherwise it is as large as the
             regularizer: an interval is one posterior standard deviation to each side, as in the paper's camelback.
         delta: Probability with which the confidence intervals may fail.
 
@@ -108,8 +108,8 @@ def problem(name: str, function: Function, noise: float | None = None, lengthsca
     Args:
         name: Its name in `FUNCTIONS`; the paper's two have the paper's settings.
         function: The function.
-        noise: sigma, where it is not the standard one.
-        lengthscale: Of the RBF kernel, where it is not the standard one; in the units of a finite set's points, in
+        noise: sigma, if it is not the standard one.
+        lengthscale: Of the RBF kernel, if it is not the standard one; in the units of a finite set's points, in
             parts of the range for a box. Not for "linear".
 
     Example:

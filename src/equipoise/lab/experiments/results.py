@@ -1,4 +1,4 @@
-"""Results: what is kept of a repetition, on disk as it comes, and all repetitions of an experiment together.
+"""Results: what is kept of a repetition, written to disk at once, and all repetitions of an experiment together.
 
 symbol    meaning                                                       shape
 r         number of repetitions
@@ -149,7 +149,7 @@ class Store:
         return self.directory(experiment) / f"repetition-{repetition:04d}.json"
 
     def load(self, experiment: Experiment, repetition: int) -> Result | None:
-        """Return a result, or `None` where there is none that can be read."""
+        """Return a result, or `None` if there is none that can be read."""
         try:
             return Result.from_json(self.path(experiment, repetition).read_text(encoding="utf-8"))
         except (FileNotFoundError, ValueError, TypeError):

@@ -59,13 +59,13 @@ def growth(curves: Curves) -> FloatArray:
     R = curves.regret
     half = int(np.searchsorted(curves.at, curves.at[-1] / 2))
     start, end = np.maximum(R[:, half], np.finfo(float).tiny), np.maximum(R[:, -1], np.finfo(float).tiny)
-    scale = math.log(curves.at[-1] / curves.at[half]) or 1.0  # log 2 but for rounding of very short curves
+    scale = math.log(curves.at[-1] / curves.at[half]) or 1.0  # log 2 up to rounding of very short curves
     exponents: FloatArray = (np.log(end) - np.log(start)) / scale
     return exponents
 
 
 def median_interval(values: FloatArray) -> tuple[float, float]:
-    """Return a 95% confidence interval of the median, by order statistics; all values where they are few.
+    """Return a 95% confidence interval of the median, by order statistics; all values if they are few.
 
     Example:
         >>> median_interval(np.arange(50.0))

@@ -51,4 +51,4 @@ def end_with(parent: int) -> None:
 def _watch(parent: int) -> None:
     while os.getppid() == parent:  # an orphan is given another parent
         time.sleep(LOOK)
-    os._exit(1)  # whatever the other threads do: nobody waits for it any more
+    os._exit(1)  # whatever the other threads do: nobody waits for it

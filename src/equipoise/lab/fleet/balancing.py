@@ -53,7 +53,7 @@ def balanced_weights(policy: BOSE, beliefs: Beliefs, last: Array | None) -> Arra
 def near_leader(beliefs: Beliefs, gamma: FloatArray) -> tuple[Indices, Indices]:
     """Return the points that the leader does not beat with confidence, shape (L, k), and their number, shape (L,).
 
-    Those that it beats follow where a learner has fewer than another. They beat none of the first: see
+    Those that it beats follow if a learner has fewer than another. They beat none of the first: see
     `policies/pairs.py`.
     """
     leader = namespace(beliefs.mean).argmax(beliefs.mean, axis=-1)
@@ -86,7 +86,7 @@ def climbed_together(psi: FloatArray, alive: Mask, w: FloatArray) -> tuple[Float
     Args:
         psi: Of all pairs, shape (L, k, k).
         alive: Which points may have a weight, shape (L, k).
-        w: Where to start, shape (L, k); zeros for those who start nowhere.
+        w: Where to start, shape (L, k); zeros for learners without a start.
     """
     w = np.where(alive, w, 0.0)
     total = w.sum(axis=-1, keepdims=True)

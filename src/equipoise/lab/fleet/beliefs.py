@@ -47,7 +47,7 @@ def coefficients(confidence: Confidence, log_det: Array, regularizer: float) -> 
 
 @dataclass(frozen=True, eq=False)
 class Beliefs:
-    """What each of many learners believes of its f; immutable but for `put`.
+    """What each of many learners believes of its f; immutable except for `put`.
 
     Attributes:
         mean: Posterior mean of f, shape (L, m).

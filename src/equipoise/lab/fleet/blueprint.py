@@ -127,7 +127,7 @@ class Blueprint:
             beliefs: Of L learners.
             duels: What was measured.
             readings: What was read, shape (L, r).
-            overwrite: Whether the beliefs before are not needed any more: their memory may be used again.
+            overwrite: Whether the beliefs before are no longer needed: their memory may be used again.
         """
         outcome = duels.outcome(readings)
         if self.semiparametric and duels.directions.mixture is not None:
@@ -165,7 +165,7 @@ class Blueprint:
 def _points(optimizer: Optimizer, prior: FinitePosterior | SemiTSPosterior) -> FloatArray:
     posterior = optimizer.posterior
     if type(posterior) is not type(prior) or repr(posterior) != repr(prior):
-        raise ValueError(f"`optimizers` must have one prior but for their points, got {prior!r} and {posterior!r}")
+        raise ValueError(f"`optimizers` must have one prior except for their points, got {prior!r} and {posterior!r}")
     points = posterior.points
     assert points is not None
     return points

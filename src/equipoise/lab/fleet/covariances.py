@@ -25,8 +25,8 @@ class Directions:
 
     Attributes:
         first: Index of the point whose merit the outcome estimates, shape (L,); `None` until it is drawn.
-        second: Index of the point it is compared with, shape (L,); `None` where there is no such point.
-        mixture: Probabilities of the points it is compared with, shape (L, m); `None` where it is no mixture.
+        second: Index of the point it is compared with, shape (L,); `None` if there is no such point.
+        mixture: Probabilities of the points it is compared with, shape (L, m); `None` if it is no mixture.
     """
 
     first: Array = None
@@ -61,7 +61,7 @@ class FeatureCovariances:
         return Cu, self.spread(Cu), namespace(Cu).sum(direction * Cu, axis=-1)
 
     def downdate(self, Cu: Array, s: Array, overwrite: bool = False) -> "FeatureCovariances":
-        """Return C after an outcome of variance s, shape (L, 1); `overwrite` if this object is not needed any more."""
+        """Return C after an outcome of variance s, shape (L, 1); `overwrite` if this object is no longer needed."""
         return FeatureCovariances(self.X, self.C - outer(Cu, Cu / s))  # METHOD section 3
 
     def full(self) -> Array:
@@ -174,7 +174,7 @@ class PointCovariances:
         self.base[rows] = part.full()
 
     def owned(self) -> "PointCovariances":
-        """Return them folded, a matrix of its own for each learner."""
+        """Return them folded, one matrix for each learner."""
         return PointCovariances(self.full(), self.tail[:, :0, :])
 
 

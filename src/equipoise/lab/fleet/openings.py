@@ -19,13 +19,13 @@ class OpenDuels:
     """What was asked of each learner and not yet learned from; its arrays change in place.
 
     Attributes:
-        stage: Which reading of its duel is awaited, `NOTHING` where there is no duel, shape (L,).
+        stage: Which reading of its duel is awaited, `NOTHING` if there is no duel, shape (L,).
         points: Index of the point of each reading, shape (L, r).
         signs: With which each reading enters the outcome, shape (L, r).
         told: The readings so far, shape (L, r).
         first: The point whose merit is estimated, shape (L,).
-        second: The point it is compared with, shape (L, 1); of no column where that is no point.
-        mixture: The probabilities of what it is compared with, shape (L, m); of no column where it is no mixture.
+        second: The point it is compared with, shape (L, 1); of no column if that is no point.
+        mixture: The probabilities of what it is compared with, shape (L, m); of no column if it is no mixture.
     """
 
     stage: Indices

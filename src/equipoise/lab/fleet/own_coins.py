@@ -1,4 +1,4 @@
-"""Coins of many learners that each have a stream of their own: a run does not depend on those it is run with.
+"""Coins of many learners that each have their own stream: a run does not depend on those it is run with.
 
 They are the very coins that `Optimizer` would throw in a learner's place. Streams are numbered by duel and
 counter-based (`log/streams.py`), so the first words of each are one array expression for many learners and duels;

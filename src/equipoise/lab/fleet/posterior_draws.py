@@ -136,7 +136,7 @@ def _wins(g: FloatArray, E: FloatArray, z: Normals) -> FloatArray:
 
 
 def _ends(draws: int) -> list[int]:
-    """Return the ends of the shells, multiples of eight but for the last, for `_counted`."""
+    """Return the ends of the shells, multiples of eight except for the last, for `_counted`."""
     ends = {8 * round(share * draws / 8) for share in SHELLS[:-1]} | {draws}
     return sorted(ends - {0})
 

@@ -78,7 +78,7 @@ class Fleet:
         """Report what was read where `ask` said.
 
         Args:
-            values: One reading a learner, shape (n,); not a number where there is none: that duel is given up.
+            values: One reading a learner, shape (n,); not a number if there is none: that duel is given up.
             names: Which learners; all by default.
         """
         rows = self._which(names)
@@ -86,7 +86,7 @@ class Fleet:
         if y.shape != self.readings[rows].shape:
             raise ValueError(f"`values` must have one entry a learner, {len(self.readings[rows])}, got shape {y.shape}")
         if np.isinf(y).any():
-            raise ValueError("`values` must be finite, or not a number where a reading failed, got an infinite one")
+            raise ValueError("`values` must be finite, or not a number if a reading failed, got an infinite one")
         if (self._open.stage[rows] < 0).any():
             raise RuntimeError("a reading was told of a learner that was not asked: call `ask` first")
         done = self._open.record(rows, -y if self.minimize else y)
@@ -158,11 +158,11 @@ class Fleet:
 
 
 def resume(path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> Fleet:
-    """Return the fleet that was saved to a file, to go on where it stood.
+    """Return the fleet that was saved to a file, to continue where it stopped.
 
     Args:
         path: The file.
-        kernel: The kernel, where it is one of your own: the file only notes it.
+        kernel: The kernel, if it is one of your own: the file only notes it.
 
     Example:
         >>> import tempfile, equipoise as eq

@@ -24,7 +24,7 @@ RECYCLED = 30 * 2**20
 """Bytes up to which arrays of one round should be made of those of the round before.
 
 The usual C library of Linux gives memory back to the system when more of it is free than twice the largest piece ever
-freed, but for pieces above 32 MB, and a system's fresh pages cost more than the arithmetic: three quarters of the time
+freed, except pieces above 32 MB, and a system's fresh pages cost more than the arithmetic: three quarters of the time
 of BOSE's pairs.
 """
 

@@ -2,7 +2,7 @@
 
 A policy asks for what it needs of all learners at once: a uniform number each, the largest score with ties broken
 fairly, draws from the posterior. `SharedCoins` throws them for all in one go, from one stream; where every learner has
-a stream of its own, `own_coins.py` does it.
+its own stream, `own_coins.py` does it.
 """
 
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ class SharedCoins:
     rng: Generator
 
     def at(self, n: int, purpose: int) -> "SharedCoins":
-        """Return itself: the stream goes on."""
+        """Return itself: the stream continues."""
         return self
 
     def argmax(self, scores: Array) -> Array:

@@ -5,7 +5,7 @@
     values   f at the points                                            (L, m)
     y        readings, y = f(x) + b + eps: KK21 Eq. (1)                 (L,)
 
-The noise of each world comes from a stream of its own, the one that `Environment` would take it from.
+The noise of each world comes from its own stream, the one that `Environment` would take it from.
 """
 
 from collections.abc import Sequence

@@ -34,12 +34,12 @@ from equipoise.programs.verdict import Verdict
 from equipoise.runners import Revision, checked_out, ends
 
 WRONG_USAGE = 64
-"""Exit code where nothing was measured; 1 and 2 are verdicts here."""
+"""Exit code if nothing was measured; 1 and 2 are verdicts here."""
 
 EXAMPLES = """equipoise compare './old' './new'                           until it is decided, 60 s at most
 equipoise compare -n old './a.out x' -n new './b.out x' --time 5m --margin 0.5%
 equipoise compare './old' './new' --fail-above 2% --json out.json      for CI: exit status 0, 1 or 2
-equipoise compare --git main..HEAD --build make -- ./bench             two revisions, each in a folder of its own
+equipoise compare --git main..HEAD --build make -- ./bench             two revisions, each in its own folder
 equipoise compare './old' './new' --log results.jsonl       again on another day: a verdict over sessions
 equipoise compare './a' './b' --metric reading --higher --margin 0.5   the last number printed"""
 
@@ -56,7 +56,7 @@ Exit status:
 
 
 class _Apart(click.Command):
-    """A command whose errors have an exit code of their own: 1 and 2 are verdicts."""
+    """A command whose errors have their own exit code: 1 and 2 are verdicts."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         """Read the options."""

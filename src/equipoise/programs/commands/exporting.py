@@ -196,7 +196,7 @@ def draw(verdict: Verdict, out: Path) -> None:
 
 
 def written(out: str, text: str) -> None:
-    """Write a text to a file, or print it where that is `-`."""
+    """Write a text to a file, or print it if that is `-`."""
     if out == "-":
         click.echo(printable(text), nl=False)
         return

@@ -102,7 +102,7 @@ def init(words: tuple[str, ...], log: Path, rev: str | None, folder: Path | None
     (split, order, start): what two versions share cancels.
     """
     if log.exists():
-        raise click.UsageError(f"{log} must be a new file: `equipoise gate try` goes on with it")
+        raise click.UsageError(f"{log} must be a new file: `equipoise gate try` continues it")
     seeded = any("{seed}" in word for word in words)
     command = {"words": list(words), "metric": options["metric"], "build": options["build"], "links": options["links"]}
     about = {**command, "timeout": options["timeout"]}
@@ -136,7 +136,7 @@ def init(words: tuple[str, ...], log: Path, rev: str | None, folder: Path | None
 def try_(log: Path, rev: str | None, folder: Path | None, name: str | None, as_json: bool) -> None:
     """Measure a candidate beside the champion until it is decided: exit status 0 keep, 1 discard, 2 not decided.
 
-    A trial that was interrupted goes on with the same candidate. What fails, hangs or prints no number is discarded.
+    A trial that was interrupted continues with the same candidate. What fails, hangs or prints no number is discarded.
     """
     with _alone(log):
         said = _tried(log, rev, folder, name)

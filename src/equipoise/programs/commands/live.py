@@ -1,4 +1,4 @@
-"""How a comparison goes on: a few lines that are drawn anew on a terminal, a line now and then elsewhere."""
+"""The progress of a comparison: a few lines that are drawn again on a terminal, a line now and then elsewhere."""
 
 import shutil
 import time
@@ -11,7 +11,7 @@ REDRAW = 0.1
 """Seconds between two pictures on a terminal, at least."""
 
 FIRST_NOTE = 10
-"""The round after which something is said where there is no terminal; then after twice as many, and so on."""
+"""The round after which something is said if there is no terminal; then after twice as many, and so on."""
 
 
 class Live:

@@ -133,7 +133,7 @@ class Bench:
         self._once(self.job.cleanup)
 
     def measure(self) -> None:
-        """Measure a round: it counts once it is complete and, where there is a log, on the disk."""
+        """Measure a round: it counts once it is complete and, if there is a log, on the disk."""
         metric, first = next(iter(() if self.name else self.contests.items()), ("", None))
         turns = [] if first is None else first.ask_round()
         order = [turn.arm for turn in turns] or self._rng.permutation([*self.job.commands]).tolist()

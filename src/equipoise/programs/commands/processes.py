@@ -52,12 +52,12 @@ class RunOptions:
     """How programs are run.
 
     Attributes:
-        shell: Words of the shell that a command line is given to; none where it is split into words here.
+        shell: Words of the shell that a command line is given to; none if it is split into words here.
         stdin: File for standard input.
         stdout: File for standard output; `None` for where ours goes, and standard error too.
         timeout: After how many seconds a program is stopped; 0 for never.
         ignore_failure: Whether the time of a program that fails counts.
-        reads: What is read from what it prints; nothing where that does not count.
+        reads: What is read from what it prints; nothing if that does not count.
         events: What the kernel counts: names of `EVENTS`.
     """
 
@@ -143,7 +143,7 @@ class Programs:
             pool.shutdown()
 
     def run(self, arm: str, command: str, place: Site = HERE, launcher: Launcher | None = None) -> Execution:
-        """Run a command line of an arm and return what it has cost; `FailedError` where that says nothing."""
+        """Run a command line of an arm and return what it has cost; `FailedError` if that says nothing."""
         ended = self._ran(self.setup.words(command), place, True, launcher)
         if ended.exit and not self.setup.ignore_failure:
             raise FailedError(status(ended.exit), ended.err)
@@ -156,7 +156,7 @@ class Programs:
         return Execution(arm, **net, rss=memory, exit=ended.exit, reading=last, numbers=numbers)
 
     def do(self, command: str, place: Site = HERE) -> None:
-        """Run a command line whose cost is of no interest, with a shell where there is one."""
+        """Run a command line whose cost is of no interest, with a shell if there is one."""
         ended = self._ran(self.setup.words(command), place)
         if ended.exit:
             raise FailedError(status(ended.exit), ended.err)

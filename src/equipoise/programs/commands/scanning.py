@@ -40,7 +40,7 @@ def _range(name: str, low: str, high: str, step: str | None) -> Iterator[str]:
     except InvalidOperation:
         raise click.UsageError(f"-P must be NAME MIN MAX with numbers, got {name} {low} {high}") from None
     if step is None and first % 1:
-        raise click.UsageError(f"-P {name} must have a step where it begins at {low}: add -D, such as -D 0.5")
+        raise click.UsageError(f"-P {name} must have a step if it begins at {low}: add -D, such as -D 0.5")
     if not 0 <= last - first <= by * MOST_VALUES or by <= 0:
         raise click.UsageError(f"-P {name} must go up, in at most {MOST_VALUES} steps, got {low} to {high} by {by}")
     while first <= last:

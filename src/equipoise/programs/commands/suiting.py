@@ -1,7 +1,7 @@
 """Suites: many benchmarks interleaved in one budget, which goes where it decides most.
 
 A round belongs to one benchmark, and each round is in random order, so every benchmark stays exact whatever is measured
-between its rounds. What is measured next may depend on everything that is known, but for the coins to come.
+between its rounds. What is measured next may depend on everything that is known, except for the coins to come.
 """
 
 import math
@@ -115,7 +115,7 @@ class SuiteRun:
         }
 
     def family(self, anew: bool = False) -> BenchmarkFamily:
-        """Return what may be claimed of all benchmarks: made anew after each round of one, or 2 % of its rounds."""
+        """Return what may be claimed of all benchmarks: made again after each round of one, or 2 % of its rounds."""
         for name, contest in self.contests.items():
             n, known = len(contest.differences), self._members.get(name)
             if known is None or (n != known[0] if anew else n >= known[0] * (1 + LOOK_AFTER)):
@@ -148,7 +148,7 @@ class SuiteRun:
             source.failure = error.message
 
     def _next(self) -> Source | None:
-        """Return what to measure next; `None` where nothing is open."""
+        """Return what to measure next; `None` if nothing is open."""
         decided = self.family().decided
         able = [source for source in self.sources if not source.failure]
         fresh = [source for source in able if len(source.bench.rounds) < FIRST_ROUNDS]

@@ -25,7 +25,7 @@ Measure = Callable[[int], float]
 FORMAT = 1
 KIND = "equipoise-gate"
 FIRST = 4
-"""Readings of the champion before any idea is tried, each on a seed of its own."""
+"""Readings of the champion before any idea is tried, each on its own seed."""
 
 
 class CandidateError(Exception):
@@ -116,7 +116,7 @@ class Gate:
     def test(self, candidate: Measure, name: str, about: Mapping[str, Any] | None = None) -> Trialed:
         """Try an idea; if it is kept, it is the champion from now on.
 
-        A trial that was interrupted goes on if the name is the same. What the candidate raises discards it; what the
+        A trial that was interrupted continues if the name is the same. What the candidate raises discards it; what the
         champion raises ends the trial, to be continued.
 
         Args:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 LARGEST_VALUE = 1e100
-"""Larger values are set aside always: their squares are no numbers any more."""
+"""Larger values are set aside always: their squares are no longer numbers."""
 
 LARGEST_PLAUSIBLE = 1e20
 """Values up to this are never set aside here, whatever the others are: units from 1e-12 to 1e12 lie far below. The code

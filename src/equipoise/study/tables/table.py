@@ -24,7 +24,7 @@ COLUMNS = frozenset(
     {"trial", "duel", "worker", "block", "seed", "value", "of", "error", "time", "failed", "given up", "set aside"}
     | {"asked", "ended"}
 )
-"""The columns of a table of readings beside those of the parameters and covariates."""
+"""The columns of a table of readings besides those of the parameters and covariates."""
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 """What a cell begins with that a spreadsheet would run."""
@@ -35,7 +35,7 @@ def column(name: str, place: str = "x", taken: Container[str] = COLUMNS) -> str:
 
     Args:
         name: What the parameter is called.
-        place: Of the setting: "x" where it was measured; "first" or "second" where two were judged.
+        place: Of the setting: "x" where it was measured; "first" or "second" if two were judged.
         taken: The names of other columns.
 
     Example:
@@ -124,7 +124,7 @@ class Table:
     Attributes:
         space: Where points lie.
         value: The column of the readings.
-        covariates: The columns of what was measured beside.
+        covariates: The columns of what else was measured.
         block: The block of the rows that do not say theirs.
         judgements: Whether the rows are judgements, which have neither value nor covariates nor block.
         steps: The scale of the judgements that do not say theirs.

@@ -18,4 +18,4 @@ PANELS: list[PagePanel] = [
     TRIALS,
     NOTES,
 ]
-"""What the screen shows beside the form, in the order in which the keyboard goes through it."""
+"""What the screen shows besides the form, in the order in which the keyboard goes through it."""

@@ -1,4 +1,4 @@
-"""The charts of a page of their own: which knob matters, what was predicted, a map of two knobs, every slice."""
+"""The charts that have their own page: which knob matters, what was predicted, a map of two knobs, every slice."""
 
 from collections.abc import Sequence
 from typing import Any

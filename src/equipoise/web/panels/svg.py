@@ -1,6 +1,6 @@
 """A small frame for charts, drawn as SVG: matplotlib takes 100 ms a picture, this takes one.
 
-Colors and fonts are those of the page's CSS, by class: no chart has a style of its own, so that dark screens
+Colors and fonts are those of the page's CSS, by class: no chart has its own style, so that dark screens
 and printers get what they need.
 """
 

@@ -18,7 +18,7 @@ GROUPS = {"2 to 4 knobs": (1, 4), "5 to 8 knobs": (5, 8)}
 def coverage_table(rows: Sequence[Row], rule: Calibrated) -> str:
     """Return how often the bound of a rule held, in per cent, and its median over the range; by knobs, family, offset.
 
-    Families with needles and cusps have lines of their own.
+    Families with needles and cusps have their own lines.
     """
     hard = {name for name, family in FAMILIES.items() if family.needle or family.cusp}
     usual = [row for row in rows if row["family"] not in hard and row["knobs"] <= GROUPS["5 to 8 knobs"][1]]

@@ -138,7 +138,7 @@ def _additive(d: int, rng: Generator) -> tuple[Evaluate, FloatArray]:
 
 
 def _hills(d: int, rng: Generator, number: int, low: float, high: float) -> tuple[Evaluate, FloatArray]:
-    """Return Gaussian hills over flat ground, each coordinate with a width of its own."""
+    """Return Gaussian hills over flat ground, each coordinate with its own width."""
     centers = rng.uniform(0.05, 0.95, (number, d))
     widths = rng.uniform(low, high, (number, d)) * (d / 2) ** 0.5
     heights = rng.uniform(0.3, 1.0, number)

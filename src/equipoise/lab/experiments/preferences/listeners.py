@@ -35,7 +35,7 @@ GROWTH, LEAST = 1.1, 5
 """Sites are made consistent when there are this many times as many answers, and at least this many more."""
 
 SWEEPS, TOLERANCE = 5, 0.03
-"""Most sweeps for that; a sweep is the last where no mean of a difference moves by more, in units of f."""
+"""Most sweeps for that; a sweep is the last if no mean of a difference moves by more, in units of f."""
 
 
 class Listeners:

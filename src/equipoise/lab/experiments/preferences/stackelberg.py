@@ -81,7 +81,7 @@ class Stackelberg:
         return leader, bounds[self._rows, leader].argmin(axis=1)
 
     def learn(self, winner: Indices, loser: Indices) -> None:
-        """Learn an answer each; f is estimated anew at each of the first hundred, then whenever there are 2 % more."""
+        """Learn an answer each; f is estimated again at each of the first hundred, then whenever there are 2 % more."""
         rows = self._rows
         self._wins[rows, winner, loser] += winner != loser
         c = self.covariance[rows, :, winner] - self.covariance[rows, :, loser]

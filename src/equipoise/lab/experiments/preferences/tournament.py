@@ -3,7 +3,7 @@
 A judge prefers i to j with probability `sigmoid(f_i - f_j)`. The regret of a pair is
 `(P(best beats first) + P(best beats second) - 1) / 2`, of which the sum counts; the final regret is by how much the
 recommended setting, that of largest mean, is worse than the best, in units of f. Two may be the same setting, as in the
-published benchmark: that costs no regret where it is the best one, and teaches nothing.
+published benchmark: that costs no regret if it is the best one, and teaches nothing.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -67,7 +67,7 @@ RULES: dict[str, Maker] = {
     "EUBO": _with(EUBO()),
     "Challenger": _with(Challenger(scale=1.5)),
 }
-"""The first has an estimate of its own; the others choose by one and the same belief. The last is the default."""
+"""The first has its own estimate; the others choose by one and the same belief. The last is the default."""
 
 
 def play(rule: str, utility: str, answers: int, seeds: range) -> list[dict[str, Any]]:

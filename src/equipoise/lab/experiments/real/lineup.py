@@ -46,7 +46,7 @@ COMPETITORS: dict[str, Maker] = {
     "CMA, long steps": partial(_cma, step=0.5),
     "randomized blocks": RandomizedBlocks,
 }
-"""Those with several settings stand here once for each: which one to report is chosen on seeds of their own."""
+"""Those with several settings stand here once for each: which one to report is chosen on their own seeds."""
 
 REPORTED = (
     "default",

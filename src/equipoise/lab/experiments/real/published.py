@@ -33,7 +33,7 @@ class Published:
         levels: The values of each setting that were tried, in order.
         arms: The combinations tried, each as the place of its value in every setting's `levels`.
         batches: The names of the batches, none where the table has none.
-        numbers: What was measured of each arm: in the order of `batches`, where there are any.
+        numbers: What was measured of each arm: in the order of `batches`, if there are any.
 
     Example:
         >>> cake = published("cake")
@@ -49,7 +49,7 @@ class Published:
 
     @cached_property
     def space(self) -> Space:
-        """The settings: a choice where they are words, the number of the level where they are numbers."""
+        """The settings: a choice if they are words, the number of the level if they are numbers."""
         return Space({name: _parameter(values) for name, values in self.levels.items()})
 
     @cached_property

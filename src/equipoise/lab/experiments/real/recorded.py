@@ -23,7 +23,7 @@ class RecordedWorld(Protocol):
     Attributes:
         table: The published experiment.
         readings: How many readings a run has.
-        batch: How many successive readings share a batch; `None` where there are no batches.
+        batch: How many successive readings share a batch; `None` if there are no batches.
     """
 
     table: Published
@@ -37,7 +37,7 @@ class RecordedWorld(Protocol):
 class InBatches:
     """All-real replay: the number that was measured of this arm in the batch that is on.
 
-    The batches come in random order; where there are too few of them, again, in another order. Who reads an arm twice
+    The batches come in random order; if there are too few of them, again, in another order. Who reads an arm twice
     in a batch gets the same number twice.
 
     Args:

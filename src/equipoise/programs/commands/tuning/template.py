@@ -22,7 +22,7 @@ class Template:
     Attributes:
         text: The command line; a parameter that was declared may stand again, as `{threads}`.
         parameters: What may stand in each place.
-        steps: How far the values of a whole number, or of one of which ratios count, lie apart, where that was said: it
+        steps: How far the values of a whole number, or of one of which ratios count, lie apart, if that was said: it
             is rounded to them. A real number has its steps itself.
         constraint: What must hold of the settings, as texts.
 
@@ -59,7 +59,7 @@ class Template:
         return {name: self._stepped(name, value) for name, value in x.items()}
 
     def command(self, x: Mapping[str, Any]) -> str:
-        """Return the command line with settings in their places, where a shell takes each for itself: see `quoted`."""
+        """Return the command line with settings in their places, if a shell takes each for itself: see `quoted`."""
         return self.filled(self.text, x)
 
     def filled(self, text: str, x: Mapping[str, Any]) -> str:
@@ -87,7 +87,7 @@ class Template:
         return chosen
 
     def _value(self, name: str, text: str | None) -> Any:
-        """Return a value from a text; where there is none, the usual."""
+        """Return a value from a text; if there is none, the usual."""
         parameter = self.parameters[name]
         if isinstance(parameter, Choice):
             return parameter.options[0] if text is None else text
