@@ -206,7 +206,7 @@ def test_what_cannot_be_vectorized_is_refused():
 def test_a_program_is_taken_from_optimizers_that_have_not_begun():
     made = eq.Optimizer(eq.Finite([[0.0], [1.0]]), kernel=eq.RBF(0.5), rng=0)
     other = eq.Optimizer(eq.Finite([[0.0], [1.0]]), kernel=eq.RBF(0.7), rng=0)
-    with pytest.raises(ValueError, match="one prior but for their points"):
+    with pytest.raises(ValueError, match="one prior except for their points"):
         Blueprint.of([made, other])
     made.tell(made.ask(), 0.0)
     with pytest.raises(ValueError, match="before any reading"):
