@@ -31,7 +31,7 @@ def without():
 
 @pytest.mark.parametrize("change", [{"level": 10.0}, {"level": 1000.0}, {"level": 1000.0, "workers": 4}], ids=repr)
 def test_an_offset_constant_inside_a_pair_costs_little(change, without):
-    """0.1.0 paid as much as random search, seven times as much as without; 200 readings in docs/finding.md."""
+    """0.1.0 paid as much as random search, seven times as much as without; 200 readings in docs/evidence.md."""
     assert np.mean([regret(seed=seed, **change) for seed in range(2)]) < 2.0 * without
 
 

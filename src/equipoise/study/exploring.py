@@ -31,7 +31,7 @@ from equipoise.spaces import Domain
 
 BASE_POINTS = 8
 """A start design has this many points and one for each parameter, rounded up to an even number: of 6, 8, 10 and 12 the
-one with few lost runs whose regret in six dimensions is still that of the policy alone (docs/finding.md)."""
+one with few lost runs whose regret in six dimensions is still that of the policy alone (docs/evidence.md)."""
 
 SEQUENCE_POINTS = 256
 """How many points the sequence has that the start design begins and scouts go on with."""
