@@ -258,7 +258,8 @@ def test_objectives_and_constraints_are_those_of_the_study(tmp_path):
         rows = []
         for point in generator.suggest(2):
             x = point["x"]
-            rows.append(point | {"f": x, "g": x * x, "c": x, "d": None if point["_id"] == 5 else 0.0, "e": x, "o": 7.0})
+            d = None if point["_id"] == 5 else x - 1
+            rows.append(point | {"f": x, "g": x * x, "c": x, "d": d, "e": x, "o": 7.0})
         generator.ingest(rows)
     best = [point["x"] for point in generator.get_best_points()]
     assert len(best) > 3
@@ -268,3 +269,18 @@ def test_objectives_and_constraints_are_those_of_the_study(tmp_path):
     assert again.get_best_points() == generator.get_best_points()
     with pytest.raises(ValueError, match="got another one"):
         DuelGenerator(vocs.model_copy(update={"constraints": {}}), log=log)
+
+
+def test_limits_against_the_start_are_of_observables_too(tmp_path):
+    vocs, log = VOCS(variables={"x": [0, 1]}, objectives={"f": "MAXIMIZE"}, observables={"loss"}), tmp_path / "s.jsonl"
+    generator = DuelGenerator(vocs, log=log, rng=0, start={"x": 0.2}, limits=["loss <= start + 0.3"])
+    for _ in range(20):
+        points = generator.suggest(2)
+        generator.ingest([p | {"f": p["x"] + 0.1 * p["_id"], "loss": p["x"] - 0.1 * p["_id"]} for p in points])
+    assert 0.45 < generator.get_best_points()[0]["x"] <= 0.5
+    assert generator.recommend().usability.limits[0].limit == "loss <= start + 0.3"
+    assert DuelGenerator(vocs, log=log, limits=["loss <= start + 0.3"]).optimizer.readings == 40
+    with pytest.raises(ValueError, match="got another one"):
+        DuelGenerator(vocs, log=log)
+    with pytest.raises(ValueError, match="`limits` must be of what `vocs` measures, got lost"):
+        DuelGenerator(vocs, limits=["lost <= 3"])

@@ -130,11 +130,38 @@ def steps_of_y(point):
     return measure({"x": point["x"], "y": point["y"]})
 
 
+def several(point):
+    READINGS[0] += 1
+    drift = 0.2 * READINGS[0]
+    return {"f": f(point) + drift, "loss": point["x"] - drift, "size": point["y"], "spare": 7.0}
+
+
+def test_constraints_several_objectives_and_limits_against_the_start_are_kept():
+    """The limit on `loss`, which drifts by 0.2 a reading, is about what it is above the start."""
+    fields = vocs(constraints={"size": ["LESS_THAN", 0.0]}, observables=["loss", "spare"])
+    generator = XoptDuelGenerator(vocs=fields, seed=0, start={"x": 0.2, "y": -0.5}, limits=["loss <= start + 0.3"])
+    X = Xopt(generator=generator, evaluator=Evaluator(function=several))
+    for _ in range(41):
+        X.step()
+    best = X.generator.get_best_points()[0]
+    assert 0.4 < best["x"] <= 0.5
+    assert -0.15 < best["y"] <= 0
+    assert [each.limit for each in X.generator.recommend().usability.limits] == ["size <= 0", "loss <= start + 0.3"]
+    again = Xopt.from_yaml(X.yaml())
+    assert again.generator.get_best_points() == [best]
+    fields = vocs(objectives={"f": "MAXIMIZE", "size": "MINIMIZE"})
+    X = Xopt(generator=XoptDuelGenerator(vocs=fields, seed=0), evaluator=Evaluator(function=several))
+    for _ in range(40):
+        X.step()
+    assert len(X.generator.get_best_points()) > 2
+
+
 def test_problems_it_cannot_solve_are_refused():
-    with pytest.raises(VOCSError, match="constraints"):
-        XoptDuelGenerator(vocs=vocs(constraints={"c": ["LESS_THAN", 0.0]}))
-    with pytest.raises(VOCSError, match="multi-objective"):
-        XoptDuelGenerator(vocs=vocs(objectives={"f": "MAXIMIZE", "g": "MAXIMIZE"}))
+    with pytest.raises(VOCSError, match="no objectives"):
+        XoptDuelGenerator(vocs=vocs(objectives={}))
+    generator = XoptDuelGenerator(vocs=vocs(observables=["loss"]), start={"x": 0, "y": 0}, limits=["los <= start"])
+    with pytest.raises(ValueError, match="`limits` must be of what `vocs` measures, got los"):
+        generator.generate(1)
 
 
 def test_the_order_inside_a_duel_is_random():

@@ -81,12 +81,13 @@ def test_outputs_know_their_names_and_signs():
     ("value", "missing", "error", "words"),
     [
         (0.5, (), TypeError, "`value` must be a number for each of size, flux, loss, got 0.5"),
-        ({"size": 1.0, "flux": 2.0}, (), ValueError, r"got none for loss: say missing=\['loss'\]"),
+        ({"size": 1.0, "flux": 2.0}, (), ValueError, "got none for loss: name it as missing"),
         ({"size": 1.0, "flux": 2.0, "loss": 0.1, "lost": 0}, (), ValueError, "may name size, flux, loss, got lost"),
         ({"size": 1.0, "flux": float("nan"), "loss": 0.1}, (), ValueError, r"`value\['flux'\]` must be finite"),
         ({"size": 1.0, "flux": "2", "loss": 0.1}, (), TypeError, r"`value\['flux'\]` must be a real number"),
         ({"size": 1.0, "flux": 2.0, "loss": 0.1}, ["loss"], ValueError, "must not name what `value` gives, got loss"),
         ({"flux": 2.0, "loss": 0.1}, ["size"], ValueError, "must not name the first objective, size"),
+        ({"size": None, "flux": 2.0, "loss": 0.1}, (), TypeError, r"`value\['size'\]` must be a real number"),
         ({"size": 1.0}, ["flux", "los"], ValueError, "`missing` may name size, flux, loss, got los"),
         ({"size": 1.0, "flux": 2.0}, "loss", TypeError, "`missing` must be a list of names"),
     ],
@@ -98,4 +99,5 @@ def test_numbers_are_checked_by_name(value, missing, error, words):
 
 def test_an_output_may_be_missing_if_that_is_said():
     assert OUTPUTS.read({"loss": 1, "size": 2}, ["flux"]) == {"size": 2.0, "loss": 1.0}
+    assert OUTPUTS.read({"loss": None, "size": 2, "flux": None}) == {"size": 2.0}
     assert Outputs.of("flux").read(3) == {"flux": 3.0}

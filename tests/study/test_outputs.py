@@ -318,3 +318,35 @@ def test_what_is_believed_of_outputs_is_known_by_name():
     assert isinstance(named, Named)
     assert list(named.beliefs) == ["flux", "loss", "size"]
     assert named.start.tolist() == [0.3, 0.3]
+
+
+def test_a_limit_on_what_was_never_told_is_named_and_nothing_is_claimed_of_it():
+    opt = study()
+    read(opt, 14, missing=["size"])
+    best = opt.recommend()
+    assert not best.usability.usable
+    assert best.usability.unknown == ("size",)
+    assert [each.limit for each in best.usability.limits] == ["loss <= 3"]
+    assert "Whether all limits hold cannot be said: there are too few readings of size. loss <= 3: " in str(best)
+
+
+def test_a_sensor_of_a_further_output_that_seems_dead_is_named():
+    opt = study(limits=["loss <= 3"])
+    said = []
+    for _ in range(20):
+        trial = opt.ask()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            opt.tell(trial, {"flux": truth(trial.x)["flux"], "loss": 0.0})
+        said += [str(each.message) for each in caught]
+    assert said == [f"the last {n} readings of loss are all 0.0: is its sensor alive?" for n in (10, 20)]
+    assert opt.recommend().usability.usable, "a loss of zero is within the limit"
+
+
+def test_a_function_may_return_none_for_a_number_that_is_missing():
+    opt = study()
+    opt.run(lambda x: truth(x) | {"size": None if x["a"] > 0.5 else truth(x)["size"]}, readings=8)
+    assert {frozenset({"flux", "loss", "size"} - set(record.values)) for record in opt.records()} == {
+        frozenset(),
+        frozenset({"size"}),
+    }

@@ -37,16 +37,20 @@ class Usability:
     """How surely a setting holds all limits.
 
     Attributes:
-        probability: With which all of them hold.
+        probability: With which all of them hold; 0 if too little is known of an output.
         limits: What is known of each.
+        unknown: The outputs of which too little is known to say whether their limits hold.
 
     Example:
         >>> print(Usability(0.62, (LimitEstimate("loss <= 3", 2.91, 2.3, 3.52),)))
         No setting is known to hold all limits with 95 %: this one does with 62 %. loss <= 3: 2.91 [2.30, 3.52].
+        >>> print(Usability(0.0, (LimitEstimate("loss <= 3", 2.91, 2.3, 3.52),), ("size",)))
+        Whether all limits hold cannot be said: there are too few readings of size. loss <= 3: 2.91 [2.30, 3.52].
     """
 
     probability: float
     limits: tuple[LimitEstimate, ...]
+    unknown: tuple[str, ...] = ()
 
     @property
     def usable(self) -> bool:
@@ -55,9 +59,11 @@ class Usability:
 
     def __str__(self) -> str:
         percent = min(int(100 * self.probability), 99)
-        said = (
-            f"All limits hold with {percent} %."
-            if self.usable
-            else (f"No setting is known to hold all limits with {100 * USABLE:.0f} %: this one does with {percent} %.")
-        )
-        return f"{said} {'; '.join(map(str, self.limits))}."
+        if self.unknown:
+            said = f"Whether all limits hold cannot be said: there are too few readings of {', '.join(self.unknown)}"
+        elif self.usable:
+            said = f"All limits hold with {percent} %"
+        else:
+            said = f"No setting is known to hold all limits with {100 * USABLE:.0f} %: this one does with {percent} %"
+        known = "; ".join(str(each) for each in self.limits)
+        return f"{said}. {known}." if known else f"{said}."

@@ -77,8 +77,9 @@ def run(
 
     The program gets the settings as arguments, `--name=value`, or in the places of `{name}` among its words, or as JSON
     on standard input. The last line it prints is the reading: a number, a share such as 17/200, or a JSON object with
-    "value" and, if you like, "x", "time", "error", "block" and "covariates", or with "failed". Where it fails, hangs or
-    prints something else, the pair is given up and the next one begins. Everything is in the study at once: after an
+    "value" and, if you like, "x", "time", "error", "block" and "covariates", or with "failed". Numbers by name are
+    lines such as flux=3.1, or one JSON object of them with null for a missing one. Where it fails, hangs or prints
+    something else, the pair is given up and the next one begins. Everything is in the study at once: after an
     interruption, or a crash, the same command continues. Where the study has contexts, --context holds for the whole
     run, and "x" may say what they really were.
     """

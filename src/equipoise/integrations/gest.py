@@ -11,7 +11,7 @@ which of them comes first was drawn at random.
 
 import os
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,7 @@ class DuelGenerator(Generator):  # type: ignore[misc]
             constraints, which are limits of what is measured.
         log: A file in which everything is kept. One that exists is taken up where it ends, with the parts it was begun
             with: points that were suggested and never read are suggested again.
+        limits: Limits that VOCS cannot say, such as "size <= start + 1"; with `start`. See `VocsProblem`.
         **parts: Arguments of `Optimizer`, such as `rng`, `offset` or `reduction`. With `seeds` each point says by its
             `seed` under which it is to be measured.
 
@@ -59,9 +60,11 @@ class DuelGenerator(Generator):  # type: ignore[misc]
 
     returns_id = True
 
-    def __init__(self, vocs: VOCS, *, log: str | os.PathLike[str] | None = None, **parts: Any) -> None:
+    def __init__(
+        self, vocs: VOCS, *, log: str | os.PathLike[str] | None = None, limits: Sequence[str] = (), **parts: Any
+    ) -> None:
         super().__init__(vocs)
-        self.vocs, self._problem = vocs, VocsProblem(vocs)
+        self.vocs, self._problem = vocs, VocsProblem(vocs, limits)
         self.optimizer = self._taken_up(log) if log is not None and Path(log).exists() else self._begun(log, parts)
         self._suggested = {record.trial for record in self.optimizer.records(aside=False)}
         for i in reversed(self.optimizer.study.open_trials):
@@ -142,5 +145,7 @@ class DuelGenerator(Generator):  # type: ignore[misc]
         setup, goal = optimizer.study.setup, self._problem.goal
         wanted = {"objective": None, "limits": None} | goal
         if any(getattr(setup, name) != said for name, said in wanted.items()):
-            raise ValueError(f"`vocs` must have the objective that {log} was begun with, got another one: {goal}")
+            raise ValueError(
+                f"`vocs` and `limits` must say the goal that {log} was begun with, got another one: {goal}"
+            )
         return optimizer

@@ -2,7 +2,7 @@
 
 import math
 import numbers
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -34,11 +34,12 @@ class VocsProblem:
 
     Args:
         vocs: Variables, objectives, constraints and constants. Objectives are to be minimized or maximized; constraints
-            are limits of what is measured. Observables are passed over.
+            are limits of what is measured.
+        limits: Further limits, such as "size <= start + 1", of objectives, constraints and observables.
 
     Attributes:
         objective: The first objective.
-        outputs: All objectives and what has constraints.
+        outputs: All objectives and what has limits.
         goal: The arguments of `Optimizer` that say what is wanted.
 
     Example:
@@ -51,20 +52,24 @@ class VocsProblem:
         {'q1': 0.5, 'shots': 5, 'mode': 'fast'}
     """
 
-    def __init__(self, vocs: VOCS) -> None:
+    def __init__(self, vocs: VOCS, limits: Sequence[str] = ()) -> None:
         if not vocs.objectives:
             raise ValueError("`vocs` must have an objective, got none")
         for goal in vocs.objectives.values():
             if not isinstance(goal, (Minimize, MaximizeObjective)):
                 raise ValueError(f"`vocs` must have objectives to minimize or to maximize, got {type(goal).__name__}")
         signs = {name: "-" if isinstance(goal, Minimize) else "" for name, goal in vocs.objectives.items()}
-        self.objective, limits = next(iter(signs)), [text for row in vocs.constraints.items() for text in _limits(*row)]
-        self.outputs = tuple(dict.fromkeys((*signs, *vocs.constraints)))
-        if len(self.outputs) == 1 and not limits:
+        self.objective, told = next(iter(signs)), [text for row in vocs.constraints.items() for text in _limits(*row)]
+        kept = limited([*told, *limits])
+        self.outputs = tuple(dict.fromkeys((*signs, *(limit.name for limit in kept))))
+        measured = {*signs, *vocs.constraints, *vocs.observables}
+        if unknown := [name for name in self.outputs if name not in measured]:
+            raise ValueError(f"`limits` must be of what `vocs` measures, got {', '.join(unknown)}")
+        if len(self.outputs) == 1 and not kept:
             self.goal: dict[str, Any] = {"minimize": signs[self.objective] == "-"}
         else:
             text = ", ".join(f"{sign}{name}" for name, sign in signs.items())
-            self.goal = {"objective": text} | ({"limits": tuple(map(str, limited(limits)))} if limits else {})
+            self.goal = {"objective": text} | ({"limits": tuple(map(str, kept))} if kept else {})
         self._values = {name: _values(v) for name, v in vocs.variables.items() if isinstance(v, DiscreteVariable)}
         fixed = {name: values[0] for name, values in self._values.items() if len(values) == 1}
         self.constants = fixed | {name: constant.value for name, constant in vocs.constants.items()}

@@ -36,13 +36,15 @@ class XoptStudy:
 
     Args:
         problem: What is optimized.
-        seed: The seed of its random numbers.
+        parts: Further arguments of `Optimizer`: the seed of its random numbers, where it starts.
         events: What has happened before. What was handed out and never read is handed out again.
     """
 
-    def __init__(self, problem: VocsProblem, seed: int, events: Sequence[Mapping[str, Any]] = ()) -> None:
+    def __init__(
+        self, problem: VocsProblem, parts: Mapping[str, Any], events: Sequence[Mapping[str, Any]] = ()
+    ) -> None:
         self.problem, self.journal = problem, MemoryLog(problem.space, events)
-        self.optimizer = Optimizer(problem.space, **problem.goal, rng=seed, log=self.journal)
+        self.optimizer = Optimizer(problem.space, **problem.goal, **parts, log=self.journal)
         for i in reversed(self.optimizer.study.open_trials):
             self.optimizer.study.expire(i)
 
@@ -84,6 +86,8 @@ class XoptDuelGenerator(Generator, StateOwner):  # type: ignore[misc]
     supports_discrete_variables: bool = Field(default=True, frozen=True, exclude=True)
     supports_contextual_variables: bool = Field(default=True, frozen=True, exclude=True)
     seed: int = Field(default_factory=lambda: secrets.randbelow(2**32), description="seed of the random numbers")
+    start: dict[str, Any] | None = Field(default=None, description="where things stand now, by variable")
+    limits: list[str] = Field(default_factory=list, description="limits besides the constraints: size <= start + 1")
     events: list[dict[str, Any]] = Field(default_factory=list, description="what has happened in the study")
     _study: XoptStudy | None = PrivateAttr(default=None)
 
@@ -91,7 +95,8 @@ class XoptDuelGenerator(Generator, StateOwner):  # type: ignore[misc]
     def study(self) -> XoptStudy:
         """The optimizer behind it; made when first needed, since until then the ranges may change."""
         if self._study is None:
-            self._study = XoptStudy(VocsProblem(self.vocs), self.seed, self.events)
+            parts = {"rng": self.seed, "start": self.start}
+            self._study = XoptStudy(VocsProblem(self.vocs, self.limits), parts, self.events)
         return self._study
 
     def generate(self, n_candidates: int) -> list[dict[str, Any]]:

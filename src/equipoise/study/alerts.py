@@ -1,11 +1,12 @@
 """What the user should know of a reading: its duel was given up, a sensor seems dead, and so on."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import chain, takewhile
 
 from equipoise._typing import FloatArray
 from equipoise.belief import StudyBelief, error_scale
+from equipoise.data import Reading
 from equipoise.study.ledger import Entry, Ledger
 from equipoise.study.limits import Limits
 
@@ -74,16 +75,29 @@ def stuck(same: int, readings: int) -> bool:
     return same >= FEW_EQUAL and same >= STUCK_SHARE * readings
 
 
-def dead_alert(ledger: Ledger, value: float, point: FloatArray) -> DeadSensor | None:
-    """Return what is to be said if a new reading equals the last ten, twenty, forty and so on."""
-    if next(ledger.latest, (None, b""))[0] != value:
-        return None
-    same, due = equal_at_end(chain([(value, point.tobytes())], ledger.latest)), FEW_EQUAL
+def dead_alert(ledger: Ledger, reading: Reading, point: FloatArray) -> DeadSensor | None:
+    """Return what is to be said if a new reading, or one of its outputs, equals the last ten, twenty, forty and so on.
+
+    A further output may be constant, such as a loss of zero: what is believed of it stands.
+    """
+    if same := _due(chain([(reading.value, point.tobytes())], ledger.latest())):
+        said = f"the last {same} readings are all {reading.value!r}"
+        return DeadSensor(f"{said}: is the sensor alive? No bound is claimed of it")
+    for name, value in reading.values.items():
+        if same := _due(chain([(value, point.tobytes())], ledger.latest(name))):
+            return DeadSensor(f"the last {same} readings of {name} are all {value!r}: is its sensor alive?")
+    return None
+
+
+def _due(readings: Iterator[tuple[float, bytes]]) -> int:
+    """Return how many of the last readings are equal if that is ten, twenty, forty and so on; else 0."""
+    first, second = next(readings), next(readings, None)
+    if second is None or second[0] != first[0]:
+        return 0
+    same, due = equal_at_end(chain([first, second], readings)), FEW_EQUAL
     while due < same:
         due *= 2
-    if same != due:
-        return None
-    return DeadSensor(f"the last {same} readings are all {value!r}: is the sensor alive? No bound is claimed of it")
+    return same if same == due else 0
 
 
 def gap_alert(entry: Entry, late: bool, max_gap: float | None) -> Warning | None:

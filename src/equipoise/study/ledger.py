@@ -143,11 +143,11 @@ class Ledger:
         """The pairs that wait for an answer, oldest first; no judge is asked of those judged elsewhere."""
         return [i for i, entry in self.pairs.items() if not (entry.complete or entry.void or entry.added)]
 
-    @property
-    def latest(self) -> Iterator[tuple[float, bytes]]:
-        """Value and point of every reading, the last one first; counts, which are often equal, are left out."""
+    def latest(self, output: str | None = None) -> Iterator[tuple[float, bytes]]:
+        """Value and point of every reading, or of one output, the last one first; counts are often equal: no counts."""
         numbers = ((i, reading) for i, reading in reversed(self.readings.items()) if reading.answers is None)
-        return ((reading.value, self.of_trial[i].point(i).tobytes()) for i, reading in numbers)
+        told = ((i, reading.value if output is None else reading.values.get(output)) for i, reading in numbers)
+        return ((value, self.of_trial[i].point(i).tobytes()) for i, value in told if value is not None)
 
     @property
     def typical_error(self) -> float:

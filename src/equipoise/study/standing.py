@@ -87,7 +87,7 @@ def standing(state: "State", space: Domain) -> Standing:
         None if state.unrestricted else state.feasibility,
         origin(ledger, setup, space),
         theorem=not setup.offset.learns_readings,
-        enough=not stuck(equal_at_end(ledger.latest), len(ledger.readings)),
+        enough=not stuck(equal_at_end(ledger.latest()), len(ledger.readings)),
         attainable=_attainable(state, space),
         read=np.array(ours) if ours else None,
     )

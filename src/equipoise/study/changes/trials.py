@@ -110,7 +110,7 @@ def _read(on: Preparation, event: Told, told: Reading, entry: Entry) -> Change:
         if late:
             state.ledger.give_up(entry)
 
-    alert = _alert(on, now, late, belief) or dead_alert(state.ledger, reading.value, now.point(i))
+    alert = _alert(on, now, late, belief) or dead_alert(state.ledger, reading, now.point(i))
     return on.change(replace(event, fit=_kept(fit, beside), deferred=deferred), learn, alert)
 
 

@@ -167,31 +167,32 @@ class Outputs:
         """Return the numbers of a trial by name, checked.
 
         Args:
-            value: A number for each output; or one number if there is one output.
+            value: A number for each output, `None` for one that has none; or one number if there is one output.
             missing: The outputs of which there is no number this time.
         """
-        absent = self._absent(missing)
         if not isinstance(value, Mapping):
             if len(self.names) > 1:
                 raise TypeError(f"`value` must be a number for each of {', '.join(self.names)}, got {value!r}")
             value = {self.first.name: value}
+        absent = self._absent(missing, [name for name in self.others if name in value and value[name] is None])
+        value = {name: number for name, number in value.items() if number is not None or name not in self.others}
         if unknown := [str(name) for name in value if name not in self.names]:
             raise ValueError(f"`value` may name {', '.join(self.names)}, got {', '.join(unknown)}")
         if twice := [name for name in value if name in absent]:
             raise ValueError(f"`missing` must not name what `value` gives, got {', '.join(twice)}")
         if left := [name for name in self.names if name not in value and name not in absent]:
             rule = f"`value` must have a number for each of {', '.join(self.names)}"
-            raise ValueError(f"{rule}, got none for {', '.join(left)}: say missing={left!r} if there is none")
+            raise ValueError(f"{rule}, got none for {', '.join(left)}: name it as missing if there is none")
         return {name: check.number(f"value[{name!r}]", value[name]) for name in self.names if name in value}
 
-    def _absent(self, missing: Sequence[str]) -> tuple[str, ...]:
+    def _absent(self, missing: Sequence[str], without: Sequence[str]) -> tuple[str, ...]:
         if isinstance(missing, str):
             raise TypeError(f"`missing` must be a list of names, got {missing!r}")
         if unknown := [str(name) for name in missing if name not in self.names]:
             raise ValueError(f"`missing` may name {', '.join(self.names)}, got {', '.join(unknown)}")
         if self.first.name in missing:
             raise ValueError(f"`missing` must not name the first objective, {self.first.name}: tell `failed` instead")
-        return tuple(missing)
+        return *missing, *without
 
     def __str__(self) -> str:
         return "; ".join(", ".join(map(str, some)) for some in (self.objectives, self.limits) if some)

@@ -61,18 +61,22 @@ class Named:
 
         An output of which too little is known excludes nothing: else nothing would ever become known of it.
         """
-        known = [name for name in self._with_limits if self.beliefs[name].knows_unit]
+        known = (name for name in self._with_limits if name not in self.unknown)
         kept = (self._of_output(name, believed(self.beliefs[name]), points) for name in known)
         return reduce(np.multiply, kept, np.ones(len(points)))  # each output has noise and an offset of its own
 
     def surely(self, points: FloatArray) -> FloatArray:
         """Return the same to be relied on: 0 if too little is known of an output."""
-        known = all(self.beliefs[name].knows_unit for name in self._with_limits)
-        return self.probability(points) if known else np.zeros(len(points))
+        return np.zeros(len(points)) if self.unknown else self.probability(points)
 
     @property
     def _with_limits(self) -> list[str]:
         return list(dict.fromkeys(limit.name for limit in self.outputs.limits))
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The outputs with limits of which too little is known."""
+        return tuple(name for name in self._with_limits if not self.beliefs[name].knows_unit)
 
     def slacks(self, cautious: Callable[[StudyBelief, Limit], Posterior]) -> list[Slack]:
         """Return the slack of each limit, under beliefs that are made from what is known of its output.
@@ -93,9 +97,10 @@ class Named:
         """Return how surely a point, shape (d,), holds all limits, and what is known of each; `None` without limits."""
         if not self.limited:
             return None
-        slacks = zip(self.outputs.limits, self.slacks(lambda belief, limit: believed(belief)), strict=True)
-        limits = tuple(_estimate(limit, *slack(point[None])) for limit, slack in slacks)
-        return Usability(float(self.surely(point[None])[0]), limits)
+        slacks, unknown = self.slacks(lambda belief, limit: believed(belief)), self.unknown
+        known = [each for each in zip(self.outputs.limits, slacks, strict=True) if each[0].name not in unknown]
+        limits = tuple(_estimate(limit, *slack(point[None])) for limit, slack in known)
+        return Usability(float(self.surely(point[None])[0]), limits, unknown)
 
     def _of_output(self, name: str, belief: Posterior, points: FloatArray) -> FloatArray:
         """Return the probability that the limits of one output hold: what is above and below excludes each other."""
