@@ -226,7 +226,8 @@ def test_readings_of_an_earlier_campaign_teach_all_outputs():
         ({"objective": "a"}, "must not call an output as a parameter or column: a"),
         ({"objective": "value"}, "must not call an output as a parameter or column: value"),
         ({"minimize": True}, "`minimize` must be False with an `objective`, which says it: objective='-flux'"),
-        ({"likelihood": eq.likelihoods.Poisson()}, r"`likelihood` must be Gaussian\(\) for several numbers a trial"),
+        ({"likelihood": eq.likelihoods.Binomial()}, r"`likelihood` must take one number for each of several outputs"),
+        ({"likelihood": eq.likelihoods.Poisson(), "limits": ["flux <= 3"]}, "of outputs that are no counts, got flux"),
     ],
 )
 def test_parts_that_contradict_each_other_are_refused(parts, words):
@@ -350,3 +351,19 @@ def test_a_function_may_return_none_for_a_number_that_is_missing():
         frozenset(),
         frozenset({"size"}),
     }
+
+
+def test_the_first_objective_may_be_a_count(tmp_path):
+    opt = study(limits=["size <= start + 0.5"], likelihood=eq.likelihoods.Poisson(), log=tmp_path / "study.jsonl")
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        trial = opt.ask()
+        now = truth(trial.x)
+        opt.tell(trial, {"flux": int(rng.poisson(40 * now["flux"])), "size": now["size"] - 0.1 * trial.id})
+    best = opt.recommend()
+    assert truth(best.x)["size"] <= truth(START)["size"] + 0.5
+    assert truth(best.x)["flux"] > 1.4 * truth(START)["flux"]
+    assert "in log rate" in str(best)
+    assert eq.resume(tmp_path / "study.jsonl").recommend().x == best.x
+    with pytest.raises(ValueError, match=r"`value\['flux'\]` must be a whole number of at least 0, got 1.5"):
+        opt.tell(opt.ask(), {"flux": 1.5, "size": 0})

@@ -83,7 +83,7 @@ def dead_alert(ledger: Ledger, reading: Reading, point: FloatArray) -> DeadSenso
     if same := _due(chain([(reading.value, point.tobytes())], ledger.latest())):
         said = f"the last {same} readings are all {reading.value!r}"
         return DeadSensor(f"{said}: is the sensor alive? No bound is claimed of it")
-    for name, value in reading.values.items():
+    for name, value in [*reading.values.items()][1:]:  # the first one is the value itself
         if same := _due(chain([(value, point.tobytes())], ledger.latest(name))):
             return DeadSensor(f"the last {same} readings of {name} are all {value!r}: is its sensor alive?")
     return None

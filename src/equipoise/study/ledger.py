@@ -145,9 +145,9 @@ class Ledger:
 
     def latest(self, output: str | None = None) -> Iterator[tuple[float, bytes]]:
         """Value and point of every reading, or of one output, the last one first; counts are often equal: no counts."""
-        numbers = ((i, reading) for i, reading in reversed(self.readings.items()) if reading.answers is None)
-        told = ((i, reading.value if output is None else reading.values.get(output)) for i, reading in numbers)
-        return ((value, self.of_trial[i].point(i).tobytes()) for i, value in told if value is not None)
+        told = ((i, r) for i, r in reversed(self.readings.items()) if output is not None or r.answers is None)
+        numbers = ((i, r.value if output is None else r.values.get(output)) for i, r in told)
+        return ((value, self.of_trial[i].point(i).tobytes()) for i, value in numbers if value is not None)
 
     @property
     def typical_error(self) -> float:

@@ -67,8 +67,9 @@ class GivenAnswer:
         """Return the value of a reading, and all its numbers by name if there are several; checked."""
         outputs, value = setup.outputs, self.value
         if outputs is not None and (isinstance(value, Mapping) or setup.columns or self.missing):
-            values = outputs.read(value, self.missing)
-            return values[outputs.first.name], values if setup.columns else {}
+            values, first = outputs.read(value, self.missing), outputs.first.name
+            value = setup.likelihood.check(f"value[{first!r}]", values[first])[0]
+            return value, values if setup.columns else {}
         if self.missing:
             raise ValueError(f"`missing` must name outputs, of which this study has none, got {self.missing!r}")
         if isinstance(value, Mapping):

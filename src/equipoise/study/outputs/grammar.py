@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from equipoise import _validation as check
+from equipoise.likelihoods import Likelihood
 
 NAME = r"[^\W\d][\w.:/]*"
 """How an output may be called: one word, as programs print it."""
@@ -261,8 +262,7 @@ def outputs_of(parameters: Container[str], parts: dict[str, Any]) -> Outputs | N
         raise ValueError(
             f"`minimize` must be False with an `objective`, which says it: objective='-{outputs.first.name}'"
         )
-    if not parts["likelihood"].exact and len(outputs.names) > 1:
-        raise ValueError(f"`likelihood` must be Gaussian() for several numbers a trial, got {parts['likelihood']!r}")
+    _must_be_learned(outputs, parts["likelihood"])
     for limit in outputs.limits:
         if limit.relative and parts["start"] is None:
             raise ValueError(f"`limits` must come with a `start`, from which {str(limit)!r} is counted")
@@ -272,6 +272,16 @@ def outputs_of(parameters: Container[str], parts: dict[str, Any]) -> Outputs | N
         raise ValueError("`safe` must come with `limits`, got none")
     parts["minimize"] = outputs.first.sign < 0
     return outputs
+
+
+def _must_be_learned(outputs: Outputs, likelihood: Likelihood) -> None:
+    """Refuse what a likelihood cannot say of several numbers: it is about the first objective, the others are exact."""
+    if likelihood.exact:
+        return
+    if outputs.others and "/" in likelihood.example:
+        raise ValueError(f"`likelihood` must take one number for each of several outputs, got {likelihood!r}")
+    if limits := outputs.limits_of(outputs.first.name):
+        raise ValueError(f"`limits` must be of outputs that are no counts, got {limits[0]} under {likelihood!r}")
 
 
 def _written(number: float) -> str:

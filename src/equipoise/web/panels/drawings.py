@@ -144,7 +144,8 @@ CERTIFICATE = PagePanel(
 )
 FRONT = PagePanel(
     "front",
-    'Front <small>against the start; <span class="key leader">●</span> recommended</small>',
+    """Front <small>against the start <span class="key where">&times;</span>;
+<span class="key leader">●</span> recommended</small>""",
     _compromised,
     "{{ chart | safe }}",
     applies=lambda view: view.best.compromise is not None,
