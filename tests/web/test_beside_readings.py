@@ -1,4 +1,6 @@
-"""What belongs to a reading beside its value: several numbers, a block, and what was measured beside it."""
+"""What belongs to a reading beside its value: several numbers, a block, what was measured beside; and all in sight."""
+
+import re
 
 import pytest
 from seen import NEEDS_BROWSER, PHONE, expect, screen, violations
@@ -6,6 +8,7 @@ from served import Served, begun, home
 from test_page import answered
 
 import equipoise as eq
+from equipoise.study import PARTS
 from equipoise.web.server import application
 from equipoise.web.studies import Studies
 
@@ -45,6 +48,21 @@ def test_a_reading_of_several_numbers_is_short_in_the_list(tmp_path):
     fields = {"value-flux": "1", "value-loss": "-", "beside": "flow=2"}
     assert answered(app, place, {"do": "answer", "trial": 1} | fields)[0] == 303
     assert (last(path).told, last(path).covariates) == ({"flux": 1.0}, {"flow": 2.0})
+
+
+def test_a_new_study_has_every_part_of_the_table(tmp_path):
+    app = application(Studies(tmp_path))
+    fields = set(re.findall(r'name="(\w+)"', answered(app, "/new")[1]))
+    assert {name + "0" * (part.kind == "by name") for name, part in PARTS.items()} <= fields
+    typed = {"name": "all", "name0": "q1", "low0": "0", "high0": "1", "unit0": "A", "start0": "0.5", "max_step0": "0.2"}
+    typed |= {"name1": "temp", "kind1": "context", "low1": "0", "high1": "40", "start1": "20", "drop": "2"}
+    typed |= {"objective": "flux", "limits": "loss <= 3, size <= start + 1", "safe": "yes", "constraint": "q1 <= 0.9"}
+    typed |= {"max_gap": "30", "design": "4", "seeds": "fold 1, fold 2", "policy": "Challenger"}
+    assert answered(app, "/new", typed)[0] == 303
+    setup = eq.resume(tmp_path / "all.jsonl").study.setup
+    assert (setup.objective, setup.limits, setup.safe) == ("flux", ("loss <= 3", "size <= start + 1"), True)
+    assert (setup.max_gap, setup.design, setup.drop, setup.max_step) == (30.0, 4, 2.0, {"q1": 0.2})
+    assert (setup.seeds.values, setup.space.contexts) == (("fold 1", "fold 2"), ("temp",))
 
 
 @NEEDS_BROWSER
@@ -90,3 +108,33 @@ def test_a_new_study_fits_a_phone(browser, tmp_path, scheme):
     finally:
         server.stop()
     assert eq.resume(tmp_path / "mine.jsonl").space.parameters == {"q1": eq.Float(0, 2)}
+
+
+INSIDE = """names => names.map(name => {
+    const panel = document.querySelector(".panel." + name), box = panel.getBoundingClientRect();
+    return [...panel.querySelectorAll(".dials tbody tr, svg")].filter(each => {
+        const at = each.getBoundingClientRect();
+        return at.bottom > box.bottom + 1 || at.height < 20;
+    }).length;
+})"""
+"""How many settings and pictures of each panel are out of sight, or too small to be seen."""
+
+
+@NEEDS_BROWSER
+def test_of_several_objectives_the_front_and_every_knob_are_in_sight(browser, tmp_path):
+    path = tmp_path / "study.jsonl"
+    opt = eq.Optimizer(SPACE, objective="flux, -size", start={"q1": 0.0, "lens": 1}, log=path, rng=0)
+    for _ in range(16):
+        trial = opt.ask(worker="page")
+        opt.tell(trial, {"flux": trial.x["q1"] + 0.1 * trial.id, "size": trial.x["q1"] ** 2 + trial.x["lens"]})
+    server = Served(path)
+    try:
+        for scheme in ("light", "dark"):
+            with screen(browser, server, path, color_scheme=scheme) as page:
+                assert page.evaluate(INSIDE, ["best", "front"]) == [0, 0]
+                assert violations(page) == []
+        with screen(browser, server, path, size=PHONE) as page:
+            assert violations(page) == []
+            assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    finally:
+        server.stop()

@@ -377,7 +377,8 @@ def test_everybody_can_use_it(browser, server, folder, scheme):
         opt.ask(worker="page")
         expect(page.locator("#value")).to_be_visible()
         assert violations(page) == []
-        for name in ("confirm/best", "confirm/audit", "trial/3", "logbook", "../..", "../../new"):
+        beside = ("confirm/best", "confirm/audit", "trial/3", "logbook")
+        for name in (*beside, "../..", "../../new", f"../../manage/{path.name}"):
             page.goto(f"http://{server.host}{home(path)}{name}")
             assert violations(page) == [], name
 

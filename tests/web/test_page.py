@@ -89,3 +89,10 @@ def test_a_pair_that_was_skipped_has_a_page_where_that_is_taken_back(tmp_path):
     was = text.partition('name="was" value="')[2].partition('"')[0]
     assert answered(app, home(path), {"do": "retract", "trial": 0, "was": was})[0] == 303
     assert [pair.id for pair in eq.resume(path).study.open_pairs] == [0]
+
+
+def test_an_address_of_nothing_leads_back(tmp_path):
+    begun(tmp_path / "study.jsonl")
+    for address in ("/nowhere", f"{home('study.jsonl')}nowhere", f"{home('study.jsonl')}trial/7"):
+        status, text = answered(application(Studies(tmp_path)), address)
+        assert (status, "There is no such" in text, 'href="/">All studies' in text) == (404, True, True)

@@ -88,6 +88,9 @@ def test_failed_skipped_undone_corrected_retracted(station):
         do(station, do="correct", trial=trial, value="2.5", was=told_of(1.5))
     do(station, do="correct", trial=trial, value="2.5", was=told_of(-2.5))
     assert next(row.value for row in station.known()["trials"]["rows"] if row.trial == trial) == "2.5"
+    do(station, do="undo", trial=trial)
+    assert next(row.value for row in station.known()["trials"]["rows"] if row.trial == trial) == "-2.5"  # one step
+    do(station, do="correct", trial=trial, value="2.5", was=told_of(-2.5))
     do(station, do="retract", trial=trial, was=told_of(2.5))
     assert station.opt.readings == 0
     assert station.known()["trials"]["undo"].trial == trial  # what was taken back may be told again

@@ -55,6 +55,9 @@ def test_a_range_is_widened_by_clicks_on_a_phone(browser, path, scheme):
             page.get_by_role("button", name="Begin").or_(page.get_by_role("button", name="Next setting")).click()
             expect(page.locator("#now-title")).to_contain_text("Trial 24")
         with screen(browser, server, path, role="watcher") as page:
+            panel = page.locator(".best").bounding_box()
+            for row in page.locator(".best .dials tbody tr").all():  # also below a long remark
+                assert row.bounding_box()["y"] + 20 <= panel["y"] + panel["height"]
             assert page.get_by_role("link", name="Widen").count() == 0
     finally:
         server.stop()

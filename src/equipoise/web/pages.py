@@ -169,6 +169,11 @@ async def missing(request: Request, error: Exception) -> Response:
     return page("missing.html", request, 404 if isinstance(error, MissingError) else 503, text=str(error))
 
 
+async def nowhere(request: Request, error: Exception) -> Response:
+    """Answer an address of nothing."""
+    return page("missing.html", request, 404, text="There is no such page.")
+
+
 def page(template: str, request: Request, status: int = 200, **shown: Any) -> Response:
     """Return a page made from a template."""
     shown |= {"operator": may_change(request.scope)}

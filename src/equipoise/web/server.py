@@ -24,7 +24,7 @@ from equipoise.web.beside import Beside
 from equipoise.web.folder import Folder
 from equipoise.web.guard import LOOPBACK, Guard
 from equipoise.web.means import NOTHING, Means
-from equipoise.web.pages import HiddenError, MissingError, Pages, hidden, missing
+from equipoise.web.pages import HiddenError, MissingError, Pages, hidden, missing, nowhere
 from equipoise.web.streaming import Broadcast
 from equipoise.web.studies import Studies
 from equipoise.web.tokens import Tokens
@@ -154,7 +154,7 @@ def application(studies: Studies, ending: Callable[[], bool] = lambda: False) ->
             Route(f"{study}/exhibit/{{pair:number}}/{{letter}}", beside.exhibit),
         ]
     static = Mount("/static", StaticFiles(directory=Path(__file__).with_name("static")))
-    handlers = {MissingError: missing, LogError: missing, HiddenError: hidden}
+    handlers: dict[Any, Any] = {MissingError: missing, LogError: missing, HiddenError: hidden, 404: nowhere}
     return Starlette(routes=[*routes, static], exception_handlers=handlers)
 
 
