@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MIN_DOUBT = 5.0
 """Logarithm of the odds at which an earlier campaign is of another f. Measured up to 100 new readings on camel2 and
-hartmann6: at most 2.4 where it is of the same one, 6 to 8 where one coordinate is seen in a mirror."""
+hartmann6: at most 2.4 if it is of the same one, 6 to 8 where one coordinate is seen in a mirror."""
 
 MIN_TO_CONTRADICT = 8
 """Fewer readings of now than this do not contradict an earlier campaign."""

@@ -61,7 +61,7 @@ def told(words: tuple[str, ...]) -> Any:
 
 VALUE = click.argument("value", nargs=-1, required=True)
 MISSING = click.option(
-    "--missing", multiple=True, metavar="NAME", help="A number that there is not this time; repeatable."
+    "--missing", multiple=True, metavar="NAME", help="A number that is missing this time; repeatable."
 )
 TRIAL = click.argument("trial", type=count)
 SIGNED = {"ignore_unknown_options": True}  # -0.5 is a number, not an option
@@ -79,8 +79,9 @@ equipoise ask study.jsonl --context temp=21""",
 def ask(opt: Optimizer, worker: str | None, context: tuple[str, ...]) -> Said:
     """Print what to measure next: the number of the trial, then its settings.
 
-    A trial stays open until it is told, failed or expired. Several may be open at once. Where the study has contexts,
-    say what they are; the second half of a pair may go without, and is at that of the first.
+    A trial stays open until you tell its reading or its failure, or until it expires. Several trials may be open at
+    once. If the study has contexts, give their values; without them, the second half of a pair gets the context of the
+    first.
     """
     trial = opt.ask(worker=worker, context=context_of(opt, context))
     data = {"id": trial.id, "x": trial.x} | ({} if worker is None else {"worker": worker})
@@ -103,7 +104,7 @@ equipoise tell study.jsonl 5 flux=3.1 loss=0.4             of a study begun with
 @TRIAL
 @VALUE
 @MISSING
-@click.option("--x", metavar="JSON", help="Where it was really measured, if that is not where it should have been.")
+@click.option("--x", metavar="JSON", help="The setting that was measured, if it is not the one asked for.")
 @click.option("--time", type=number, help="When it was measured, in any unit; compared with the study's max_gap.")
 @click.option("--error", type=number, default=0.0, help="The reading's own standard error.")
 @BLOCK
@@ -112,7 +113,7 @@ equipoise tell study.jsonl 5 flux=3.1 loss=0.4             of a study begun with
     "covariates",
     multiple=True,
     metavar="NAME=NUMBER",
-    help="What was measured beside it, such as temperature=21.3; repeatable.",
+    help="What else was measured, such as temperature=21.3; repeatable.",
 )
 def tell(
     opt: Optimizer,
@@ -177,7 +178,7 @@ def correct(opt: Optimizer, trial: int, value: tuple[str, ...], x: str | None, *
 @study_command("retract", "equipoise retract study.jsonl 3", short_help="Take a reading or a failure back.")
 @TRIAL
 def retract(opt: Optimizer, trial: int) -> Said:
-    """Take back what was told of a TRIAL, as if it had not been: it is open again. The log keeps it."""
+    """Withdraw the reading or failure of a TRIAL: the trial is open again. The log keeps what was told."""
     opt.retract(trial)
     return {"id": trial, "retracted": True}, f"Trial {trial} is open again."
 
@@ -186,8 +187,8 @@ def retract(opt: Optimizer, trial: int) -> Said:
 def undo(opt: Optimizer) -> Said:
     """Take back the last step, and nothing else.
 
-    A reading, a failure or an answer that was told: its trial is open again. A correction: what was told before it
-    stands again. A retraction: what was taken back is told again.
+    After a reading, a failure or an answer, its trial is open again. After a correction, the earlier value is valid
+    again. After a retraction, the withdrawn value is valid again.
     """
     trial = opt.undo()
     read = [record for record in opt.records(aside=False, trials=[trial]) if record.value is not None]
@@ -230,7 +231,7 @@ def note(opt: Optimizer, topic: str, text: tuple[str, ...], x: str | None) -> Sa
 def set_(opt: Optimizer, name: str, value: str, why: tuple[str, ...]) -> Said:
     """Set the unit of a reading, the mode of the page of `serve`, or the range of a number, and say WHY if you like.
 
-    The mode "pause" pauses the study there, "by hand" and "automatic" let it go on. The range LOW:HIGH of a number,
+    The mode "pause" pauses the study there, "by hand" and "automatic" let it continue. The range LOW:HIGH of a number,
     called by its NAME, only grows: all that was told is learned again, and claims are about the wider space from then.
     """
     low, colon, high = value.partition(":")

@@ -30,7 +30,7 @@ equipoise import study.jsonl votes.csv --judgements""",
 @STUDY
 @click.argument("table", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--value", default="value", show_default=True, help="The column of the readings.")
-@click.option("--block", help="To which block the rows belong that do not say it in a column called block.")
+@click.option("--block", help="The block of all rows that have none in a column called block.")
 @click.option("--covariate", "covariates", multiple=True, help="A column of what else was measured; repeatable.")
 @click.option(
     "--judgements", is_flag=True, help="The rows are judgements: first.NAME, second.NAME, answer, judge, steps."
@@ -50,18 +50,18 @@ def import_(
 ) -> None:
     """Take in the readings of TABLE, a CSV file with a column for each parameter, a row a reading.
 
-    Each block but the present one is an earlier campaign: its readings teach what the settings do, its offset has
-    nothing to do with that of now. Should they contradict the readings of now, they are forgotten, and you are told.
-    Columns called time, error and block are used, and seed if the study has seeds; others, except for --covariate, are
-    not. If the study has an objective and limits by name, each of these has a column; an empty cell is a number that is
-    missing.
+    Each block except the present one is an earlier campaign: its readings teach the effect of the settings, and its
+    offset is independent of the present one. If they contradict the present readings, the study ignores them and tells
+    you. Columns called time, error and block are used, and seed if the study has seeds; other columns are used only if
+    --covariate names them. If the study has an objective and limits by name, each of these has a column; an empty cell
+    is a missing number.
 
-    With --judgements a row is what was said of two settings: `export --judgements` writes such tables. Without a column
-    steps, the shortest scale that has all words of the table is taken. Rows without an answer are passed over.
+    With --judgements each row is the judgement of two settings: `export --judgements` writes such tables. If there is
+    no column steps, the shortest scale with all words of the table is used. Rows without an answer are skipped.
 
-    If the study has some of the rows already, the table is refused: see --new, for one that has grown, and --again.
+    If the study has some of the rows already, the table is refused: use --new for a table that has grown, or --again.
 
-    Rows that are no readings are listed with the reason and left out; the exit code is 1 if there were any.
+    Rows without a valid reading are listed with the reason and left out; the exit code is then 1.
     """
     if again and only_new:
         raise click.UsageError("give either --again or --new")

@@ -54,7 +54,7 @@ NOTATION: dict[str, dict[str, Any]] = {
 """How an option is written, by the kind of the part."""
 
 TOML = """
-A TOML file says the same, and more where you want more:
+A TOML file can say the same and more:
 
 \b
   seed = 0

@@ -59,8 +59,8 @@ def judge(
 ) -> None:
     """Ask which of two settings is better, one pair after the other, in random order, until you quit.
 
-    Every answer is on the disk before the next question; Ctrl-C loses nothing. With --json the next pair is printed and
-    nothing is asked; with PAIR and ANSWER that pair is answered: a word of its scale, A, B, tie or `skip`.
+    Every answer is on the disk before the next question; Ctrl-C loses nothing. With --json the command prints the next
+    pair and asks nothing. With PAIR and ANSWER it answers that pair: a word of its scale, A, B, tie or `skip`.
     """
     opt = opened(study)
     if pair is not None:

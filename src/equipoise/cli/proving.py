@@ -28,8 +28,9 @@ DUELS = click.option(
 def audit(opt: Optimizer, duels: int, context: tuple[str, ...]) -> Said:
     """Plan an audit of the best setting: the next asks serve it.
 
-    Half of its duels are with settings spread over all the space, half with those that a bolder model thinks most of.
-    Once all are told, the bound that `best` prints is audited: it held in more runs than an estimate does.
+    Half of its duels are with settings spread over the whole space, half with the settings that a bolder model rates
+    highest. Once all are told, the bound that `best` prints is audited. In our measurements an audited bound held more
+    often than an estimated one.
     """
     return _planned(opt.audit(duels, context=context_of(opt, context)))
 
@@ -43,7 +44,7 @@ equipoise verify study.jsonl --test""",
 )
 @DUELS
 @click.option("--runners-up", type=click.IntRange(min=0), default=2, show_default=True, help="Further rivals.")
-@click.option("--against", metavar="JSON", multiple=True, help="A rival of your own, instead; may be repeated.")
+@click.option("--against", metavar="JSON", multiple=True, help="Another rival instead of these; may be repeated.")
 @click.option("--test", is_flag=True, help="Plan nothing: test the coins of the duels there are.")
 @CONTEXT
 def verify(
@@ -57,11 +58,11 @@ def verify(
     """Plan a verification of the best setting: fresh duels with its rivals, which the next asks serve.
 
     The rivals are the setting where the study started and the best ones elsewhere. What `best` then prints needs no
-    model of the settings, the noise or the drift, only that the order of each pair was random. Where people judge, the
-    next pairs serve it, and what is said is how often the best setting was preferred to each rival.
+    model of the settings, the noise or the drift, only that the order of each pair was random. In a study of
+    judgements the next pairs serve it, and the result is how often judges preferred the best setting to each rival.
 
-    With --test nothing is planned or measured. If no settings differed at all, then what was expected to win a duel
-    would win it by the coin; the p-value says how likely the coins alone explain the wins of this study. Exact.
+    With --test nothing is planned or measured. If all settings were equal, a coin would decide each duel. The p-value
+    says how probable it is that coins alone give this study's wins. It is exact.
     """
     if test:
         p = opt.study.coin_test()

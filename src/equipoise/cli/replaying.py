@@ -104,9 +104,9 @@ def _age(at: str | None) -> float | None:
 def replay(study: Path, verify: bool, as_json: bool) -> None:
     """Rebuild a study from its log and print everything that happened, one event a line.
 
-    Every checksum and every event is checked on the way. With --verify all proposals are made again from the seed;
-    the exit code is 1 if one comes out differently, as it may with another version. A proposal that is as good as
-    the one of the log but for rounding, as on another processor, "differs within rounding": that is no difference.
+    Every checksum and every event is checked on the way. With --verify all proposals are made again from the seed; the
+    exit code is 1 if one comes out differently, as it may with another version. On another processor a proposal may
+    differ from the log although both are equally good. It then "differs within rounding", which counts as the same.
     """
     start = time.perf_counter()
     opt = opened(study)

@@ -114,14 +114,14 @@ def plot(
 @click.option("--out", type=click.Path(path_type=Path), help="File to write.  [default: standard output]")
 @click.option("--json", "as_json", is_flag=True, help="A JSON list instead of CSV.")
 def export(study: Path, judgements: bool, out: Path | None, as_json: bool) -> None:
-    """Write every trial handed out: where it was measured, what was read, when and by whom.
+    """Write every trial that was handed out: its setting, its reading, the time and the worker.
 
-    Those told come first, in the order of telling, then what failed and what is still open. A parameter that is called
-    as another column is, such as time, gets an `x.` before its name. A file gets every character as it is; a terminal
-    is shown escapes for those that it would obey.
+    Trials with a reading come first, in the order of telling, then failed and open trials. If a parameter has the name
+    of another column, such as time, its column gets the prefix `x.`. A file gets every character as it is; on a
+    terminal control characters are escaped.
 
-    With --judgements every pair: the settings in both places, what was said, on which scale, when and by whom; `again`
-    is the pair that it asked once more, in the other order.
+    With --judgements write every pair: the settings in both places, the answer, its scale, the time and the judge;
+    `again` is the earlier pair that it repeats in the other order.
     """
     opt = opened(study)
     rows = timed(opt.records(aside=False, judgements=judgements))

@@ -6,7 +6,7 @@
     pytest --compare-base main benchmarks/        # each test with the fixture `benchmark`, or marked `benchmark`
 
 With `--compare-base` every round runs the benchmarks of both revisions, each in a fresh process and in random order, so
-that the layout of memory is drawn anew too. A test fails if it is slower; of all that fail at most 5 % do so by chance.
+which also draws a new layout of memory. A test fails if it is slower; of all that fail at most 5 % do so by chance.
 """
 
 import json

@@ -104,7 +104,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Refitted:
-    """A deferred fit was made, from a number of lessons; if it has no fit, that is to be made anew."""
+    """A deferred fit was made, from a number of lessons; if it has no fit, that is to be made again."""
 
     lessons: int
     fit: KeptFit | None = None
@@ -222,7 +222,7 @@ class Stamped:
 
 
 def unfitted(event: Event) -> Event:
-    """Return an event without its fit: a replay fits anew, at the same time."""
+    """Return an event without its fit: a replay fits again, at the same time."""
     if not isinstance(event, Teaching | Refitted | Widened) or event.fit is None:
         return event
     return replace(event, fit=None)

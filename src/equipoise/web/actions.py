@@ -28,7 +28,7 @@ FAR_TIMES = 10.0
 def ask(station: Station, given: Fields) -> None:
     """Hand out the next question, if none is open here and nobody has paused; at a context, if the study has such."""
     if station.mode == "pause":
-        raise RefusedError("The study is paused: let it go on first.")
+        raise RefusedError("The study is paused: resume it first.")
     station.hand_out(context_given(station.opt, given), given.get("judge"))
 
 
@@ -117,12 +117,12 @@ def expire(station: Station, given: Fields) -> None:
 
 
 def switch(mode: Mode, station: Station, given: Fields) -> None:
-    """Pause a study, or let it go on: by hand, or by the program."""
+    """Pause a study, or let it continue: by hand, or by the program."""
     set_mode(station, mode, words(given, "reason"))
 
 
 def set_mode(station: Station, mode: Mode, why: str = "") -> None:
-    """Pause a study, or let it go on."""
+    """Pause a study, or let it continue."""
     with station.turn():
         if mode == "automatic" and not station.machine:
             raise RefusedError("There is no program to measure by itself: `equipoise serve STUDY -- COMMAND`.")

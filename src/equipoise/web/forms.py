@@ -122,7 +122,7 @@ def circumstances(given: Fields) -> dict[str, Any]:
     for text in filter(None, map(str.strip, words(given, "beside").split(","))):
         name, equals, value = text.partition("=")
         if not equals:
-            raise RefusedError(f"What was measured beside it must be written as temperature=21.3, got {text!r}.")
+            raise RefusedError(f"What else was measured must be written as temperature=21.3, got {text!r}.")
         typed[name.strip()] = value
     beside = {name: number(typed, name, name) for name in typed}
     told = {"block": words(given, "block"), "covariates": beside}

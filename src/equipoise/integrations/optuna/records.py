@@ -56,7 +56,7 @@ class TrialPair:
         measured: The number of the trial that has measured both; a retried trial inherits the pair, not this.
         readings: Of the first and the second member, once measured.
         sign: Of a one-point duel: the sign and size with which its only reading enters the outcome.
-        baseline: Of a one-point duel: what is subtracted from it; `None` where there was nothing to forecast it from.
+        baseline: Of a one-point duel: what is subtracted from it; `None` if there was nothing to forecast it from.
         predicted: Of a one-point duel: the posterior mean where it is measured, when it was proposed.
         block: The block that its readings belong to, unless the trial says another.
         others: Of several numbers a trial all but the first, by name, of the first and the second member.
@@ -103,7 +103,7 @@ class TrialPair:
         return self.member(0 if self.sign is None or self.sign > 0 else 1)
 
     def duel(self, encode: Callable[[Mapping[str, float]], FloatArray | None]) -> Duel | None:
-        """Return the duel; `None` where a member is no longer in the space."""
+        """Return the duel; `None` if a member is no longer in the space."""
         first, second = encode(self.member(0)), encode(self.member(1))
         if first is None or second is None:
             return None
@@ -114,7 +114,7 @@ class TrialPair:
         return Duel(pair, picked, (self.sign,), first, second, self.baseline or 0.0)
 
     def told(self, trial: FrozenTrial) -> list[Reading]:
-        """Return what a trial read, in the order of measurement; nothing where it did not come to a finite end."""
+        """Return what a trial read, in the order of measurement; nothing if it did not come to a finite end."""
         both = self.readings or (trial.user_attrs.get(FIRST), trial.user_attrs.get(SECOND))
         values: list[Any] = [*both[::-1]] if self.swapped else [*both]
         planned = self.measured == trial.number

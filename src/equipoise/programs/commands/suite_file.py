@@ -53,7 +53,7 @@ class Suite:
 
     Attributes:
         benchmarks: All of them.
-        seconds: Their budget; `None` where the file has none.
+        seconds: Their budget; `None` if the file has none.
         alpha: The share of false claims, where the file has one.
     """
 

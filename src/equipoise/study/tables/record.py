@@ -29,17 +29,17 @@ class Record:
         duel: The number of its duel; a pair is one by itself.
         worker: Who measured it, or judged.
         x: Where it was measured; of a pair, both settings in their order.
-        value: The reading; `None` where there is none (yet).
+        value: The reading; `None` if there is none (yet).
         values: All numbers that were read, by name, if there are several.
-        time: When, in the user's clock, where that was told.
+        time: When, in the user's clock, if that was told.
         error: The reading's own standard error.
         failed: Why there is no reading, or why a pair was skipped.
         void: Whether its duel was given up.
-        aside: Why nothing is learned from the reading, where that is so.
-        block: To which block it belongs, where that was told.
+        aside: Why nothing is learned from the reading, if that is so.
+        block: To which block it belongs, if that was told.
         earlier: Whether it is of an earlier campaign.
-        covariates: What was measured beside it, by name.
-        answer: What was said of a pair; `None` where nothing was (yet).
+        covariates: What else was measured, by name.
+        answer: What was said of a pair; `None` if nothing was (yet).
         steps: How many words the scale of a pair has; `None` for a setting to measure.
         again: The pair that was asked again by this one, in the other order.
         plan: The audit or verification that a pair serves, by its number.
@@ -109,7 +109,7 @@ class Note:
     Attributes:
         topic: What it is about, in a word or two.
         text: What was said.
-        x: Where the machine was moved, where it was.
+        x: Where the machine was moved, if it was.
         at: When it was said, ISO 8601 in UTC; `None` if the log does not say it.
     """
 
