@@ -34,10 +34,10 @@ def rank(opt: Optimizer) -> Said:
 )
 @CONTEXT
 def front(opt: Optimizer, tolerance: float, context: tuple[str, ...]) -> Said:
-    """Print the settings among which several objectives leave a choice, best in the first objective first.
+    """Print the best compromises between several objectives, best in the first objective first.
 
     Each was measured, holds all limits with 95 %, and no setting that was measured is better in every objective, with
-    95 %. What it gains in each objective is against the start, with an interval of 95 %.
+    95 %. Its gain in each objective is against the start, with an interval of 95 %.
     """
     points = opt.front(tolerance=tolerance, context=context_of(opt, context))
     rows = [{"x": p.x, "objectives": gains_data(p), "dominated": p.dominated, "holds": p.holds} for p in points]

@@ -103,10 +103,10 @@ class Outcome:
 def compare(commands: tuple[str, ...], names: tuple[str, ...], **options: Any) -> None:
     """Measure COMMANDS in rounds, each in a random order, until it is decided which is better.
 
-    What slows the host down slows all of a round, so it cancels; and the verdict holds though it is looked at after
-    every round. The first command is the one that others are compared with. With --log and no commands the verdict of
-    a log is printed again. With --git there is one command, which is run in each revision. One command by itself is
-    measured, and compared with nothing.
+    If the host slows down, it slows all commands of a round, so the slowdown cancels. The verdict holds although it is
+    checked after every round. The other commands are compared with the first one. With --log and no commands the
+    verdict of a log is printed again. With --git there is one command, which is run in each revision. A single command
+    is only measured.
     """
     log: Path | None = options.pop("log")
     files = {name: options.pop(name) for name in ("json_file", "markdown_file", "csv_file", "junit_file", "picture")}

@@ -65,9 +65,9 @@ LOG = click.option(
 def gate() -> None:
     """Decide on every idea of a loop of experiments: keep, discard or not decided.
 
-    A loop that keeps what beats the record believes in luck. The gate measures champion and candidate on the same
-    seeds in random order, uses again what it knows of the champion, stops early, and looks whenever it likes: at most
-    10 % of what it keeps is no better, over the whole stream of ideas.
+    A loop that keeps every idea that beats the record mostly keeps lucky ones. The gate measures champion and
+    candidate on the same seeds in random order, reuses earlier readings of the champion, and stops early. Over the
+    whole stream of ideas, at most 10 % of those it keeps are no better than the champion.
     """
 
 
@@ -98,8 +98,8 @@ gate.epilog = EXIT_STATUS + "\b\nExamples:\n" + "\n".join(f"  {line}" for line i
 def init(words: tuple[str, ...], log: Path, rev: str | None, folder: Path | None, **options: Any) -> None:
     """Write the file of a gate and measure the champion.
 
-    COMMAND measures once: {seed} in it becomes the number of a seed. Give every seed that there is to the program
-    (split, order, start): what two versions share cancels.
+    COMMAND measures once: {seed} in it is replaced by the number of a seed. Let the seed set all of the program's
+    randomness (split, order, start): what two versions share cancels.
     """
     if log.exists():
         raise click.UsageError(f"{log} must be a new file: `equipoise gate try` continues it")
@@ -136,7 +136,8 @@ def init(words: tuple[str, ...], log: Path, rev: str | None, folder: Path | None
 def try_(log: Path, rev: str | None, folder: Path | None, name: str | None, as_json: bool) -> None:
     """Measure a candidate beside the champion until it is decided: exit status 0 keep, 1 discard, 2 not decided.
 
-    A trial that was interrupted continues with the same candidate. What fails, hangs or prints no number is discarded.
+    After an interruption the trial continues with the same candidate. A candidate that fails, hangs or prints no
+    number is discarded.
     """
     with _alone(log):
         said = _tried(log, rev, folder, name)

@@ -27,8 +27,8 @@ def items(
 ) -> None:
     """Compare the scores in two files, item by item: CSV, JSON Lines, lm-evaluation-harness, inspect, promptfoo.
 
-    The verdict holds though you look after every item. If one file has items that the other has not, --ask prints
-    which to run next, until it is decided; then it prints none. Run these and no others: they are in random order.
+    The verdict holds although you look after every item. If one file has items that the other lacks, --ask prints
+    which to run next, and none once the comparison is decided. Run only these items: their order is random.
     """
     a, b = (scores(path, score, cluster) for path in (first, second))
     found = compared(a, b, alpha)
