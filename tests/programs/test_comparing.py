@@ -366,7 +366,7 @@ def test_per_cent_where_ratios_count():
     invoke("compare", "echo 100", "echo 103", *options, code=1)
     assert "must be a percentage such as 2%, got '2'" in invoke("compare", "a", "b", "--margin", 2, code=64).stderr
     said = invoke("compare", "a", "b", *READ, "--margin", "2%", code=64).stderr
-    assert "--margin must be a number in the unit of the reading, such as 0.5, got '2%'" in said
+    assert "--margin must be a number in the unit of the reading, such as 0.5; or a percentage" in said
 
 
 def test_errors_are_no_verdicts():

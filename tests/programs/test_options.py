@@ -101,6 +101,9 @@ def test_one_command_alone_is_measured():
     assert "equipoise" not in data  # there is nothing to claim
     with open("out.md") as file:
         assert "| `echo 3` | 3 | 3 | 3 | 4 |\n" in file.read()
+    assert invoke("compare", "echo 3", *READ, "-r", 1).stdout == "echo 3: reading 3 (median of 1 run, 3 to 3)\n"
+    longer = invoke("compare", "echo 3", *READ, "--time", "300ms", "--json", "-").data
+    assert len(longer["results"][0]["times"]) > 1  # all of the time
     assert invoke("compare", "echo 3", *READ, "-r", 2).stdout == "echo 3: reading 3 (median of 2 runs, 3 to 3)\n"
 
 

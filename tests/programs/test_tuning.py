@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import equipoise as eq
+from equipoise.answer import LimitEstimate, Usability
 from equipoise.cli.main import main
 from equipoise.programs.commands.tuning import Template, parsed
 from equipoise.programs.commands.tuning.goals import Goals
@@ -154,7 +155,7 @@ def test_templates_that_make_no_sense(text, message):
     [
         ("x=1", "--start must name parameters of the command line, got x"),
         ("q=a", "--start must give q a number, got 'a'"),
-        ("q=9", "must lie within [0.5, 2.0], got 9.0"),
+        ("q=9", "--start: `x['q']` must lie within [0.5, 2.0], got 9.0"),
     ],
 )
 def test_starts_that_make_no_sense(start, message):
@@ -349,9 +350,20 @@ def test_a_limit_is_held_and_what_it_is_about_is_told():
     options = ["--objective", "loss", "--limit", "size <= start + 2.5", "--start", "n=3", "--seed", 0, "--readings", 24]
     said = invoke("tune", command.replace("{{", "{").replace("}}}", "}}"), *options).stdout
     assert "Best: n = 5, after 24 readings\nAll limits hold with " in said
+    assert re.search(r"%\. size <= start \+ 2\.5: \S+ \[", said)
     assert "start: size 3 (median of " in said
     assert "best: size 5 (median of " in said
     assert "best is higher than start by 2 [2, 2]" in said
+
+
+def test_limits_are_told_as_they_were_written():
+    limits = ["rss <= 2GB", "wall <= start + 10%"]
+    goals = Goals.of({"metric": None, "higher": False, "read": (), "objective": ["-p99"], "limits": limits})
+    found = [
+        LimitEstimate(text, *each) for (_, text), each in zip(goals.limits, [(2e7, 1e7, 3e7), (0, 0, 0.1)], strict=True)
+    ]
+    said = "All limits hold with 98 %. rss <= 2GB: 20 MB [10 MB, 30 MB]; wall <= start + 10%: +0.0 % [+0.0 %, +10.5 %]."
+    assert goals.told(Usability(0.98, tuple(found))) == said
 
 
 def test_two_objectives_leave_a_front(tmp_path):

@@ -191,6 +191,7 @@ def test_readings_have_their_own_words():
         (2e-5, "time", "20 µs"),
         (0, "time", "0 ns"),
         (1.2e9, "memory", "1.2 GB"),
+        (np.inf, "time", "?"),
     ],
 )
 def test_amounts_have_units(value, kind, text):

@@ -1,5 +1,6 @@
 """Whether a setting may be used: how surely it holds the limits of the study, and what is known of each."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from equipoise.answer.wording import interval
@@ -58,6 +59,10 @@ class Usability:
         return self.probability >= USABLE
 
     def __str__(self) -> str:
+        return self.told(map(str, self.limits))
+
+    def told(self, limits: Iterable[str]) -> str:
+        """Return how surely limits hold, and what is known of each."""
         percent = min(int(100 * self.probability), 99)
         if self.unknown:
             said = f"Whether all limits hold cannot be said: there are too few readings of {', '.join(self.unknown)}"
@@ -65,5 +70,5 @@ class Usability:
             said = f"All limits hold with {percent} %"
         else:
             said = f"No setting is known to hold all limits with {100 * USABLE:.0f} %: this one does with {percent} %"
-        known = "; ".join(str(each) for each in self.limits)
+        known = "; ".join(limits)
         return f"{said}. {known}." if known else f"{said}."

@@ -42,6 +42,8 @@ def amount(value: float, kind: Kind) -> str:
         >>> amount(0.01234, "time"), amount(2_500_000, "memory"), amount(0.5, "reading")
         ('12.3 ms', '2.5 MB', '0.5')
     """
+    if not math.isfinite(value):
+        return "?"
     if kind == "reading":
         return f"{value:.4g}"
     size, unit = next(((size, unit) for size, unit in UNITS[kind] if abs(value) >= size), UNITS[kind][-1])
@@ -126,7 +128,7 @@ def _sessions(verdict: Verdict) -> Iterable[str]:
     for number, session in enumerate(verdict.sessions, 1):
         each = (session.between(found.first, found.second) for found in pairs)
         yield f"  Session {number}: " + "; ".join(
-            f"{found.second} {short(found, verdict.question)} of {found.first}, {_counted(found.rounds, 'round')}"
+            f"{found.second} {short(found, verdict.question)} of {found.first}, {counted(found.rounds, 'round')}"
             for found in each
         )
     for found in pairs:
@@ -138,7 +140,7 @@ def _where(verdict: Verdict, found: Finding) -> str:
     """Return what a claim is about, and what it rests on."""
     k = len(verdict.sessions)
     scope = "in this session" if k == 0 else f"over {k} sessions"
-    return f"{scope}, after {_counted(found.rounds, 'round')}"
+    return f"{scope}, after {counted(found.rounds, 'round')}"
 
 
 def _worth(verdict: Verdict, found: Finding) -> str:
@@ -157,7 +159,8 @@ def _forecast(more: MoreRounds | None) -> str:
     return "" if more is None else f", {more}"
 
 
-def _counted(n: int, what: str) -> str:
+def counted(n: int, what: str) -> str:
+    """Return a number of things in words: 1 run, 2 runs."""
     return f"{n} {what}{'' if n == 1 else 's'}"
 
 

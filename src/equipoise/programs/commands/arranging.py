@@ -134,7 +134,7 @@ def job(commands: Mapping[str, str], null: str | None, options: Mapping[str, Any
         first = arms[0]
         commands = {**commands, null: commands[first]}
         prepare, conclude = ({**each, null: each[first]} if each else {} for each in (prepare, conclude))
-    alone = ALONE_SECONDS if len(commands) == 1 and given is None and not math.isfinite(most) else 0.0
+    alone = (given or ALONE_SECONDS) if len(commands) == 1 and not math.isfinite(most) else 0.0
     return Job(
         commands,
         prepare=prepare,

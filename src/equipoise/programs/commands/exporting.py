@@ -16,7 +16,7 @@ from equipoise.cli.common import json_line, printable
 from equipoise.programs.comparison_log import Execution
 from equipoise.programs.findings import Finding
 from equipoise.programs.forecasting import MoreRounds
-from equipoise.programs.phrases import amount, short, told
+from equipoise.programs.phrases import amount, counted, short, told
 from equipoise.programs.question import Kind, Question
 from equipoise.programs.verdict import Verdict
 from equipoise.study import cell
@@ -178,7 +178,7 @@ def table(report: Results, metric: str) -> str:
     for arm, each in report.by_arm.items():
         values = [run.value(metric) for run in each]
         low, middle, high = (amount(x, kind) for x in (min(values), statistics.median(values), max(values)))
-        lines.append(f"{arm}: {metric} {middle} (median of {len(values)} runs, {low} to {high})")
+        lines.append(f"{arm}: {metric} {middle} (median of {counted(len(values), 'run')}, {low} to {high})")
     return "".join(f"{line}\n" for line in lines)
 
 

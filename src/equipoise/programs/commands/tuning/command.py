@@ -237,7 +237,7 @@ def _text(
     lines = [f"Start: {dialed(first, opt.space)}", f"Best: {dialed(found, opt.space)}, after {opt.readings} readings"]
     lines += [f"Or: {point}" for point in front if runner.plan.settings(point.x) != found]
     usability = opt.recommend().usability if opt.readings else None
-    lines += [] if usability is None else [str(usability)]
+    lines += [] if usability is None else [runner.goals.told(usability)]
     for number, _ in runner.goals.limits if measured.runs else ():
         lines += table(replace(measured, metrics={number.name: number.kind}), number.name).splitlines()
     if not measured.verdicts:

@@ -18,11 +18,13 @@ from typing import Any
 
 import click
 
+from equipoise.answer import LimitEstimate, Usability
 from equipoise.programs.calling import SAME_TIME
 from equipoise.programs.commands.arranging import SECONDS
 from equipoise.programs.commands.metrics import EVENTS, KINDS, Read, kinds, reads
 from equipoise.programs.commands.processes import LAST
 from equipoise.programs.comparison_log import Execution
+from equipoise.programs.phrases import amount
 from equipoise.programs.question import Kind, Question
 from equipoise.runners import FailedError
 from equipoise.study.outputs import Limit, objectives
@@ -74,6 +76,7 @@ class Goals:
         limits: Numbers, and their limits as the study has them.
         read: What is read from the output.
         named: Whether the study has names for its numbers: only if there are limits, or objectives by name.
+        written: Each limit as it was written.
 
     Example:
         >>> usual = {"metric": None, "higher": False, "read": ()}
@@ -85,6 +88,7 @@ class Goals:
     limits: Sequence[tuple[Number, str]]
     read: tuple[Read, ...]
     named: bool
+    written: Sequence[str] = ()
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> "Goals":
@@ -98,7 +102,7 @@ class Goals:
         known = {each.name for each in read}
         names = dict.fromkeys(number.name for number, _ in [*found, *limits])
         more = [LAST if name == "reading" else Read(name) for name in names if name not in {*known, *TAKEN}]
-        return cls(found, limits, (*read, *more), bool(options["objective"] or limits))
+        return cls(found, limits, (*read, *more), bool(options["objective"] or limits), options["limits"])
 
     @property
     def numbers(self) -> list[Number]:
@@ -122,6 +126,11 @@ class Goals:
         """Return what is told to the study of a run."""
         values = {number.output: number.value(run, floor) for number in self.numbers}
         return values if self.named else values[self.objectives[0][0].output]
+
+    def told(self, usability: Usability) -> str:
+        """Return how surely limits hold, and what is known of each, in the words and units in which it was written."""
+        limits = {limit: (number, text) for (number, limit), text in zip(self.limits, self.written, strict=True)}
+        return usability.told(_known(*limits[each.limit], each) for each in usability.limits)
 
     def questions(self) -> dict[str, Question]:
         """Return what is asked of the start and the winner, by name: all claims together are wrong in 5 % at most."""
@@ -177,6 +186,12 @@ def _limit(text: str, read: Sequence[Read]) -> tuple[Number, str]:
     bound = math.log1p(bound) if unit == "%" else bound
     written = f"start {'-' if bound < 0 else '+'} {abs(bound)!r}" if start else f"{bound!r}"
     return number, str(Limit.of(f"{number.output} {relation} {written}"))
+
+
+def _known(number: Number, written: str, found: LimitEstimate) -> str:
+    each = found.value, found.low, found.high
+    value, low, high = (f"{100 * math.expm1(x):+.1f} %" if number.log else amount(x, number.kind) for x in each)
+    return f"{written}: {value} [{low}, {high}]"
 
 
 def _number(name: str, read: Sequence[Read], log: bool | None) -> Number:

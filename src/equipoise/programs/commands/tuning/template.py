@@ -82,7 +82,11 @@ class Template:
         if unknown:
             raise ValueError(f"--start must name parameters of the command line, got {', '.join(unknown)}")
         chosen = {name: self._value(name, pairs.get(name)) for name in self.parameters}
-        if not self.space.valid(self.space.encode(chosen)[None]).all():  # what lies outside is refused too
+        try:
+            encoded = self.space.encode(chosen)
+        except ValueError as error:
+            raise ValueError(f"--start: {error}") from None
+        if not self.space.valid(encoded[None]).all():
             raise ValueError(f"--start must be where --constraint holds, got {chosen}")
         return chosen
 
