@@ -250,6 +250,12 @@ def canceled(path):
     return opt
 
 
+def widened(path):
+    opt = read(eq.Optimizer(HILL, start=START, log=path, rng=0), 8)
+    opt.study.set("q1", (-4, 2))
+    return read(judge(opt, 2), 4)
+
+
 def minimized(path):
     return read(eq.Optimizer(HILL, minimize=True, start=START, log=path, rng=0), 10)
 
@@ -340,7 +346,7 @@ KINDS = {
         ),
         *(constrained, judged, judged_names, judged_numbers, judged_and_read, failed, corrected, expired, spoiled),
         *(audited, auditing, verified, verified_by_judges, canceled, minimized, counts, shares, folded),
-        *(counts_and_judgements, counts_in_blocks),
+        *(counts_and_judgements, counts_in_blocks, widened),
         *(limits_by_name, objectives),
     )
 }

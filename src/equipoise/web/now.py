@@ -19,6 +19,10 @@ Mode = Literal["by hand", "automatic", "pause"]
 """Who measures, or whether nobody does."""
 
 
+LATELY = 24
+"""Trials before this one whose numbers beside the reading have a field."""
+
+
 @dataclass(frozen=True)
 class OpenQuestion:
     """The question that is open here, as the screen shows it.
@@ -29,7 +33,7 @@ class OpenQuestion:
         sides: Its setting; or A and B, to be judged.
         form: How it is answered.
         asked: When it was handed out.
-        beside: The numbers that were measured beside earlier readings.
+        beside: The numbers that were measured beside the last readings.
         block: The block to which readings belong now.
     """
 
@@ -138,7 +142,8 @@ def _question(opt: Optimizer, record: Record, worker: str | None, sitting: Sitti
     form = answer_form(record, opt.study.setup, unit, numbers)
     if sitting is None:
         setting = Side(dials(opt.space, record.x, stands(opt, worker)))
-        names = dict.fromkeys(name for each in opt.records(aside=False) for name in each.covariates)
+        lately = opt.records(aside=False, trials=range(max(record.trial - LATELY, 0), record.trial))
+        names = dict.fromkeys(name for each in lately for name in each.covariates)
         beside = tuple(Field(f"{BESIDE}{name}", name) for name in names)
         block = opt.study.block or ""
         return OpenQuestion(record.trial, _half(record), (setting,), form, clock(record.asked), beside, block)
