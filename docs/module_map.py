@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src" / "equipoise"
-LEFT_OUT = {"_typing", "_validation", "_linalg", "__main__", "__init__", "lab"}
+LEFT_OUT = {"_lazy", "_typing", "_validation", "_linalg", "__main__", "__init__", "lab"}
 """What everybody imports, and the two doors of the package."""
 
 COLORS = {

@@ -13,14 +13,12 @@ import equipoise as eq
 from tracing import SOURCE, files_run
 
 PACKAGES = sorted(path.parent for path in SOURCE.rglob("__init__.py"))
-LARGER = {"lab/experiments": 20}
-"""Packages that have more than 18 modules, and may not grow."""
 
 
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.relative_to(SOURCE).as_posix())
 def test_a_package_has_at_most_18_modules(package):
     modules = [path for path in package.glob("*.py") if path.stem != "__init__"]
-    assert len(modules) <= LARGER.get(package.relative_to(SOURCE).as_posix(), 18)
+    assert len(modules) <= 18
 
 
 # --- classes and functions ----------------------------------------------------------------------------------------
@@ -97,7 +95,7 @@ def test_the_shell_of_a_study_reaches_through_one_object():
 def test_the_shell_of_a_study_is_short():
     """Its signatures and docstrings are most of it."""
     assert len([name for name in dir(eq.Optimizer) if name[0] != "_"]) <= 25
-    assert len((SOURCE / "optimizer/ask_tell.py").read_text("utf-8").splitlines()) <= 450
+    assert len((SOURCE / "optimizer/ask_tell.py").read_text("utf-8").splitlines()) <= 410
 
 
 def test_a_judgement_goes_the_way_of_a_reading():
@@ -128,14 +126,15 @@ def the_papers_path():
             opt.tell(opt.ask(), value)
         opt.recommend()
 
+    study()  # what is loaded at first use is not part of the path
     return {path: lines for path, lines in files_run(study).items() if path != "_validation.py"}
 
 
 def test_the_papers_path_runs_through_few_files():
     table = the_papers_path()
     assert {"optimizer/ask_tell.py", "policies/ids.py", "reductions/two_point.py"} <= set(table)
-    assert len(table) <= 32
-    assert sum(table.values()) <= 5320
+    assert len(table) <= 27
+    assert sum(table.values()) <= 4900
 
 
 # --- what an import loads -----------------------------------------------------------------------------------------
@@ -153,7 +152,7 @@ def of_ours(modules):
 
 def test_an_import_loads_few_modules():
     assert of_ours(loaded("import equipoise")) == {"equipoise"}
-    assert len(of_ours(loaded("from equipoise import Optimizer"))) <= 186
+    assert len(of_ours(loaded("from equipoise import Optimizer"))) <= 89
 
 
 HEAVY = {"click", "jinja2", "joblib", "matplotlib", "optuna", "rich", "scipy", "starlette", "tqdm", "uvicorn"}

@@ -61,7 +61,8 @@ def resolve(path):
             return  # an attribute of an instance
         thing = getattr(thing, part)
         if isinstance(thing, property):
-            thing = thing.fget.__annotations__["return"]
+            named = thing.fget.__annotations__["return"]  # by its name, where it is loaded when it is used
+            thing = getattr(eq.study, named) if isinstance(named, str) else named
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if rows(page)], ids=name)

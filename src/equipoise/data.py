@@ -9,18 +9,24 @@ A `Comparison` is the one kind of datum every method here learns from:
 `teaches` is the one rule for what a duel teaches: live, in a replay, for duels still open, and in every integration.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from equipoise import _validation as check
+from equipoise import likelihoods
 from equipoise._typing import FloatArray
-from equipoise.likelihoods import Likelihood, ReadAnswers, Sites
-from equipoise.offsets import NOTHING_TOLD, Circumstances, Offset
+from equipoise.offsets import NOTHING_TOLD, Circumstances
+
+if TYPE_CHECKING:
+    from equipoise.likelihoods import Likelihood, ReadAnswers
+    from equipoise.offsets import Offset
 
 EVEN = np.array([0.5, 0.5])
 EVEN.flags.writeable = False
@@ -50,12 +56,12 @@ class Proposal:
     weights: FloatArray
 
     @classmethod
-    def pair(cls, first: ArrayLike, second: ArrayLike) -> "Proposal":
+    def pair(cls, first: ArrayLike, second: ArrayLike) -> Proposal:
         """Two points to be compared; equal ones are the greedy pair, from which nothing is learned."""
         return cls(np.array([first, second], dtype=np.float64), EVEN)
 
     @classmethod
-    def single(cls, point: ArrayLike) -> "Proposal":
+    def single(cls, point: ArrayLike) -> Proposal:
         """One point, measured with certainty."""
         return cls(np.array([point], dtype=np.float64), CERTAIN)
 
@@ -102,19 +108,19 @@ class Comparison:
     time: float = 0.0
     variance: float = 0.0
     pair: float = -1.0
-    duel: "Duel | None" = None
+    duel: Duel | None = None
     told: Circumstances = NOTHING_TOLD
     answers: ReadAnswers | None = None
 
-    def with_site(self, mu: float, v: float) -> "Comparison":
+    def with_site(self, mu: float, v: float) -> Comparison:
         """Return the same with the site of its answer, if that is not exact, for a belief N(mu, v) of its latent."""
         if self.answers is None:
             return self
         mean, variance = np.array([mu]), np.array([v])
-        site = Sites.of(self.answers.tilt(mean, variance), mean, variance)
+        site = likelihoods.Sites.of(self.answers.tilt(mean, variance), mean, variance)
         return replace(self, outcome=float(site.outcome[0]), variance=float(1.0 / site.precision[0]))
 
-    def less(self, origin: float) -> "Comparison":
+    def less(self, origin: float) -> Comparison:
         """Return the same with something subtracted from the outcome."""
         answers = None if self.answers is None else self.answers.less(origin)
         return replace(self, outcome=self.outcome - origin, answers=answers)
@@ -188,14 +194,14 @@ class Reading:
         """The number on the scale of f: the value; of a count or a share what it suggests at a glance."""
         return self.value if self.answers is None else float(self.answers.glance()[0][0])
 
-    def under(self, likelihood: Likelihood) -> "Reading":
+    def under(self, likelihood: Likelihood) -> Reading:
         """Return it as an answer under a likelihood; refuse one that is none."""
         numbers = likelihood.check("value", self.value if self.of is None else self.said)
         if likelihood.exact:
             return self
         if self.error:
             raise ValueError(f"`error` must be 0 for {likelihood!r}, which has its own, got {self.error!r}")
-        return replace(self, answers=ReadAnswers.of(likelihood, numbers))
+        return replace(self, answers=likelihoods.ReadAnswers.of(likelihood, numbers))
 
     @property
     def deviation(self) -> float:

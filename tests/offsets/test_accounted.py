@@ -8,7 +8,7 @@ from equipoise.belief import Form
 from equipoise.belief.evidence import Evidence
 from equipoise.belief.observations import Observations
 from equipoise.offsets import LAST_READING, Accounted, Circumstances, Covariate, Moments, accounted, unaccounted
-from equipoise.offsets.accounted import accounts_for
+from equipoise.offsets.accounts import accounts_for
 
 LAW = eq.Tracked()
 

@@ -9,7 +9,7 @@ import equipoise as eq
 from equipoise import kernels, likelihoods, offsets, policies, reductions, spaces, testing
 from equipoise.lab import environments
 from equipoise.lab.environments import BIASES, FUNCTIONS
-from equipoise.log.parts import KNOWN
+from equipoise.log.parts import known_part
 from equipoise.spaces import Fixed
 
 UNIT = ("ignores_the_unit",)  # left out for what assumes noise of scale one, as their papers do
@@ -159,7 +159,7 @@ def test_every_test_function_and_made_bias_has_a_name_of_its_own():
 
 def test_what_is_covered_is_written_to_a_log_as_what_it_is():
     for part in (*POLICIES, *OFFSETS, *LIKELIHOODS, *FORECASTERS, *REDUCTIONS, *KERNELS):
-        assert KNOWN[type(part).__name__] is type(part)
+        assert known_part(type(part).__name__) is type(part)
 
 
 @pytest.mark.parametrize(("policy", "without"), POLICIES.items(), ids=repr)

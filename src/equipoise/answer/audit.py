@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from equipoise._typing import FloatArray
-from equipoise.answer.opinions import rescaled
+from equipoise.answer.second_opinions import rescaled
 from equipoise.belief import Feasibility, Posterior, StudyBelief
 from equipoise.data import Proposal
 from equipoise.policies import candidates, measured, optimism

@@ -17,7 +17,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from equipoise._typing import FloatArray
-from equipoise.answer.claims import Difference
+from equipoise.answer.claim import Difference
 from equipoise.answer.wording import interval
 from equipoise.belief import Belief, Indices
 from equipoise.policies import drawn

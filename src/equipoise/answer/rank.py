@@ -18,7 +18,7 @@ from numpy.random import Generator
 
 from equipoise import _linalg
 from equipoise._typing import FloatArray
-from equipoise.answer.opinions import scales
+from equipoise.answer.second_opinions import scales
 from equipoise.answer.wording import interval
 from equipoise.belief import Posterior, StudyBelief
 from equipoise.spaces import Domain, dials

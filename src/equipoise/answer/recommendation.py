@@ -9,11 +9,11 @@ import numpy as np
 from numpy.random import Generator
 
 from equipoise._typing import FloatArray
-from equipoise.answer.calibration import calibrated, forecast
-from equipoise.answer.claims import Claim, Difference, Kind, Recommendation
-from equipoise.answer.opinions import knows_enough, opinions, preference
+from equipoise.answer.calibrated_claims import calibrated, forecast
+from equipoise.answer.claim import Claim, Difference, Kind, Recommendation
 from equipoise.answer.regret import regret_bound
-from equipoise.answer.share import Share
+from equipoise.answer.second_opinions import knows_enough, opinions, preference
+from equipoise.answer.shares import Share
 from equipoise.answer.signs import Explored
 from equipoise.answer.verification import Verification
 from equipoise.answer.wording import EVERYTHING

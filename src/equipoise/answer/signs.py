@@ -14,8 +14,8 @@ import numpy as np
 from numpy.random import Generator
 
 from equipoise._typing import FloatArray
-from equipoise.answer.opinions import rescaled, shortened
 from equipoise.answer.regret import DRAWS, LEVEL, tops
+from equipoise.answer.second_opinions import rescaled, shortened
 from equipoise.belief import Posterior, StudyBelief
 
 BOLD_LENGTHSCALES = 0.5

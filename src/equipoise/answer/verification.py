@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from equipoise._typing import FloatArray
-from equipoise.answer.claims import Claim, Difference
+from equipoise.answer.claim import Claim, Difference
 from equipoise.answer.sequential import paired
-from equipoise.answer.share import Share, share
+from equipoise.answer.shares import Share, share
 from equipoise.belief import Posterior
 from equipoise.policies import measured
 from equipoise.spaces import Domain

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from equipoise.spaces import dials
 
 if TYPE_CHECKING:
-    from equipoise.answer.claims import Claim, Difference, Forecast, Kind, Recommendation
-    from equipoise.answer.share import Share
+    from equipoise.answer.claim import Claim, Difference, Forecast, Kind, Recommendation
+    from equipoise.answer.shares import Share
 
 PHRASES: "dict[Kind, str]" = {
     "theorem": "By theorem",

@@ -1,22 +1,33 @@
 """The belief of a study: all that readings, duels and judgements teach under its model."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from equipoise._typing import FloatArray
-from equipoise.belief.confidence import is_theory
-from equipoise.belief.judgements import Judged, JudgeFit, Mixed
-from equipoise.belief.judgements import pair_variance as pair_variance_of
+from equipoise.belief import judgements as judging
+from equipoise.belief.confidence import error_scale, is_theory
 from equipoise.belief.learned import LearnedBelief, LearnedModel
-from equipoise.belief.model import Learned
-from equipoise.belief.posterior import Lazy, Posterior, Source, exact, trusted
-from equipoise.data import Comparison
-from equipoise.likelihoods import Judgement
+from equipoise.belief.posterior import Lazy, exact, trusted
+
+if TYPE_CHECKING:
+    from equipoise._typing import FloatArray
+    from equipoise.belief.judgements import Judged, JudgeFit, Mixed
+    from equipoise.belief.model import Learned
+    from equipoise.belief.posterior import Posterior, Source
+    from equipoise.data import Comparison
+    from equipoise.likelihoods import Judgement
+
+LARGEST_MISFIT = 25.0
+"""How many times as large as expected the mean square of the outcomes may be before the kernel is contradicted."""
+
+FEWEST_OUTCOMES = 4
+"""With fewer outcomes nothing is said of that."""
 
 
-def infer(lessons: Sequence[Comparison], model: Posterior | LearnedModel, fit: Learned | None = None) -> "StudyBelief":
+def infer(lessons: Sequence[Comparison], model: Posterior | LearnedModel, fit: Learned | None = None) -> StudyBelief:
     """Return what lessons teach under a model.
 
     Args:
@@ -52,7 +63,7 @@ class StudyBelief(Lazy):
         >>> import numpy as np, equipoise as eq
         >>> belief = infer((), eq.belief.AnywherePosterior(eq.RBF(0.5)))
         >>> for answer in ("first", "much first", "first", "equal"):
-        ...     belief = belief.judge(Judgement(np.array([1.0]), np.array([0.0]), answer))
+        ...     belief = belief.judge(eq.likelihoods.Judgement(np.array([1.0]), np.array([0.0]), answer))
         >>> belief.comparisons, belief.posterior.difference([[1.0]], [0.0])[0].round(2)
         (4, array([0.93]))
     """
@@ -83,7 +94,7 @@ class StudyBelief(Lazy):
     @property
     def fit(self) -> JudgeFit:
         """What was fitted to judgements: what is known of each judge."""
-        return JudgeFit() if self.judged is None else self.judged.fit
+        return judging.JudgeFit() if self.judged is None else self.judged.fit
 
     @property
     def knows_unit(self) -> bool:
@@ -172,10 +183,20 @@ class StudyBelief(Lazy):
     @cached_property
     def _mixed(self) -> Mixed:
         """The judgements beside the comparisons; none of them if there are none."""
-        return Mixed(self.source, Judged() if self.judged is None else self.judged)
+        return judging.Mixed(self.source, judging.Judged() if self.judged is None else self.judged)
 
 
 def pair_variance(belief: StudyBelief) -> float:
     """Return the variance of the difference of two readings of a pair at one point; without readings, of the judge."""
     read = belief.judged is None or exact(belief.source).comparisons
-    return pair_variance_of(belief.source) if read else belief.judge_variance
+    return judging.pair_variance(belief.source) if read else belief.judge_variance
+
+
+def contradiction(belief: StudyBelief) -> float:
+    """Return how many times as large as a given kernel allows the squares of the outcomes are; 0 if they fit it."""
+    if belief.learned is not None or belief.comparisons < FEWEST_OUTCOMES:
+        return 0.0
+    posterior = belief.posterior
+    allowed = max(1.0, 1.0 / error_scale(posterior.confidence, posterior.regularizer))
+    times = posterior.misfit / belief.comparisons / allowed
+    return times if times > LARGEST_MISFIT else 0.0

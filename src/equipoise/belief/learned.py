@@ -27,7 +27,7 @@ from equipoise.likelihoods import Compression
 from equipoise.offsets import Disturbance, Offset, accounts_for, accounts_of, unaccounted
 from equipoise.offsets import accounting as accounting_law
 
-FOLDING = Folding()
+FOLDING: Folding = Folding()
 """Which of very many readings are kept as they are."""
 
 

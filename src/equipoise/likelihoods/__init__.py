@@ -1,38 +1,45 @@
 """Likelihoods: how an answer depends on f, and what it hence teaches. To add one: one file, one line here."""
 
-from equipoise.likelihoods.binomial import Binomial
-from equipoise.likelihoods.compression import Compression, compressions
-from equipoise.likelihoods.concave import LogConcave
-from equipoise.likelihoods.counting import by_name as by_name
-from equipoise.likelihoods.counting import parsed, written
-from equipoise.likelihoods.gaussian import Gaussian
-from equipoise.likelihoods.judges import Judge, Panel, must_be_fitted
-from equipoise.likelihoods.likelihood import Answers, Likelihood, Tilt
-from equipoise.likelihoods.ordered import OrderedAnswers, choice_probability
-from equipoise.likelihoods.poisson import Poisson
-from equipoise.likelihoods.propagation import (
-    FEW,
-    GROWTH,
-    MAX_SWEEPS,
-    Differences,
-    Few,
-    Many,
-    Propagated,
-    Sites,
-    propagate,
-)
-from equipoise.likelihoods.readings import ReadAnswers
-from equipoise.likelihoods.report import JudgeReport, reported
-from equipoise.likelihoods.scale import (
-    CHECK_EVERY,
-    DEFAULT_STEPS,
-    SCALES,
-    Judgement,
-    Pair,
-    answered,
-    known_scale,
-    mirrored,
-)
+from typing import TYPE_CHECKING
+
+from equipoise._lazy import lazily
+
+if TYPE_CHECKING:
+    from equipoise.likelihoods.binomial import Binomial
+    from equipoise.likelihoods.compression import Compression, compressions
+    from equipoise.likelihoods.concave import LogConcave
+    from equipoise.likelihoods.counting import by_name as by_name
+    from equipoise.likelihoods.counting import parsed, written
+    from equipoise.likelihoods.gaussian import Gaussian
+    from equipoise.likelihoods.judges import Judge, Panel, must_be_fitted
+    from equipoise.likelihoods.likelihood import Answers, Likelihood, Tilt
+    from equipoise.likelihoods.ordered import OrderedAnswers, choice_probability
+    from equipoise.likelihoods.poisson import Poisson
+    from equipoise.likelihoods.propagation import (
+        FEW,
+        GROWTH,
+        MAX_SWEEPS,
+        Differences,
+        Few,
+        Many,
+        Propagated,
+        Sites,
+        propagate,
+    )
+    from equipoise.likelihoods.readings import ReadAnswers
+    from equipoise.likelihoods.report import JudgeReport, reported
+    from equipoise.likelihoods.scale import (
+        CHECK_EVERY,
+        DEFAULT_STEPS,
+        SCALES,
+        Judgement,
+        Pair,
+        answered,
+        known_scale,
+        mirrored,
+    )
+else:
+    __getattr__ = lazily(__name__)
 
 __all__ = [
     "CHECK_EVERY",

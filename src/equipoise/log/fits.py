@@ -3,17 +3,23 @@
 So a study that is resumed need not fit again.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from equipoise import _validation as check
-from equipoise.belief import LARGEST, Hyperparameters, JudgedKernel, JudgeFit, Learned, Milestone
-from equipoise.likelihoods import Compression, Judge, Sites, known_scale
-from equipoise.log.parts import described, restored
-from equipoise.offsets import Accounts, Disturbance
+from equipoise import belief, likelihoods, log
+from equipoise.belief import LARGEST, Hyperparameters, Learned, Milestone
+from equipoise.offsets import Accounts
+
+if TYPE_CHECKING:
+    from equipoise.belief import JudgeFit
+    from equipoise.likelihoods import Judge, Sites
+    from equipoise.offsets import Disturbance
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,7 +42,7 @@ class KeptFit:
         model: Milestone | None = None,
         judged: JudgeFit | None = None,
         beside: Mapping[str, Milestone] | None = None,
-    ) -> "KeptFit | None":
+    ) -> KeptFit | None:
         """Return a fit of these parts; `None` if there is none of them."""
         return None if model is None and judged is None and not beside else cls(model, judged, dict(beside or {}))
 
@@ -45,7 +51,7 @@ class KeptFit:
 
         Example:
             >>> model = Milestone(6, Learned(Hyperparameters((0.2, 1.5), offset=(0.1,)), origin=3.0))
-            >>> judged = JudgeFit(7, 6, (Judge("anna", 1.0, 0.2, {3: (0.4,)}),))
+            >>> judged = belief.JudgeFit(7, 6, (likelihoods.Judge("anna", 1.0, 0.2, {3: (0.4,)}),))
             >>> fit = KeptFit(model, judged).to_json()
             >>> fit["lengthscales"], fit["judged"]["judges"]
             ([0.2, 1.5], [{'name': 'anna', 'noise': 1.0, 'advantage': 0.2, 'thresholds': [[3, 0.4]]}])
@@ -55,7 +61,7 @@ class KeptFit:
         return said | ({"beside": {name: _model(fit) for name, fit in self.beside.items()}} if self.beside else {})
 
     @classmethod
-    def from_json(cls, content: Any) -> "KeptFit":
+    def from_json(cls, content: Any) -> KeptFit:
         """Undo `to_json`; refuse anything else."""
         if not isinstance(content, Mapping):
             raise TypeError(f"`fit` must be what was learned, got {content!r}")
@@ -71,7 +77,7 @@ def _model(fit: Milestone) -> dict[str, Any]:
     said |= {"offset": list(h.offset), "step": h.step, "origin": learned.origin}
     found = {"jumps": learned.jumps, "blips": learned.blips}
     said |= {name: [list(each) for each in some] for name, some in found.items() if some}
-    said |= {} if learned.accounts is None else {"accounts": described(learned.accounts)}
+    said |= {} if learned.accounts is None else {"accounts": log.described(learned.accounts)}
     said |= {"estranged": list(learned.estranged)} if learned.estranged else {}
     return said if learned.compression is None else said | {"compressed from": learned.compression.scale}
 
@@ -85,9 +91,9 @@ def _to_model(content: Mapping[str, Any]) -> Milestone:
         jumps,
         check.number("origin", content["origin"]),
         blips,
-        _accounts(restored("accounts", content["accounts"])) if "accounts" in content else None,
+        _accounts(log.restored("accounts", content["accounts"])) if "accounts" in content else None,
         _names(content.get("estranged", [])),
-        Compression(content["compressed from"]) if "compressed from" in content else None,
+        likelihoods.Compression(content["compressed from"]) if "compressed from" in content else None,
     )
     return Milestone(check.count("lessons", content["lessons"]), learned)
 
@@ -112,11 +118,11 @@ def _to_judged(content: Any) -> JudgeFit:
     kernel = None
     if "lengthscales" in content:
         lengthscales = _numbers("lengthscales", content["lengthscales"])
-        kernel = JudgedKernel(lengthscales, check.positive("variance", content["variance"]))
+        kernel = belief.JudgedKernel(lengthscales, check.positive("variance", content["variance"]))
     precisions, shifts = (content.get(name, []) for name in ("precisions", "shifts"))
     judges = tuple(map(_to_judge, _listed("judges", content["judges"])))
     answers, fitted = (check.count(name, content[name], at_least=0) for name in ("answers", "fitted"))
-    return JudgeFit(answers, fitted, judges, kernel, _sites(precisions, shifts))
+    return belief.JudgeFit(answers, fitted, judges, kernel, _sites(precisions, shifts))
 
 
 def _judge(judge: Judge) -> dict[str, Any]:
@@ -130,20 +136,20 @@ def _to_judge(content: Any) -> Judge:
         raise TypeError(f"`judges` must be what is known of each, got {content!r}")
     thresholds = {}
     for steps, *places in (_listed("thresholds", each) for each in _listed("thresholds", content["thresholds"])):
-        thresholds[known_scale(steps)] = _numbers("thresholds", places)
+        thresholds[likelihoods.known_scale(steps)] = _numbers("thresholds", places)
     noise, advantage = check.positive("noise", content["noise"]), check.number("advantage", content["advantage"])
     unit = check.positive("unit", content["unit"]) if "unit" in content else None
-    return Judge(content["name"], noise, advantage, thresholds, unit)
+    return likelihoods.Judge(content["name"], noise, advantage, thresholds, unit)
 
 
 def _sites(precisions: Any, shifts: Any) -> Sites:
     if precisions == shifts == []:
-        return Sites.none()
+        return likelihoods.Sites.none()
     precision = check.array("precisions", precisions, (None,))
     shift = check.array("shifts", shifts, precision.shape)
     if not ((precision > 1 / LARGEST) & (precision < LARGEST) & (np.abs(shift) < LARGEST)).all():
         raise ValueError(f"`precisions` must be above 0, and they and `shifts` below {LARGEST:.0g}")
-    return Sites(precision, shift)
+    return likelihoods.Sites(precision, shift)
 
 
 def _listed(name: str, values: Any) -> list[Any]:

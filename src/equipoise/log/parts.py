@@ -70,13 +70,11 @@ FORMER: dict[str, Any] = {
 """What parts were called by earlier versions, whose logs stay readable."""
 
 
-def _known_types() -> dict[str, type]:
-    """Return the classes that the packages of parts export, by name: whatever is exported can be logged."""
-    exported = ((name, getattr(package, name)) for package in PACKAGES for name in package.__all__)
-    return {name: kind for name, kind in exported if inspect.isclass(kind)}
-
-
-KNOWN = _known_types()
+def known_part(kind: str) -> type | None:
+    """Return the class of this name that a package of parts exports: whatever is exported can be logged."""
+    home = next((package for package in PACKAGES if kind in package.__all__), None)
+    found = None if home is None else getattr(home, kind)
+    return found if inspect.isclass(found) else None
 
 
 class GivenAgainError(ValueError):
@@ -114,7 +112,7 @@ def restored(name: str, description: Any) -> Any:
         case {"repr": shown}:
             raise GivenAgainError(f"`{name}` must be given again, as `{name}=`: the log only notes it, as {shown}")
         case {"type": kind}:
-            make = KNOWN.get(kind) or FORMER.get(kind)
+            make = known_part(kind) or FORMER.get(kind)
             if make is None:
                 raise ValueError(f"`{name}` is of a type that this version of equipoise does not know: {kind!r}")
             fields = {key: restored(name, value) for key, value in description.items() if key != "type"}
@@ -132,7 +130,7 @@ def _described(part: Any) -> Any:
         return part
     if isinstance(part, (tuple, list)):
         return [_described(value) for value in part]
-    if KNOWN.get(type(part).__name__) is not type(part):
+    if known_part(type(part).__name__) is not type(part):
         raise _UnknownError
     if isinstance(part, Posterior) and part.comparisons:  # its data are in no argument
         raise _UnknownError

@@ -66,7 +66,7 @@ class Circumstances:
         return Circumstances, (self.block, self.campaign, dict(self.covariates))
 
 
-NOTHING_TOLD = Circumstances()
+NOTHING_TOLD: Circumstances = Circumstances()
 
 
 def _name(what: str, given: Any) -> str:

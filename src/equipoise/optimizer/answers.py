@@ -1,16 +1,21 @@
 """What a study answers besides its recommendation: differences, the ranking, the front; and plans that check it."""
 
+from __future__ import annotations
+
 from abc import ABC
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from equipoise import _validation as check
-from equipoise.answer import Difference, FrontPoint, Rank
-from equipoise.log import MAX_PLANNED, Planned
-from equipoise.spaces import Domain
-from equipoise.study import Plan, Recommender, Session, State, auditing, begin, cancel, front_of, verifying
+from equipoise import log, study
+
+if TYPE_CHECKING:
+    from equipoise.answer import Difference, FrontPoint, Rank
+    from equipoise.log import Planned
+    from equipoise.spaces import Domain
+    from equipoise.study import Plan, Recommender, Session, State
 
 
 class Answerable(ABC):
@@ -25,7 +30,7 @@ class Answerable(ABC):
 
     def rank(self) -> list[Rank]:
         """Return all settings of a finite space, or those that were measured or judged, from the best to the worst."""
-        return self._session.follow(Recommender(self.space, self._session.streams).rank)
+        return self._session.follow(study.Recommender(self.space, self._session.streams).rank)
 
     def front(self, *, tolerance: float = 0.05, context: Mapping[str, Any] | None = None) -> list[FrontPoint]:
         """Return the settings among which several objectives leave a choice, best in the first objective first.
@@ -49,7 +54,7 @@ class Answerable(ABC):
             (True, True, True)
         """
         tolerance = check.fraction("tolerance", tolerance)
-        return self._session.claim(context, lambda claims, state: front_of(claims, state, tolerance))
+        return self._session.claim(context, lambda claims, state: study.front_of(claims, state, tolerance))
 
     def compare(self, first: Any, second: Any, *, context: Mapping[str, Any] | None = None) -> Difference:
         """Return f(first) - f(second) for two settings, free of the offset, with an interval and its ground.
@@ -74,7 +79,7 @@ class Answerable(ABC):
                 are at this one. The context asked for last by default.
         """
         _duels(duels)
-        return begin(self._session, "audit", context, lambda claims, state: auditing(claims, state, duels))
+        return study.begin(self._session, "audit", context, lambda claims, state: study.auditing(claims, state, duels))
 
     def verify(
         self,
@@ -104,15 +109,15 @@ class Answerable(ABC):
 
         def planned(claims: Recommender, state: State) -> Planned:
             rivals = None if given is None else np.array([claims.space.encode(x) for x in given])
-            return verifying(claims, state, duels, runners_up, rivals)
+            return study.verifying(claims, state, duels, runners_up, rivals)
 
-        return begin(self._session, "verify", context, planned)
+        return study.begin(self._session, "verify", context, planned)
 
     def cancel(self) -> None:
         """Do not go on with the audit or verification that is under way; what was told for it stays."""
-        cancel(self._session)
+        study.cancel(self._session)
 
 
 def _duels(number: int) -> None:
-    if check.count("duels", number, at_least=2) > MAX_PLANNED:
-        raise ValueError(f"`duels` must be at most {MAX_PLANNED}, got {number}")
+    if check.count("duels", number, at_least=2) > log.MAX_PLANNED:
+        raise ValueError(f"`duels` must be at most {log.MAX_PLANNED}, got {number}")

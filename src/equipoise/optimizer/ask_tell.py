@@ -1,27 +1,34 @@
 """The ask/tell shell around policy, reduction and belief: the only mutable object, and it does no mathematics."""
 
+from __future__ import annotations
+
 import copy
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from html import escape
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from equipoise import _validation as check
-from equipoise._typing import Seed
-from equipoise.answer import Recommendation, as_html
-from equipoise.belief import Confidence, LearnedModel, Posterior
 from equipoise.data import Trial
-from equipoise.kernels import Kernel
-from equipoise.likelihoods import DEFAULT_STEPS, Likelihood, Pair
-from equipoise.log import Journal, Streams
-from equipoise.offsets import Offset
+from equipoise.likelihoods import DEFAULT_STEPS
+from equipoise.log import Streams
 from equipoise.optimizer.answers import Answerable
 from equipoise.optimizer.revising import Revisable
-from equipoise.policies import Policy
-from equipoise.reductions import Reduction
-from equipoise.spaces import Domain
-from equipoise.study import PARTS, Addition, GivenAnswer, Record, Session, Setup, Study, add, begun, number_of, records
+from equipoise.study import PARTS, GivenAnswer, Session, Setup, number_of
+
+if TYPE_CHECKING:
+    from equipoise._typing import Seed
+    from equipoise.answer import Recommendation
+    from equipoise.belief import Confidence, LearnedModel, Posterior
+    from equipoise.kernels import Kernel
+    from equipoise.likelihoods import Likelihood, Pair
+    from equipoise.log import Journal
+    from equipoise.offsets import Offset
+    from equipoise.policies import Policy
+    from equipoise.reductions import Reduction
+    from equipoise.spaces import Domain
+    from equipoise.study import Record, Study
 
 
 class Optimizer(Revisable, Answerable):
@@ -120,7 +127,7 @@ class Optimizer(Revisable, Answerable):
         block: str | None = None,
         rng: Seed | Streams = None,
         **parts: Any,
-    ) -> "Optimizer":
+    ) -> Optimizer:
         """Return the study of a file: a new one where there is none, else the one that is there, if it is the same.
 
         Args:
@@ -146,6 +153,8 @@ class Optimizer(Revisable, Answerable):
     @property
     def study(self) -> Study:
         """What is looked at, or changed, less often: the log, open trials, notes, settings, the past, the setup."""
+        from equipoise.study import Study
+
         return Study(self._session)
 
     @property
@@ -174,6 +183,8 @@ class Optimizer(Revisable, Answerable):
                 or open.
             trials: Only these trials or pairs; all by default.
         """
+        from equipoise.study import records
+
         return self._session.look(lambda state: records(state, aside, judgements, trials))
 
     @overload
@@ -243,61 +254,6 @@ class Optimizer(Revisable, Answerable):
             return self._session.request(lambda requests: requests.fail(i, str(failed), planned)) or None
         said = GivenAnswer(value, x, time, error, block, covariates, judge, missing)
         return self._session.request(lambda requests: requests.tell(i, said, planned, refit)) or None
-
-    def add(
-        self,
-        x: Any,
-        value: Any,
-        *,
-        time: float | None = None,
-        error: float | None = None,
-        block: str | None = None,
-        covariates: Mapping[str, float] | None = None,
-        missing: Sequence[str] = (),
-        against: Any = None,
-        judge: str | None = None,
-        steps: int = DEFAULT_STEPS,
-        seed: Any = None,
-    ) -> int:
-        """Take in an answer that the study did not ask for; return its number, by which it can be corrected.
-
-        A reading of another block than the present one is of an earlier campaign, whose offset tells nothing of now; it
-        is forgotten, with a warning, if it contradicts readings of now. `coin_test` and `verify` leave judgements out.
-
-        Args:
-            x: Where it was measured; of a judgement the setting that stood in the first place.
-            value: The reading; or the judgement.
-            time: As for `tell`.
-            error: As for `tell`.
-            block: As for `tell`.
-            covariates: As for `tell`.
-            missing: As for `tell`.
-            against: The other setting of a judgement.
-            judge: Who judged.
-            steps: The scale of the judgement.
-            seed: Under which seed it was read, in a study with seeds: one that the study may use again.
-
-        Example:
-            >>> import equipoise as eq
-            >>> opt = eq.Optimizer(eq.Finite(["espresso", "filter"]), rng=0)
-            >>> opt.add("filter", 41.7, block="last year"), opt.readings  # of this campaign
-            (0, 0)
-            >>> opt.add("filter", "first", against="espresso", judge="anna", steps=2)
-            1
-        """
-        said = GivenAnswer(value, x, time, error, block, covariates, judge, missing)
-        return add(self._session, [Addition(said, against, steps, seed)])[0]
-
-    def begin_block(self, name: str) -> None:
-        """Let all that is told from now on belong to a block: a day, a batch, a shift.
-
-        The offset has a level for each block, and each block has some effect of its own on the settings, so that many
-        readings of one day do not make sure what only several days can.
-
-        Args:
-            name: The block. The present one goes on where it is that.
-        """
-        self._session.request(lambda requests: begun(requests, name))
 
     def ask_pair(
         self,
@@ -442,5 +398,7 @@ class Optimizer(Revisable, Answerable):
         return self.__dict__ | {"_session": copy.copy(self._session)}  # one history, one writer: a copy has its own
 
     def _repr_html_(self) -> str:
+        from equipoise.answer import as_html
+
         unknown = self._session.look(lambda state: state.latest is None) and bool(self.space.contexts)
         return f"<p>{escape(repr(self))}</p>{'' if unknown else as_html(self.recommend())}"

@@ -1,17 +1,21 @@
-"""What every policy is, and how it chooses by index, for one learner or for many.
+"""What every policy is, the points it chooses from, and how it chooses by index, for one learner or for many.
 
 A policy that has `choose` runs in a fleet as it is: `choose(belief, chance)` sees the `Belief` of one learner, or an
 object with the same members whose arrays have a leading axis, and returns the index of each point it proposes.
 """
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
+import numpy as np
 from numpy.random import Generator
 
-from equipoise.belief import Array, Belief, fair_argmax
+from equipoise._typing import FloatArray
+from equipoise.belief import Array, Belief, Posterior, fair_argmax
 from equipoise.data import CERTAIN, EVEN, Proposal
-from equipoise.policies.search import Score
+from equipoise.policies.search import Score, measured, search
 from equipoise.reductions import Reduction
+from equipoise.spaces import Domain
 
 Candidates = Any
 """A `Belief`, or the beliefs of many learners: mean, variance, regularizer, psi(j), gaps(j), width(variance)."""
@@ -66,6 +70,23 @@ class Chooser(Protocol):
     def choose(self, belief: Candidates, chance: Chance) -> tuple[Array, ...]:
         """Return the index of each point that is proposed."""
         ...
+
+
+def candidates(space: Domain, posterior: Posterior, scores: Sequence[Score] | None, rng: Generator) -> FloatArray:
+    """Return the points to choose from, shape (m, d): all points of the space, or those found by climbing the scores.
+
+    The policy maximizes the scores besides the posterior mean; `None` if it needs no search.
+    """
+    if posterior.points is not None:
+        part = space.points is not None and len(space.points) < len(posterior.points)
+        return space.points if part and space.points is not None else posterior.points
+    everywhere = space.candidates(rng)
+    if everywhere is space.points:
+        return everywhere
+    if scores is not None:
+        return search(space, posterior, scores, everywhere, rng)
+    known = measured(space, posterior)
+    return np.concatenate((known, everywhere)) if len(known) else everywhere
 
 
 class _One:

@@ -1,12 +1,19 @@
 """Reductions: how a proposal is measured, and with which signs its readings become an outcome."""
 
-from equipoise.reductions.baselines import Baseline, RunningMean, Zero
-from equipoise.reductions.centered import Centered
-from equipoise.reductions.direct import Direct
-from equipoise.reductions.forecasters import BestForecaster, ExponentialAverage, LastOffset, MinusLast, Trend
-from equipoise.reductions.one_point import OnePoint
-from equipoise.reductions.reduction import Reduction
-from equipoise.reductions.two_point import TwoPoint
+from typing import TYPE_CHECKING
+
+from equipoise._lazy import lazily
+
+if TYPE_CHECKING:
+    from equipoise.reductions.baselines import Baseline, RunningMean, Zero
+    from equipoise.reductions.centered import Centered
+    from equipoise.reductions.direct import Direct
+    from equipoise.reductions.forecasters import BestForecaster, ExponentialAverage, LastOffset, MinusLast, Trend
+    from equipoise.reductions.one_point import OnePoint
+    from equipoise.reductions.reduction import Reduction
+    from equipoise.reductions.two_point import TwoPoint
+else:
+    __getattr__ = lazily(__name__)
 
 __all__ = [
     "Baseline",

@@ -1,26 +1,24 @@
 """What the user should know of a reading: its duel was given up, a sensor seems dead, and so on."""
 
+from __future__ import annotations
+
 import math
-from collections.abc import Iterable, Iterator
-from itertools import chain, takewhile
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING
 
-from equipoise._typing import FloatArray
-from equipoise.belief import StudyBelief, error_scale
-from equipoise.data import Reading
-from equipoise.study.ledger import Entry, Ledger
-from equipoise.study.limits import Limits
+from equipoise.belief import contradiction
+from equipoise.study.ledger import FEW_EQUAL, equal_at_end
+from equipoise.study.lessons import calmly
 
-FEW_EQUAL = 10
-"""After this number of equal readings in a row the user is asked whether the sensor is alive."""
-
-STUCK_SHARE = 0.5
-"""If this share of all readings are the last ones and equal, nothing is known of the settings."""
-
-LARGEST_MISFIT = 25.0
-"""How many times as large as expected the mean square of the outcomes may be before the kernel is contradicted."""
-
-FEWEST_OUTCOMES = 4
-"""With fewer outcomes nothing is said of that."""
+if TYPE_CHECKING:
+    from equipoise._typing import FloatArray
+    from equipoise.belief import StudyBelief
+    from equipoise.data import Reading
+    from equipoise.study.ledger import Entry, Ledger
+    from equipoise.study.limits import Limits
+    from equipoise.study.setup import Setup
 
 
 class DuelGivenUp(UserWarning):
@@ -53,26 +51,6 @@ class SetAside(UserWarning):
 
 class WrongUnit(UserWarning):
     """The readings contradict the unit of the kernel that was given: bounds by it would mean nothing."""
-
-
-def equal_at_end(readings: Iterable[tuple[float, bytes]]) -> int:
-    """Return how many of the last readings are equal to the last bit; 0 if all of these are of one setting.
-
-    Args:
-        readings: Value and point of each, the last one first.
-
-    Example:
-        >>> equal_at_end([(0.5, b"c"), (0.5, b"a"), (0.5, b"b"), (0.3, b"a")]), equal_at_end([(0.5, b"a"), (0.5, b"a")])
-        (3, 0)
-    """
-    (value, point), *others = list(readings) or [(0.0, b"")]
-    same = [point, *(at for _, at in takewhile(lambda reading: reading[0] == value, others))]
-    return len(same) if len(set(same)) > 1 else 0
-
-
-def stuck(same: int, readings: int) -> bool:
-    """Return whether the sensor seems dead: many readings at the end are equal, and these are half of all or more."""
-    return same >= FEW_EQUAL and same >= STUCK_SHARE * readings
 
 
 def dead_alert(ledger: Ledger, reading: Reading, point: FloatArray) -> DeadSensor | None:
@@ -110,6 +88,30 @@ def gap_alert(entry: Entry, late: bool, max_gap: float | None) -> Warning | None
     return GapUnknown(f"`max_gap` was not checked for duel {entry.number}: tell the `time` of every reading")
 
 
+def reading_alert(
+    setup: Setup, entry: Entry, late: bool, now: StudyBelief | None, before: StudyBelief
+) -> Warning | None:
+    """Return what the user should know of a duel once a reading is learned.
+
+    Args:
+        setup: What the study is made of.
+        entry: The duel with the reading.
+        late: Whether its halves are too far apart.
+        now: The belief with the reading; `None` if that is not made yet.
+        before: The belief without it.
+    """
+    found: Warning | None = None
+    limits = setup.caution
+    if now is not None:
+        found = estranged_alert(now, before)
+        if found is None and limits.drop is not None and limits.start is not None:
+            part = setup.space.through(entry.point(entry.ids[0]))
+            here = replace(limits, start=part.snap(limits.start[None])[0])
+            with calmly(setup.prior):
+                found = drop_alert(here, entry, now, before)
+    return found or gap_alert(entry, late, setup.max_gap)
+
+
 def drop_alert(limits: Limits, entry: Entry, now: StudyBelief, before: StudyBelief) -> DropExceeded | None:
     """Return what is to be said if a setting turns out to be worse than the start by more than the limit."""
     told = [entry.point(i) for i, said in entry.readings.items() if said.point is None or i in entry.moved]
@@ -137,12 +139,8 @@ def strangers(belief: StudyBelief) -> frozenset[str]:
 
 def wrong_unit(belief: StudyBelief) -> WrongUnit | None:
     """Return what is to be said if the outcomes are far larger than a kernel that was given allows."""
-    if belief.learned is not None:
-        return None
-    posterior, comparisons = belief.posterior, belief.comparisons
-    allowed = max(1.0, 1.0 / error_scale(posterior.confidence, posterior.regularizer))
-    times = posterior.misfit / max(comparisons, 1) / allowed
-    if comparisons < FEWEST_OUTCOMES or times <= LARGEST_MISFIT:
+    times = contradiction(belief)
+    if not times:
         return None
     return WrongUnit(
         f"the differences read are {math.sqrt(times):.2g} times as large as `kernel` and `regularizer` say, so no "

@@ -1,5 +1,7 @@
 """What is done to a study besides asking and telling: answers added, corrected, taken back; the last step undone."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -7,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from equipoise import _validation as check
-from equipoise._typing import FloatArray
-from equipoise.data import PairToJudge, Preference, Reading, SeedName
+from equipoise.data import PairToJudge, Preference
 from equipoise.likelihoods import DEFAULT_STEPS, known_scale
 from equipoise.log import (
     Added,
@@ -27,10 +28,12 @@ from equipoise.log import (
 from equipoise.study.changes import last_answered, undoing
 from equipoise.study.judged_pairs import must_be_answered, must_be_pair, named, preference
 from equipoise.study.requests import GivenAnswer, Requests, seed_label
-from equipoise.study.setup import Setup
 
 if TYPE_CHECKING:
+    from equipoise._typing import FloatArray
+    from equipoise.data import Reading, SeedName
     from equipoise.study.session import Session
+    from equipoise.study.setup import Setup
 
 Maker = Callable[[Requests], Event]
 """Returns an event, given the questions before it, or refuses it."""
@@ -53,7 +56,7 @@ class Addition:
     seed: Any = None
 
     @classmethod
-    def of(cls, row: Mapping[str, Any]) -> "Addition":
+    def of(cls, row: Mapping[str, Any]) -> Addition:
         """Return what the arguments of `Optimizer.add` say."""
         ours = {name: value for name, value in row.items() if name in ("against", "steps", "seed")}
         return cls(GivenAnswer(**{name: value for name, value in row.items() if name not in ours}), **ours)
@@ -71,7 +74,7 @@ class Addition:
         return [lambda requests: _judged(requests, points, judge, self.steps), lambda now: _last_told(now, answer)]
 
 
-def add(session: "Session", additions: Iterable[Addition]) -> list[int]:
+def add(session: Session, additions: Iterable[Addition]) -> list[int]:
     """Take in answers that the study did not ask for, all or none; return their numbers."""
     makers = [maker for addition in additions for maker in addition.events(session.state.setup)]
     if len(makers) == 1:  # it need not be tried on a copy
@@ -80,14 +83,14 @@ def add(session: "Session", additions: Iterable[Addition]) -> list[int]:
     return [event.trial for event in done if isinstance(event, Added | Told)]
 
 
-def _happened(session: "Session", maker: Maker) -> int:
+def _happened(session: Session, maker: Maker) -> int:
     event = maker(session.state.requests)
     session.happen(event)
     assert isinstance(event, Added)  # a pair has two events
     return event.trial
 
 
-def _happen_all(session: "Session", makers: Iterable[Maker]) -> list[Event]:
+def _happen_all(session: Session, makers: Iterable[Maker]) -> list[Event]:
     """Let several events happen, all of them or none; return each."""
     state, done, notes = session.state.copied(), [], []
     for make in makers:
@@ -104,7 +107,7 @@ def _happen_all(session: "Session", makers: Iterable[Maker]) -> list[Event]:
     return [stamped.event for stamped in done]
 
 
-def undo(session: "Session") -> int:
+def undo(session: Session) -> int:
     """Take back the last step, and return its trial."""
 
     def act() -> int:

@@ -15,11 +15,11 @@ confidence   two posterior sd        with a kernel given: a fixed coefficient 1,
 posterior    by the space            FinitePosterior on listed points, AnywherePosterior elsewhere
 """
 
+from equipoise import belief, policies
 from equipoise.belief import (
     AnywherePosterior,
     Confidence,
     CredibleConfidence,
-    FinitePosterior,
     Form,
     LearnedModel,
     Posterior,
@@ -27,7 +27,7 @@ from equipoise.belief import (
 from equipoise.kernels import Kernel
 from equipoise.log import Streams
 from equipoise.offsets import Arbitrary, Constant, Offset, Steady, Tracked
-from equipoise.policies import EUBO, Challenger, Policy, Seeds
+from equipoise.policies import Challenger, Policy, Seeds
 from equipoise.reductions import Reduction
 from equipoise.spaces import Domain
 from equipoise.study.exploring import Explorer, default_size
@@ -42,7 +42,7 @@ def judging_policy(policy: Policy) -> Policy:
     """Return the policy that chooses pairs to be judged: that of the study, unless it is a default for readings."""
     if policy == default_policy(learned=False):
         return Challenger(scale=1.5)
-    return EUBO() if policy == default_policy() else policy
+    return policies.EUBO() if policy == default_policy() else policy
 
 
 def default_explorer(space: Domain, reduction: Reduction, size: int | None, streams: Streams) -> Explorer | None:
@@ -90,4 +90,4 @@ def default_posterior(
     regularizer = 1.0 if regularizer is None else regularizer
     if space.points is None:
         return AnywherePosterior(kernel, regularizer, confidence)
-    return FinitePosterior(space.points, kernel, regularizer, confidence)
+    return belief.FinitePosterior(space.points, kernel, regularizer, confidence)

@@ -14,20 +14,25 @@ lengthscales knows little, and which may be the top for all that it knows. The c
 as long as nothing stands out, when to look around costs nothing (METHOD section 10).
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.random import Generator
 
-from equipoise import _linalg
-from equipoise._typing import FloatArray
-from equipoise.answer import shortened
-from equipoise.belief import Posterior, StudyBelief, pair_variance
+from equipoise import _linalg, answer
+from equipoise.belief import pair_variance
 from equipoise.data import Proposal
 from equipoise.log import DESIGN, Streams
 from equipoise.policies import measured
-from equipoise.spaces import Domain
+
+if TYPE_CHECKING:
+    from equipoise._typing import FloatArray
+    from equipoise.belief import Posterior, StudyBelief
+    from equipoise.spaces import Domain
 
 BASE_POINTS = 8
 """A start design has this many points and one for each parameter, rounded up to an even number: of 6, 8, 10 and 12 the
@@ -99,7 +104,7 @@ class Explorer:
         """Points of which every beginning is spread evenly, shape (n, d); made when first needed: it takes time."""
         return sequence(self.space, apart(self.streams).at(0, DESIGN))
 
-    def at(self, space: Domain) -> "Explorer":
+    def at(self, space: Domain) -> Explorer:
         """Return what looks around in a part of the space."""
         return self if space is self.space else replace(self, space=space)
 
@@ -161,7 +166,7 @@ def _leader(allowed: Domain, posterior: Posterior) -> FloatArray | None:
 
 def _holes(belief: StudyBelief, leader: FloatArray, points: FloatArray) -> FloatArray:
     """Return the points that are holes and may be the top, in their order, shape (k, d)."""
-    short = shortened(belief, SHORT_LENGTHSCALE)
+    short = answer.shortened(belief, SHORT_LENGTHSCALE)
     here = short.at(np.concatenate((leader[None], points)))
     unknown = here.variance >= HOLE_VARIANCE * short.kernel.diagonal(here.points)
     unknown &= here.mean + OPTIMISTIC_DEVIATIONS * np.sqrt(here.psi(0)) >= here.mean[0]

@@ -1,15 +1,20 @@
 """Pairs that people judge: what was said of each, by whom, and which is to be asked again."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from equipoise._typing import FloatArray
-from equipoise.data import Answer, PairToJudge, Preference
-from equipoise.likelihoods import SCALES, Judge, Judgement, JudgeReport, Pair, answered, reported
-from equipoise.study.ledger import Ledger
+from equipoise import likelihoods
+from equipoise.data import Preference
+from equipoise.likelihoods import SCALES, Judgement, Pair, answered
 
 if TYPE_CHECKING:
+    from equipoise._typing import FloatArray
+    from equipoise.data import Answer, PairToJudge
+    from equipoise.likelihoods import Judge, JudgeReport
+    from equipoise.study.ledger import Ledger
     from equipoise.study.requests import GivenAnswer
 
 
@@ -43,7 +48,7 @@ def named(judge: Any) -> str:
     return judge
 
 
-def preference(said: "GivenAnswer", pair: PairToJudge) -> Preference:
+def preference(said: GivenAnswer, pair: PairToJudge) -> Preference:
     """Return the judgement of a pair, by the judge who was asked unless it names another; or refuse it."""
     for name in ("x", "time", "error", "block", "covariates", "missing"):
         if getattr(said, name) not in (None, ()):
@@ -127,7 +132,7 @@ def reports(ledger: Ledger, judges: tuple[Judge, ...]) -> list[JudgeReport]:
     skipped = [ledger.pairs[i].pair.judge for i in ledger.skipped]
     twice = [(ledger.judgements[i], again) for i, again in _twice(ledger)]
     return [
-        reported(
+        likelihoods.reported(
             name,
             [each for each in said if each.judge == name],
             skipped.count(name),

@@ -7,14 +7,42 @@ halves of a duel go to one worker: an offset of its own then cancels.
 The ledger checks nothing when it changes: its callers ask it before whether the change is possible.
 """
 
-from collections import deque
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import Any
+from __future__ import annotations
 
-from equipoise._typing import FloatArray
-from equipoise.data import Duel, PairToJudge, Question, Reading, SeedName, Trial
-from equipoise.likelihoods import Judgement
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
+
+from equipoise.data import Duel, PairToJudge, Trial
+
+if TYPE_CHECKING:
+    from equipoise._typing import FloatArray
+    from equipoise.data import Question, Reading, SeedName
+    from equipoise.likelihoods import Judgement
+    from equipoise.spaces import Domain
+
+FEW_EQUAL = 10
+"""After this number of equal readings in a row the user is asked whether the sensor is alive."""
+
+STUCK_SHARE = 0.5
+"""If this share of all readings are the last ones and equal, nothing is known of the settings."""
+
+
+def equal_at_end(readings: Iterable[tuple[float, bytes]]) -> int:
+    """Return how many of the last readings are equal to the last bit; 0 if all of these are of one setting.
+
+    Args:
+        readings: Value and point of each, the last one first.
+
+    Example:
+        >>> equal_at_end([(0.5, b"c"), (0.5, b"a"), (0.5, b"b"), (0.3, b"a")]), equal_at_end([(0.5, b"a"), (0.5, b"a")])
+        (3, 0)
+    """
+    (value, point), *others = list(readings) or [(0.0, b"")]
+    same = [point, *(at for _, at in takewhile(lambda reading: reading[0] == value, others))]
+    return len(same) if len(set(same)) > 1 else 0
 
 
 @dataclass(slots=True)
@@ -71,7 +99,7 @@ class Entry:
         """Return the readings that can be, in the order of measurement; `None` for each that is missing."""
         return [None if i in self.aside else self.readings.get(i) for i in self.ids]
 
-    def with_reading(self, i: int, reading: Reading, aside: bool) -> "Entry":
+    def with_reading(self, i: int, reading: Reading, aside: bool) -> Entry:
         """Return the entry with one more reading, which may be one that cannot be."""
         strange = self.aside | {i} if aside else self.aside
         return replace(self, readings=self.readings | {i: reading}, aside=strange)
@@ -148,6 +176,12 @@ class Ledger:
         told = ((i, r) for i, r in reversed(self.readings.items()) if output is not None or r.answers is None)
         numbers = ((i, r.value if output is None else r.values.get(output)) for i, r in told)
         return ((value, self.of_trial[i].point(i).tobytes()) for i, value in numbers if value is not None)
+
+    def origin(self, start: FloatArray | None, space: Domain) -> FloatArray | None:
+        """Return what settings are compared with, encoded, shape (d,): the start, or else the first one measured."""
+        ours = (i for i, reading in self.readings.items() if not reading.told.campaign)
+        first = next((self.of_trial[i].point(i) for i in ours), None) if start is None else start
+        return None if first is None else space.snap(first[None])[0]
 
     @property
     def typical_error(self) -> float:
@@ -257,3 +291,9 @@ class Ledger:
         if i not in self.handed:
             raise ValueError(f"`trial` must be one that was asked for and is still open, got {i}")
         return self._pending[i]
+
+
+def stuck(ledger: Ledger) -> bool:
+    """Return whether the sensor seems dead: many readings at the end are equal, and these are half of all or more."""
+    same = equal_at_end(ledger.latest())
+    return same >= FEW_EQUAL and same >= STUCK_SHARE * len(ledger.readings)

@@ -12,21 +12,26 @@ from the start as more is learned. Each setting that was asked for as safe and t
 is too sure, and raises k by one.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise import _linalg
+from equipoise import _linalg, answer, spaces
 from equipoise._typing import FloatArray
-from equipoise.answer import cautious
-from equipoise.belief import Feasibility, Posterior, StudyBelief
 from equipoise.policies import measured
-from equipoise.spaces import Domain, Restricted
-from equipoise.study.moving import ROUNDING, Reach
-from equipoise.study.outputs import Limit, Named, Slack
+from equipoise.study.moving import ROUNDING
+
+if TYPE_CHECKING:
+    from equipoise.belief import Feasibility, Posterior, StudyBelief
+    from equipoise.spaces import Domain
+    from equipoise.study.moving import Reach
+    from equipoise.study.outputs import Limit, Named, Slack
 
 SAFE_DEVIATIONS = 3.0
 """k, as long as nothing that was asked for turned out to be unsafe."""
@@ -85,7 +90,7 @@ class Limits:
             named: What is believed of the measured limits, if nothing may be proposed that may break them.
         """
         if self.none and named is None:
-            return space if feasible.certain else Restricted(space, feasible.allows)
+            return space if feasible.certain else spaces.Restricted(space, feasible.allows)
         here = replace(self, start=_moved(space, self.start))
         safe = here._safety(space, belief, tried, named)
 
@@ -96,7 +101,7 @@ class Limits:
             kept[kept] = safe(points[kept]) if kept.any() else False
             return kept
 
-        return Restricted(space, keep, here._anchors(space, belief.posterior, keep, reach))
+        return spaces.Restricted(space, keep, here._anchors(space, belief.posterior, keep, reach))
 
     def attainable(
         self,
@@ -120,7 +125,7 @@ class Limits:
             kept[kept] = safe(points[kept]) if kept.any() else False
             return kept
 
-        return Restricted(space, keep, here._anchors(space, belief.posterior, keep, None))
+        return spaces.Restricted(space, keep, here._anchors(space, belief.posterior, keep, None))
 
     def unsafe(self, belief: StudyBelief, points: Sequence[FloatArray]) -> list[FloatArray]:
         """Return those of some settings, shape (d,) each, that are worse than the start by more than the drop."""
@@ -147,7 +152,7 @@ class Limits:
 
     def _dropped(self, belief: StudyBelief, drop: float) -> Slack:
         """Return what says how far points are from dropping below the start by too much."""
-        posterior, start = cautious(belief, UNIT_DROPS * drop), self.start
+        posterior, start = answer.cautious(belief, UNIT_DROPS * drop), self.start
         assert start is not None
 
         def slack(points: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -184,7 +189,7 @@ def _broken(slack: Slack, points: FloatArray) -> FloatArray:
 def _wary(named: Named, belief: StudyBelief, limit: Limit) -> Posterior:
     """Return the belief about an output that a limit is to be relied on by: cautious in the unit of its margin."""
     margin = abs(limit.bound) if limit.relative else abs(named.margin(limit))
-    return cautious(belief, UNIT_DROPS * margin)
+    return answer.cautious(belief, UNIT_DROPS * margin)
 
 
 def _back(space: Domain, start: FloatArray, reach: Reach) -> FloatArray:

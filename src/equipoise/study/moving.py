@@ -1,5 +1,7 @@
 """Where the machine of a study stands, how far it may go in one step, and the way to a setting further off."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -7,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise._typing import FloatArray
 from equipoise.data import Duel, Reading
-from equipoise.log import Added, Asked, Event, Failed, Handed, Noted, Told
-from equipoise.spaces import Domain
-from equipoise.study.ledger import Ledger
+from equipoise.log import Added, Asked, Failed, Handed, Noted, Told
 
 if TYPE_CHECKING:
+    from equipoise._typing import FloatArray
+    from equipoise.log import Event
+    from equipoise.spaces import Domain
+    from equipoise.study.ledger import Ledger
     from equipoise.study.setup import Setup
 
 ROUNDING = 1e-12
@@ -87,7 +90,7 @@ class Reach:
     step: FloatArray
 
     @classmethod
-    def of(cls, space: Domain, stands: Sequence[FloatArray], step: FloatArray) -> "Reach":
+    def of(cls, space: Domain, stands: Sequence[FloatArray], step: FloatArray) -> Reach:
         """Return what is within a step of the first position, and of all others if that is possible."""
         first, *others = space.snap(np.array(stands))
         low, high = first - step, first + step
@@ -113,7 +116,7 @@ class Reach:
         return np.clip(point, self.low, self.high)
 
 
-def way(setup: "Setup", before: Any, x: Any) -> list[Any]:
+def way(setup: Setup, before: Any, x: Any) -> list[Any]:
     """Return the settings through which a machine is moved without a step longer than `max_step`, the last one at `x`.
 
     Nothing is measured on the way, so `drop` does not bind there. It goes straight; each setting obeys the constraint.

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from equipoise import _validation as check
+from equipoise import log
 from equipoise.data import Encoded
-from equipoise.log import described, restored
 from equipoise.spaces import Domain
 
 Check = Callable[[str, Any, Domain], Any]
@@ -15,7 +15,7 @@ Check = Callable[[str, Any, Domain], Any]
 
 
 def _restored(name: str, description: Any, space: Domain) -> Any:
-    return restored(name, description)
+    return log.restored(name, description)
 
 
 def _description(name: str, text: str) -> dict[str, Any]:
@@ -55,7 +55,7 @@ class Part:
     help: str
     label: str = ""
     default: Callable[[Mapping[str, Any]], Any] = lambda parts: None
-    describe: Callable[[Any], Any] = described
+    describe: Callable[[Any], Any] = lambda part: log.described(part)
     restore: Callable[[str, Any, Domain], Any] = _restored
     options: tuple[str, str] = ("no", "yes")
     complete: bool = False
@@ -83,7 +83,7 @@ class Part:
             return value.strip() == "any" or [_counted(each.strip()) for each in value.split(",")]
         if self.kind != "object":
             return value
-        return restored(name, _description(name, value) if isinstance(value, str) else value)
+        return log.restored(name, _description(name, value) if isinstance(value, str) else value)
 
     def again(self, name: str, description: Any, given: Any, space: Domain) -> Any:
         """Return the value for a study that is resumed: as described, or given again if JSON could not hold it.

@@ -4,20 +4,24 @@ A plan is an event, and so is each duel that serves it. So a plan survives a cra
 a reading that is taken back is missing again.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from equipoise._typing import FloatArray
-from equipoise.answer import Standing, Verification
-from equipoise.log import Canceled, Planned, Purpose
-from equipoise.spaces import Domain
-from equipoise.study.ledger import Entry
+from equipoise import answer
+from equipoise.log import Canceled
 
 if TYPE_CHECKING:
+    from equipoise._typing import FloatArray
+    from equipoise.answer import Standing, Verification
+    from equipoise.log import Planned, Purpose
+    from equipoise.spaces import Domain
     from equipoise.study.claiming import Recommender
+    from equipoise.study.ledger import Entry
     from equipoise.study.session import Session
     from equipoise.study.state import State
 
@@ -56,7 +60,7 @@ class Plan:
         return self.told >= self.duels
 
     @classmethod
-    def of(cls, planned: Planned, canceled: bool, entries: Sequence[Entry]) -> "Plan":
+    def of(cls, planned: Planned, canceled: bool, entries: Sequence[Entry]) -> Plan:
         """Return how far it is with a plan."""
         useful = [entry for entry in entries if not entry.void]
         told = sum(entry.complete for entry in useful)
@@ -66,7 +70,7 @@ class Plan:
         return cls(planned.purpose, planned.duels, told, left, ended, planned.points)
 
 
-def progress(state: "State") -> list[Plan]:
+def progress(state: State) -> list[Plan]:
     """Return all plans of a study, and how far it is with each."""
     entries = list(state.ledger.entries)
     return [
@@ -75,7 +79,7 @@ def progress(state: "State") -> list[Plan]:
     ]
 
 
-def with_plans(state: "State", space: Domain, found: Standing) -> Standing:
+def with_plans(state: State, space: Domain, found: Standing) -> Standing:
     """Return what is known besides the belief, with what complete plans have shown in a part of the space."""
     ledger, plans = state.ledger, progress(state)
     done = [p for p, plan in zip(state.planned, plans, strict=True) if plan.complete and plan.concerns(space)]
@@ -100,7 +104,8 @@ def verification(
         if entry.complete:
             _sort_in(entry, leader, rivals, sign, found)
     differences = tuple(np.array([value for _, value in sorted(each)]) for each in found)
-    return Verification(leader, rivals, differences, start, tuple(_scores(pairs, leader, each) for each in rivals))
+    scores = tuple(_scores(pairs, leader, each) for each in rivals)
+    return answer.Verification(leader, rivals, differences, start, scores)
 
 
 def _scores(pairs: Iterable[Entry], leader: FloatArray, rival: FloatArray) -> FloatArray:
@@ -129,10 +134,10 @@ def _sort_in(
 
 
 def begin(
-    session: "Session",
+    session: Session,
     purpose: Purpose,
     context: Mapping[str, Any] | None,
-    planned: Callable[["Recommender", "State"], Planned],
+    planned: Callable[[Recommender, State], Planned],
 ) -> Plan:
     """Plan something, unless that is under way.
 
@@ -161,7 +166,7 @@ def begin(
     return session.change(act)
 
 
-def cancel(session: "Session") -> None:
+def cancel(session: Session) -> None:
     """Do not go on with the plan that is under way."""
 
     def act() -> None:

@@ -1,15 +1,20 @@
 """What a study would ask next: nothing happens."""
 
-from collections.abc import Mapping
-from typing import Any
+from __future__ import annotations
 
-from equipoise.answer import Reproduction, reproduction, reproduction_of_points
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from equipoise.answer import reproduction, reproduction_of_points
 from equipoise.data import Duel
-from equipoise.log import Asked
-from equipoise.spaces import Domain
 from equipoise.study.asking import Checkpoint
-from equipoise.study.session import Session
-from equipoise.study.state import State
+
+if TYPE_CHECKING:
+    from equipoise.answer import Reproduction
+    from equipoise.log import Asked
+    from equipoise.spaces import Domain
+    from equipoise.study.session import Session
+    from equipoise.study.state import State
 
 
 def proposed(session: Session, context: Mapping[str, Any] | None) -> Duel:

@@ -1,25 +1,34 @@
 """What `opt.study` shows of a study: its log, open questions, notes, settings, setup and past."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from equipoise import _validation as check
-from equipoise.answer import Recommendation, Reproduction
-from equipoise.belief import StudyBelief
-from equipoise.data import Duel, Trial
-from equipoise.likelihoods import DEFAULT_STEPS, JudgeReport, Pair
-from equipoise.log import FORMER_SETTINGS, Asked, Event, Noted, Refitted, Set, Widened
+from equipoise.data import Trial
+from equipoise.likelihoods import DEFAULT_STEPS
+from equipoise.log import FORMER_SETTINGS, Noted, Refitted, Set, Widened
 from equipoise.study.amending import Addition, add, ends, expired, news
 from equipoise.study.changes import last_answered
 from equipoise.study.claiming import coins, history
 from equipoise.study.judged_pairs import answers, due_again, reports, shown
 from equipoise.study.moving import position
-from equipoise.study.plans import Plan
 from equipoise.study.previewing import proposed, reproduced
-from equipoise.study.session import Session, number_of
-from equipoise.study.setup import Setup
-from equipoise.study.tables import Note, Setting, Table, columns, next_note, notes_of, records, settings_of
+from equipoise.study.session import number_of
+from equipoise.study.tables import Table, columns, next_note, notes_of, records, settings_of
+
+if TYPE_CHECKING:
+    from equipoise.answer import Recommendation, Reproduction
+    from equipoise.belief import StudyBelief
+    from equipoise.data import Duel
+    from equipoise.likelihoods import JudgeReport, Pair
+    from equipoise.log import Asked, Event
+    from equipoise.study.plans import Plan
+    from equipoise.study.session import Session
+    from equipoise.study.setup import Setup
+    from equipoise.study.tables import Note, Setting
 
 
 class Study:

@@ -1,19 +1,24 @@
 """Requests: what may be told of a question, as an event; everything else is refused before it is written."""
 
+from __future__ import annotations
+
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from equipoise import _validation as check
-from equipoise.data import OF, Answer, Preference, Reading, SeedName
+from equipoise.data import OF, Preference, Reading
 from equipoise.log import Failed, Told
 from equipoise.offsets import NOTHING_TOLD, Circumstances
 from equipoise.study.judged_pairs import judged_alike, must_be_open_pair, must_be_pair, preference
-from equipoise.study.ledger import Entry, Ledger
-from equipoise.study.setup import Setup
+
+if TYPE_CHECKING:
+    from equipoise.data import Answer, SeedName
+    from equipoise.study.ledger import Entry, Ledger
+    from equipoise.study.setup import Setup
 
 SLOT = "~"
 """The names of places at an executor begin so: which machine measures there is not known: they are no blocks."""

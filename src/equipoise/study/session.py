@@ -3,27 +3,33 @@
 Whatever changes it is prepared, written and made, in this order; what cannot be written did not happen.
 """
 
+from __future__ import annotations
+
 import os
 import sys
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from equipoise import _validation as check
-from equipoise._typing import FloatArray
-from equipoise.answer import Difference, Recommendation
-from equipoise.data import Duel, SeedName, Trial
+from equipoise.data import Trial
 from equipoise.likelihoods import Pair
-from equipoise.log import PROPOSE, Asked, Event, Handed, Journal, Log, Stamped, Streams, Turns, now
-from equipoise.spaces import Domain
-from equipoise.study.asking import Checkpoint, Proposer, handed, matched
-from equipoise.study.claiming import Recommender, compromise
-from equipoise.study.judged_pairs import shown
+from equipoise.log import PROPOSE, Stamped, Turns, now
+from equipoise.study import claiming
+from equipoise.study.asking import Checkpoint, Proposer, handed
 from equipoise.study.lessons import calmly
-from equipoise.study.requests import Requests
-from equipoise.study.setup import Setup
 from equipoise.study.state import State
+
+if TYPE_CHECKING:
+    from equipoise._typing import FloatArray
+    from equipoise.answer import Difference, Recommendation
+    from equipoise.data import Duel, SeedName
+    from equipoise.log import Asked, Event, Handed, Journal, Streams
+    from equipoise.spaces import Domain
+    from equipoise.study.claiming import Recommender
+    from equipoise.study.requests import Requests
+    from equipoise.study.setup import Setup
 
 T = TypeVar("T")
 
@@ -108,6 +114,7 @@ class Session:
 
     def ask_pair(self, context: Mapping[str, Any] | None, judge: str, steps: int, again: int | None) -> Pair:
         """Hand out a pair to a judge."""
+        from equipoise.study.judged_pairs import shown
 
         def act() -> Pair:
             event = self.paired(self.space if again is not None else self.present(context), judge, steps, again)
@@ -131,7 +138,7 @@ class Session:
         def act(claims: Recommender, state: State) -> Recommendation:
             if weights is None and prefer is None:
                 return claims.recommend(state, state.readings)
-            return compromise(claims, state, weights, prefer)
+            return claiming.compromise(claims, state, weights, prefer)
 
         best = self.claim(context, act)
         self.deliver(best.notices)
@@ -139,7 +146,7 @@ class Session:
 
     def compare(self, points: tuple[FloatArray, FloatArray]) -> Difference:
         """Return the difference of f at two encoded points."""
-        claims = Recommender(self.space.through(points[0]), self.streams)
+        claims = claiming.Recommender(self.space.through(points[0]), self.streams)
         found, notices = self.follow(lambda state: (claims.compare(state, *points), claims.notices(state)))
         self.deliver(notices)
         return found
@@ -147,6 +154,8 @@ class Session:
     def write_to(self, log: str | os.PathLike[str] | Journal, settings: dict[str, Any]) -> None:
         """Begin a log, or take up a journal where it ends and go on writing it."""
         if isinstance(log, (str, os.PathLike)):
+            from equipoise.log import Log
+
             self.turns.journal = Log.create(log, self.space, settings, self.streams.key.tolist())
             return
         self.turns.notice(log.take_up(self.apply))
@@ -184,12 +193,14 @@ class Session:
 
     def paired(self, part: Domain, judge: str, steps: int, again: int | None) -> Asked:
         """Return the event of the pair that a judge is asked about next in a part of the space."""
+        from equipoise.study.asking import matched
+
         with self.calmly():
             return matched(self._proposer, self.state, part, judge, steps, again)
 
     def claims(self, context: Mapping[str, Any] | None) -> Recommender:
         """Return what says what is claimed at a context."""
-        return Recommender(self.latest(context), self.streams)
+        return claiming.Recommender(self.latest(context), self.streams)
 
     def present(self, context: Mapping[str, Any] | None) -> Domain:
         """Return the part of the space to ask in: at a context; where none is said, at that of a plan."""

@@ -8,25 +8,29 @@ these are made from the rows. To add a part, add a row here and an argument to `
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
 from equipoise import _validation as check
+from equipoise import log, spaces
 from equipoise._typing import FloatArray
 from equipoise.belief import Confidence, LearnedModel, Posterior, StudyBelief, infer
 from equipoise.data import Encoded
 from equipoise.kernels import Kernel
 from equipoise.likelihoods import Gaussian, Likelihood
-from equipoise.log import Codec, Header, described
 from equipoise.offsets import Constant, Offset
 from equipoise.policies import Policy, Seeds
 from equipoise.reductions import Baseline, Reduction
-from equipoise.spaces import Domain, Readout, Space, readouts_of
+from equipoise.spaces import Domain
+from equipoise.study import outputs as names
 from equipoise.study.defaults import default_offset, default_policy, default_posterior
 from equipoise.study.limits import Limits
-from equipoise.study.outputs import Outputs, limited, objectives, outputs_of
 from equipoise.study.part import Part, object_row, positive_row
+
+if TYPE_CHECKING:
+    from equipoise.spaces import Readout, Space
+    from equipoise.study.outputs import Outputs
 
 SPACE = object_row("candidates", "Space(q=Float(0, 1)), Box(bounds) or Finite(points)", "Where points lie.")
 
@@ -38,7 +42,7 @@ def _encoded(name: str, value: Any, space: Domain) -> FloatArray:
 
 def _seeds(name: str, value: Any, space: Domain) -> Seeds | None:
     """Return seeds; a parameter must not have the name by which a program gets its seed."""
-    if isinstance(space, Space) and "seed" in space.parameters:
+    if isinstance(space, spaces.Space) and "seed" in space.parameters:
         raise ValueError("`seeds` must be left out if a parameter is called seed")
     return Seeds.of(name, value)
 
@@ -46,7 +50,7 @@ def _seeds(name: str, value: Any, space: Domain) -> Seeds | None:
 def _steps(name: str, value: Any, space: Domain) -> Any:
     """Return steps that the space accepts; those with names as a dict, in the order of the parameters."""
     space.steps(value)
-    if not isinstance(space, Space):
+    if not isinstance(space, spaces.Space):
         return np.asarray(value).tolist()
     named = dict(value)
     return {parameter: float(named[parameter]) for parameter in space.parameters if parameter in named}
@@ -69,8 +73,8 @@ class Setup:
     space: Domain
     prior: StudyBelief
     caution: Limits
-    outputs: Outputs | None
-    readouts: Mapping[str, Readout]
+    outputs: "Outputs | None"
+    readouts: "Mapping[str, Readout]"
     policy: Annotated[
         Policy,
         object_row(
@@ -102,7 +106,7 @@ class Setup:
         str | None,
         Part(
             "text",
-            lambda name, value, space: ", ".join(map(str, objectives(value))),
+            lambda name, value, space: ", ".join(map(str, names.objectives(value))),
             "What to make large, by name, or small: flux, or -size; or several: 'flux, -size'.",
             "If a reading has names: what is to be large, or small with a minus, such as flux, -size",
             describe=lambda text: text,
@@ -114,7 +118,7 @@ class Setup:
         tuple[str, ...] | None,
         Part(
             "texts",
-            lambda name, value, space: tuple(map(str, limited(value))) or None,
+            lambda name, value, space: tuple(map(str, names.limited(value))) or None,
             "What must hold, such as 'loss <= 3' or 'size <= start + 1'.",
             "Limits of what is read, such as loss <= 3, size <= start + 1",
             describe=list,
@@ -161,7 +165,7 @@ class Setup:
             "Where things stand now, every parameter: measured first.",
             "Present value",
             describe=lambda point: point.tolist(),
-            restore=lambda name, point, space: Encoded(Codec(space).point(point)),
+            restore=lambda name, point, space: Encoded(log.Codec(space).point(point)),
             complete=True,
             rare=False,
         ),
@@ -237,7 +241,7 @@ class Setup:
             "Poisson()",
             "How a reading depends on f: a number, a count (Poisson) or a share (Binomial).",
             default=lambda parts: Gaussian(),
-            describe=lambda likelihood: None if likelihood == Gaussian() else described(likelihood),
+            describe=lambda likelihood: None if likelihood == Gaussian() else log.described(likelihood),
         ),
     ]
 
@@ -266,13 +270,13 @@ class Setup:
             known = parts["likelihood"]
             raise ValueError(f"`likelihood` must be Gaussian() for the theorem of {model.confidence!r}, got {known!r}")
         caution = Limits(parts["start"], parts["drop"], None if max_step is None else space.steps(max_step))
-        outputs = outputs_of(getattr(space, "parameters", {}), parts)
-        return cls(space, prior, caution, outputs, readouts_of(space), **parts)
+        outputs = names.outputs_of(getattr(space, "parameters", {}), parts)
+        return cls(space, prior, caution, outputs, spaces.readouts_of(space), **parts)
 
-    def within(self, space: Space) -> "Setup":
+    def within(self, space: "Space") -> "Setup":
         """Return the setup in a space with wider ranges."""
         parts = {name: getattr(self, name) for name in PARTS}
-        if self.start is not None and isinstance(self.space, Space):
+        if self.start is not None and isinstance(self.space, spaces.Space):
             parts["start"] = Encoded(self.space.across(self.start[None], space)[0])
         return Setup.of(space, parts)
 
@@ -330,7 +334,7 @@ PARTS: Mapping[str, Part] = {
 """The table: every part of a study, by name."""
 
 
-def arguments(header: Header, space: Domain, given: Mapping[str, Any]) -> dict[str, Any]:
+def arguments(header: "log.Header", space: Domain, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of the `Optimizer` whose study a log holds.
 
     Args:

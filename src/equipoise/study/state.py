@@ -4,28 +4,36 @@ It changes only by `apply(event)`. A live call prepares the event's change, writ
 replay and the history do the same without the write. What can fail fails in `prepare`, before anything is written.
 """
 
+from __future__ import annotations
+
 import copy
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from equipoise._typing import FloatArray
-from equipoise.belief import Feasibility, StudyBelief
-from equipoise.data import Comparison, will_teach
-from equipoise.log import Asked, Event, Handed, Planned, Stamped
+from equipoise.data import will_teach
+from equipoise.log import Asked, Handed
 from equipoise.offsets import Circumstances
 from equipoise.reductions import Zero
-from equipoise.spaces import Domain
-from equipoise.study.changes import Change, Preparation, prepared
-from equipoise.study.judged_pairs import waiting
-from equipoise.study.ledger import Entry, Ledger
+from equipoise.study import judged_pairs, outputs
+from equipoise.study.changes import Preparation, prepared
+from equipoise.study.ledger import Ledger
 from equipoise.study.lessons import Lessons
-from equipoise.study.moving import Reach, positions
-from equipoise.study.outputs import Named, OutputLessons
-from equipoise.study.plans import Plan, progress
 from equipoise.study.requests import Requests, label
-from equipoise.study.setup import Setup
-from equipoise.study.standing import feasibility, origin
+
+if TYPE_CHECKING:
+    from equipoise._typing import FloatArray
+    from equipoise.belief import Feasibility, StudyBelief
+    from equipoise.data import Comparison
+    from equipoise.log import Event, Planned, Stamped
+    from equipoise.spaces import Domain
+    from equipoise.study.changes import Change
+    from equipoise.study.ledger import Entry
+    from equipoise.study.moving import Reach
+    from equipoise.study.outputs import Named
+    from equipoise.study.plans import Plan
+    from equipoise.study.setup import Setup
 
 MOST_ANTICIPATED = 96
 """How many open duels are anticipated, the newest: what all of them cost and bring is in docs/reliability.md."""
@@ -59,7 +67,7 @@ class State:
         self.baseline, self.needs_forecast = setup.baseline, setup.baseline not in (None, Zero())
         self.ledger = Ledger(setup.space.decode)
         self.lessons = Lessons(setup.prior)
-        self.beside = OutputLessons(setup.priors) if setup.laws else None
+        self.beside = outputs.OutputLessons(setup.priors) if setup.laws else None
         self.block, self.whole, self.limited = "", True, not (setup.caution.none and not setup.safe)
         self.past: list[Stamped] = []
         self.events: list[Event] = []
@@ -70,7 +78,8 @@ class State:
     @property
     def belief(self) -> StudyBelief:
         """The belief, given everything told and judged; made when it is asked for."""
-        return self.lessons.belief
+        lessons = self.lessons
+        return lessons.judgements.belief if len(lessons.judgements) else lessons.comparisons.belief
 
     def named(self, space: Domain, belief: StudyBelief | None = None) -> Named | None:
         """Return what is believed of the outputs in a part of the space; `None` if they have no names.
@@ -79,14 +88,14 @@ class State:
             space: The part of the space.
             belief: That about the first objective; all that is known by default.
         """
-        outputs = self.setup.outputs
-        if outputs is None:
+        named = self.setup.outputs
+        if named is None:
             return None
         beliefs = {
-            outputs.first.name: self.belief if belief is None else belief,
+            named.first.name: self.belief if belief is None else belief,
             **(self.beside.beliefs if self.beside else {}),
         }
-        return Named(outputs, beliefs, origin(self.ledger, self.setup, space))
+        return outputs.Named(named, beliefs, self.ledger.origin(self.setup.start, space))
 
     @property
     def readings(self) -> int:
@@ -132,8 +141,12 @@ class State:
     @property
     def plan(self) -> Plan | None:
         """The plan that is under way, if any: the last one."""
-        last = progress(self)[-1] if self.planned else None
-        return None if last is None or last.ended else last
+        if not self.planned:
+            return None
+        from equipoise.study.plans import progress
+
+        last = progress(self)[-1]
+        return None if last.ended else last
 
     def serves(self, space: Domain) -> Plan | None:
         """Return the plan that the next duel in a part of the space serves, if any."""
@@ -161,7 +174,7 @@ class State:
 
     def awaiting(self) -> StudyBelief:
         """Return the belief as if what is open came out as expected, the pairs that wait for a judge too."""
-        belief, pairs = self.anticipated(), waiting(self.ledger)[-MOST_ANTICIPATED:]
+        belief, pairs = self.anticipated(), judged_pairs.waiting(self.ledger)[-MOST_ANTICIPATED:]
         return belief.expecting(pairs) if len(pairs) else belief
 
     @property
@@ -172,6 +185,8 @@ class State:
     @property
     def feasibility(self) -> Feasibility:
         """Where readings can be had, by what was read and what failed."""
+        from equipoise.study.settings_read import feasibility
+
         return feasibility(self.ledger, self.aside, self.setup.space.extent)
 
     @property
@@ -184,6 +199,8 @@ class State:
         limits = self.setup.caution
         if limits.max_step is None:
             return None
+        from equipoise.study.moving import Reach, positions
+
         return Reach.of(space, positions(self.events, self.ledger, limits.start, worker), limits.max_step)
 
     def allowed(self, space: Domain, reach: Reach | None) -> Domain:
@@ -206,18 +223,18 @@ class State:
         last = next((event.trial for event in reversed(self.events) if isinstance(event, Asked | Handed)), None)
         return None if last is None else self.ledger.of_trial[last].point(last)
 
-    def replay(self) -> "Iterator[tuple[State, Event]]":
+    def replay(self) -> Iterator[tuple[State, Event]]:
         """Yield each event, and the state as it was before: one object, which goes on changing."""
         again = self.fresh()
         for event in list(self.events):
             yield again, event
             again.apply(event)  # once more changes nothing
 
-    def fresh(self, setup: Setup | None = None) -> "State":
+    def fresh(self, setup: Setup | None = None) -> State:
         """Return the state before anything has happened; under another setup if one is given."""
         return State(self.setup if setup is None else setup)
 
-    def copied(self) -> "State":
+    def copied(self) -> State:
         """Return a copy with a ledger and lessons of its own."""
         new, space = copy.copy(self), self.setup.space
         new.ledger = copy.deepcopy(self.ledger, {id(space): space})

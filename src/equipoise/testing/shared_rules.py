@@ -4,7 +4,7 @@ import json
 import pickle
 from typing import Any
 
-from equipoise.log import KNOWN, described, restored
+from equipoise.log import described, known_part, restored
 from equipoise.testing.rule import require
 
 
@@ -15,7 +15,7 @@ def is_described(part: Any) -> None:
     """
     description = json.loads(json.dumps(described(part), allow_nan=False))
     require(described(part) == description, f"JSON does not give its description back: {described(part)}")
-    if KNOWN.get(type(part).__name__) is type(part) and "repr" not in description:
+    if known_part(type(part).__name__) is type(part) and "repr" not in description:
         twin = restored("part", description)
         require(type(twin) is type(part), f"its description gives a {type(twin).__name__}")
         require(described(twin) == description, f"its description gives another one: {twin!r}")

@@ -7,20 +7,27 @@ families   false discoveries among many questions (e-BH), and in a stream of the
 futility   how likely it is worth going on, and what a final test will say
 """
 
-from equipoise.answer.sequential.betting import (
-    coin_wealth,
-    evidence,
-    in_steps,
-    median,
-    paired,
-    signed_ranks,
-    typical,
-    wealth,
-)
-from equipoise.answer.sequential.bounded import bounded_mean, log_wealth
-from equipoise.answer.sequential.families import Budget, e_bh
-from equipoise.answer.sequential.futility import chance, expected, finals, foreseen, posterior, prior, shrunk, tail
-from equipoise.answer.sequential.sequence import Interval, anytime, coin_test, reach
+from typing import TYPE_CHECKING
+
+from equipoise._lazy import lazily
+
+if TYPE_CHECKING:
+    from equipoise.answer.sequential.betting import (
+        coin_wealth,
+        evidence,
+        in_steps,
+        median,
+        paired,
+        signed_ranks,
+        typical,
+        wealth,
+    )
+    from equipoise.answer.sequential.bounded import bounded_mean, log_wealth
+    from equipoise.answer.sequential.families import Budget, e_bh
+    from equipoise.answer.sequential.futility import chance, expected, finals, foreseen, posterior, prior, shrunk, tail
+    from equipoise.answer.sequential.sequence import Interval, anytime, coin_test, reach
+else:
+    __getattr__ = lazily(__name__)
 
 __all__ = [
     "Budget",

@@ -8,27 +8,27 @@ drawn towards a setting that passes; in the worst case by where the machine stan
 Both points of a duel must be within a step of where the machine stands, and of each other: a coin says which is first.
 """
 
-from collections.abc import Iterator, Sequence
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from equipoise._typing import FloatArray
-from equipoise.data import Duel, PairToJudge, Proposal, SeedName
+from equipoise.data import PairToJudge, Proposal
 from equipoise.log import Asked, Handed
-from equipoise.policies import measured
-from equipoise.spaces import Domain
-from equipoise.study.moving import Reach
-from equipoise.study.state import State
 
-SHARES = np.array([0.9, 0.75, 0.5, 0.35, 0.25, 0.17, 0.1, 0.06, 0.03, 0.015, 0.0])[:, None]
-"""How far from a setting that passes a point is drawn that does not, in units of where it was."""
-
-NEAREST = 64
-"""How many candidates, the nearest ones, are tried where nothing that is known passes."""
+if TYPE_CHECKING:
+    from equipoise._typing import FloatArray
+    from equipoise.data import Duel, SeedName
+    from equipoise.spaces import Domain
+    from equipoise.study.asking.replacing import Replacing
+    from equipoise.study.moving import Reach
+    from equipoise.study.state import State
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class Checkpoint:
     allowed: Domain
 
     @classmethod
-    def of(cls, state: State, space: Domain, worker: str | None = None) -> "Checkpoint":
+    def of(cls, state: State, space: Domain, worker: str | None = None) -> Checkpoint:
         """Return the gate of a state."""
         reach = state.reach(space, worker)
         return cls(state, space, reach, state.allowed(space, reach))
@@ -91,7 +91,7 @@ class Checkpoint:
         here: FloatArray = self.space.snap(planned[None])[0]
         if not self.space.valid(here[None])[0]:
             return None
-        point = here if self.admits(here[None])[0] else self._replaced(here, [], self._partners(i), None)
+        point = here if self.admits(here[None])[0] else self._replacing.instead_of(here, [], self._partners(i), None)
         return Handed(i, worker, None if point.tobytes() == planned.tobytes() else point)
 
     def _partners(self, i: int) -> list[FloatArray]:
@@ -104,63 +104,16 @@ class Checkpoint:
         """The plan that is served, if any."""
         return None if self.state.serves(self.space) is None else len(self.state.planned) - 1
 
+    @cached_property
+    def _replacing(self) -> Replacing:
+        """What is asked for instead of a point that does not pass."""
+        from equipoise.study.asking.replacing import Replacing
+
+        return Replacing(self)
+
     def _passing(self, point: FloatArray, beside: Sequence[FloatArray], rng: Generator) -> FloatArray:
         """Return a point that may be asked for beside others: the one proposed if it may."""
-        return point if self.admits(point[None], beside)[0] else self._replaced(point, beside, beside, rng)
-
-    def _replaced(
-        self, point: FloatArray, beside: Sequence[FloatArray], targets: Sequence[FloatArray], rng: Generator | None
-    ) -> FloatArray:
-        """Return what is asked for instead of a point that does not pass.
-
-        Args:
-            point: What was wanted.
-            beside: The other points of the same duel.
-            targets: The settings towards which it is drawn first.
-            rng: The source of randomness; `None` if only what is known may be asked for.
-        """
-        for found in self._instead(point, [*targets, *self._known], rng):
-            passes = self.admits(found, beside)
-            if passes.any():
-                replaced: FloatArray = found[int(passes.argmax())]
-                return replaced
-        return beside[0] if beside and self.state.limited else self._worst_case(point)
-
-    def _instead(self, point: FloatArray, targets: Sequence[FloatArray], rng: Generator | None) -> Iterator[FloatArray]:
-        """Yield points that come near to one which does not pass, the nearest first, shapes (m, d)."""
-        listed = self.allowed.points
-        if listed is not None:
-            yield self._nearest(listed, point)
-            return
-        yield self.space.snap(point[None])
-        for target in targets:
-            yield self.space.snap(target + SHARES * (point - target))
-        if rng is not None:
-            yield self._nearest(self.allowed.candidates(rng), point)
-
-    def _nearest(self, points: FloatArray, point: FloatArray) -> FloatArray:
-        distances = (((points - point) / self.space.extent) ** 2).sum(axis=1)
-        return points[np.argsort(distances, kind="stable")[:NEAREST]]
-
-    def _worst_case(self, point: FloatArray) -> FloatArray:
-        """Return what is asked for if nothing passes: the way back to the start; without limits the point itself."""
-        instead: FloatArray = self.space.snap(point[None])[0] if self.anchors is None else self.anchors[0]
-        return instead
-
-    @cached_property
-    def _known(self) -> FloatArray:
-        """The settings that pass and are known, shape (k, d): those the search begins at, then the best measured."""
-        posterior = self.state.belief.posterior
-        known = measured(self.allowed, posterior).reshape(-1, self.space.dimension)
-        best = known[np.argsort(-posterior.mean(known))] if len(known) else known
-        best = best[:NEAREST]
-        return best if self.anchors is None else np.concatenate((self.anchors, best))
-
-    @property
-    def anchors(self) -> FloatArray | None:
-        """Where further settings are looked for from, if there are limits, shape (k, d)."""
-        anchors: FloatArray | None = getattr(self.allowed, "anchors", None)
-        return anchors
+        return point if self.admits(point[None], beside)[0] else self._replacing.instead_of(point, beside, beside, rng)
 
 
 def handed(state: State, worker: str | None, part: Domain | None) -> Handed | None:

@@ -1,22 +1,28 @@
 """Which pair of settings a judge is asked about next."""
 
+from __future__ import annotations
+
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.random import Generator
 
-from equipoise._typing import FloatArray
-from equipoise.belief import Posterior, StudyBelief
 from equipoise.data import Proposal
 from equipoise.likelihoods import known_scale
-from equipoise.log import PAIRS, Asked
+from equipoise.log import PAIRS
 from equipoise.policies import candidates, optimism
-from equipoise.spaces import Domain
 from equipoise.study.asking.gate import Checkpoint
-from equipoise.study.asking.proposing import Proposer, asked, informed, other
+from equipoise.study.asking.proposing import asked, informed, other
 from equipoise.study.judged_pairs import must_be_pair, named
-from equipoise.study.state import State
+
+if TYPE_CHECKING:
+    from equipoise._typing import FloatArray
+    from equipoise.belief import Posterior, StudyBelief
+    from equipoise.log import Asked
+    from equipoise.spaces import Domain
+    from equipoise.study.asking.proposing import Proposer
+    from equipoise.study.state import State
 
 
 def matched(by: Proposer, state: State, part: Domain, judge: Any, steps: Any, again: int | None) -> Asked:

@@ -1,28 +1,37 @@
 """Proposing the next duel: candidates from the space, a choice by the policy, the coin of the reduction."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.random import Generator
 
-from equipoise._typing import FloatArray
-from equipoise.answer import audit_pair
-from equipoise.belief import Posterior
-from equipoise.data import Comparison, Duel, Proposal, SeedName
-from equipoise.log import AUDIT, Streams
-from equipoise.policies import Policy, candidates, seeded
-from equipoise.reductions import Reduction, TwoPoint
-from equipoise.spaces import Domain
-from equipoise.study.asking.gate import Checkpoint
+from equipoise.data import Proposal
+from equipoise.log import AUDIT
+from equipoise.policies import candidates
+from equipoise.reductions import TwoPoint
+from equipoise.study import outputs
 from equipoise.study.defaults import default_explorer, judging_policy
-from equipoise.study.exploring import Explorer, apart, sequence, unasked
+from equipoise.study.exploring import apart, sequence, unasked
 from equipoise.study.ledger import Entry
-from equipoise.study.outputs import Named, likely, proposed
-from equipoise.study.plans import Plan
-from equipoise.study.setup import Setup
-from equipoise.study.standing import on_seeds, suspect
-from equipoise.study.state import State
+
+if TYPE_CHECKING:
+    from equipoise._typing import FloatArray
+    from equipoise.belief import Posterior
+    from equipoise.data import Comparison, Duel, SeedName
+    from equipoise.log import Streams
+    from equipoise.policies import Policy
+    from equipoise.reductions import Reduction
+    from equipoise.spaces import Domain
+    from equipoise.study.asking.gate import Checkpoint
+    from equipoise.study.exploring import Explorer
+    from equipoise.study.outputs import Named
+    from equipoise.study.plans import Plan
+    from equipoise.study.setup import Setup
+    from equipoise.study.state import State
 
 MIN_EARLIER = 6
 """This number of readings that were not asked for is enough to fit a model to: they say what is best."""
@@ -54,14 +63,14 @@ class Proposer:
             )
 
     @classmethod
-    def of(cls, setup: Setup, streams: Streams) -> "Proposer":
+    def of(cls, setup: Setup, streams: Streams) -> Proposer:
         """Return what proposes duels; it explores if the model is learned, or if the user asks for a start design."""
         space, policy, reduction = setup.space, setup.policy, setup.reduction
         explores = setup.learned or bool(setup.design)
         explorer = default_explorer(space, reduction, setup.design, streams) if explores else None
         return cls(space, policy, reduction, streams, explorer, judging_policy(policy))
 
-    def at(self, space: Domain) -> "Proposer":
+    def at(self, space: Domain) -> Proposer:
         """Return what proposes in a part of the space."""
         if space is self.space:
             return self
@@ -76,6 +85,9 @@ class Proposer:
         seeds, law = state.setup.seeds, state.setup.offset
         if seeds is None:
             return duel, None
+        from equipoise.policies import seeded
+        from equipoise.study.settings_read import on_seeds
+
         alone = law.learns_readings and not law.believed and state.serves(self.space) is None
         read = on_seeds(state.ledger)
         seed, measured = seeded(duel, seeds, read, state.anticipated().posterior, partial(_teaching, state), alone)
@@ -93,7 +105,7 @@ class Proposer:
         belief, proposal = state.anticipated(), None
         named = state.named(self.space, belief)
         if self.explorer is not None:
-            part = likely(gate.allowed, named)
+            part = gate.allowed if named is None else outputs.likely(gate.allowed, named)
             proposal = self.explorer(belief, state.proposed, part, asked(state), rng, informed(state))
         if proposal is None:
             proposal = self._chosen(state, belief.posterior, gate.allowed, named, rng)
@@ -118,15 +130,21 @@ class Proposer:
         spread = sequence(self.space, apart(self.streams).at(len(state.planned) - 1, AUDIT))
         left = unasked(spread, asked(state))
         left = left[feasibility.allows(left)]
+        from equipoise.answer import audit_pair
+
         return audit_pair(self.space, state.anticipated(), feasibility, left, begun, plan.duels, rng)
 
     def _chosen(
         self, state: State, posterior: Posterior, space: Domain, named: Named | None, rng: Generator
     ) -> Proposal:
         """Let the policy choose among what may be measured; a reading to be confirmed comes first."""
-        doubtful = suspect(state.ledger, state.belief, state.sign)
+        doubtful = None
+        if state.belief.learned is not None:
+            from equipoise.study.settings_read import suspect
+
+            doubtful = suspect(state.ledger, state.belief, state.sign)
         if named is not None and (named.limited or named.outputs.several):
-            return proposed(self.policy, posterior, space, named, rng)
+            return outputs.proposed(self.policy, posterior, space, named, rng)
         proposal = self.policy(posterior.at(candidates(space, posterior, self.policy.scores, rng)), rng)
         if doubtful is not None and len(proposal.points) == 2 and bool(space.valid(doubtful[None])[0]):
             return Proposal.pair(proposal.points[0], doubtful)

@@ -1,7 +1,14 @@
 """How each kind of event changes a state: prepared first, then made. What can fail fails while it is prepared."""
 
-from equipoise.study.changes.change import Change as Change
-from equipoise.study.changes.change import Preparation as Preparation
-from equipoise.study.changes.edits import last_answered as last_answered
-from equipoise.study.changes.edits import undoing as undoing
-from equipoise.study.changes.trials import prepared as prepared
+from typing import TYPE_CHECKING
+
+from equipoise._lazy import lazily
+
+if TYPE_CHECKING:
+    from equipoise.study.changes.edits import last_answered as last_answered
+    from equipoise.study.changes.edits import undoing as undoing
+    from equipoise.study.changes.trials import Change as Change
+    from equipoise.study.changes.trials import Preparation as Preparation
+    from equipoise.study.changes.trials import prepared as prepared
+else:
+    __getattr__ = lazily(__name__)

@@ -1,10 +1,17 @@
 """Edits of what happened: an answer is replaced or taken back, and the last step is undone."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from equipoise.data import Answer, Preference, Reading
-from equipoise.log import Added, Corrected, Event, Failed, Retracted, Step, Told
+from equipoise.data import Preference, Reading
+from equipoise.log import Added, Corrected, Failed, Retracted, Step, Told
+
+if TYPE_CHECKING:
+    from equipoise.data import Answer
+    from equipoise.log import Event
 
 
 def repeats(event: Corrected, past: Sequence[Event]) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from equipoise.data import Reading, teaches
 from equipoise.log import Added, Told
-from equipoise.study.changes.change import Preparation
+from equipoise.study.changes.trials import Preparation
 from equipoise.study.ledger import Entry
 from equipoise.study.outputs import Taught, of_output
 

@@ -18,8 +18,9 @@ from equipoise.log import (
     Told,
 )
 from equipoise.study.alerts import DuelGivenUp
-from equipoise.study.changes.change import NOTHING, Change, Preparation, must_be
+from equipoise.study.changes.additions import added
 from equipoise.study.changes.rewriting import corrected, retracted, widening
+from equipoise.study.changes.trials import NOTHING, Change, Preparation, must_be
 from equipoise.study.judged_pairs import judgement
 from equipoise.study.tables import Setting, last_set, next_note, settings_of
 
@@ -43,6 +44,7 @@ def of_other(event: Event, on: Preparation) -> Change:
     raise TypeError(f"`event` must be an event of a study, got {event!r}")
 
 
+of_other.register(added)
 of_other.register(corrected)
 of_other.register(retracted)
 of_other.register(widening)

@@ -20,8 +20,8 @@ from equipoise.log import (
     widened,
 )
 from equipoise.study.alerts import SetAside
-from equipoise.study.changes.change import NOTHING, Change, Preparation
 from equipoise.study.changes.edits import repeats, with_answer, without_answer
+from equipoise.study.changes.trials import NOTHING, Change, Preparation
 from equipoise.study.judged_pairs import must_be_answered
 
 if TYPE_CHECKING:

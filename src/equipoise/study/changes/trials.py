@@ -1,20 +1,85 @@
-"""The changes of the loop: a question is asked, its trials are handed out, readings are told; or added, unasked."""
+"""The changes of the loop: a question is asked, its trials are handed out, readings are told.
 
-from dataclasses import replace
+A change that an event will make to a state is prepared first, then made. What can fail fails while it is prepared.
+"""
 
-from equipoise._typing import FloatArray
-from equipoise.belief import Milestone, StudyBelief
-from equipoise.data import Comparison, Duel, Preference, Proposal, Reading, teaches
-from equipoise.log import Added, Asked, Event, Handed, KeptFit, Told
-from equipoise.study.alerts import dead_alert, drop_alert, estranged_alert, gap_alert
-from equipoise.study.changes.change import NOTHING, Change, Preparation, must_be
-from equipoise.study.changes.learning_beside import learned_beside
-from equipoise.study.changes.others import judged, of_other
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from equipoise.data import Duel, Preference, teaches
+from equipoise.log import Asked, Handed, KeptFit, Stamped, Told
+from equipoise.study.alerts import dead_alert, reading_alert
 from equipoise.study.changes.plausibility import LARGEST_PLAUSIBLE, absurd
-from equipoise.study.changes.rewriting import setting_aside
-from equipoise.study.ledger import Entry, Ledger
 from equipoise.study.lessons import calmly, overdue
-from equipoise.study.outputs import Taught
+
+if TYPE_CHECKING:
+    from equipoise._typing import FloatArray
+    from equipoise.belief import Milestone
+    from equipoise.data import Comparison, Reading
+    from equipoise.log import Added, Event
+    from equipoise.study.ledger import Entry, Ledger
+    from equipoise.study.outputs import Taught
+    from equipoise.study.state import State
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What an event will change, computed but not made yet.
+
+    Attributes:
+        make: Makes the change at a time, ISO 8601 in UTC; cannot fail.
+        alert: What the user should know of it.
+        event: The event as it is to be written: with what was fitted by it.
+    """
+
+    make: Callable[[str | None], object]
+    alert: Warning | None = None
+    event: Event | None = None
+
+
+NOTHING = Change(lambda at: None)
+
+
+@dataclass(frozen=True, eq=False)
+class Preparation:
+    """What the change of an event is prepared from.
+
+    Attributes:
+        state: What happened.
+        sets_aside: Whether a reading is compared with the others, so that those which cannot be are set aside.
+        later: Whether what an event teaches is learned when the belief is asked for, not now.
+    """
+
+    state: State
+    sets_aside: bool = True
+    later: bool = False
+
+    def change(self, event: Event, make: Callable[[], object], alert: Warning | None = None) -> Change:
+        """Return the change of an event that does something to the state."""
+        state = self.state
+
+        def made(at: str | None) -> None:
+            state.whole = False
+            make()
+            state.past.append(Stamped(event, at))
+            state.events.append(event)
+            state.whole = True
+
+        return Change(made, alert, event)
+
+    def must_be_planned(self, plan: int | None) -> None:
+        """Refuse a plan that there is not."""
+        if plan is not None and plan >= len(self.state.planned):
+            raise ValueError(f"its plan must be one of the lines before it, got {plan}")
+
+
+def must_be(name: str, expected: int, found: int | None) -> None:
+    """Refuse a number that is not the next one."""
+    if found != expected:
+        raise ValueError(f"its {name} must be {expected}, as the lines before it say, got {found}")
 
 
 def prepared(on: Preparation, event: Event) -> Change:
@@ -26,8 +91,8 @@ def prepared(on: Preparation, event: Event) -> Change:
             return _handed(on, event)
         case Told():
             return _told(on, event)
-        case Added():
-            return _added(on, event)
+    from equipoise.study.changes.others import of_other  # loaded when it is needed
+
     return of_other(event, on)
 
 
@@ -58,38 +123,29 @@ def _told(on: Preparation, event: Told) -> Change:
     if state.requests.telling(event.trial, answer) is None:
         return NOTHING
     if isinstance(answer, Preference):
+        from equipoise.study.changes.others import judged
+
         return judged(on, event, answer)
     if answer.point is not None:
-        _must_be_known(on, answer.point)
-    aside = _implausible(on, event.trial, answer)
-    if aside != state.aside:
+        must_be_known(on, answer.point)
+    if (aside := implausible(on, event.trial, answer)) != state.aside:
+        from equipoise.study.changes.rewriting import setting_aside
+
         return setting_aside(on, event, aside)
     return _read(on, event, answer, state.ledger.must_be_open(event.trial))
-
-
-def _added(on: Preparation, event: Added) -> Change:
-    ledger = on.state.ledger
-    if event.number < len(ledger.duels):
-        return NOTHING
-    must_be("duel", len(ledger.duels), event.number)
-    must_be("trial", ledger.trials, event.trial)
-    aside = _implausible(on, event.trial, event.answer)
-    if aside != on.state.aside and not event.withdrawn:
-        return setting_aside(on, event, aside)
-    return _taken_in(on, event)
 
 
 def _read(on: Preparation, event: Told, told: Reading, entry: Entry) -> Change:
     """Return the change that a reading makes."""
     state, setup, i, strange = on.state, on.state.setup, event.trial, event.trial in on.state.aside
-    reading = _placed(on, told)
+    reading = placed(on, told)
     now = entry.with_reading(i, reading, strange)
     late = not entry.void and (now.split or (setup.max_gap is not None and now.span > setup.max_gap))
-    before = _usable(on, entry) if setup.offset.learns_readings else []
+    before = usable(on, entry) if setup.offset.learns_readings else []
     known = len(before) - before.count(None)  # its outcome is not among them: a reading was missing
-    lessons = _taught(on, now, comparable=not (entry.void or late or state.forecasts_nothing))[known:]
+    lessons = taught(on, now, comparable=not (entry.void or late or state.forecasts_nothing))[known:]
     comparisons = state.lessons.comparisons
-    belief, fit = comparisons.after(lessons, _model(event), on.later, event.deferred)
+    belief, fit = comparisons.after(lessons, model_of(event), on.later, event.deferred)
     deferred = event.deferred and (belief is None or overdue(belief))
     baseline = state.baseline
     if baseline is not None and not strange:
@@ -99,7 +155,9 @@ def _read(on: Preparation, event: Told, told: Reading, entry: Entry) -> Change:
     comparable = not (entry.void or late)
     beside = None
     if state.beside is not None:
-        beside = learned_beside(on, event, now, _usable(on, now), _usable(on, entry), comparable)
+        from equipoise.study.changes.learning_beside import learned_beside
+
+        beside = learned_beside(on, event, now, usable(on, now), usable(on, entry), comparable)
 
     def learn() -> None:
         state.ledger.record(i, reading, strange)
@@ -110,55 +168,16 @@ def _read(on: Preparation, event: Told, told: Reading, entry: Entry) -> Change:
         if late:
             state.ledger.give_up(entry)
 
-    alert = _alert(on, now, late, belief) or dead_alert(state.ledger, reading, now.point(i))
-    return on.change(replace(event, fit=_kept(fit, beside), deferred=deferred), learn, alert)
+    alert: Warning | None = None
+    given = belief is None or belief.learned is None
+    if late or setup.max_gap is not None or setup.caution.drop is not None or not given:
+        alert = reading_alert(setup, now, late, belief, comparisons.belief)
+    if alert is None and (len(reading.values) > 1 or next(state.ledger.latest(), (None, b""))[0] == reading.value):
+        alert = dead_alert(state.ledger, reading, now.point(i))
+    return on.change(replace(event, fit=kept(fit, beside), deferred=deferred), learn, alert)
 
 
-def _taken_in(on: Preparation, event: Added) -> Change:
-    """Return the change that a reading makes which was not asked for."""
-    state, i, told, law = on.state, event.trial, event.answer, on.state.setup.offset
-    if not law.learns_readings:
-        raise ValueError(f"a reading that the study did not ask for is no duel, and {law!r} learns from duels alone")
-    assert told.point is not None
-    _must_be_known(on, told.point)
-    single, reading = Proposal.single(told.point), _placed(on, told)
-    duel = Duel(single, single.points, (1.0,), single.points[0], None)
-    strange = not event.withdrawn and i in state.aside
-    entry = Entry(event.number, duel, (i,), None, {}, event.withdrawn, added=True, seed=event.seed)
-    entry = entry.with_reading(i, reading, strange)
-    alone, comparisons = replace(entry, number=-1), state.lessons.comparisons
-    lessons = () if event.withdrawn else _taught(on, alone, comparable=False)
-    belief, fit = comparisons.after(lessons, _model(event), on.later)
-    beside = None
-    if state.beside is not None:
-        beside = learned_beside(on, event, alone, [] if event.withdrawn else _usable(on, alone), [], comparable=False)
-
-    def learn() -> None:
-        state.ledger.add(entry)
-        comparisons.add(lessons, fit, belief)
-        if state.beside is not None and beside is not None:
-            state.beside.add(beside)
-
-    alert = None if belief is None else estranged_alert(belief, comparisons.belief)
-    return on.change(replace(event, fit=_kept(fit, beside)), learn, alert)
-
-
-def _alert(on: Preparation, entry: Entry, late: bool, belief: StudyBelief | None) -> Warning | None:
-    """Return what the user should know of a duel once a reading is learned; later that is known no more."""
-    setup, limits = on.state.setup, on.state.setup.caution
-    found: Warning | None = None
-    if belief is not None:
-        before = on.state.lessons.comparisons.belief
-        found = estranged_alert(belief, before)
-        if found is None and limits.drop is not None and limits.start is not None:
-            part = setup.space.through(entry.point(entry.ids[0]))
-            here = replace(limits, start=part.snap(limits.start[None])[0])
-            with calmly(setup.prior):
-                found = drop_alert(here, entry, belief, before)
-    return found or gap_alert(entry, late, setup.max_gap)
-
-
-def _placed(on: Preparation, told: Reading) -> Reading:
+def placed(on: Preparation, told: Reading) -> Reading:
     """Return a reading with its place in its campaign, and what was read before it."""
     ledger, campaign, setup = on.state.ledger, told.told.campaign, on.state.setup
     reading = replace(told.under(setup.likelihood), place=ledger.places.get(campaign, 0) + 1)
@@ -167,13 +186,14 @@ def _placed(on: Preparation, told: Reading) -> Reading:
     return replace(reading, told=told.told.after(ledger.last_value(campaign)))
 
 
-def _taught(on: Preparation, entry: Entry, comparable: bool) -> tuple[Comparison, ...]:
+def taught(on: Preparation, entry: Entry, comparable: bool) -> tuple[Comparison, ...]:
+    """Return what a question teaches by the readings it has."""
     setup, number = on.state.setup, float(entry.number)
-    found = _usable(on, entry)
+    found = usable(on, entry)
     return teaches(entry.duel, found, setup.offset, number=number, sign=on.state.sign, comparable=comparable)
 
 
-def _usable(on: Preparation, entry: Entry) -> list[Reading | None]:
+def usable(on: Preparation, entry: Entry) -> list[Reading | None]:
     """Return the readings of a duel that teach, in the order of measurement.
 
     The same setting on the same seed gives the same number again: that says nothing of the noise.
@@ -194,7 +214,7 @@ def _known(ledger: Ledger, entry: Entry, i: int, reading: Reading) -> bool:
     return any(e.seed == entry.seed and j not in e.aside and e.point(j).tobytes() == at for j, e in earlier)
 
 
-def _implausible(on: Preparation, trial: int, reading: Reading) -> frozenset[int]:
+def implausible(on: Preparation, trial: int, reading: Reading) -> frozenset[int]:
     """Return the trials whose reading cannot be, given one more."""
     known = on.state.aside
     if not on.sets_aside or (not known and abs(reading.value) <= LARGEST_PLAUSIBLE):
@@ -203,15 +223,16 @@ def _implausible(on: Preparation, trial: int, reading: Reading) -> frozenset[int
     return frozenset(told[k][0] for k in absurd([each.value for _, each in told]))
 
 
-def _must_be_known(on: Preparation, point: FloatArray) -> None:
+def must_be_known(on: Preparation, point: FloatArray) -> None:
     """Refuse a point of which nothing can be known, since f is known at listed points only."""
     on.state.setup.prior.posterior.at(point[None])
 
 
-def _model(event: Told | Added) -> Milestone | None:
+def model_of(event: Told | Added) -> Milestone | None:
+    """Return what the log says was fitted."""
     return None if event.fit is None else event.fit.model
 
 
-def _kept(fit: Milestone | None, beside: Taught | None) -> KeptFit | None:
+def kept(fit: Milestone | None, beside: Taught | None) -> KeptFit | None:
     """Return what a log keeps of the fits that a reading has led to; `None` if there is none."""
     return None if fit is None and beside is None else KeptFit.of(fit, None, None if beside is None else beside.fits)

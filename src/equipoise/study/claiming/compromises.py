@@ -1,19 +1,20 @@
 """The claims of a study with several objectives: its front, and the compromise that is wanted."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from equipoise.answer import FrontPoint, Recommendation
 from equipoise.log import FRONT
 from equipoise.study.outputs import TOLERANCE, compromised, front, wanted
-from equipoise.study.standing import standing
-from equipoise.study.state import State
 
 if TYPE_CHECKING:
+    from equipoise.answer import FrontPoint, Recommendation
     from equipoise.study.claiming.recommender import Recommender
+    from equipoise.study.state import State
 
 
-def front_of(claims: "Recommender", state: State, tolerance: float = TOLERANCE, sure: bool = True) -> list[FrontPoint]:
+def front_of(claims: Recommender, state: State, tolerance: float = TOLERANCE, sure: bool = True) -> list[FrontPoint]:
     """Return the settings that are not dominated; of a study with several objectives.
 
     Args:
@@ -25,13 +26,13 @@ def front_of(claims: "Recommender", state: State, tolerance: float = TOLERANCE, 
     named = state.named(claims.space)
     if named is None or not named.outputs.several:
         raise RuntimeError("a front is of several objectives, such as objective='flux, -size', and there is one")
-    known = standing(state, claims.space)
+    known = claims.standing(state)
     part = claims.space if known.attainable is None else known.attainable
     return front(named, part, known, claims.streams.at(state.readings, FRONT), tolerance, sure)
 
 
 def compromise(
-    claims: "Recommender", state: State, weights: Mapping[str, float] | None = None, prefer: str | None = None
+    claims: Recommender, state: State, weights: Mapping[str, float] | None = None, prefer: str | None = None
 ) -> Recommendation:
     """Return the setting of the front that gains most, in the proportion of the weights.
 

@@ -1,15 +1,23 @@
 """What a study would have said before, and whether coins alone explain what was told: each replays the study."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from equipoise.answer import Recommendation, coin_test
-from equipoise.data import Duel, Question
-from equipoise.log import COINS, Asked, Streams, Told
-from equipoise.study.claiming.recommender import Recommender
+from equipoise.answer import coin_test
+from equipoise.data import Duel
+from equipoise.log import COINS, Asked, Told
 from equipoise.study.judged_pairs import levels
-from equipoise.study.state import State
+
+if TYPE_CHECKING:
+    from equipoise.answer import Recommendation
+    from equipoise.data import Question
+    from equipoise.log import Streams
+    from equipoise.study.claiming.recommender import Recommender
+    from equipoise.study.state import State
 
 
 def history(claims: Recommender, state: State, wanted: set[int]) -> list[Recommendation]:

@@ -1,15 +1,21 @@
 """What an audit and a verification plan to ask."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from equipoise import _linalg
-from equipoise._typing import FloatArray
 from equipoise.answer import finalists
 from equipoise.log import Planned
 from equipoise.study.asking import Checkpoint
-from equipoise.study.claiming.recommender import Recommender
-from equipoise.study.standing import on_seeds, standing
-from equipoise.study.state import State
+from equipoise.study.settings_read import on_seeds
+
+if TYPE_CHECKING:
+    from equipoise._typing import FloatArray
+    from equipoise.study.claiming.recommender import Recommender
+    from equipoise.study.state import State
 
 
 def auditing(claims: Recommender, state: State, duels: int) -> Planned:
@@ -39,7 +45,7 @@ def verifying(claims: Recommender, state: State, duels: int, runners_up: int, ag
     best = space.encode(claims.recommend(state, state.readings).x)
     if against is None:
         allowed, posterior = Checkpoint.of(state, space).allowed, state.belief.posterior
-        points = finalists(allowed, posterior, best, standing(state, space).start, runners_up)
+        points = finalists(allowed, posterior, best, claims.standing(state).start, runners_up)
     else:
         points = against[_linalg.firsts(against)]
         points = np.concatenate((best[None], points[(points != best).any(axis=1)]))

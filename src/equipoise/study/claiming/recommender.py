@@ -1,25 +1,29 @@
 """What a study claims: its recommendation, the difference of two settings, the ranking."""
 
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from __future__ import annotations
 
-from equipoise._typing import FloatArray
-from equipoise.answer import (
-    Difference,
-    Rank,
-    Recommendation,
-    Standing,
-    difference,
-    preference,
-    ranking,
-    recommended,
-)
-from equipoise.log import RANKS, RECOMMEND, Set, Streams
-from equipoise.spaces import Domain, printable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from equipoise.answer import Difference, Recommendation, Standing, difference, preference, ranking, recommended
+from equipoise.belief import contradiction
+from equipoise.log import RANKS, RECOMMEND, Set
+from equipoise.spaces import printable
 from equipoise.study.alerts import wrong_unit
 from equipoise.study.claiming.compromises import compromise
-from equipoise.study.standing import on_seeds, standing
-from equipoise.study.state import State
+from equipoise.study.ledger import stuck
+from equipoise.study.outputs import usable
+from equipoise.study.plans import with_plans
+from equipoise.study.settings_read import on_seeds
+
+if TYPE_CHECKING:
+    from equipoise._typing import FloatArray
+    from equipoise.answer import Rank
+    from equipoise.log import Streams
+    from equipoise.spaces import Domain
+    from equipoise.study.state import State
 
 Claimed = TypeVar("Claimed", Recommendation, Difference)
 
@@ -46,7 +50,7 @@ class Recommender:
 
     def single(self, state: State, readings: int) -> Recommendation:
         """Return the best setting for the first objective."""
-        best = recommended(self.space, state.belief, _standing(state, self.space), self.streams.at(readings, RECOMMEND))
+        best = recommended(self.space, state.belief, self.standing(state), self.streams.at(readings, RECOMMEND))
         judgements = len(state.ledger.judgements)
         unit = JUDGED_UNIT if judgements and not best.readings else _unit(state)
         named = state.named(self.space)
@@ -56,12 +60,27 @@ class Recommender:
 
     def notices(self, state: State) -> tuple[Warning, ...]:
         """Return what the user should know of all claims."""
-        notice = wrong_unit(state.belief)
+        notice = wrong_unit(state.belief) if contradiction(state.belief) else None
         return () if notice is None else (notice,)
+
+    def standing(self, state: State) -> Standing:
+        """Return what is known besides the belief; not enough for a bound if the sensor or the unit seems wrong."""
+        ledger, setup = state.ledger, state.setup
+        ours = [ledger.of_trial[i].point(i) for i, reading in ledger.readings.items() if not reading.told.campaign]
+        found = Standing(
+            state.readings,
+            None if state.unrestricted else state.feasibility,
+            ledger.origin(setup.start, self.space),
+            theorem=not setup.offset.learns_readings,
+            enough=not (stuck(ledger) or contradiction(state.belief)),
+            attainable=_attainable(state, self.space),
+            read=np.array(ours) if ours else None,
+        )
+        return with_plans(state, self.space, found) if state.planned else found
 
     def compare(self, state: State, first: FloatArray, second: FloatArray) -> Difference:
         """Return f(first) - f(second) for two encoded points, in the user's sign."""
-        found = _on_seeds(state, difference(state.belief, _standing(state, self.space), first, second))
+        found = _on_seeds(state, difference(state.belief, self.standing(state), first, second))
         found = -found if state.setup.minimize else found
         return replace(found, chosen=preference(state.belief, first, second))
 
@@ -84,7 +103,12 @@ def _unit(state: State) -> str:
     return printable(said, "") if said else ""
 
 
-def _standing(state: State, space: Domain) -> Standing:
-    """Return what is known besides the belief; there is not enough for a bound where the unit is contradicted."""
-    found = standing(state, space)
-    return found if wrong_unit(state.belief) is None else replace(found, enough=False)
+def _attainable(state: State, space: Domain) -> Domain | None:
+    """Return where limits let a study go in a part of the space; `None` if there are none."""
+    named, part = state.named(space), None
+    if state.limited:
+        safe = named if state.setup.safe else None
+        part = state.setup.caution.attainable(space, state.belief, state.feasibility, state.tried, safe)
+    if named is not None and named.limited:
+        part = usable(space if part is None else part, state.belief.posterior, state.feasibility, named)
+    return part

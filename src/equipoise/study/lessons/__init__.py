@@ -11,8 +11,15 @@ had been made after its own lesson. The log tells of both.
 Readings and duels teach comparisons. A judgement is learned beside the readings that were known when it was given.
 """
 
-from equipoise.study.lessons.comparisons import Comparisons, calmly, overdue
-from equipoise.study.lessons.judged import Judgements
-from equipoise.study.lessons.of_study import Lessons, Overdue
+from typing import TYPE_CHECKING
+
+from equipoise._lazy import lazily
+
+if TYPE_CHECKING:
+    from equipoise.study.lessons.comparisons import Comparisons, calmly, overdue
+    from equipoise.study.lessons.judged import Judgements
+    from equipoise.study.lessons.of_study import Lessons, Overdue
+else:
+    __getattr__ = lazily(__name__)
 
 __all__ = ["Comparisons", "Judgements", "Lessons", "Overdue", "calmly", "overdue"]

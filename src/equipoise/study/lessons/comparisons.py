@@ -1,14 +1,19 @@
 """What readings and duels teach: lessons in their order, and the fits made on the way."""
 
+from __future__ import annotations
+
 import copy
 from abc import ABC
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 from equipoise._linalg import one_thread
-from equipoise.belief import Milestone, StudyBelief
+from equipoise.belief import Milestone
 from equipoise.data import Comparison
+
+if TYPE_CHECKING:
+    from equipoise.belief import StudyBelief
 
 FEW_POINTS = 64
 """On a set of at most this number of points BLAS uses no threads, and limiting them costs microseconds for nothing."""

@@ -1,13 +1,19 @@
 """What judges teach, beside the comparisons that were known when each judgement was given."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from equipoise.belief import JudgeFit, StudyBelief
-from equipoise.likelihoods import Judge, Judgement
-from equipoise.study.lessons.comparisons import Comparisons, LessonsOfOneKind, calmly
+from equipoise.study.lessons.comparisons import LessonsOfOneKind, calmly
+
+if TYPE_CHECKING:
+    from equipoise.belief import JudgeFit, StudyBelief
+    from equipoise.likelihoods import Judge, Judgement
+    from equipoise.study.lessons.comparisons import Comparisons
 
 
-class Judgements(LessonsOfOneKind[Judgement, JudgeFit]):
+class Judgements(LessonsOfOneKind["Judgement", "JudgeFit"]):
     """What judges teach, and the belief that this, beside the comparisons, leads to.
 
     Args:
@@ -16,9 +22,10 @@ class Judgements(LessonsOfOneKind[Judgement, JudgeFit]):
 
     Example:
         >>> import numpy as np, equipoise as eq
+        >>> from equipoise.study.lessons import Comparisons
         >>> prior = eq.belief.infer((), eq.belief.AnywherePosterior(eq.RBF(0.5)))
         >>> lessons = Judgements(Comparisons(prior), prior)
-        >>> lessons.add(Judgement(np.array([1.0]), np.array([0.0]), "first"))
+        >>> lessons.add(eq.likelihoods.Judgement(np.array([1.0]), np.array([0.0]), "first"))
         >>> lessons.belief.comparisons
         1
     """
@@ -95,7 +102,7 @@ class Judgements(LessonsOfOneKind[Judgement, JudgeFit]):
             raise ValueError(f"its fit must be after answer 1 to {len(self)}, got {fit.answers}")
         self._must_be_of(fit, self._lessons[: fit.answers])
 
-    def beside(self, comparisons: Comparisons) -> "Judgements":
+    def beside(self, comparisons: Comparisons) -> Judgements:
         """Return a copy that learns by itself, beside a copy of the comparisons."""
         new = self.copied()
         new._comparisons, new._beside = comparisons, list(self._beside)

@@ -1,12 +1,17 @@
 """All lessons of a study: of both kinds, and the fits that a log keeps."""
 
+from __future__ import annotations
+
 import copy
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from equipoise.belief import Milestone, StudyBelief
 from equipoise.log import KeptFit
 from equipoise.study.lessons.comparisons import Comparisons, overdue
 from equipoise.study.lessons.judged import Judgements
+
+if TYPE_CHECKING:
+    from equipoise.belief import Milestone, StudyBelief
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,11 +43,6 @@ class Lessons:
     def __init__(self, prior: StudyBelief) -> None:
         self.comparisons = Comparisons(prior)
         self.judgements = Judgements(self.comparisons, prior)
-
-    @property
-    def belief(self) -> StudyBelief:
-        """The belief after all lessons."""
-        return self.judgements.belief if len(self.judgements) else self.comparisons.belief
 
     @property
     def overdue(self) -> Overdue | None:
@@ -85,7 +85,7 @@ class Lessons:
             model = self.comparisons.last_known
         return KeptFit.of(model, judged)
 
-    def copied(self) -> "Lessons":
+    def copied(self) -> Lessons:
         """Return a copy that learns by itself."""
         new = copy.copy(self)
         new.comparisons = self.comparisons.copied()

@@ -1,22 +1,29 @@
 """Several numbers a trial: objectives and limits, what is believed of each, and what may be asked for."""
 
-from equipoise.study.outputs.choosing import TOLERANCE as TOLERANCE
-from equipoise.study.outputs.choosing import compromised as compromised
-from equipoise.study.outputs.choosing import front as front
-from equipoise.study.outputs.choosing import wanted as wanted
-from equipoise.study.outputs.grammar import RESERVED as RESERVED
-from equipoise.study.outputs.grammar import Limit as Limit
-from equipoise.study.outputs.grammar import Objective as Objective
-from equipoise.study.outputs.grammar import Outputs as Outputs
-from equipoise.study.outputs.grammar import limited as limited
-from equipoise.study.outputs.grammar import objectives as objectives
-from equipoise.study.outputs.grammar import outputs_of as outputs_of
-from equipoise.study.outputs.holding import Named as Named
-from equipoise.study.outputs.holding import Slack as Slack
-from equipoise.study.outputs.holding import believed as believed
-from equipoise.study.outputs.steering import likely as likely
-from equipoise.study.outputs.steering import proposed as proposed
-from equipoise.study.outputs.steering import usable as usable
-from equipoise.study.outputs.taught import OutputLessons as OutputLessons
-from equipoise.study.outputs.taught import Taught as Taught
-from equipoise.study.outputs.taught import of_output as of_output
+from typing import TYPE_CHECKING
+
+from equipoise._lazy import lazily
+
+if TYPE_CHECKING:
+    from equipoise.study.outputs.choosing import TOLERANCE as TOLERANCE
+    from equipoise.study.outputs.choosing import compromised as compromised
+    from equipoise.study.outputs.choosing import front as front
+    from equipoise.study.outputs.choosing import wanted as wanted
+    from equipoise.study.outputs.grammar import RESERVED as RESERVED
+    from equipoise.study.outputs.grammar import Limit as Limit
+    from equipoise.study.outputs.grammar import Objective as Objective
+    from equipoise.study.outputs.grammar import Outputs as Outputs
+    from equipoise.study.outputs.grammar import limited as limited
+    from equipoise.study.outputs.grammar import objectives as objectives
+    from equipoise.study.outputs.grammar import outputs_of as outputs_of
+    from equipoise.study.outputs.holding import Named as Named
+    from equipoise.study.outputs.holding import Slack as Slack
+    from equipoise.study.outputs.holding import believed as believed
+    from equipoise.study.outputs.steering import likely as likely
+    from equipoise.study.outputs.steering import proposed as proposed
+    from equipoise.study.outputs.steering import usable as usable
+    from equipoise.study.outputs.taught import OutputLessons as OutputLessons
+    from equipoise.study.outputs.taught import Taught as Taught
+    from equipoise.study.outputs.taught import of_output as of_output
+else:
+    __getattr__ = lazily(__name__)

@@ -1,30 +1,27 @@
 """The front of a study with several objectives, and the choice of one of its settings."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.random import Generator
 
 from equipoise import _validation as check
-from equipoise._typing import FloatArray
-from equipoise.answer import (
-    SURE,
-    Difference,
-    FrontPoint,
-    Recommendation,
-    Standing,
-    difference,
-    dominated,
-    domination,
-)
+from equipoise.answer import SURE, FrontPoint, Standing, difference, dominated, domination
 from equipoise.policies import measured, weighed
-from equipoise.spaces import Domain, readouts_of
-from equipoise.study.outputs.grammar import Outputs
-from equipoise.study.outputs.holding import Named
+from equipoise.spaces import readouts_of
 from equipoise.study.outputs.steering import frame, gains
+
+if TYPE_CHECKING:
+    from equipoise._typing import FloatArray
+    from equipoise.answer import Difference, Recommendation
+    from equipoise.spaces import Domain
+    from equipoise.study.outputs.grammar import Outputs
+    from equipoise.study.outputs.holding import Named
 
 TOLERANCE = 0.05
 """A setting dominates another one only if it is better by this share of the range of each objective: between settings
@@ -86,6 +83,7 @@ def wanted(outputs: Outputs, weights: Mapping[str, float] | None, prefer: str | 
     """Return how much is wanted of each objective, shape (K,), from weights by name or from the one that is preferred.
 
     Example:
+        >>> from equipoise.study.outputs import Outputs
         >>> outputs = Outputs.of("flux, -size")
         >>> wanted(outputs, {"flux": 2, "size": 1}, None), wanted(outputs, None, "size")
         (array([2., 1.]), array([0., 1.]))

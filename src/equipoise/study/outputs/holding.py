@@ -9,16 +9,22 @@ A limit relative to the start is about `g(x) - g(x0)`, in which the offset cance
 stands: `g(x) + o`, with the offset o as it is now (METHOD section 19).
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from equipoise._typing import FloatArray
 from equipoise.answer import LimitEstimate, Usability, opinions
-from equipoise.belief import AnywherePosterior, Posterior, StudyBelief
-from equipoise.study.outputs.grammar import Limit, Outputs
+from equipoise.belief import AnywherePosterior
+
+if TYPE_CHECKING:
+    from equipoise.belief import Posterior, StudyBelief
+    from equipoise.study.outputs.grammar import Limit, Outputs
 
 DEVIATIONS = 2.0
 """Half-width of the interval of an output, in posterior standard deviations."""

@@ -5,20 +5,27 @@ p        probability that all limits hold                                     (m
 r, s     reference and range of each objective, as differences to the start   (K,)
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
 from equipoise import _linalg
-from equipoise._typing import FloatArray
 from equipoise.answer import USABLE, dominated
-from equipoise.belief import Feasibility, Indices, Posterior
 from equipoise.data import Proposal
-from equipoise.policies import SURELY, Policy, candidates, measured, simplex, two_compromises, weighed
-from equipoise.spaces import Domain, Restricted
-from equipoise.study.outputs.holding import Named
+from equipoise.policies import SURELY, candidates, measured, simplex, two_compromises, weighed
+from equipoise.spaces import Restricted
+
+if TYPE_CHECKING:
+    from equipoise._typing import FloatArray
+    from equipoise.belief import Feasibility, Indices, Posterior
+    from equipoise.policies import Policy
+    from equipoise.spaces import Domain
+    from equipoise.study.outputs.holding import Named
 
 LIKELY = 0.1
 """Settings that hold the limits with a smaller probability are not looked at."""

@@ -4,15 +4,20 @@ Each output has noise, an offset and a model of its own. The readings of a trial
 outputs teach the same differences. The first objective, or a reading without a name, is learned as ever.
 """
 
+from __future__ import annotations
+
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from equipoise.belief import Milestone, StudyBelief
-from equipoise.data import Comparison, Reading
+from equipoise.belief import Milestone
 from equipoise.offsets import LAST_READING
 from equipoise.study.lessons import Comparisons
+
+if TYPE_CHECKING:
+    from equipoise.belief import StudyBelief
+    from equipoise.data import Comparison, Reading
 
 Fits = Mapping[str, Milestone]
 """The last fit of the belief about each output that had one."""
@@ -22,7 +27,8 @@ def of_output(reading: Reading | None, name: str) -> Reading | None:
     """Return the reading of one output of a trial; `None` if there is none.
 
     Example:
-        >>> of_output(Reading(3.1, values={"flux": 3.1, "loss": 0.4}), "loss").value
+        >>> import equipoise as eq
+        >>> of_output(eq.data.Reading(3.1, values={"flux": 3.1, "loss": 0.4}), "loss").value
         0.4
     """
     if reading is None or name not in reading.values:

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from calibrating.function_families import FAMILIES, RANGE
+from calibrating.trial_studies import OFFSETS, Row
 from equipoise.answer import Calibrated
-from equipoise.lab.experiments.calibrating.function_families import FAMILIES, RANGE
-from equipoise.lab.experiments.calibrating.trial_studies import OFFSETS, Row
-from equipoise.lab.experiments.reports import markdown
+from equipoise.lab.experiments import markdown
 
 LOOKS = (60, 100, 200)
 """Numbers of readings of the columns."""

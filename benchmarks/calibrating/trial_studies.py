@@ -18,6 +18,7 @@ from zlib import crc32
 import numpy as np
 from numpy.random import Generator
 
+from calibrating.function_families import FAMILIES, RANGE
 from equipoise.answer import Recommendation
 from equipoise.lab.environments import (
     Bias,
@@ -30,8 +31,7 @@ from equipoise.lab.environments import (
     PeriodicDrift,
     RandomWalk,
 )
-from equipoise.lab.experiments.calibrating.function_families import FAMILIES, RANGE
-from equipoise.lab.experiments.parallel import in_parallel
+from equipoise.lab.experiments import in_parallel
 from equipoise.optimizer import Optimizer
 from equipoise.spaces import Box
 

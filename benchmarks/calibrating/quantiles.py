@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calibrating.function_families import FAMILIES
+from calibrating.trial_studies import Row
 from equipoise._typing import FloatArray
-from equipoise.lab.experiments.calibrating.function_families import FAMILIES
-from equipoise.lab.experiments.calibrating.trial_studies import Row
 
 SIGNS = ("bold", "readings", "gained", "near", "noise", "unsure")
 """What the bound depends on, beside the pivot and the number of knobs."""

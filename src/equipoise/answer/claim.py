@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from equipoise._typing import FloatArray
-from equipoise.answer.share import Share
+from equipoise.answer.shares import Share
 from equipoise.answer.wording import EVERYTHING, MIN_SEEDS, as_html, claimed, differing, foreseen, sentences
 from equipoise.likelihoods import Compression
 from equipoise.spaces import Readout

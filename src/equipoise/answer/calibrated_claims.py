@@ -7,7 +7,7 @@
 
 `log bound = log q + w's + c`: the weights are those for which log regret lies below in 95 % of studies of some families
 of functions (pinball loss), the multiplier is what it took on families that were left out, one by one. The table and
-what it was made from are in `calibration.json`; `equipoise bench claims --fit` makes it.
+what it was made from are in `calibration.json`; `benchmarks/calibrate.py` makes it.
 """
 
 import json
@@ -20,8 +20,8 @@ from typing import Any
 
 from numpy.random import Generator
 
-from equipoise.answer.claims import Claim, Forecast, Kind, Recommendation
-from equipoise.answer.opinions import READINGS_PER_PARAMETER, knows_enough
+from equipoise.answer.claim import Claim, Forecast, Kind, Recommendation
+from equipoise.answer.second_opinions import READINGS_PER_PARAMETER, knows_enough
 from equipoise.answer.signs import Explored, signs
 from equipoise.answer.wording import out_of_reach, reach_expected, unforeseen
 

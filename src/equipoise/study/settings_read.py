@@ -1,0 +1,63 @@
+"""The settings that were read: where readings can be had, which one to confirm, which were read on a seed."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from equipoise.belief import Feasibility
+
+if TYPE_CHECKING:
+    from equipoise._typing import FloatArray
+    from equipoise.belief import StudyBelief
+    from equipoise.data import SeedName
+    from equipoise.study.ledger import Ledger
+
+RECENT_READINGS = 8
+"""How many of the last readings are looked at for one that should be confirmed."""
+
+
+def feasibility(ledger: Ledger, aside: frozenset[int], extent: FloatArray) -> Feasibility:
+    """Return where readings can be had; a reading that cannot be is a failure of its place."""
+    if not ledger.failed and not aside:
+        return Feasibility(extent)
+    trials = [*ledger.readings, *ledger.failed]
+    points = np.array([ledger.of_trial[i].point(i) for i in trials])
+    return Feasibility.of(extent, points, np.array([i in ledger.readings and i not in aside for i in trials]))
+
+
+def suspect(ledger: Ledger, belief: StudyBelief, sign: float) -> FloatArray | None:
+    """Return a point whose only reading is taken for spoiled though it was a good one, so that it can be confirmed.
+
+    A discovery looks like that too: without another reading there nobody would ever know.
+    """
+    times = () if belief.learned is None else tuple(time for time, _ in belief.learned.blips)
+    recent = islice(reversed(ledger.readings.items()), RECENT_READINGS) if times else ()
+    doubtful = [i for i, reading in recent if reading.place in times and not reading.told.campaign]
+    if not doubtful:
+        return None
+    points = {i: ledger.of_trial[i].point(i) for i in ledger.readings}
+    values = sorted(sign * reading.outcome for reading in ledger.readings.values())
+    for i in doubtful:
+        good = sign * ledger.readings[i].outcome > values[len(values) // 2]
+        once = sum(point.tobytes() == points[i].tobytes() for point in points.values()) == 1
+        if good and once:
+            return points[i]
+    return None
+
+
+def on_seeds(ledger: Ledger, open_too: bool = True) -> dict[SeedName, list[FloatArray]]:
+    """Return the settings that were read on each seed, in the order in which these were used.
+
+    Args:
+        ledger: All questions.
+        open_too: Whether those that are to be read count as well.
+    """
+    found: dict[SeedName, list[FloatArray]] = {}
+    for entry in ledger.duels:
+        kept = [i for i in entry.ids if i in entry.readings or (open_too and not entry.void)]
+        if entry.seed is not None and (kept or open_too):
+            found.setdefault(entry.seed, []).extend(entry.point(i) for i in kept)
+    return found
