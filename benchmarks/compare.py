@@ -73,7 +73,7 @@ def ramping(rng: Generator, n: int) -> FloatArray:
 
 
 def bursts(rng: Generator, n: int) -> FloatArray:
-    """A neighbour comes every 25 runs or so and stays for about 4."""
+    """A neighbor comes every 25 runs or so and stays for about 4."""
     busy, left = np.zeros(2 * n), 0
     for i in range(2 * n):
         left = rng.geometric(1 / 4) if left == 0 and rng.random() < 1 / 25 else max(left - 1, 0)
@@ -215,12 +215,12 @@ MEGABYTES, LOAD_ROUNDS, MOST_HERE = 1.5, 30, 200
 
 @contextmanager
 def load(profile: str, seconds: float) -> Iterator[None]:
-    """A neighbour on the same core."""
-    with subprocess.Popen([sys.executable, "-S", "-c", BURNER, profile, str(seconds)]) as neighbour:
+    """A neighbor on the same core."""
+    with subprocess.Popen([sys.executable, "-S", "-c", BURNER, profile, str(seconds)]) as neighbor:
         try:
             yield
         finally:
-            neighbour.kill()
+            neighbor.kill()
 
 
 def program(folder: Path, factor: float = 1.0) -> str:
@@ -325,7 +325,7 @@ PICTURE = Path(__file__).parents[1] / "docs" / "images" / "compare-order.png"
 
 
 def picture(rounds: int = 60) -> None:
-    """Draw one program against itself while a neighbour comes: one after the other, and in rounds."""
+    """Draw one program against itself while a neighbor comes: one after the other, and in rounds."""
     from matplotlib import pyplot as plt
 
     os.sched_setaffinity(0, {CORE})

@@ -72,8 +72,8 @@ def integrated(
     A = np.linalg.solve(K, KERNEL(X, at)).T
     rest = KERNEL.diagonal(at) - np.einsum("ij,ji->i", A, KERNEL(X, at))
     f = u @ A.T
-    centre = w @ f
-    return centre, np.sqrt(w @ (f - centre) ** 2 + rest), float(1.0 / (w @ w) / SAMPLES)
+    center = w @ f
+    return center, np.sqrt(w @ (f - center) ** 2 + rest), float(1.0 / (w @ w) / SAMPLES)
 
 
 def errors(likelihood: Poisson | Binomial, level: float, trials: int, draws: int, seed: int) -> FloatArray:

@@ -68,7 +68,7 @@ LAWS: dict[str, Reads] = {
     "heavy tails": lambda rng, n: rng.standard_cauchy(n),
     "autocorrelated, 0.9": autocorrelated,
     "throttling": lambda rng, n: NOISES["throttling"](rng, n // 2).ravel(),
-    "bursts of a neighbour": lambda rng, n: NOISES["bursts"](rng, n // 2).ravel(),
+    "bursts of a neighbor": lambda rng, n: NOISES["bursts"](rng, n // 2).ravel(),
     "what runs second is slower": lambda rng, n: NOISES["position"](rng, n // 2).ravel(),
 }
 

@@ -3,7 +3,7 @@
     python benchmarks/tuning.py [SECONDS] [SEEDS]
 
 The program is a blocked product of two matrices in C, about 50 ms; five settings: three block sizes, the order of the
-loops, whether a block is copied first. Each method has the same time. A neighbour on the same core comes and goes. TPE
+loops, whether a block is copied first. Each method has the same time. A neighbor on the same core comes and goes. TPE
 and random search keep the setting whose single run was fastest, as their users do. Then the settings found, and the
 default, are measured in interleaved rounds, which none of the methods has seen.
 """

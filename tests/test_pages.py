@@ -70,20 +70,25 @@ def test_what_a_page_links_to_exists(page):
 
 
 ODD = ("of which", "is no news", "so many", "whoever", "what became of", "nobody asked for", "held for spoiled")
-"""Turns that stop a reader whose mother tongue is another."""
+"""Phrases that stop a reader."""
+
+DIALECT = r"\bso many\b|\bwhoever\b|what became of|nobody asked for|gone on with|held for spoiled|for all that is known"
+DIALECT += r"|\bof late\b|by no means|in want of|who met whom|noise and all|thinks most of"
+BRITISH = r"neighbour|\bcentre|behaviour|favour|colour(?! = 1)|modelled|whilst|analyse[sd]?\b|optimisation|normalis"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_the_english_is_plain(page):
     text = " ".join(page.read_text(encoding="utf-8").split())
     assert [odd for odd in ODD if odd in text] == []
+    assert re.findall(f"{DIALECT}|{BRITISH}", text, re.I) == []
 
 
 SAID = [path for folder in ("src", "tests", "benchmarks", "examples") for path in sorted((ROOT / folder).rglob("*.py"))]
 
 
 def test_docstrings_and_messages_are_plain():
-    odd = re.compile(r"\bso many\b|\bwhoever\b|what became of|nobody asked for|gone on with|held for spoiled", re.I)
+    odd = re.compile(f"{DIALECT}|{BRITISH}", re.I)
     found = [f"{path.relative_to(ROOT)}: {text}" for path in SAID for text in odd.findall(path.read_text("utf-8"))]
     assert [each for each in found if not each.startswith("tests/test_pages.py")] == []
 

@@ -90,7 +90,7 @@ def test_a_safe_set_of_listed_points_is_kept():
 
 
 def test_where_no_listed_point_is_safe_but_the_start_that_is_recommended():
-    """The next point may be worse by more than the drop for all that is known: nothing is learned, nothing claimed."""
+    """The next point may be worse by more than the drop as far as is known: nothing is learned, nothing claimed."""
     asked, best = listed(41)
     assert {*asked, best} == {0.5}
 

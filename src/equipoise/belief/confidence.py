@@ -10,7 +10,7 @@
 With the two theory coefficients, with probability 1 - delta, for all times and all pairs at once:
 `|mean(x) - mean(z) - (f(x) - f(z))| <= width(x, z)`.
 
-Where a reading has its own error, of variance v in the outcome, its noise is of scale sqrt(rho^2 + v). The
+If a reading has its own error, of variance v in the outcome, its noise is of scale sqrt(rho^2 + v). The
 theorems are about noise of one scale, so such an outcome counts as one of weight rho^2 / (rho^2 + v): its variance in
 the posterior is lambda (1 + v / rho^2), which is lambda + v only where lambda is rho^2.
 """

@@ -100,7 +100,7 @@ class Feasibility:
     def reliable(self) -> FloatArray:
         """The points that were read and do not fail more often than not, shape (k, d).
 
-        Where something failed, only these are recommended: the best of all places often lies at the edge of what can
+        If something failed, only these are recommended: the best of all places often lies at the edge of what can
         be measured, if no probability is to be trusted.
         """
         points: FloatArray = self.points[self.read > 0]

@@ -42,7 +42,7 @@ from equipoise.runners import FailedError, Launcher, LauncherError, Program, Rea
     """equipoise run study.jsonl --eps 0.1 -- ./measure.sh          called as ./measure.sh --q1=0.5 --q2=-0.3
 equipoise run study.jsonl --readings 200 --timeout 60 -- python measure.py --shots 5
 equipoise run study.jsonl --stdin -- ./measure               reads {"id": 0, "x": {"q1": 0.5, "q2": -0.3}}
-equipoise run study.jsonl --worker laser-2 -- ./measure.sh   several at once: give each a name of its own
+equipoise run study.jsonl --worker laser-2 -- ./measure.sh   several at once: give each its own name
 equipoise run study.jsonl --block tuesday -- ./measure.sh    another day, another level
 equipoise run study.jsonl --context temp=21 -- ./measure.sh
 equipoise run study.jsonl -- ./train --seed {seed}           of a study begun with --seeds any""",

@@ -54,7 +54,7 @@ def best(
 
     The ground is an estimate, an audit (see `audit`), fresh duels (see `verify`) or a theorem: docs/claims.md.
     With --eps the exit code is 3 until nothing is better by more than EPS, by an audit or a theorem.
-    Where the study has contexts, --context says for which; by default it is the one asked for last.
+    If the study has contexts, --context says for which; by default it is the one asked for last.
     With several objectives it is a setting of the front, see `front`: as much of each objective by default.
     """
     opt = opened(study)

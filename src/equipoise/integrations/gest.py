@@ -41,7 +41,7 @@ class DuelGenerator(Generator):  # type: ignore[misc]
     Args:
         vocs: Objectives, to be minimized or maximized; continuous, discrete and contextual variables; constants;
             constraints, which are limits of what is measured.
-        log: A file in which everything is kept. One that exists is taken up where it ends, with the parts it was begun
+        log: A file in which everything is kept. One that exists is continued where it ends, with the parts it was begun
             with: points that were suggested and never read are suggested again.
         limits: Limits that VOCS cannot say, such as "size <= start + 1"; with `start`. See `VocsProblem`.
         **parts: Arguments of `Optimizer`, such as `rng`, `offset` or `reduction`. With `seeds` each point says by its
@@ -100,7 +100,7 @@ class DuelGenerator(Generator):  # type: ignore[misc]
         known = []
         for row in results:
             i = row.get("_id")
-            if i is None or i != i:  # a table has NaN where there is none
+            if i is None or i != i:  # a table has NaN if there is none
                 warnings.warn("a reading without `_id` is of no duel: it is not learned from", NotCompared, 2)
             else:
                 known.append((self._identified(i), row))

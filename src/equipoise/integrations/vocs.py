@@ -85,7 +85,7 @@ class VocsProblem:
         return {n: v for n, v in self.row(x).items() if n not in self.space.contexts}
 
     def observed(self, x: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return a point of the space at the context that a row says; `None` where it says none."""
+        """Return a point of the space at the context that a row says; `None` if it says none."""
         seen = {n: float(row[n]) for n in self.space.contexts if row.get(n) is not None and row[n] == row[n]}
         return {**x, **seen} if seen else None
 

@@ -5,7 +5,7 @@
         X.step()
     X.generator.get_best_points()
 
-All of its state is in what `X.dump` writes: a study taken up by `Xopt.from_file` goes on with the open half of a duel,
+All of its state is in what `X.dump` writes: a study resumed by `Xopt.from_file` continues with the open half of a duel,
 as if nothing had happened.
 """
 

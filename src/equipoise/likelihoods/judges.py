@@ -7,7 +7,7 @@
     q           what a judge calls 1 when giving numbers                           s
     theta       log s, b, logarithms of the gaps between thresholds, log q         of all judges, shape (k,)
 
-Where f has no unit of its own, since nobody has read it off an instrument and no kernel was given, the noise of the
+If f has no unit of its own, since nobody has read it off an instrument and no kernel was given, the noise of the
 first judge is the unit.
 """
 

@@ -92,8 +92,8 @@ def _near(a: FloatArray, b: FloatArray, E: FloatArray) -> tuple[FloatArray, Floa
     scaled = erfcx(x / ROOT_2)
     rest = -np.expm1(np.log(np.maximum(erfcx(b / ROOT_2) / scaled * E, 1e-300)))  # 1 - rho
     z = ndtr(b) - ndtr(a)
-    centre = np.exp(-0.5 * np.where(tail, 0.0, a) ** 2) / ROOT_TAU
-    h, inside = np.where(tail, 2.0 / (ROOT_TAU * scaled), centre), np.maximum(np.where(tail, rest, z), LEAST)
+    center = np.exp(-0.5 * np.where(tail, 0.0, a) ** 2) / ROOT_TAU
+    h, inside = np.where(tail, 2.0 / (ROOT_TAU * scaled), center), np.maximum(np.where(tail, rest, z), LEAST)
     return h, inside, np.where(tail, log_ndtr(-x), 0.0) + np.log(inside)
 
 

@@ -78,7 +78,7 @@ class Covariate:
 
 @dataclass(frozen=True)
 class Accounts:
-    """The circumstances that a law accounts for beside its own terms.
+    """The circumstances that a law accounts for besides its own terms.
 
     Attributes:
         blocks: Whether blocks have levels, and effects on the settings.

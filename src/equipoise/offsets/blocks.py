@@ -20,7 +20,7 @@ class Blocks(Law):
 
     Args:
         length: How many readings a run has.
-        guard: Where the duels contradict the estimate by more than this many standard deviations, trust the duels;
+        guard: If the duels contradict the estimate by more than this many standard deviations, trust the duels;
             `None` never does.
 
     Example:
@@ -62,7 +62,7 @@ class Steady(Law):
     The default of a study with seeds: a model that is trained does not age from one trial to the next.
 
     Args:
-        guard: Where the duels contradict the estimate by more than this many standard deviations, trust the duels;
+        guard: If the duels contradict the estimate by more than this many standard deviations, trust the duels;
             `None` never does: there is no adversary in a seed.
 
     Example:

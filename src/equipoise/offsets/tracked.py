@@ -44,7 +44,7 @@ class Tracked(Law):
     watched by the pure duels.
 
     Args:
-        guard: Where the duels contradict the tracked estimate by more than this many standard deviations, trust the
+        guard: If the duels contradict the tracked estimate by more than this many standard deviations, trust the
             duels; `None` never does.
 
     Example:

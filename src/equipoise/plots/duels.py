@@ -1,4 +1,4 @@
-"""The duels fought: who met whom, and who won."""
+"""The duels: which settings met, and which of them won."""
 
 from collections.abc import Mapping
 from typing import Any

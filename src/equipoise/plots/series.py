@@ -26,7 +26,7 @@ def offsets(opt: Optimizer, best: Recommendation | None = None, context: Mapping
 
     Nobody can tell the offset from the level of f, so it is shown as what the recommended setting would have read.
     If the offset is tracked, it is the posterior mean of that; else each reading less the estimated difference
-    between its setting and the recommended one, noise and all.
+    between its setting and the recommended one, including the noise.
 
     Args:
         opt: The study.

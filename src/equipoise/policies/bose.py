@@ -74,7 +74,7 @@ def balanced(psi: FloatArray) -> tuple[Indices, FloatArray]:
 def climbed(psi: FloatArray, S: Indices, w: FloatArray) -> tuple[Indices, FloatArray]:
     """Return the support and weights of largest rho, reached from w by dropping points of S whose weight vanishes.
 
-    With `psi_SS z = 1`, the stationary point on S is z / sum(z). Where the points of S are affinely dependent, sum(z)
+    With `psi_SS z = 1`, the stationary point on S is z / sum(z). If the points of S are affinely dependent, sum(z)
     vanishes and z is the direction that keeps the center in place. `z - sum(z) w` leads uphill in both cases.
     """
     while len(S) > 1:

@@ -43,7 +43,7 @@ class Challenger:
     """Duel the leader with the candidate that may plausibly beat it by the most.
 
     The one pair the proof of KK21 Theorem 1 needs, always played. Its value is the certificate delta_t, no ratio is
-    taken, and its maximum has no pole, so it suits continuous domains. Where no candidate may be better than the
+    taken, and its maximum has no pole, so it suits continuous domains. If no candidate may be better than the
     leader, the leader is played twice.
 
     Args:
@@ -51,7 +51,7 @@ class Challenger:
             even a rival that seems beaten gets its duel, and no interval that is too narrow locks the leader in for
             ever (after Takeno, Inatsu, Karasuyama and Takeuchi 2023). With 0 and a theory coefficient the regret
             bound is that of `IDS`.
-        scale: Factor on the half-width of the confidence interval. Where a start design and scouts look at all of the
+        scale: Factor on the half-width of the confidence interval. If a start design and scouts look at all of the
             space, three quarters of it are enough; for judges, with a kernel given, 1.5 was best (docs/judge.md); a
             guarantee needs 1.
         climb: In a continuous space, climb from the best candidate to the very top of its score. In many dimensions

@@ -29,7 +29,7 @@ class MaxInfo:
 
     MaxInP of Saha (2021), with measured differences for feedback: pure exploration of the points that are still
     plausible. If more than 200 candidates are, only the leader and those of largest optimistic value, `mean +
-    width(leader, .)`, are paired. Where no difference is uncertain, the leader is played twice.
+    width(leader, .)`, are paired. If no difference is uncertain, the leader is played twice.
 
     Example:
         >>> import numpy as np, equipoise as eq

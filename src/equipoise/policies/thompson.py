@@ -54,7 +54,7 @@ def two_winners(values: FloatArray, rng: Generator) -> tuple[int, int] | None:
 class DoubleThompson:
     """Duel the best points of two independent draws from the posterior.
 
-    Where both are the same point, up to two more draws look for another one; failing that, the leader is played
+    If both are the same point, up to two more draws look for another one; failing that, the leader is played
     twice. Of more than 500 candidates, the 400 of largest optimistic value, `mean + width(leader, .)`, and 100 others
     by chance are drawn over, so that a draw stays affordable.
 

@@ -5,7 +5,7 @@
     s2       their variance, k - 1 degrees of freedom: between sessions + within  ()
     alpha_k  what k sessions may spend of alpha: alpha / (k (k - 1))              ()
 
-The layout of memory, the heat of the room, the neighbours and the compiler's luck change what a program costs, and they
+The layout of memory, the heat of the room, the neighbors and the compiler's luck change what a program costs, and they
 stay for a whole session. So each session has its own effect on every arm. More rounds in one session make a
 claim about that session surer and no truer for the next. A claim over sessions rests on the sessions' estimates alone.
 """

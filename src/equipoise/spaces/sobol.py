@@ -76,7 +76,7 @@ def scrambled(dimension: int, log2: int, rng: Generator) -> FloatArray:
 
 
 def _points(e: NDArray[np.uint32], V: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Return points in the order of the Gray code, in which neighbours differ by one direction number."""
+    """Return points in the order of the Gray code, in which neighbors differ by one direction number."""
     points = np.empty((2 ** len(V), len(e)), dtype=np.uint32)
     points[0] = e
     for k in range(len(V)):

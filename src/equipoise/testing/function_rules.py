@@ -81,7 +81,7 @@ def locates_points(function: Function) -> None:
 
 
 def is_the_sum_of_its_parts(function: Function) -> None:
-    """Where it has parts, each of a coordinate, it is their sum, and so is its maximum."""
+    """If it has parts, each of a coordinate, it is their sum, and so is its maximum."""
     if function.parts:
         require(len(function.parts) == function.dimension, f"{len(function.parts)} parts")
         X = _points(function)[:50]

@@ -135,7 +135,7 @@ def target(station: Station, where: str) -> Any:
     with station.turn():
         x = station.start if where == "start" else recommended(station.opt).x
         if x is None:
-            raise RefusedError("Where the study started is not known yet.")
+            raise RefusedError("The start of the study is not known yet.")
         return x
 
 

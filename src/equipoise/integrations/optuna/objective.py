@@ -22,7 +22,7 @@ class Rival(FixedTrial):
     """The second member of a trial's pair, as a trial: suggests what the sampler proposed, draws what it did not.
 
     A parameter that the model does not know gets the value it has in the trial itself: what it does then cancels.
-    Where nothing was proposed yet, or the proposed value has left the range, it is drawn at random.
+    If nothing was proposed yet, or the proposed value has left the range, it is drawn at random.
     """
 
     def __init__(self, trial: Trial, pair: TrialPair | None, sampler: DuelSampler) -> None:
@@ -50,7 +50,7 @@ def paired(objective: Callable[..., Any]) -> Callable[[Trial], Any]:
     The trial's own parameters are measured with the trial itself, its rival's with an `optuna.trial.FixedTrial`. Both
     readings become user attributes, `duel_first` and `duel_second`; user attributes that the objective sets for the
     rival get the prefix `second:`. An objective that takes `seed` gets that of the trial, if the sampler has seeds.
-    Where a reading fails, is pruned, or is not finite, so does or is the trial. Of several objectives the differences
+    If a reading fails, is pruned, or is not finite, so does or is the trial. Of several objectives the differences
     are returned; limits and constraints are kept of both members.
     """
 

@@ -15,7 +15,7 @@ class World:
     Attributes:
         bias: Its name in `BIASES`.
         title: What it is called in the figure.
-        lengthscale: Where it is not the paper's.
+        lengthscale: The lengthscale, if it is not the paper's.
     """
 
     bias: str

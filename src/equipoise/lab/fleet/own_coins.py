@@ -130,7 +130,7 @@ class _Throws:
     def _below(self, high: Indices) -> Indices:
         """Return a whole number below each bound, `Generator.integers`; below one there is only zero, and no coin.
 
-        It is the upper half of the product of bound and half a word. Where the lower half is less than the bound, which
+        It is the upper half of the product of bound and half a word. If the lower half is less than the bound, which
         hardly ever happens, the generator may throw again; and the other half of the word serves the next whole number.
         """
         asked = high > 1

@@ -65,7 +65,7 @@ LOG = click.option(
 def gate() -> None:
     """Decide on every idea of a loop of experiments: keep, discard or not decided.
 
-    A loop that keeps every idea that beats the record mostly keeps lucky ones. The gate measures champion and
+    A loop that keeps every idea that beats the record is fooled by luck. The gate measures champion and
     candidate on the same seeds in random order, reuses earlier readings of the champion, and stops early. Over the
     whole stream of ideas, at most 10 % of those it keeps are no better than the champion.
     """
