@@ -87,12 +87,12 @@ class Comparison:
 
     Attributes:
         first: A point, shape (d,); or a `Proposal`, read as the mixture of its points under its weights.
-        second: Likewise; or `None` where the outcome is an absolute reading of `first`.
+        second: Likewise; or `None` if the outcome is an absolute reading of `first`.
         outcome: The measured difference.
         time: When it was measured, counted in readings; matters only where the offset is modeled.
         variance: What its own error adds to the variance of the outcome's noise.
-        pair: The number of the duel it belongs to; below zero where there is none.
-        duel: The duel it came from, where there was one.
+        pair: The number of the duel it belongs to; below zero if there is none.
+        duel: The duel it came from, if there was one.
         told: What was told of the reading, where the outcome is one.
         answers: The reading itself, if it is a count or a share: the outcome is what it suggests at a glance.
 
@@ -342,12 +342,12 @@ def teaches(
     """Return what a duel teaches by the readings it has: the one rule, for all who learn from duels.
 
     Where the offset is modeled, each reading teaches by itself, in the order of telling; once all are there, their
-    outcome comes last, for the guard or, where nothing is assumed of the offset, as the only lesson. So what a duel
+    outcome comes last, for the guard or, if nothing is assumed of the offset, as the only lesson. So what a duel
     teaches with one more reading begins with what it taught without.
 
     Args:
         duel: What is measured.
-        readings: What was told, in the order of `duel.points`; `None` where nothing was (yet).
+        readings: What was told, in the order of `duel.points`; `None` if nothing was (yet).
         offset: What is assumed of the bias.
         number: The number of the duel.
         sign: -1 where values are minimized.

@@ -195,7 +195,7 @@ def _credible(posterior: Posterior, first: FloatArray, second: FloatArray, width
 
 
 def _led(space: Domain, posterior: Posterior, standing: Standing, rng: Generator) -> tuple[Belief, int]:
-    """Return the belief at the leader and its rivals, and which is the leader; where some failed, a reliable one."""
+    """Return the belief at the leader and its rivals, and which is the leader; if some failed, a reliable one."""
     reliable = _reliable(space, standing)
     rivals = candidates(_measurable(space, standing), posterior, (optimism,), rng)
     if not len(reliable) or _measurable(space, standing) is space:

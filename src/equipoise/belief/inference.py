@@ -171,18 +171,18 @@ class StudyBelief(Lazy):
         return replace(self, judged=self._mixed.recalled(judgements, fit))
 
     def on(self, source: Source) -> Self:
-        """Return the same judgements beside other comparisons: judges are fitted again if the unit of f is another."""
+        """Return the same judgements with other comparisons: judges are fitted again if the unit of f is another."""
         if source is self.source:
             return self
         return replace(self, source=source, judged=None if self.judged is None else self._mixed.on(source))
 
     def with_answers(self, posterior: Posterior) -> Posterior:
-        """Return a posterior of the comparisons with the answers of judges beside them."""
+        """Return a posterior of the comparisons with the answers of judges added."""
         return posterior if self.judged is None else self._mixed.with_answers(posterior)
 
     @cached_property
     def _mixed(self) -> Mixed:
-        """The judgements beside the comparisons; none of them if there are none."""
+        """The judgements along with the comparisons; none of them if there are none."""
         return judging.Mixed(self.source, judging.Judged() if self.judged is None else self.judged)
 
 

@@ -124,7 +124,7 @@ class LearnedBelief(Lazy):
 
     @property
     def fitted(self) -> Learned:
-        """What was learned, but for the data."""
+        """Everything that was learned, without the data."""
         origin, accounts = self.origins.get("", 0.0), accounts_of(self.form.law)
         estranged = tuple(sorted(self.strangers))
         return Learned(self.hyperparameters, self.jumps, origin, self.blips, accounts, estranged, self.compression)

@@ -29,7 +29,7 @@ class KeptFit:
     Attributes:
         model: The model of f and the offset, and after how many lessons it was fitted.
         judged: The fit to judges, and the number of answers it used.
-        beside: The model of each output beside the first objective, by name, if there are several numbers a trial.
+        beside: The model of each output besides the first objective, by name, if there are several numbers a trial.
     """
 
     model: Milestone | None = None

@@ -26,7 +26,7 @@ class Circumstances:
     Attributes:
         block: The day, batch or worker it belongs to; empty if none was told.
         campaign: The earlier campaign it belongs to; empty for the study itself.
-        covariates: Numbers that were measured beside it, by name.
+        covariates: Other numbers that were measured, by name.
 
     Example:
         >>> Circumstances("monday", covariates={"temperature": 21.3}).block

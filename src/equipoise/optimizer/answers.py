@@ -71,7 +71,7 @@ class Answerable(ABC):
         """Plan an audit: duels that the leader could lose, which the next asks serve.
 
         Half of them are with points spread over the space, half with those that are most promising under a bolder
-        model. Once they are told, the recommendation is `audited`. An audit that is under way goes on.
+        model. Once they are told, the recommendation is `audited`. An audit that is under way continues.
 
         Args:
             duels: How many.
@@ -97,7 +97,7 @@ class Answerable(ABC):
 
         Args:
             duels: How many.
-            runners_up: How many of the best settings elsewhere are rivals, beside the one where the study started.
+            runners_up: How many of the best settings elsewhere are rivals, besides the one where the study started.
             against: Rivals of your own instead.
             context: Where, in a space with contexts: see `audit`.
         """
@@ -114,7 +114,7 @@ class Answerable(ABC):
         return study.begin(self._session, "verify", context, planned)
 
     def cancel(self) -> None:
-        """Do not go on with the audit or verification that is under way; what was told for it stays."""
+        """Stop the audit or verification that is under way; what was told for it stays."""
         study.cancel(self._session)
 
 

@@ -72,7 +72,7 @@ class Revisable(ABC):
         readings of one day do not make sure what only several days can.
 
         Args:
-            name: The block. The present one goes on where it is that.
+            name: The block. The present block continues if it has this name.
         """
         self._session.request(lambda requests: study.begun(requests, name))
 

@@ -1,4 +1,4 @@
-"""Looking around: a start design spread over the space, and scouts that go on with it.
+"""Looking around: a start design spread over the space, and scouts that continue it.
 
     symbol   meaning                                                                shape
     gap      posterior mean of the leader less the average over the start's points  ()
@@ -39,7 +39,7 @@ BASE_POINTS = 8
 one with few lost runs whose regret in six dimensions is still that of the policy alone (docs/evidence.md)."""
 
 SEQUENCE_POINTS = 256
-"""How many points the sequence has that the start design begins and scouts go on with."""
+"""How many points the sequence has that the start design begins and scouts continue."""
 
 LARGEST_CHANCE = 0.5
 """The largest chance of a scout."""
@@ -81,7 +81,7 @@ def unasked(points: FloatArray, asked: FloatArray) -> FloatArray:
 
 
 def apart(streams: Streams) -> Streams:
-    """Return the same streams in an object of their own: a study's generator is in use while a proposal is made."""
+    """Return the same streams in their own object: a study's generator is in use while a proposal is made."""
     return Streams(key=streams.key.tolist())
 
 
@@ -117,7 +117,7 @@ class Explorer:
         rng: Generator,
         informed: bool = False,
     ) -> Proposal | None:
-        """Return a pair of the start design or with a scout; `None` where it is the policy's turn.
+        """Return a pair of the start design or with a scout; `None` if it is the policy's turn.
 
         Args:
             belief: What is known.
@@ -129,7 +129,7 @@ class Explorer:
         """
         if 2 * duels >= self.size:
             return self._scout(belief, duels - self.size // 2 + 1, allowed, asked, rng)
-        # A start design goes on where the context has changed: no setting of it comes twice.
+        # A start design continues where the context has changed: no setting of it comes twice.
         left = self._left(allowed, self.space.snap(asked) if len(asked) else asked)
         best = _leader(allowed, belief.posterior) if informed else None
         if best is not None and len(left):
@@ -159,7 +159,7 @@ class Explorer:
 
 
 def _leader(allowed: Domain, posterior: Posterior) -> FloatArray | None:
-    """Return the best point that was measured, and may be asked for; `None` where there is none."""
+    """Return the best point that was measured, and may be asked for; `None` if there is none."""
     known = measured(allowed, posterior)
     return known[int(posterior.mean(known).argmax())] if len(known) else None
 

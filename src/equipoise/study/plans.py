@@ -1,4 +1,4 @@
-"""Plans: duels that serve a purpose of their own, an audit or a verification, before the policy goes on.
+"""Plans: duels that serve their own purpose, an audit or a verification, before the policy continues.
 
 A plan is an event, and so is each duel that serves it. So a plan survives a crash in its middle, workers share it, and
 a reading that is taken back is missing again.
@@ -51,7 +51,7 @@ class Plan:
     points: FloatArray | None = field(default=None, repr=False, compare=False)
 
     def concerns(self, space: Domain) -> bool:
-        """Return whether it is about a part of the space: the one at its context, where there are contexts."""
+        """Return whether it is about a part of the space: the one at its context, if there are contexts."""
         return self.points is None or bool(space.valid(self.points[:1])[0])
 
     @property
@@ -167,7 +167,7 @@ def begin(
 
 
 def cancel(session: Session) -> None:
-    """Do not go on with the plan that is under way."""
+    """Stop the plan that is under way."""
 
     def act() -> None:
         if session.state.plan is None:

@@ -64,7 +64,7 @@ class Study:
 
     @property
     def log(self) -> Path | None:
-        """The file in which every event is written; `None` where the study is in memory only."""
+        """The file in which every event is written; `None` if the study is in memory only."""
         return None if self._session.turns.journal is None else self._session.turns.journal.path
 
     @property
@@ -84,12 +84,12 @@ class Study:
 
     @property
     def plan(self) -> Plan | None:
-        """The audit or verification that is under way, and how far it is; `None` where there is none."""
+        """The audit or verification that is under way, and how far it is; `None` if there is none."""
         return self._session.look(lambda state: state.plan)
 
     @property
     def last_answered(self) -> int | None:
-        """The trial or pair whose last step `undo` would take back; `None` where there is none."""
+        """The trial or pair whose last step `undo` would take back; `None` if there is none."""
         return self._session.look(lambda state: last_answered(state.done))
 
     @property
@@ -204,12 +204,12 @@ class Study:
 
         Args:
             frame: A pandas DataFrame, with a column for each parameter. Columns called time, error and block are used
-                where there are any, and seed in a study with seeds; others are not.
+                if there are any, and seed in a study with seeds; others are not.
             value: The column of the readings.
             block: To which block all rows belong, where the table does not say.
-            covariates: The columns of what was measured beside.
+            covariates: The columns of what else was measured.
             judgements: Whether the rows are judgements: a column answer, columns first.NAME and second.NAME for each
-                parameter, and columns judge and steps where there are any; else the shortest scale that has all words
+                parameter, and columns judge and steps if there are any; else the shortest scale that has all words
                 is taken. Rows without an answer are left out.
 
         Example:

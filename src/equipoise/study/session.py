@@ -228,7 +228,7 @@ class Session:
             return act(self.state)
 
     def _mend(self) -> None:
-        """Make the memory anew where an interrupt came in the middle of a change: from the events that happened."""
+        """Make the memory anew if an interrupt came in the middle of a change: from the events that happened."""
         if not self.state.whole:
             again = self.state.fresh()
             for stamped in list(self.state.past):

@@ -48,7 +48,7 @@ class State:
     Attributes:
         ledger: All questions and their answers.
         lessons: What the answers teach.
-        beside: What they teach of the outputs beside the first objective; `None` if there are none.
+        beside: What they teach of the outputs besides the first objective; `None` if there are none.
         sign: -1 if values are minimized.
         baseline: The forecast of the next reading, if the reduction needs one.
         needs_forecast: Whether it does.

@@ -4,7 +4,7 @@ betting    bets on the coins of randomized pairs: evidence, and the typical diff
 bounded    bets against the mean of bounded numbers
 sequence   the interval of a normal mean, and the exact test of randomized pairs
 families   false discoveries among many questions (e-BH), and in a stream of them (e-LOND)
-futility   how likely it is worth going on, and what a final test will say
+futility   how likely it is worth continuing, and what a final test will say
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Learning from judgements beside readings, and what a log keeps of it."""
+"""Learning from judgements along with readings, and what a log keeps of it."""
 
 from typing import TYPE_CHECKING
 

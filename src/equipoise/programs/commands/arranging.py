@@ -182,7 +182,7 @@ def sites(found: Mapping[str, Revision]) -> dict[str, Site]:
 
 
 def _once(option: str, each: Mapping[str, str], given: Sequence[str]) -> list[tuple[str, str, str]]:
-    """Return what is run once: for the first arm alone, where one command line is for all."""
+    """Return what is run once: for the first arm alone, if one command line is for all."""
     return [(option, arm, line) for arm, line in list(each.items())[: len(given)]]
 
 

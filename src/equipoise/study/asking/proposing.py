@@ -41,7 +41,7 @@ MIN_EARLIER = 6
 class Proposer:
     """Space, policy and reduction of a study, and what looks around: together they say what to measure next.
 
-    `judging` chooses the pairs that are judged, where that is not the policy itself.
+    `judging` chooses the pairs that are judged, if that is not the policy itself.
     """
 
     space: Domain
@@ -158,7 +158,7 @@ def _teaching(state: State, seed: SeedName, duel: Duel) -> tuple[Comparison, ...
 
 
 def other(points: FloatArray, point: FloatArray) -> FloatArray:
-    """Return the first of some points that is another one than a given point; that one where there is none."""
+    """Return the first of some points that is another one than a given point; that one if there is none."""
     others = points[(points != point).any(axis=1)]
     other: FloatArray = others[0] if len(others) else point
     return other

@@ -45,7 +45,7 @@ def without_answer(events: Iterable[Event], trial: int) -> list[Event]:
 
 
 def last_step(past: Sequence[Event]) -> int | None:
-    """Return where the last step is that was not undone; `None` where there is none."""
+    """Return where the last step is that was not undone; `None` if there is none."""
     undone = 0
     for k in range(len(past) - 1, -1, -1):
         event = past[k]

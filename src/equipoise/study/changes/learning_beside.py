@@ -1,4 +1,4 @@
-"""What a reading teaches of the outputs beside the first objective, in a study with several numbers a trial."""
+"""What a reading teaches of the outputs besides the first objective, in a study with several numbers a trial."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ def learned_beside(
     before: Sequence[Reading | None],
     comparable: bool,
 ) -> Taught | None:
-    """Return what a reading teaches of the outputs beside the first objective; `None` if there are none.
+    """Return what a reading teaches of the outputs besides the first objective; `None` if there are none.
 
     Args:
         on: What happened before.

@@ -85,7 +85,7 @@ def _rewritten(on: Preparation, event: Corrected | Retracted, events: list[Event
 def _replaced(
     on: Preparation, event: Teaching | Widened, again: "State", past: Sequence[Stamped] | None = None
 ) -> Change:
-    """Return the change to a state made anew, which an event leads to, and with which fits."""
+    """Return the change to a state made again, which an event leads to, and with which fits."""
     readings = isinstance(event, Retracted | Widened) or isinstance(event.answer, Reading)
     fit = again.lessons.fitted(event.fit, on.later, readings)
     given = {} if event.fit is None else event.fit.beside

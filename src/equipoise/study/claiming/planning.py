@@ -36,7 +36,7 @@ def verifying(claims: Recommender, state: State, duels: int, runners_up: int, ag
         claims: In which part of the space.
         state: The state.
         duels: How many fresh duels there are to be.
-        runners_up: How many of the best other points are rivals, beside the start.
+        runners_up: How many of the best other points are rivals, in addition to the start.
         against: Rivals that are given, encoded, shape (k, d), instead.
     """
     space = claims.space

@@ -136,7 +136,7 @@ class Comparisons(LessonsOfOneKind[Comparison, Milestone]):
             deferred: Whether nothing is fitted with them, though it may be due.
         """
         for lesson in lessons:
-            self._prior.posterior.noise(lesson.variance)  # refused now, where a theorem allows for no error
+            self._prior.posterior.noise(lesson.variance)  # refused now, if a theorem allows for no error
         count = len(self._lessons)
         if fit is not None:
             self.must_have_led_to(fit, count + 1, count + len(lessons))
@@ -165,7 +165,7 @@ class Comparisons(LessonsOfOneKind[Comparison, Milestone]):
             self._fits[fit.lessons] = fit
 
     def refit(self, fit: Milestone) -> None:
-        """Take up a fit that was deferred: the belief is made anew with it."""
+        """Take up a fit that was deferred: the belief is made again with it."""
         self.recall(fit)
         self._made = self._made[0], 0
 

@@ -59,7 +59,7 @@ class Lessons:
         return self.comparisons.caught_up(next(self.comparisons.through([lessons])), lessons)
 
     def refit(self, fit: Milestone) -> None:
-        """Take up a fit that was deferred: the belief is made anew with it."""
+        """Take up a fit that was deferred: the belief is made again with it."""
         self.comparisons.refit(fit)
         self.judgements.restart()
 

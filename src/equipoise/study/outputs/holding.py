@@ -69,7 +69,7 @@ class Named:
         """
         known = (name for name in self._with_limits if name not in self.unknown)
         kept = (self._of_output(name, believed(self.beliefs[name]), points) for name in known)
-        return reduce(np.multiply, kept, np.ones(len(points)))  # each output has noise and an offset of its own
+        return reduce(np.multiply, kept, np.ones(len(points)))  # each output has its own noise and offset
 
     def surely(self, points: FloatArray) -> FloatArray:
         """Return the same to be relied on: 0 if too little is known of an output."""
@@ -145,7 +145,7 @@ def has_level(posterior: Posterior) -> bool:
 
 
 def level(posterior: Posterior, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return mean and variance of what readings at points would be now, but for their noise, shapes (m,).
+    """Return mean and variance of what readings at points would be now, except for their noise, shapes (m,).
 
     Infinite variance if no reading is known.
     """

@@ -43,7 +43,7 @@ OUTER = 0.1
 """By how much of its range the reference of an objective lies below the front, so that its ends count too."""
 
 DIGITS = 9
-"""Of a score that count: far from all readings candidates are alike but for rounding."""
+"""Of a score that count: far from all readings candidates are alike up to rounding."""
 
 OPTIMISM = 2.0
 """By how many standard deviations candidates are better than expected when it is decided which of them are drawn
@@ -149,7 +149,7 @@ def compromise(named: Named, space: Domain, start: FloatArray, rng: Generator) -
 
 
 def _largest(values: FloatArray, most: int) -> Indices:
-    """Return the indices of the largest values; those that are equal but for rounding are in their order."""
+    """Return the indices of the largest values; those that are equal up to rounding are in their order."""
     scale = float(np.abs(values).max(initial=0.0)) or 1.0
     return np.argsort(-np.round(values / scale, DIGITS), kind="stable")[:most]
 

@@ -1,6 +1,6 @@
-"""What the outputs beside the first objective teach: lessons and a belief for each, from the same questions.
+"""What the outputs besides the first objective teach: lessons and a belief for each, from the same questions.
 
-Each output has noise, an offset and a model of its own. The readings of a trial belong to the same pair, so that all
+Each output has its own noise, offset and model. The readings of a trial belong to the same pair, so that all
 outputs teach the same differences. The first objective, or a reading without a name, is learned as ever.
 """
 
