@@ -2,6 +2,7 @@
 
     python benchmarks/training.py run --seeds 0-4 --out training.csv     # minutes
     python benchmarks/training.py table training.csv --picture training.svg
+    python benchmarks/training.py nothing --seeds 100-115               # two minutes: seeds that share nothing
 
 A reading is one fit of a model on a random split, or one run of a simulation, under a seed. Quality is what a setting
 gains on the mean over 50 fresh seeds, between the default (0) and the best that any method found (1).
@@ -39,6 +40,8 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeRegressor
 
 import equipoise as eq
+from equipoise._typing import FloatArray
+from equipoise.lab.environments import FUNCTIONS, Function
 
 Setting = Mapping[str, Any]
 Task = Callable[[Setting, int], float]
@@ -183,6 +186,37 @@ def ours(space: eq.Space, task: Task, seed: int, seeds: Any = True) -> dict[int,
 def pairs(space: eq.Space, task: Task, seed: int) -> dict[int, Setting]:
     """Return the same of a study that is not told of seeds."""
     return ours(space, task, seed, seeds=None)
+
+
+def unshared(function: Function, x: FloatArray, seed: int, sd: float = 0.3) -> float:
+    """Return a reading to which a seed adds luck of each setting alone, the same one each time."""
+    words = np.frombuffer(np.asarray(x).tobytes(), dtype=np.uint32).tolist()
+    return float(function(x)) + sd * float(np.random.default_rng([seed, *words]).standard_normal())
+
+
+def nothing(seeds: range, readings: int = 80) -> None:
+    """Print what asking for seeds costs where they share nothing: Branin over its spread, so that sd 0.3 is much."""
+    function = FUNCTIONS["branin"](np.random.default_rng(0))
+    assert function.bounds is not None
+    low, high = function.bounds.T
+    scale = float(function(np.random.default_rng(0).uniform(low, high, (10_000, 2))).std())
+    costs: dict[str, list[tuple[float, float]]] = {"with seeds": [], "without": []}
+    for run in seeds:
+        for method, given in (("with seeds", True), ("without", None)):
+            opt, read = eq.Optimizer(eq.Box(function.bounds), seeds=given, rng=run), 0.0
+            for _ in range(readings):
+                trial = opt.ask()
+                seed = trial.id if trial.seed is None else int(trial.seed)
+                read += (function.maximum - float(function(trial.x))) / scale
+                opt.tell(trial, unshared(function, trial.x, 1000 * run + seed, 0.3 * scale) / scale)
+            costs[method].append((read, (function.maximum - float(function(opt.recommend().x))) / scale))
+    found = {method: np.array(each) for method, each in costs.items()}
+    more = found["with seeds"][:, 0] - found["without"][:, 0]
+    for method, each in found.items():
+        regret, error = each[:, 0].mean(), each[:, 0].std(ddof=1) / math.sqrt(len(each))
+        print(f"{method}: regret {regret:.1f} ± {error:.1f}, final {np.median(each[:, 1]):.3f} in the median")
+    error = more.std(ddof=1) / math.sqrt(len(more))
+    print(f"more with seeds, run by run: {more.mean():.1f} ± {error:.1f}, {len(more)} runs")
 
 
 def suggested(trial: Any, space: eq.Space) -> Setting:
@@ -349,15 +383,21 @@ def main() -> None:
     measured.add_argument("--seeds", default="0-4")
     measured.add_argument("--methods", nargs="+", default=list(METHODS), choices=METHODS)
     measured.add_argument("--out", type=Path, required=True)
+    unlike = commands.add_parser("nothing")
+    unlike.add_argument("--seeds", default="100-115")
     shown = commands.add_parser("table")
     shown.add_argument("csv", type=Path)
     shown.add_argument("--picture", type=Path)
     given = parser.parse_args()
-    if given.command == "run":
-        first, last = map(int, given.seeds.split("-"))
-        run(given.out, range(first, last + 1), given.tasks, given.methods)
-    else:
+    if given.command == "table":
         table(given.csv, given.picture)
+        return
+    first, last = map(int, given.seeds.split("-"))
+    seeds = range(first, last + 1)
+    if given.command == "nothing":
+        nothing(seeds)
+    else:
+        run(given.out, seeds, given.tasks, given.methods)
 
 
 if __name__ == "__main__":
