@@ -288,7 +288,7 @@ def test_gest_says_the_seed():
 @pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
 def test_optuna_passes_the_seed():
     optuna = pytest.importorskip("optuna", reason="needs the extra `optuna`")
-    from equipoise.integrations.optuna import DuelSampler, best_params, paired
+    from equipoise.integrations.optuna import DuelSampler, best_params, paired, recommend
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     seen = []
@@ -298,7 +298,10 @@ def test_optuna_passes_the_seed():
         return -((trial.suggest_float("x", 0, 1) - 0.7) ** 2) + level(seed)
 
     found = optuna.create_study(direction="maximize", sampler=DuelSampler(seeds=True, seed=0))
-    found.optimize(paired(objective), n_trials=20)
+    found.optimize(paired(objective), n_trials=4)
+    assert (recommend(found).seeds, recommend(found).kind) == (4, "guess")
+    found.optimize(paired(objective), n_trials=16)
+    assert "After 40 readings on 20 seeds." in str(recommend(found))
     assert seen == [(k // 2, k // 2, k // 2) for k in range(40)]
     assert abs(best_params(found)["x"] - 0.7) < 0.1
     assert found.trials[3].user_attrs["seed"] == 3

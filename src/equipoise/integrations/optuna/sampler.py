@@ -182,6 +182,9 @@ class DuelSampler(BaseSampler):
                 share = wanted(outputs, weights, prefer)
                 points = self._front(model, translation, named) or self._front(model, translation, named, sure=False)
                 best = compromised(best, points, named, space, share)
+            if self.seeds is not None:
+                complete = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+                best = best.on_seeds(len({trial.user_attrs.get("seed") for trial in complete} - {None}))
             return replace(best, x=translation.external(best.x), readouts=readouts_of(space))
 
     def front(self, study: Study) -> list[FrontPoint]:
