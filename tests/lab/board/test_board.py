@@ -30,6 +30,7 @@ from equipoise.lab.board import (
 )
 from equipoise.lab.board.scaled_functions import FAMILIES, in_units, log_bowl
 from equipoise.lab.board.standings import ratio
+from equipoise.lab.board.turbo import CANDIDATES, FIRST, LEAST, MOST, TrustRegion
 from invoking import invoke
 
 DRAWN = [name for name in FAMILIES if name not in ("gp3", "gp8", "additive10")]  # these take a second to maximize
@@ -209,6 +210,31 @@ def test_who_is_left_out_is_said_with_the_reason():
     assert absent.missing == "needs no_such_module: pip install ax-platform"
     assert not set(ABSENT) & set(LISTED)
     assert skipped(["oats, 2 a batch"], ["HEBO"]) == {("oats, 2 a batch", "HEBO"): ABSENT["HEBO"]}
+
+
+def test_a_trust_region_grows_with_success_and_shrinks():
+    def after(*told, dimension=6, region=TrustRegion()):  # noqa: B008 - it is frozen
+        for success in told:
+            region = region.told(success, dimension)
+        return region
+
+    assert after(True, True).side == after(False, True, True, False).side == FIRST
+    assert after(True, True, True).side == MOST
+    assert after(*[True] * 6).side == MOST  # and no larger
+    assert after(*[False] * 5, True, *[False] * 5).side == FIRST
+    assert after(*[False] * 6).side == FIRST / 2 == after(*[False] * 4, dimension=2).side
+    assert after(*[False] * 42).side < LEAST
+
+
+def test_candidates_of_a_trust_region_lie_in_it_and_move_few_knobs():
+    center, w = np.array([0.5] * 49 + [0.99]), np.array([2.0, 0.5] * 25)
+    found = TrustRegion(0.2).candidates(center, w, rng())
+    assert found.shape == (CANDIDATES, 50)
+    assert np.abs(found - center).max(axis=0) == pytest.approx(0.1 * w, rel=0.05)
+    assert found.max() <= 1
+    moved = (found != center).sum(axis=1)
+    assert moved.min() >= 1
+    assert moved.mean() == pytest.approx(20.6, abs=0.3)  # 20, and one more if by chance it would have stayed
 
 
 # --- results ------------------------------------------------------------------------------------------------------

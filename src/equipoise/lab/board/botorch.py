@@ -51,27 +51,12 @@ class BoTorch:
         """Return the measured setting of largest posterior mean."""
         import torch
 
-        model = self._model()
         with torch.no_grad():
-            mean = model.posterior(self._tensor(self._memory.X)).mean
+            mean = self._model().posterior(tensor(self._memory.X)).mean
         return self._memory.space.decode(self._memory.X[int(mean.argmax())]), math.nan
 
-    def _tensor(self, values: Any) -> Any:
-        import torch
-
-        return torch.tensor(np.array(values), dtype=torch.double)
-
     def _model(self) -> Any:
-        from botorch.fit import fit_gpytorch_mll
-        from botorch.models import SingleTaskGP
-        from botorch.models.transforms import Standardize
-        from gpytorch.mlls import ExactMarginalLogLikelihood
-
-        X, Y = self._tensor(self._memory.X), self._tensor(self._memory.y)[:, None]
-        model = SingleTaskGP(X, Y, outcome_transform=Standardize(m=1))
-        with quiet():
-            fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
-        return model
+        return fitted(self._memory.X, self._memory.y)
 
     def _top(self, model: Any) -> FloatArray:
         """Return the top of the acquisition function, encoded, shape (d,)."""
@@ -79,12 +64,12 @@ class BoTorch:
 
         space, function = self._memory.space, self._function(model)
         if space.free.all() and space.constraint is None:
-            bounds = self._tensor([np.zeros(space.dimension), np.ones(space.dimension)])
+            bounds = tensor([np.zeros(space.dimension), np.ones(space.dimension)])
             with quiet():
                 found, _ = optimize_acqf(function, bounds, q=1, num_restarts=4, raw_samples=256)
         else:
             choices = np.concatenate((space.candidates(self._memory.rng), self._near()))
-            found, _ = optimize_acqf_discrete(function, q=1, choices=self._tensor(choices))
+            found, _ = optimize_acqf_discrete(function, q=1, choices=tensor(choices))
         top: FloatArray = found.detach().numpy()[0]
         return top
 
@@ -93,10 +78,30 @@ class BoTorch:
 
         if self._acquisition == "UCB":
             return UpperConfidenceBound(model, beta=BETA)
-        return qLogNoisyExpectedImprovement(model, self._tensor(self._memory.X), prune_baseline=True)
+        return qLogNoisyExpectedImprovement(model, tensor(self._memory.X), prune_baseline=True)
 
     def _near(self) -> FloatArray:
         """Return settings near the best reading, shape (m, d)."""
         best = self._memory.X[int(np.argmax(self._memory.y))]
         space = self._memory.space
         return space.near(best[None], np.full(space.dimension, 0.1), 128, self._memory.rng)
+
+
+def tensor(values: Any) -> Any:
+    """Return values as a tensor of doubles."""
+    import torch
+
+    return torch.tensor(np.array(values), dtype=torch.double)
+
+
+def fitted(X: Any, y: Any) -> Any:
+    """Return `SingleTaskGP` with its defaults, fitted to readings."""
+    from botorch.fit import fit_gpytorch_mll
+    from botorch.models import SingleTaskGP
+    from botorch.models.transforms import Standardize
+    from gpytorch.mlls import ExactMarginalLogLikelihood
+
+    model = SingleTaskGP(tensor(X), tensor(y)[:, None], outcome_transform=Standardize(m=1))
+    with quiet():
+        fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+    return model

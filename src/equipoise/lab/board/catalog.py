@@ -13,6 +13,7 @@ from typing import Any
 from equipoise.lab.board.botorch import BoTorch
 from equipoise.lab.board.entrants import AtRandom, Entrant, Maker, Seated
 from equipoise.lab.board.platforms import Ax, Smac, WDbo, Xopt
+from equipoise.lab.board.turbo import Turbo
 from equipoise.lab.experiments.real import Cma, Optuna
 from equipoise.optimizer import Optimizer
 from equipoise.policies import UCB
@@ -84,6 +85,7 @@ LISTED: Mapping[str, Listed] = {
     "CMA": Listed(_cma, "cma", ("cma",), _unconstrained, CONSTRAINED),
     "BoTorch-UCB": Listed(BoTorch, "botorch", ("botorch",)),
     "BoTorch-qLogNEI": Listed(partial(BoTorch, acquisition="qLogNEI"), "botorch", ("botorch",)),
+    "TuRBO": Listed(Turbo, "botorch", ("botorch",), _of_floats, FLOATS),
     "Xopt-TD": Listed(Xopt, "xopt", ("xopt", "pandas"), _of_floats, FLOATS),
     "W-DBO": Listed(WDbo, "wdbo-algo", ("wdbo_algo",), _of_floats, FLOATS),
     "Ax": Listed(Ax, "ax-platform", ("ax",), _unconstrained, CONSTRAINED),
@@ -93,7 +95,6 @@ LISTED: Mapping[str, Listed] = {
 
 ABSENT: Mapping[str, str] = {
     "HEBO": "HEBO 0.3.6 did not install with the others",
-    "TuRBO": "it is on no package index",
 }
 """What was looked at and cannot take part, and why."""
 
