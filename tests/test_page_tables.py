@@ -5,6 +5,7 @@ import builtins
 import inspect
 import itertools
 import re
+import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -125,6 +126,15 @@ def test_the_rooms_have_every_package_and_module():
     folders = {path.parent.name for path in SOURCE.glob("[!_]*/__init__.py")}
     modules = {path.stem for path in SOURCE.glob("*.py") if not path.stem.startswith("_")}
     assert set(table("CONTRIBUTING.md", "room")) == folders | modules
+
+
+def test_the_install_page_names_every_extra_and_what_it_brings():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    named = {cells[0].strip(" `"): cells[-1] for cells in rows(ROOT / "docs/install.md")}
+    assert set(extras) <= set(named)
+    brought = {extra: set(re.findall(r"[\w-]+", named[extra])) for extra in set(extras) - {"dev"}}
+    direct = {extra: {re.split(r"[\[><=]", each)[0] for each in extras[extra]} - {"equipoise"} for extra in brought}
+    assert {extra: names - brought[extra] for extra, names in direct.items() if names - brought[extra]} == {}
 
 
 def test_the_parts_of_your_own_name_every_check():
