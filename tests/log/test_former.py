@@ -90,6 +90,7 @@ NEWER = {"counts", "counts-in-blocks", "counts-and-judgements"} | {
     "limits",
     "safe",
     "limits-by-name",
+    "widened",
 }
 """Kinds of study that version 0.2.0 did not have."""
 

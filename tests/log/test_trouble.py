@@ -119,7 +119,8 @@ READ_ONLY = """
 import os, sys, equipoise as eq
 from equipoise import _linalg
 _linalg.lapack()  # the user nobody may not read the folder where packages are installed: import them before
-eq.Optimizer(eq.Box([(0, 1)])).recommend()
+opt = eq.Optimizer(eq.Box([(0, 1)]))
+opt.recommend(), opt.study
 if os.getuid() == 0:
     os.setuid(65534)  # root may write what is read-only
 opt = eq.resume(sys.argv[1])

@@ -83,6 +83,9 @@ CONFIRMATIONS = {
 MOVES = ("start", "best")
 """What shows a setting before it is done."""
 
+REVEALING = (*MOVES, "widen")
+"""What shows settings, or the names of knobs, which blind judges do not see."""
+
 
 def moves(station: Station, what: str) -> tuple[tuple[Dial, ...], str]:
     """Return what to dial in for a question, against where the machine stands, and by what the form says so."""
@@ -184,7 +187,7 @@ class Beside:
         question = CONFIRMATIONS.get(what)
         if question is None:
             raise MissingError("There is no such thing to do.")
-        if what in MOVES:
+        if what in REVEALING:
             must_see(request, station)
         moved, told = moves(station, what)
         shown: dict[str, Any] = {"what": what, "question": question, "dials": moved, "shown": told}

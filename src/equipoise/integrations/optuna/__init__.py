@@ -10,14 +10,5 @@ from equipoise.integrations.optuna.racing import RacePruner, raced
 from equipoise.integrations.optuna.records import Unreadable
 from equipoise.integrations.optuna.sampler import DuelSampler, NotModeled, best_params, front, recommend
 
-__all__ = [
-    "DuelSampler",
-    "NotModeled",
-    "RacePruner",
-    "Unreadable",
-    "best_params",
-    "front",
-    "paired",
-    "raced",
-    "recommend",
-]
+__all__ = ["DuelSampler", "NotModeled", "RacePruner", "Unreadable"]
+__all__ += ["best_params", "front", "paired", "raced", "recommend"]

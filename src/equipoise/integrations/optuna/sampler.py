@@ -179,9 +179,8 @@ class DuelSampler(BaseSampler):
             if named is not None:
                 best = replace(best, usability=named.usability(space.encode(best.x)))
             if named is not None and outputs.several:
-                share = wanted(outputs, weights, prefer)
                 points = self._front(model, translation, named) or self._front(model, translation, named, sure=False)
-                best = compromised(best, points, named, space, share)
+                best = compromised(best, points, named, space, wanted(outputs, weights, prefer))
             if self.seeds is not None:
                 complete = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
                 best = best.on_seeds(len({trial.user_attrs.get("seed") for trial in complete} - {None}))
@@ -193,8 +192,7 @@ class DuelSampler(BaseSampler):
             model, translation, _, named = self._known_of(study)
             if named is None or not named.outputs.several:
                 raise ValueError("`study` must have several objectives to have a front, got one")
-            points = self._front(model, translation, named)
-            return [replace(point, x=translation.external(point.x)) for point in points]
+            return [replace(each, x=translation.external(each.x)) for each in self._front(model, translation, named)]
 
     def _front(self, model: StudyModel, translation: Translation, named: Named, sure: bool = True) -> list[FrontPoint]:
         standing = model.standing(translation, named)
