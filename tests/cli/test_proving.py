@@ -50,6 +50,17 @@ def test_a_verification_against_a_setting_of_ones_own(study):
     assert eq.resume(study).compare(data["x"], rival).duels == 6
 
 
+def test_a_verification_says_that_it_has_too_few_duels(study):
+    answer(study, 30)
+    said = invoke("verify", study, "--duels", 6).stdout
+    assert said.endswith("Too few duels for a verdict on all of them: it takes 24, or fewer --runners-up.\n")
+    answer(study, 14)
+    told = invoke("best", study).stdout
+    assert "There is no verified bound: 2 fresh duels with a rival are too few, 8 may do." in told
+    assert "A guess" not in told
+    assert "Too few" not in invoke("verify", study, "--duels", 8, "--runners-up", 0).stdout
+
+
 def test_the_start_in_words(study):
     answer(study, 30)
     invoke("verify", study, "--runners-up", 0, "--duels", 8)

@@ -249,6 +249,14 @@ def test_a_program_gets_the_seed():
         assert program.measure(trial) == {"value": 17.0}
 
 
+def test_a_function_without_a_seed_is_refused_before_it_is_called():
+    opt = eq.Optimizer(SPACE, seeds=True, rng=0)
+    with pytest.raises(TypeError, match="`measure` must take a setting and a seed in a study with seeds"):
+        opt.run(lambda x: 1.0, readings=6)
+    assert not opt.study.open_trials
+    opt.run(lambda *given: float(given[1]), readings=2)
+
+
 def test_the_shell_says_the_seed(tmp_path):
     path = tmp_path / "study.jsonl"
     invoke("new", path, "--float", "q1", 0, 1, "--seeds", "fold 1,fold 2", "--seed", 0)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from equipoise.answer.usability import USABLE as USABLE
     from equipoise.answer.usability import LimitEstimate, Usability
     from equipoise.answer.verification import Verification, finalists
+    from equipoise.answer.verification import duels_needed as duels_needed
     from equipoise.answer.wording import EVERYTHING as EVERYTHING
     from equipoise.answer.wording import PHRASES as PHRASES
     from equipoise.answer.wording import amount as amount

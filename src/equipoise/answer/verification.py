@@ -9,7 +9,7 @@ import numpy as np
 
 from equipoise._typing import FloatArray
 from equipoise.answer.claim import Claim, Difference
-from equipoise.answer.sequential import paired
+from equipoise.answer.sequential import evidence, paired
 from equipoise.answer.shares import Share, share
 from equipoise.belief import Posterior
 from equipoise.policies import measured
@@ -20,6 +20,9 @@ ALPHA = 0.05
 
 ROUNDING = 1e-9
 """How far apart encoded points of one setting may be."""
+
+MOST_NEEDED = 64
+"""Duels that all agree are enough for any number of rivals."""
 
 APART = 0.1
 """How far runners-up are from the leader and from each other at least: in each coordinate, in units of its extent, in
@@ -91,7 +94,20 @@ class Verification:
         starts = self.start is not None and self.start.tobytes() in {rival.tobytes() for rival in self.rivals}
         others = len(self.rivals) - starts
         names = ["the start"] * starts + ([f"{others} runner{'s' * (others > 1)}-up"] if others else [])
-        return Claim("verified", bound, " and ".join(names))
+        fewest = min(map(len, self.differences))
+        why = f"{fewest} fresh duels with a rival are too few, {duels_needed(len(self.rivals))} may do"
+        return Claim("verified", bound, " and ".join(names), why=why if np.isinf(bound) and self.read else "")
+
+
+def duels_needed(rivals: int) -> int:
+    """Return how many fresh duels with each of some rivals verify a leader that wins all of them, all by as much.
+
+    Example:
+        >>> [duels_needed(rivals) for rivals in (1, 3, 10)]
+        [6, 8, 10]
+    """
+    won = evidence(np.ones(MOST_NEEDED)) >= 2.0 * rivals / ALPHA
+    return int(np.argmax(won)) + 1
 
 
 def _same(a: FloatArray, b: FloatArray) -> bool:

@@ -152,7 +152,7 @@ def claimed(claim: "Claim", unit: str = "") -> str:
         Verified by fresh duels, none of the start and 2 runners-up is better by more than 0.043 mW.
     """
     if math.isinf(claim.bound):
-        return f"There is no bound: {claim.why}." if claim.why else NO_BOUND
+        return f"There is no{' verified' * (claim.kind == 'verified')} bound: {claim.why}." if claim.why else NO_BOUND
     what = f"{claim.scope} is not" if claim.scope in SINGLE_RIVALS else f"none of {claim.scope} is"
     what = "nothing is" if claim.scope == EVERYTHING else what
     return f"{PHRASES[claim.kind]}, {what} better by more than {amount(claim.bound, unit)}."

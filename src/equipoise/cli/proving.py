@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from equipoise.answer import planned
+from equipoise.answer import duels_needed, planned
 from equipoise.cli.common import CONTEXT, Said, context_of, dialed, setting, study_command
 from equipoise.optimizer import Optimizer
 from equipoise.study import Plan
@@ -96,4 +96,6 @@ def _planned(plan: Plan, opt: Optimizer | None = None) -> Said:
     if opt is not None and plan.points is not None:
         first, *others = (dialed(opt.space.decode(point), opt.space) for point in plan.points)
         text += f"\n{first}\n" + "\n".join(f"  against {other}" for other in others)
+        if opt.readings and plan.duels < (needed := len(others) * duels_needed(len(others))):
+            text += f"\nToo few duels for a verdict on all of them: it takes {needed}, or fewer --runners-up."
     return plan_data(plan), text

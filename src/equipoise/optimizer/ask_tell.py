@@ -371,8 +371,10 @@ class Optimizer(Revisable, Answerable):
             >>> round(best.x["q1"], 1), best.kind
             (0.7, 'estimate')
         """
-        from equipoise.runners import OnExecutor, Reaching, UserFunction, places
+        from equipoise.runners import OnExecutor, Reaching, UserFunction, check_takes_seed, places
 
+        if readings is not None and self.study.setup.seeds is not None:
+            check_takes_seed(measure)
         if (readings is None) == (judgements is None):
             raise ValueError(f"exactly one of `readings` and `judgements` must be given, got {readings}, {judgements}")
         pairs = {"judge": judge, "steps": steps, "check_every": check_every}

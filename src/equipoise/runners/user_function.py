@@ -1,5 +1,6 @@
 """The user's function: it is called for question after question, until the study has answers enough."""
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
@@ -62,6 +63,16 @@ class Asking(Protocol):
 def taken(trial: Trial) -> tuple[Any, ...]:
     """Return the arguments of the user's function for a trial: the setting, and the seed if there is one."""
     return (trial.x,) if trial.seed is None else (trial.x, trial.seed)
+
+
+def check_takes_seed(measure: Callable[..., Any]) -> None:
+    """Refuse a function that does not take a seed beside the setting."""
+    try:
+        inspect.signature(measure).bind("setting", "seed")
+    except ValueError:  # built in: nothing says what it takes
+        return
+    except TypeError as error:
+        raise TypeError(f"`measure` must take a setting and a seed in a study with seeds: {error}") from error
 
 
 def reason(problem: Exception) -> str:
