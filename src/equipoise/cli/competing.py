@@ -1,7 +1,7 @@
 """`equipoise bench board`: optimizers at tasks whose readings drift, their results kept, merged and drawn."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -57,12 +57,13 @@ def board(
 
     A task is a function or a table, an offset and noise. A learner is a class with `ask`, `tell` and `best`
     (docs/board.md has one in thirty lines). Results are JSON lines: files of several machines are merged by `--with`.
-    A learner whose package is not installed, or that cannot take a task, is left out, with the reason.
+    A learner whose package is not installed, or that cannot take a task, is left out, with the reason. A learner that
+    raises an error loses that run only: the error is printed at the end, and the exit status is 1.
     """
     from equipoise.lab import board as lab
 
     if names_only:
-        click.echo("\n".join([*lab.tasks(), "", *lab.LISTED]))
+        _list(lab.tasks(), lab.SMALL, {name: each.missing for name, each in lab.LISTED.items()} | dict(lab.ABSENT))
         return
     names = task or (tuple(lab.tasks()) if whole else lab.SMALL)
     if unknown := [name for name in names if name not in lab.tasks()]:
@@ -77,7 +78,7 @@ def board(
     runs = [run for run in runs if run[:2] not in left_out]
     kept = "runs are not kept without --out" if out is None else resumed(out)
     with sweeping(kept, backend, jobs, address) as workers, bar(len(runs), "run") as advance:
-        scores = lab.contest(runs, out, advance, workers)
+        scores, broken = lab.contest(runs, out, advance, workers)
     own = {score.key for score in scores}
     scores += [score for score in lab.merged(others) if score.key not in own]
     own = {score.key for score in scores}
@@ -87,6 +88,19 @@ def board(
         with pictures():
             page.write_text(lab.page(scores), encoding="utf-8")
         click.echo(f"Page: {page}", err=True)
+    for each in broken:
+        click.echo(f"Failed: {each}", err=True)
+    if broken:
+        raise click.exceptions.Exit(1)
+
+
+def _list(tasks: Iterable[str], small: Sequence[str], learners: Mapping[str, str | None]) -> None:
+    """Print the names of tasks and learners, with what the small board has and why a learner cannot run here."""
+    for name in tasks:
+        click.echo(f"{name:<26}small board" if name in small else name)
+    click.echo()
+    for name, why in learners.items():
+        click.echo(f"{name:<26}{why}" if why else name)
 
 
 def _say_left_out(reasons: Mapping[tuple[str, str], str], tasks: Sequence[str]) -> None:

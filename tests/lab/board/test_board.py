@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import sys
+import types
 from dataclasses import replace
 
 import numpy as np
@@ -28,6 +30,7 @@ from equipoise.lab.board import (
     stored,
     tasks,
 )
+from equipoise.lab.board.entrants import admitted
 from equipoise.lab.board.scaled_functions import FAMILIES, in_units, log_bowl
 from equipoise.lab.board.standings import ratio
 from equipoise.lab.board.turbo import CANDIDATES, FIRST, LEAST, MOST, TrustRegion
@@ -196,6 +199,54 @@ def test_the_optunas_samplers_keep_to_a_constraint():
         entrant.tell(x, instrument.read(x))
 
 
+class Lost(Hill):
+    """A learner that leaves the space on its fourth reading."""
+
+    def ask(self):
+        return super().ask() if len(self.seen) < 3 else {"x1": 0.0, "x2": 7.0}
+
+
+class Mute:
+    """A learner that recommends nothing."""
+
+    def __init__(self, space, readings, seed):
+        raise OSError("no license")
+
+
+def test_a_learner_that_breaks_loses_its_run_only(tmp_path, monkeypatch):
+    out, here = tmp_path / "runs.jsonl", __name__
+    monkeypatch.setitem(sys.modules, "theirs", sys.modules[here])
+    jobs = [("camel2, walk", f"theirs:{name}", 0) for name in ("Lost", "Mute", "Hill")]
+    scores, broken = contest(jobs, out)
+    assert [score.learner for score in scores] == ["theirs:Hill"]
+    assert [each.key for each in broken] == jobs[:2]
+    assert "must lie within [-1.0, 1.0], got 7.0" in broken[0].why
+    assert "OSError: no license (test_board.py, line" in str(broken[1])
+    assert len(out.read_text().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("parts", "rule"),
+    [
+        ({"best": lambda self: ({"x1": 0.0, "x2": 0.0}, None)}, "`best` must return a setting and a bound"),
+        ({"best": None}, "must have `ask`, `tell` and `best`, got one without best"),
+        ({"ask": lambda self: (0.0, 0.0)}, "`x` must be a dict with the names"),
+    ],
+)
+def test_what_is_no_learner_is_told_so(parts, rule, monkeypatch):
+    monkeypatch.setitem(sys.modules, "theirs", types.SimpleNamespace(Odd=type("Odd", (Hill,), parts)))
+    with pytest.raises((TypeError, ValueError), match=rule):
+        play(("camel2, walk", "theirs:Odd", 0))
+
+
+def test_numbers_are_put_back_into_their_range_if_rounding_moved_them():
+    space = eq.Space({"q": eq.Float(-1, 3), "n": eq.Int(0, 4)}, constraint="q <= n")
+    assert admitted(space, {"q": -1 - 1e-12, "n": 2}) == {"q": -1.0, "n": 2}
+    for x, rule in (({"q": -1.1, "n": 2}, "must lie within"), ({"q": 3.0, "n": 2}, "must satisfy the constraint")):
+        with pytest.raises(ValueError, match=rule):
+            admitted(space, x)
+
+
 def test_a_seated_learner_is_told_what_it_asked_for():
     entrant = Seated(eq.Optimizer(eq.Space(q=eq.Float(0, 1)), rng=0))
     with pytest.raises(RuntimeError, match="must follow an `ask`"):
@@ -257,8 +308,9 @@ def test_results_continue_and_merge(tmp_path):
     one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
     jobs = [("oats, 2 a batch", "random", seed) for seed in (0, 1)]
     done = []
-    first = contest(jobs[:1], one, done.append)
-    again = contest(jobs, one, done.append)
+    first, _ = contest(jobs[:1], one, done.append)
+    again, broken = contest(jobs, one, done.append)
+    assert broken == []
     assert again[0] == first[0]
     assert sum(done) == 1 + 2
     assert len(one.read_text().splitlines()) == 2
@@ -323,7 +375,13 @@ def test_the_command_runs_merges_and_writes_a_page(tmp_path):
     assert "theirs" in target.read_text()
     lines = invoke("bench", "board", *options, "--out", out, "--json").stdout.splitlines()
     assert [json.loads(line)["learner"] for line in lines] == ["random"]
+    broken = invoke(
+        "bench", "board", "--task", "oats, 2 a batch", "--learner", "json:JSONDecoder", "--seeds", 1, code=1
+    )
+    assert "Failed: json:JSONDecoder at oats, 2 a batch, seed 0: TypeError" in broken.stderr
     assert "--task must be one of those" in invoke("bench", "board", "--task", "nothing", code=2).stderr
     assert "--out" not in invoke("bench", "board", "--learner", "nobody", code=2).stdout
     names = invoke("bench", "board", "--list").stdout.splitlines()
-    assert set(names) == {*tasks(), *LISTED, ""}
+    assert {name[:26].strip() for name in names} == {*tasks(), *LISTED, *ABSENT, ""}
+    assert [name[:26].strip() for name in names if name.endswith("small board")] == sorted(SMALL, key=[*tasks()].index)
+    assert "HEBO                      HEBO 0.3.6 did not install with the others" in names

@@ -12,7 +12,7 @@ from equipoise.lab.board.board_page import fragment, page
 from equipoise.lab.board.catalog import ABSENT, LISTED, Listed, listed
 from equipoise.lab.board.entrants import Entrant, Seated
 from equipoise.lab.board.instruments import Instrument
-from equipoise.lab.board.runs import Score, contest, merged, play, skipped, stored
+from equipoise.lab.board.runs import Broken, Score, contest, merged, play, skipped, stored
 from equipoise.lab.board.standings import Performance, report, standings
 from equipoise.lab.board.tasks import KINDS, SMALL, BoardTask, tasks
 from equipoise.lab.board.weather import WEATHER, Throttle
@@ -24,6 +24,7 @@ __all__ = [
     "SMALL",
     "WEATHER",
     "BoardTask",
+    "Broken",
     "Entrant",
     "Instrument",
     "Listed",

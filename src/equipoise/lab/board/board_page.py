@@ -9,7 +9,7 @@ import numpy as np
 
 from equipoise.lab.board.catalog import ABSENT
 from equipoise.lab.board.runs import Score
-from equipoise.lab.board.standings import in_order, regret_table, standings, standings_table
+from equipoise.lab.board.standings import LEGEND, in_order, regret_table, standings, standings_table
 from equipoise.lab.board.tasks import KINDS, tasks
 from equipoise.plots.style import METHODS, pyplot
 
@@ -23,12 +23,7 @@ STYLE = """body { font: 15px/1.5 sans-serif; max-width: 1200px; margin: 2em auto
 table { border-collapse: collapse; margin: 1em 0; display: block; overflow-x: auto }
 td, th { padding: .2em .7em; border-bottom: 1px solid #ddd; text-align: right; white-space: nowrap }
 td:first-child, th:first-child { text-align: left }
-svg { max-width: 100%; height: auto }"""
-
-INTRODUCTION = (
-    "Regret is in units of what a random setting loses on average: a random search pays one unit a reading. All "
-    "learners met the same functions, noise and offsets. Lost: the recommendation loses more than a fifth of a unit."
-)
+.curves { overflow-x: auto } svg { width: 100%; min-width: 700px; height: auto }"""
 
 
 def page(scores: Sequence[Score]) -> str:
@@ -39,14 +34,15 @@ def page(scores: Sequence[Score]) -> str:
         >>> page(stored()).startswith("<!doctype html>")
         True
     """
-    head = f'<meta charset="utf-8"><title>The board</title><style>{STYLE}</style>'
+    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><style>{STYLE}</style>'
+    head += "<title>The board</title>"
     body = f"<h1>The board</h1>\n{fragment(scores)}"
     return f"<!doctype html>\n<html lang=en><head>{head}</head><body>{body}</body></html>\n"
 
 
 def fragment(scores: Sequence[Score]) -> str:
     """Return the tables and pictures as HTML without a frame, for a page of the documentation."""
-    parts = [f"<p>{INTRODUCTION}</p>"]
+    parts = [f"<p>{escape(LEGEND)}</p>"]
     for kind in KINDS:
         own = [score for score in scores if tasks()[score.task].kind == kind]
         if own:
@@ -95,7 +91,7 @@ def curves(scores: Sequence[Score]) -> str:
         text = io.StringIO()
         canvas.savefig(text, format="svg", metadata={"Date": None})
         plt.close(canvas)
-    return text.getvalue()[text.getvalue().index("<svg") :]
+    return f'<div class="curves">{text.getvalue()[text.getvalue().index("<svg") :]}</div>'
 
 
 def _of(scores: Sequence[Score], task: str, learner: str) -> list[Score]:

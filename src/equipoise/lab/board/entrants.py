@@ -4,7 +4,8 @@ import math
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from numbers import Real
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.random import Generator
@@ -13,7 +14,10 @@ from equipoise._typing import FloatArray
 from equipoise.data import Trial
 from equipoise.lab.board.instruments import Point
 from equipoise.lab.experiments import Learner
-from equipoise.spaces import Space
+from equipoise.spaces import Float, Space
+
+ROUNDING = 1e-9
+"""A rival's number may miss its range by this share of it: units are changed on the way."""
 
 MOST_RANDOM = 20
 """Rivals that start by chance take two settings a parameter and two more, at most this many."""
@@ -42,6 +46,29 @@ def quiet() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
+
+
+def admitted(space: Space, x: Any) -> Point:
+    """Return a setting as it may be read, numbers that miss their range by rounding put back into it; refuse others.
+
+    Example:
+        >>> import equipoise as eq
+        >>> admitted(eq.Space(q=eq.Float(0, 1)), {"q": 1.0000000000000002})
+        {'q': 1.0}
+    """
+    point = (
+        {name: _in_range(space.parameters.get(name), value) for name, value in x.items()} if isinstance(x, dict) else x
+    )
+    if not space.valid(space.encode(point)[None])[0]:
+        raise ValueError(f"a setting must satisfy the constraint, got {x!r}")
+    return point
+
+
+def _in_range(parameter: Any, value: Any) -> Any:
+    if not isinstance(parameter, Float) or not isinstance(value, Real):
+        return value
+    nearest = min(max(float(value), parameter.low), parameter.high)
+    return nearest if abs(float(value) - nearest) <= ROUNDING * (parameter.high - parameter.low) else value
 
 
 class Seated:

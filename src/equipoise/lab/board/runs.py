@@ -4,6 +4,7 @@ import gzip
 import json
 import math
 import time
+import traceback
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, fields
@@ -17,8 +18,10 @@ import numpy as np
 from equipoise import __version__
 from equipoise import _validation as check
 from equipoise.lab.board.catalog import ABSENT, listed
+from equipoise.lab.board.entrants import Entrant, Maker, admitted
 from equipoise.lab.board.tasks import tasks
 from equipoise.lab.experiments import in_parallel
+from equipoise.spaces import Space
 
 KEPT = 20
 """Points kept of a curve of regret."""
@@ -89,6 +92,39 @@ Job = tuple[str, str, int]
 """Task, learner and seed."""
 
 
+@dataclass(frozen=True)
+class Broken:
+    """A run that its learner did not finish.
+
+    Attributes:
+        key: Task, learner and seed.
+        why: The error, and where it was raised.
+    """
+
+    key: Job
+    why: str
+
+    def __str__(self) -> str:
+        task, learner, seed = self.key
+        return f"{learner} at {task}, seed {seed}: {self.why}"
+
+
+def attempt(job: Job) -> Score | Broken:
+    """Run a learner at a task; the error of a learner is returned, and stops no other run.
+
+    Example:
+        >>> attempt(("cake, 2 a batch", "random", 0)).readings
+        60
+    """
+    try:
+        return play(job)
+    except Exception as error:  # learners are code of others, and raise whatever they like
+        frames = [each for each in traceback.extract_tb(error.__traceback__) if "site-packages" not in each.filename]
+        last = [each for each in frames if each.filename.endswith(".py")][-1]  # of the learner, not of what it calls
+        where = f"{Path(last.filename).name}, line {last.lineno}"
+        return Broken(job, f"{type(error).__name__}: {error} ({where})")
+
+
 def play(job: Job) -> Score:
     """Run a learner at a task.
 
@@ -101,26 +137,44 @@ def play(job: Job) -> Score:
     task, entry = tasks()[name], listed(learner)
     instrument = task.start(seed)
     regrets, spent, begin = [], 0.0, time.process_time()
-    entrant = entry.make(instrument.space, task.readings, seed)
+    entrant = _made(entry.make, instrument.space, task.readings, seed)
     for _ in range(task.readings):
         x = entrant.ask()
         spent += time.process_time() - begin
-        regrets.append(instrument.regret(x))
-        reading, begin = instrument.read(x), time.process_time()
+        setting = admitted(instrument.space, x)
+        regrets.append(instrument.regret(setting))
+        reading, begin = instrument.read(setting), time.process_time()
         entrant.tell(x, reading)
     spent += time.process_time() - begin
-    best, bound = entrant.best()
+    best, bound = _answer(entrant)
     unit = instrument.unit
     return Score(
         *(name, learner, seed, task.readings),
         paid=tuple(_short(np.cumsum(regrets)[_places(task.readings)])),
-        final=_rounded(instrument.regret(best)),
+        final=_rounded(instrument.regret(admitted(instrument.space, best))),
         bound=_rounded(bound / unit) if math.isfinite(bound) else None,
         near=_rounded(instrument.near),
         milliseconds=_rounded(1000 * spent / task.readings),
         version=__version__,
         package=entry.version,
     )
+
+
+def _made(make: Maker, space: Space, readings: int, seed: int) -> Entrant:
+    """Return a learner of a run; refuse at once what could not finish it."""
+    entrant = make(space, readings, seed)
+    if lacking := [name for name in ("ask", "tell", "best") if not callable(getattr(entrant, name, None))]:
+        raise TypeError(f"a learner must have `ask`, `tell` and `best`, got one without {', '.join(lacking)}")
+    return entrant
+
+
+def _answer(entrant: Entrant) -> tuple[Any, float]:
+    """Return what a learner recommends and its bound; refuse what is no such pair."""
+    try:
+        best, bound = entrant.best()
+        return best, float(bound)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"`best` must return a setting and a bound, nan for no claim: {error}") from error
 
 
 def _places(readings: int) -> Any:
@@ -158,8 +212,10 @@ def contest(
     out: Path | None = None,
     progress: Callable[[int], object] | None = None,
     workers: int | None = 1,
-) -> list[Score]:
-    """Run the jobs that a file has no line of, add a line for each as it comes, and return the scores of all.
+) -> tuple[list[Score], list[Broken]]:
+    """Run the jobs that a file has no line of, and add a line for each as it comes.
+
+    Returns the scores of all that finished, and the runs that did not: they are run again the next time.
 
     Args:
         jobs: Task, learner and seed of each run.
@@ -171,14 +227,17 @@ def contest(
     left = [job for job in jobs if job not in known]
     if progress is not None:
         progress(len(jobs) - len(left))
-    results = in_parallel(play, left, workers)
+    results, broken = in_parallel(attempt, left, workers), []
     with closing(results):
-        for score in results:
-            known[score.key] = score
-            _keep(out, score)
+        for result in results:
+            if isinstance(result, Broken):
+                broken.append(result)
+            else:
+                known[result.key] = result
+                _keep(out, result)
             if progress is not None:
                 progress(1)
-    return [known[job] for job in jobs]
+    return [known[job] for job in jobs if job in known], broken
 
 
 def _keep(out: Path | None, score: Score) -> None:

@@ -1,6 +1,7 @@
 """Tables of the board: what each learner pays, loses and claims, by kind of task and by task."""
 
 import math
+import textwrap
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,14 @@ LOST = 0.2
 
 MEASURE = "default"
 """Regret is compared with this learner's, on the same tasks and seeds."""
+
+
+LEGEND = (
+    "Regret is in units of what a random setting loses on average: a random search pays one unit a reading. All "
+    "learners met the same functions, noise and offsets. Regret / default's: geometric mean over tasks, in the runs "
+    "that both had. Final: regret of the recommendation. Lost: it is above a fifth of a unit; near the best: it is at "
+    "most a twentieth. By task: cumulative regret, mean ± two standard errors over seeds."
+)
 
 
 @dataclass(frozen=True)
@@ -148,7 +157,7 @@ def in_order(learners: set[str]) -> list[str]:
 
 def report(scores: Sequence[Score]) -> str:
     """Return all tables in Markdown."""
-    parts = []
+    parts = ["\n".join(textwrap.wrap(LEGEND, 110)), ""]
     for kind in KINDS:
         if table := standings(scores, kind):
             parts += [f"## {kind.capitalize()}\n", standings_table(table), "", regret_table(scores, kind), ""]
