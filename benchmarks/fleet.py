@@ -36,9 +36,10 @@ from growth import ACTIONS, FEATURES, growth, sphere, unit_actions
 from numpy.random import SeedSequence
 
 import equipoise as eq
-from equipoise.belief.arrays import namespace, pick, placed
+from equipoise.belief.arrays import namespace, pick
 from equipoise.lab.environments import Drift, linear
 from equipoise.lab.fleet import Beliefs, Blueprint, Fleet, SharedCoins, Worlds, simulate
+from equipoise.lab.fleet.array_math import placed
 from equipoise.lab.fleet.covariances import FeatureCovariances
 
 CURVE = 200

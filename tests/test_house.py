@@ -25,7 +25,6 @@ def test_a_package_has_at_most_18_modules(package):
 
 TREES = {path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text("utf-8")) for path in SOURCE.rglob("*.py")}
 LARGE = {
-    "State": 24,
     "Study": 27,
 }
 """Classes with more than 20 public methods and properties, and how many each may have."""
@@ -95,7 +94,7 @@ def test_the_shell_of_a_study_reaches_through_one_object():
 def test_the_shell_of_a_study_is_short():
     """Its signatures and docstrings are most of it."""
     assert len([name for name in dir(eq.Optimizer) if name[0] != "_"]) <= 25
-    assert len((SOURCE / "optimizer/ask_tell.py").read_text("utf-8").splitlines()) <= 410
+    assert len((SOURCE / "optimizer/ask_tell.py").read_text("utf-8").splitlines()) <= 290
 
 
 def test_a_judgement_goes_the_way_of_a_reading():
@@ -134,7 +133,7 @@ def test_the_papers_path_runs_through_few_files():
     table = the_papers_path()
     assert {"optimizer/ask_tell.py", "policies/ids.py", "reductions/two_point.py"} <= set(table)
     assert len(table) <= 27
-    assert sum(table.values()) <= 4900
+    assert sum(table.values()) <= 4480
 
 
 # --- what an import loads -----------------------------------------------------------------------------------------

@@ -18,7 +18,8 @@ from sklearn.linear_model import Ridge
 
 import equipoise as eq
 from equipoise.belief import covariance, trust
-from equipoise.belief.posterior import difference_variance, direction
+from equipoise.belief.arrays import difference_variance
+from equipoise.belief.posterior import direction
 
 KERNELS = [eq.RBF(0.3), eq.RBF(3.0), eq.kernels.Matern32(0.5), 2.0 * eq.Matern52(0.4) + eq.Linear()]
 ANY_KERNEL = st.sampled_from(KERNELS)

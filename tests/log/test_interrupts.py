@@ -32,7 +32,7 @@ WRITING = (
     "lock.py",
     "turns.py",
 )
-INTERRUPTED = tuple(str(PACKAGE / name) for name in ("optimizer", "log", "study", "data.py", "_linalg.py"))
+INTERRUPTED = tuple(str(PACKAGE / name) for name in ("optimizer", "log", "study", "data", "_linalg.py"))
 
 CALLS = {
     "ask": lambda opt: opt.ask(),

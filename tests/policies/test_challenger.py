@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import equipoise as eq
-from equipoise.belief.posterior import gap_bound
+from equipoise.belief.arrays import gap_bound
 from equipoise.policies.challenger import Challenger
 from posteriors import certain, differences, duplicated, exchangeable, indices, random_posterior
 

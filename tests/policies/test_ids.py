@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 import equipoise as eq
-from equipoise.belief.posterior import gap_bound
+from equipoise.belief.arrays import gap_bound
 from equipoise.policies.ids import probability, ratio
 
 Z = 4.5  # normal quantile of a two-sided error of 7e-6

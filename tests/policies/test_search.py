@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 import equipoise as eq
-from equipoise.belief.posterior import gap_bound
+from equipoise.belief.arrays import gap_bound
 from equipoise.policies.ids import information_ratio, ratio
 from equipoise.policies.search import optimism, search, uphill
 

@@ -11,6 +11,7 @@ import pytest
 import equipoise as eq
 from equipoise.answer import cautious
 from equipoise.study import DropExceeded, Estranged
+from equipoise.study.settings_read import feasibility
 
 SOURCES = Path(eq.__file__).parent
 STEP = {"a": 0.1, "b": 0.15, "n": 1}
@@ -53,7 +54,7 @@ class Machine:
 
     def ask(self, n=1):
         """Ask for trials, which the machine then dials in one after the other, and watch."""
-        allows, careful = self.opt._session.state.feasibility.allows, cautious(self.opt.study.belief, 3 * DROP)
+        allows, careful = feasibility(self.opt._session.state).allows, cautious(self.opt.study.belief, 3 * DROP)
         trials = self.opt.ask(n=n, context=self.context())
         for trial in trials:
             self.watch(trial.x, allows, careful)
@@ -260,7 +261,7 @@ def test_an_audit_and_a_verification_keep_away_from_what_fails():
     def measure(n):
         asked = []
         for _ in range(n):
-            allows = opt._session.state.feasibility.allows
+            allows = feasibility(opt._session.state).allows
             trial = opt.ask()
             point = opt.space.encode(trial.x)[None]
             asked.append(bool(allows(point)[0]))

@@ -8,7 +8,7 @@ import pytest
 
 import equipoise as eq
 from equipoise.answer import USABLE, dominated, hypervolume
-from equipoise.study.outputs import Named
+from equipoise.study.outputs import Named, named_in
 from equipoise.study.outputs.holding import below_zero, level
 
 SPACE = eq.Space(a=eq.Float(0, 1), b=eq.Float(0, 1))
@@ -79,7 +79,7 @@ def test_a_safe_study_breaks_no_limit_and_still_climbs():
 def test_every_output_is_learned_apart_from_its_offset():
     opt = study()
     read(opt, 50)
-    named = opt._session.state.named(opt.space)
+    named = named_in(opt._session.state, opt.space)
     rng = np.random.default_rng(0)
     points = SPACE.candidates(rng)[:30]
     for limit, slack in zip(named.outputs.limits, named.slacks(lambda belief, limit: belief.posterior), strict=True):
@@ -94,7 +94,7 @@ def test_the_probability_that_limits_hold_is_that_of_draws():
     """Independent outputs, one with a limit on either side: counted over draws of what is believed of each."""
     opt = study(limits=["loss <= 3", "loss >= 0.5", "size <= start + 0.5"])
     read(opt, 14, noise=0.2)
-    named, rng = opt._session.state.named(opt.space), np.random.default_rng(1)
+    named, rng = named_in(opt._session.state, opt.space), np.random.default_rng(1)
     points = SPACE.candidates(rng)[:12]
     inside = np.ones((40_000, 12), dtype=bool)
     draws = {name: rng.standard_normal((40_000, 12)) for name in ("loss", "size")}
@@ -146,8 +146,8 @@ def test_a_resumed_study_is_the_one_that_was_left(tmp_path):
     again = eq.resume(path)
     assert again.study.setup.outputs == opt.study.setup.outputs
     points = SPACE.candidates(np.random.default_rng(0))[:20]
-    for name, belief in opt._session.state.named(opt.space).beliefs.items():
-        other = again._session.state.named(opt.space).beliefs[name]
+    for name, belief in named_in(opt._session.state, opt.space).beliefs.items():
+        other = named_in(again._session.state, opt.space).beliefs[name]
         assert belief.posterior.at(points).mean.tolist() == other.posterior.at(points).mean.tolist(), name
     assert again.study.propose().points.tolist() == opt.study.propose().points.tolist()
     assert again.records()[0].values == opt.records()[0].values
@@ -160,7 +160,7 @@ def test_a_log_without_its_fits_leads_to_the_same_beliefs(tmp_path):
     for record in opt.records():
         trial = again.ask()
         again.tell(trial, dict(record.values))
-    mine, theirs = (each._session.state.named(SPACE).beliefs for each in (opt, again))
+    mine, theirs = (named_in(each._session.state, SPACE).beliefs for each in (opt, again))
     points = SPACE.candidates(np.random.default_rng(0))[:20]
     assert all(
         mine[name].posterior.mean(points).tolist() == theirs[name].posterior.mean(points).tolist() for name in mine
@@ -170,7 +170,7 @@ def test_a_log_without_its_fits_leads_to_the_same_beliefs(tmp_path):
 def test_an_output_may_be_missing_and_the_others_are_learned():
     opt = study()
     read(opt, 20, missing=["size"])
-    named = opt._session.state.named(opt.space)
+    named = named_in(opt._session.state, opt.space)
     assert named.beliefs["size"].comparisons == 0
     assert named.beliefs["loss"].comparisons == named.beliefs["flux"].comparisons == 20
     assert not opt.recommend().usability.usable, "nothing is known of the size"
@@ -182,7 +182,7 @@ def test_a_failed_trial_has_failed_for_all_outputs():
     with pytest.warns(eq.DuelGivenUp):
         opt.tell(opt.ask(), failed="no beam")
     read(opt, 4)
-    named = opt._session.state.named(opt.space)
+    named = named_in(opt._session.state, opt.space)
     assert {belief.comparisons for belief in named.beliefs.values()} == {14}
 
 
@@ -210,7 +210,7 @@ def earlier(opt):
 def test_readings_of_an_earlier_campaign_teach_all_outputs():
     opt = study()
     earlier(opt)
-    named = opt._session.state.named(opt.space)
+    named = named_in(opt._session.state, opt.space)
     assert {belief.comparisons for belief in named.beliefs.values()} == {12}
     read(opt, 20)
     assert kept(opt.recommend().x)
@@ -315,7 +315,7 @@ def test_a_front_holds_the_limits():
 def test_what_is_believed_of_outputs_is_known_by_name():
     opt = study()
     read(opt, 6)
-    named = opt._session.state.named(opt.space)
+    named = named_in(opt._session.state, opt.space)
     assert isinstance(named, Named)
     assert list(named.beliefs) == ["flux", "loss", "size"]
     assert named.start.tolist() == [0.3, 0.3]

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -13,13 +12,12 @@ from equipoise.answer.calibrated_claims import calibrated, forecast
 from equipoise.answer.claim import Claim, Difference, Kind, Recommendation
 from equipoise.answer.regret import regret_bound
 from equipoise.answer.second_opinions import knows_enough, opinions, preference
-from equipoise.answer.shares import Share
 from equipoise.answer.signs import Explored
 from equipoise.answer.verification import Verification
 from equipoise.answer.wording import EVERYTHING
 from equipoise.belief import Belief, Feasibility, Posterior, StudyBelief, fair_argmax
 from equipoise.policies import candidates, optimism
-from equipoise.spaces import Domain, Restricted
+from equipoise.spaces import Domain
 
 WITHIN_LIMITS = "the settings within the limits"
 """The scope of a claim of a study with `drop` or `max_step`: it knows nothing of where it may not go."""
@@ -33,7 +31,7 @@ LISTED_RIVALS = 400
 RIVALS, SPREAD = 200, 100
 """How many points that a search finds, and how many from all over a space, are rivals elsewhere."""
 
-STAYING_DEVIATIONS = 2.0
+DEVIATIONS = 2.0
 """What was verified stays recommended unless another point seems better by this many standard deviations."""
 
 DEVIATIONS = 2.0
@@ -86,18 +84,17 @@ def recommended(space: Domain, belief: StudyBelief, standing: Standing, rng: Gen
     """
     posterior = belief.posterior
     here, leader = _led(space, posterior, standing, rng)
-    best = here.points[leader]
     verified = standing.verification if standing.enough else None
-    if verified is not None and _holds(posterior, verified, best):
-        best = verified.leader
-        here, leader = posterior.at(np.concatenate((best[None], here.points))), 0
+    if verified is not None and verified.holds(posterior, here.points[leader]):
+        here, leader = posterior.at(np.concatenate((verified.leader[None], here.points))), 0
     else:
         verified = None
+    best = here.points[leader]
     overall, signs = _overall(space, belief, standing, here, leader, rng)
-    claims = _best_first(verified.claim, overall) if verified and verified.read else (overall,)
+    claims = (overall,) if verified is None else verified.claims(overall)
     start = None if standing.start is None else _against_start(belief, standing, best, standing.start)
     first = claims[0]
-    preferred = () if verified is None else _preferred(space, verified)
+    preferred = () if verified is None else verified.preferences(space)
     return Recommendation(
         space.decode(best),
         first.bound,
@@ -115,19 +112,6 @@ def _against_start(belief: StudyBelief, standing: Standing, best: FloatArray, st
     """Return how much better the best point is than the start; if people judged, how often it is chosen over it too."""
     chosen = None if belief.judged is None else preference(belief, best, start)
     return replace(difference(belief, standing, best, start), chosen=chosen)
-
-
-def _preferred(space: Domain, verified: Verification) -> tuple[tuple[Any, Share], ...]:
-    """Return the rivals that judges compared the leader with, and how often they preferred it."""
-    judged = zip(verified.rivals, verified.shares, strict=False)
-    return tuple((space.decode(rival), found) for rival, found in judged if found is not None)
-
-
-def _best_first(verified: Claim, overall: Claim) -> tuple[Claim, ...]:
-    """Return both claims; the one about all settings is first if it is a theorem, or narrower though it says more."""
-    if overall.kind == "theorem" or overall.bound < verified.bound:
-        return overall, verified
-    return verified, overall
 
 
 def difference(belief: StudyBelief, standing: Standing, first: FloatArray, second: FloatArray) -> Difference:
@@ -196,38 +180,17 @@ def _credible(posterior: Posterior, first: FloatArray, second: FloatArray, width
 
 def _led(space: Domain, posterior: Posterior, standing: Standing, rng: Generator) -> tuple[Belief, int]:
     """Return the belief at the leader and its rivals, and which is the leader; if some failed, a reliable one."""
-    reliable = _reliable(space, standing)
-    rivals = candidates(_measurable(space, standing), posterior, (optimism,), rng)
-    if not len(reliable) or _measurable(space, standing) is space:
+    part, reliable = space, None
+    if standing.feasibility is not None or standing.attainable is not None:
+        from equipoise.answer.measurable import measurable, reliable_settings
+
+        part, reliable = measurable(space, standing), reliable_settings(space, standing)
+    rivals = candidates(part, posterior, (optimism,), rng)
+    if reliable is None or not len(reliable) or part is space:
         belief = posterior.at(rivals)
         return belief, belief.leader(rng)
     belief = posterior.at(np.concatenate((reliable, rivals)))
     return belief, fair_argmax(belief.mean[: len(reliable)], rng)
-
-
-def _reliable(space: Domain, standing: Standing) -> FloatArray:
-    """Return the settings that were read and do not fail more often than not, shape (k, d)."""
-    feasibility = standing.feasibility
-    if feasibility is None or not len(feasibility.reliable):
-        return np.empty((0, space.dimension))
-    here = space.snap(feasibility.reliable)
-    return here[(space if standing.attainable is None else standing.attainable).valid(here)]
-
-
-def _measurable(space: Domain, standing: Standing) -> Domain:
-    """Return where readings can be had: the space itself, if none failed or none is known to be reliable."""
-    if standing.attainable is not None:
-        return standing.attainable
-    feasibility = standing.feasibility
-    if feasibility is None or feasibility.certain or not len(feasibility.reliable):
-        return space
-    return Restricted(space, feasibility.allows)
-
-
-def _holds(posterior: Posterior, verified: Verification, best: FloatArray) -> bool:
-    """Return whether what was verified is still not worse than the leader, as far as can be told."""
-    (mean,), (variance,) = posterior.difference(best[None], verified.leader)
-    return bool(mean <= STAYING_DEVIATIONS * math.sqrt(variance))
 
 
 def _overall(
@@ -262,6 +225,8 @@ def _promising(here: Belief, leader: int, number: int) -> FloatArray:
 
 def _spread(space: Domain, standing: Standing, rng: Generator) -> FloatArray:
     """Return points from all over a space."""
-    everywhere = _measurable(space, standing).candidates(rng)
+    from equipoise.answer.measurable import measurable
+
+    everywhere = measurable(space, standing).candidates(rng)
     found: FloatArray = everywhere[rng.permutation(len(everywhere))[:SPREAD]]
     return found

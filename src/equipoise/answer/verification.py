@@ -3,7 +3,9 @@
 Readings show by how much it is better, judgements how often it is preferred.
 """
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +29,10 @@ MOST_NEEDED = 64
 APART = 0.1
 """How far runners-up are from the leader and from each other at least: in each coordinate, in units of its extent, in
 the root mean square."""
+
+
+STAYING_DEVIATIONS = 2.0
+"""What was verified stays recommended unless another point seems better by this many standard deviations."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +84,23 @@ class Verification:
         k, turned = self._place(first, second)
         found = None if k is None or not self.scores else self.shares[k]
         return -found if turned and found is not None else found
+
+    def holds(self, posterior: Posterior, best: FloatArray) -> bool:
+        """Return whether the leader is still not worse than the present one, as far as can be told."""
+        (mean,), (variance,) = posterior.difference(best[None], self.leader)
+        return bool(mean <= STAYING_DEVIATIONS * math.sqrt(variance))
+
+    def claims(self, overall: Claim) -> tuple[Claim, ...]:
+        """Return what is claimed: first the claim about all settings if it is a theorem, or narrower."""
+        if not self.read:
+            return (overall,)
+        first = overall.kind == "theorem" or overall.bound < self.claim.bound
+        return (overall, self.claim) if first else (self.claim, overall)
+
+    def preferences(self, space: Domain) -> tuple[tuple[Any, Share], ...]:
+        """Return the rivals that judges compared the leader with, and how often they preferred it."""
+        judged = zip(self.rivals, self.shares, strict=False)
+        return tuple((space.decode(rival), found) for rival, found in judged if found is not None)
 
     def _place(self, first: FloatArray, second: FloatArray) -> tuple[int | None, bool]:
         """Return which rival one of the points is, if the other is the leader, and whether it is the first."""

@@ -7,12 +7,13 @@ from equipoise._lazy import lazily
 if TYPE_CHECKING:
     from equipoise.belief.anywhere import AnywherePosterior
     from equipoise.belief.arrays import Array as Array
+    from equipoise.belief.arrays import difference_variance as difference_variance
+    from equipoise.belief.arrays import fair_argmax as fair_argmax
+    from equipoise.belief.arrays import gap_bound as gap_bound
+    from equipoise.belief.arrays import half_width as half_width
     from equipoise.belief.arrays import namespace as namespace
-    from equipoise.belief.arrays import outer as outer
     from equipoise.belief.arrays import pick as pick
-    from equipoise.belief.arrays import placed as placed
-    from equipoise.belief.arrays import times as times
-    from equipoise.belief.arrays import to_numpy as to_numpy
+    from equipoise.belief.arrays import tied as tied
     from equipoise.belief.confidence import (
         Confidence,
         CredibleConfidence,
@@ -49,12 +50,7 @@ if TYPE_CHECKING:
     from equipoise.belief.model import Milestone as Milestone
     from equipoise.belief.observations import Observations as Observations
     from equipoise.belief.posterior import Belief, Posterior
-    from equipoise.belief.posterior import difference_variance as difference_variance
     from equipoise.belief.posterior import direction as direction
-    from equipoise.belief.posterior import fair_argmax as fair_argmax
-    from equipoise.belief.posterior import gap_bound as gap_bound
-    from equipoise.belief.posterior import half_width as half_width
-    from equipoise.belief.posterior import tied as tied
     from equipoise.belief.posterior import trusted as trusted
 else:
     __getattr__ = lazily(__name__)

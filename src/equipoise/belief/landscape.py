@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from equipoise._typing import FloatArray
+from equipoise.belief.arrays import difference_variance
 from equipoise.belief.folding import Data
-from equipoise.belief.posterior import difference_variance
 from equipoise.kernels import Kernel
 
 

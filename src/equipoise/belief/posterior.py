@@ -24,11 +24,11 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.belief.arrays import namespace
+from equipoise.belief.arrays import difference_variance, fair_argmax, gap_bound, half_width
 from equipoise.belief.confidence import Confidence, FixedConfidence, error_scale
 from equipoise.data import Comparison, Proposal, Side
 from equipoise.kernels import Kernel
@@ -41,54 +41,6 @@ if TYPE_CHECKING:
 
 ONE = np.array([1.0])
 PAIR = np.array([1.0, -1.0])
-ROUNDING = 1e-10
-"""Scores that differ by less, relative to the best, are equal up to rounding; measured, symmetric points of a grid
-differ by up to 1e-13 after 60 readings."""
-
-
-def difference_variance(
-    variance: FloatArray, covariance_with_z: FloatArray, variance_z: float | FloatArray
-) -> FloatArray:
-    """Return psi of every point against z, shape (..., m); the only place where it is clipped at zero."""
-    # METHOD section 2, row 1: KK21 Eq. (6) prints squares that do not belong there.
-    psi: FloatArray = namespace(variance).maximum(variance + (variance_z - 2.0 * covariance_with_z), 0.0)
-    return psi
-
-
-def half_width(variance: FloatArray, beta: float | FloatArray, regularizer: float) -> FloatArray:
-    """Return the half-width of the confidence interval of a quantity of the given variance."""
-    width: FloatArray = namespace(variance).sqrt(beta / regularizer * variance)  # KK21 Eq. (7); METHOD 2, row 2
-    return width
-
-
-def tied(scores: FloatArray, best: float | FloatArray) -> NDArray[np.bool_]:
-    """Return which scores are the best up to rounding, shape (..., m): symmetric points tie on every processor.
-
-    Args:
-        scores: Shape (..., m).
-        best: The largest of them, shape () or (..., 1).
-    """
-    least = namespace(best).minimum(best * (1.0 - ROUNDING), best * (1.0 + ROUNDING))
-    ties: NDArray[np.bool_] = scores >= least
-    return ties
-
-
-def fair_argmax(scores: FloatArray, rng: Generator) -> int:
-    """Return the index of the largest score; among ties, each with the same probability."""
-    best = int(scores.argmax())
-    ties = tied(scores, float(scores[best]))
-    if np.count_nonzero(ties) == 1:
-        return best
-    return int(rng.choice(np.flatnonzero(ties)))
-
-
-def gap_bound(g: FloatArray, width: FloatArray) -> FloatArray:
-    """Return delta_t, KK21 above Eq. (8): no candidate is plausibly better than the leader by more.
-
-    The leader is among the candidates, with gap and width zero, so the bound is never negative.
-    """
-    delta: FloatArray = namespace(g).max(width - g, axis=-1, keepdims=True)
-    return delta
 
 
 @dataclass(frozen=True, eq=False)

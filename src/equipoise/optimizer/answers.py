@@ -65,7 +65,7 @@ class Answerable(ABC):
             context: The value of each `Context` of the space, where the settings do not say it themselves.
         """
         space = self.space if context is None else self.space.at(context)
-        return self._session.compare((space.encode(first), space.encode(second)))
+        return study.compare(self._session, (space.encode(first), space.encode(second)))
 
     def audit(self, duels: int = 24, *, context: Mapping[str, Any] | None = None) -> Plan:
         """Plan an audit: duels that the leader could lose, which the next asks serve.

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, overload
 
 from equipoise import _validation as check
 from equipoise.data import Trial
-from equipoise.likelihoods import DEFAULT_STEPS
 from equipoise.log import Streams
 from equipoise.optimizer.answers import Answerable
+from equipoise.optimizer.asking_judges import Judging
+from equipoise.optimizer.loop import Looping
 from equipoise.optimizer.revising import Revisable
 from equipoise.study import PARTS, GivenAnswer, Session, Setup, number_of
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from equipoise.study import Record, Study
 
 
-class Optimizer(Revisable, Answerable):
+class Optimizer(Judging, Looping, Revisable, Answerable):
     """Optimizes what you measure, by comparing: ask, measure, tell, repeat.
 
     With a space and nothing else, the kernel, the noise and the law of the offset are learned from the readings. With
@@ -167,11 +167,6 @@ class Optimizer(Revisable, Answerable):
         """How many readings were told."""
         return self._session.state.readings
 
-    @property
-    def judgements(self) -> int:
-        """How many judgements were told."""
-        return len(self._session.state.ledger.judgements)
-
     def records(
         self, *, aside: bool = True, judgements: bool = False, trials: Iterable[int] | None = None
     ) -> list[Record]:
@@ -255,48 +250,6 @@ class Optimizer(Revisable, Answerable):
         said = GivenAnswer(value, x, time, error, block, covariates, judge, missing)
         return self._session.request(lambda requests: requests.tell(i, said, planned, refit)) or None
 
-    def ask_pair(
-        self,
-        *,
-        judge: str = "",
-        steps: int = DEFAULT_STEPS,
-        again: Pair | int | None = None,
-        context: Mapping[str, Any] | None = None,
-    ) -> Pair:
-        """Return two settings to be judged against each other, in random order.
-
-        Args:
-            judge: Who will judge, where there are several.
-            steps: The scale of the answers: 2, 3, 5 or 7 steps; see `Pair.answers`.
-            again: A pair to be asked once more, in the other order: a check of the judge.
-            context: The present value of each `Context` of the space: both settings are there.
-
-        Example:
-            >>> import equipoise as eq
-            >>> opt = eq.Optimizer(eq.Space(blur=eq.Float(0, 5)), rng=0)
-            >>> for _ in range(30):
-            ...     pair = opt.ask_pair()
-            ...     worse = abs(pair.first["blur"] - 2) - abs(pair.second["blur"] - 2)  # who judges likes it at 2
-            ...     opt.tell(pair, "equal" if abs(worse) < 0.1 else "second" if worse > 0 else "first")
-            >>> abs(opt.recommend().x["blur"] - 2) < 0.5, opt.judgements
-            (True, 30)
-        """
-        i = None if again is None else number_of(again)
-        return self._session.ask_pair(context, judge, steps, i)
-
-    def ask_pairs(
-        self, n: int, *, judge: str = "", steps: int = DEFAULT_STEPS, context: Mapping[str, Any] | None = None
-    ) -> list[Pair]:
-        """Return several pairs to be judged in any order, all different: also from those the judge has open.
-
-        Args:
-            n: How many.
-            judge: As for `ask_pair`.
-            steps: As for `ask_pair`.
-            context: As for `ask_pair`.
-        """
-        return [self.ask_pair(judge=judge, steps=steps, context=context) for _ in range(check.count("n", n))]
-
     def recommend(
         self,
         *,
@@ -314,83 +267,6 @@ class Optimizer(Revisable, Answerable):
                 all settings there. By default the context asked for last; `x` names it.
         """
         return self._session.recommend(context, weights, prefer)
-
-    def done(self, eps: float, *, audit: bool = True, context: Mapping[str, Any] | None = None) -> bool:
-        """Return whether no setting is better than the recommended one by more than `eps`: the certificate.
-
-        Args:
-            eps: The bound to reach.
-            audit: Whether it must be a theorem or audited, see `audit`; else an estimate will do.
-            context: As for `recommend`.
-        """
-        return self.recommend(context=context).certifies(check.positive("eps", eps), audit=audit)
-
-    def run(
-        self,
-        measure: Callable[..., Any],
-        readings: int | None = None,
-        *,
-        judgements: int | None = None,
-        eps: float | None = None,
-        failures: tuple[type[Exception], ...] = (),
-        context: Mapping[str, Any] | Callable[[], Mapping[str, Any]] | None = None,
-        judge: str = "",
-        steps: int = DEFAULT_STEPS,
-        check_every: int = 5,
-        executor: Executor | None = None,
-        workers: int | None = None,
-        timeout: float | None = None,
-        blocks: bool = False,
-    ) -> Recommendation:
-        """Measure, or judge, until the study has a given number of answers; return the recommendation.
-
-        Ctrl-C, or an error of your function, loses nothing: its trial waits again, and `run` goes on from there.
-
-        Args:
-            measure: Takes a setting, and the seed in a study with seeds, and returns its reading. Of `judgements` it
-                takes the first and the second setting of a pair and returns an answer, or `None` if it cannot tell.
-            readings: How many readings the study is to have.
-            judgements: Instead: how many judgements.
-            eps: Stop where nothing is better by more, by audits; else a `BoundMissed` warning says why that failed.
-            failures: Exceptions by which `measure` says that there is no answer; others are passed on.
-            context: The value of each `Context` of the space; or a function that returns the present one, called before
-                each question.
-            judge: As for `ask_pair`.
-            steps: As for `ask_pair`.
-            check_every: Each time this number of new pairs was judged, the last one is asked again in the other order;
-                0 for never. `study.judges` says what comes of it.
-            executor: Measures several duels at once, each by one of its workers: processes, threads, a dask cluster.
-            workers: How many of them there are, if the executor does not say.
-            timeout: After this many seconds for each reading it is measured again by another worker.
-            blocks: Whether each worker has an offset of its own: its readings then belong to a block of its name.
-
-        Example:
-            >>> import equipoise as eq
-            >>> opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), rng=0)
-            >>> best = opt.run(lambda x: -4 * (x["q1"] - 0.7) ** 2, readings=40)
-            >>> round(best.x["q1"], 1), best.kind
-            (0.7, 'estimate')
-        """
-        from equipoise.runners import OnExecutor, Reaching, UserFunction, check_takes_seed, places
-
-        if readings is not None and self.study.setup.seeds is not None:
-            check_takes_seed(measure)
-        if (readings is None) == (judgements is None):
-            raise ValueError(f"exactly one of `readings` and `judgements` must be given, got {readings}, {judgements}")
-        pairs = {"judge": judge, "steps": steps, "check_every": check_every}
-        function = UserFunction(self, measure, failures, context, pairs)
-        goal = Reaching(self, eps, readings, context=None if callable(context) else context)
-        if executor is not None:
-            crew = OnExecutor(self, executor, measure, places(executor, workers), failures, context, timeout, blocks)
-            crew.run(check.count("readings", readings), goal.reached)
-        elif workers is not None or timeout is not None or blocks:
-            raise ValueError("`workers`, `timeout` and `blocks` are of an `executor`, got no executor")
-        elif readings is not None:
-            function.run("readings", check.count("readings", readings), goal.reached)
-        else:
-            function.run("judgements", check.count("judgements", judgements))
-        self._session.deliver(goal.notices())
-        return self.recommend()
 
     def __repr__(self) -> str:
         counted = f"{self.readings} reading{'' if self.readings == 1 else 's'}, {len(self.study.open_trials)} open"

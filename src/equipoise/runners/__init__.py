@@ -19,11 +19,12 @@ from equipoise.runners.revisions import commit_of as commit_of
 from equipoise.runners.revisions import has_commit as has_commit
 from equipoise.runners.revisions import snapshot as snapshot
 from equipoise.runners.run_lock import file_name, only_one
-from equipoise.runners.user_function import Failures, UserFunction
+from equipoise.runners.user_function import Asking, Failures, UserFunction
 from equipoise.runners.user_function import check_takes_seed as check_takes_seed
 
 __all__ = [
     "HERE",
+    "Asking",
     "Ended",
     "FailedError",
     "Failures",

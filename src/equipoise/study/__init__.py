@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from equipoise.study.amending import retracted as retracted
     from equipoise.study.amending import undo as undo
     from equipoise.study.asking import Proposer
+    from equipoise.study.asking import ask_pair as ask_pair
     from equipoise.study.claiming import Recommender
     from equipoise.study.claiming import auditing as auditing
+    from equipoise.study.claiming import compare as compare
     from equipoise.study.claiming import front_of as front_of
     from equipoise.study.claiming import verifying as verifying
     from equipoise.study.defaults import default_explorer as default_explorer

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from equipoise.belief import contradiction
-from equipoise.study.ledger import FEW_EQUAL, equal_at_end
 from equipoise.study.lessons import calmly
 
 if TYPE_CHECKING:
-    from equipoise._typing import FloatArray
     from equipoise.belief import StudyBelief
-    from equipoise.data import Reading
-    from equipoise.study.ledger import Entry, Ledger
+    from equipoise.study.ledger import Entry
     from equipoise.study.limits import Limits
     from equipoise.study.setup import Setup
 
@@ -51,31 +46,6 @@ class SetAside(UserWarning):
 
 class WrongUnit(UserWarning):
     """The readings contradict the unit of the kernel that was given: bounds by it would mean nothing."""
-
-
-def dead_alert(ledger: Ledger, reading: Reading, point: FloatArray) -> DeadSensor | None:
-    """Return what is to be said if a new reading, or one of its outputs, equals the last ten, twenty, forty and so on.
-
-    A further output may be constant, such as a loss of zero: what is believed of it stands.
-    """
-    if same := _due(chain([(reading.value, point.tobytes())], ledger.latest())):
-        said = f"the last {same} readings are all {reading.value!r}"
-        return DeadSensor(f"{said}: is the sensor alive? No bound is claimed of it")
-    for name, value in [*reading.values.items()][1:]:  # the first one is the value itself
-        if same := _due(chain([(value, point.tobytes())], ledger.latest(name))):
-            return DeadSensor(f"the last {same} readings of {name} are all {value!r}: is its sensor alive?")
-    return None
-
-
-def _due(readings: Iterator[tuple[float, bytes]]) -> int:
-    """Return how many of the last readings are equal if that is ten, twenty, forty and so on; else 0."""
-    first, second = next(readings), next(readings, None)
-    if second is None or second[0] != first[0]:
-        return 0
-    same, due = equal_at_end(chain([first, second], readings)), FEW_EQUAL
-    while due < same:
-        due *= 2
-    return same if same == due else 0
 
 
 def gap_alert(entry: Entry, late: bool, max_gap: float | None) -> Warning | None:

@@ -10,9 +10,8 @@ The ledger checks nothing when it changes: its callers ask it before whether the
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from equipoise.data import Duel, PairToJudge, Trial
@@ -25,24 +24,6 @@ if TYPE_CHECKING:
 
 FEW_EQUAL = 10
 """After this number of equal readings in a row the user is asked whether the sensor is alive."""
-
-STUCK_SHARE = 0.5
-"""If this share of all readings are the last ones and equal, nothing is known of the settings."""
-
-
-def equal_at_end(readings: Iterable[tuple[float, bytes]]) -> int:
-    """Return how many of the last readings are equal to the last bit; 0 if all of these are of one setting.
-
-    Args:
-        readings: Value and point of each, the last one first.
-
-    Example:
-        >>> equal_at_end([(0.5, b"c"), (0.5, b"a"), (0.5, b"b"), (0.3, b"a")]), equal_at_end([(0.5, b"a"), (0.5, b"a")])
-        (3, 0)
-    """
-    (value, point), *others = list(readings) or [(0.0, b"")]
-    same = [point, *(at for _, at in takewhile(lambda reading: reading[0] == value, others))]
-    return len(same) if len(set(same)) > 1 else 0
 
 
 @dataclass(slots=True)
@@ -145,6 +126,7 @@ class Ledger:
         self.skipped: dict[int, str] = {}
         self.added = 0  # how many of the duels the study did not ask for
         self.places: dict[str, int] = {}  # how many readings each campaign has
+        self.alike = 0  # how many of the last readings are equal
         self.decode = decode
         self._waiting: dict[str | None, deque[Trial]] = {}
         self._pending: dict[int, Entry] = {}  # by trial of a duel, until it is told or fails
@@ -170,12 +152,6 @@ class Ledger:
     def open_pairs(self) -> list[int]:
         """The pairs that wait for an answer, oldest first; no judge is asked of those judged elsewhere."""
         return [i for i, entry in self.pairs.items() if not (entry.complete or entry.void or entry.added)]
-
-    def latest(self, output: str | None = None) -> Iterator[tuple[float, bytes]]:
-        """Value and point of every reading, or of one output, the last one first; counts are often equal: no counts."""
-        told = ((i, r) for i, r in reversed(self.readings.items()) if output is not None or r.answers is None)
-        numbers = ((i, r.value if output is None else r.values.get(output)) for i, r in told)
-        return ((value, self.of_trial[i].point(i).tobytes()) for i, value in numbers if value is not None)
 
     def origin(self, start: FloatArray | None, space: Domain) -> FloatArray | None:
         """Return what settings are compared with, encoded, shape (d,): the start, or else the first one measured."""
@@ -250,6 +226,8 @@ class Ledger:
             entry.aside |= {i}
 
     def _count(self, i: int, reading: Reading) -> None:
+        last = next(reversed(self.readings.values()), reading)
+        self.alike = self.alike + 1 if reading.value == last.value else 1
         self.readings[i] = reading
         self.places[reading.told.campaign] = reading.place
 
@@ -291,9 +269,3 @@ class Ledger:
         if i not in self.handed:
             raise ValueError(f"`trial` must be one that was asked for and is still open, got {i}")
         return self._pending[i]
-
-
-def stuck(ledger: Ledger) -> bool:
-    """Return whether the sensor seems dead: many readings at the end are equal, and these are half of all or more."""
-    same = equal_at_end(ledger.latest())
-    return same >= FEW_EQUAL and same >= STUCK_SHARE * len(ledger.readings)

@@ -25,13 +25,15 @@ from numpy.typing import NDArray
 from equipoise import _linalg, answer, spaces
 from equipoise._typing import FloatArray
 from equipoise.policies import measured
-from equipoise.study.moving import ROUNDING
 
 if TYPE_CHECKING:
     from equipoise.belief import Feasibility, Posterior, StudyBelief
     from equipoise.spaces import Domain
     from equipoise.study.moving import Reach
     from equipoise.study.outputs import Limit, Named, Slack
+
+ROUNDING = 1e-12
+"""By how much a difference may exceed a limit: coordinates are rounded."""
 
 SAFE_DEVIATIONS = 3.0
 """k, as long as nothing that was asked for turned out to be unsafe."""

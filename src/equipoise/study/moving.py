@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from equipoise.data import Duel, Reading
 from equipoise.log import Added, Asked, Failed, Handed, Noted, Told
+from equipoise.study.limits import ROUNDING
 
 if TYPE_CHECKING:
     from equipoise._typing import FloatArray
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from equipoise.spaces import Domain
     from equipoise.study.ledger import Ledger
     from equipoise.study.setup import Setup
-
-ROUNDING = 1e-12
-"""By how much a difference may exceed a limit: coordinates are rounded."""
 
 
 def positions(

@@ -11,15 +11,21 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.random import Generator
 
 from equipoise import answer
-from equipoise.log import Canceled
+from equipoise.data import Proposal
+from equipoise.log import AUDIT, Canceled
+from equipoise.study.asking import asked
+from equipoise.study.exploring import apart, sequence, unasked
+from equipoise.study.settings_read import feasibility
 
 if TYPE_CHECKING:
     from equipoise._typing import FloatArray
     from equipoise.answer import Standing, Verification
     from equipoise.log import Planned, Purpose
     from equipoise.spaces import Domain
+    from equipoise.study.asking import Proposer
     from equipoise.study.claiming import Recommender
     from equipoise.study.ledger import Entry
     from equipoise.study.session import Session
@@ -131,6 +137,18 @@ def _sort_in(
     for k, rival in enumerate(rivals):
         if values.keys() == {leader.tobytes(), rival.tobytes()}:
             found[k].append((last, values[leader.tobytes()] - values[rival.tobytes()]))
+
+
+def planned_pair(by: Proposer, state: State, plan: Plan, rng: Generator) -> Proposal:
+    """Return the next pair of a plan: of an audit, or the leader to be verified and its rivals in turn."""
+    begun = plan.duels - plan.left
+    if plan.purpose == "verify" and plan.points is not None:
+        return Proposal.pair(plan.points[0], plan.points[1 + begun % (len(plan.points) - 1)])
+    known = feasibility(state)
+    spread = sequence(by.space, apart(by.streams).at(len(state.planned) - 1, AUDIT))
+    left = unasked(spread, asked(state))
+    left = left[known.allows(left)]
+    return answer.audit_pair(by.space, state.anticipated(), known, left, begun, plan.duels, rng)
 
 
 def begin(

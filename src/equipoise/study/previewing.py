@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from equipoise.answer import reproduction, reproduction_of_points
 from equipoise.data import Duel
-from equipoise.study.asking import Checkpoint
+from equipoise.study.asking import Checkpoint, awaiting, paired
 
 if TYPE_CHECKING:
     from equipoise.answer import Reproduction
@@ -40,5 +40,5 @@ def _compared(session: Session, state: State, event: Asked) -> Reproduction:
             return reproduction(question, again, state.anticipated().posterior)
     part = space if question.again is not None else space.through(question.points[0])
     with session.calmly():
-        pair = session.paired(part, question.judge, question.steps, question.again)
-        return reproduction_of_points(question.points, pair.question.points, state.awaiting().posterior)
+        pair = paired(session, part, question.judge, question.steps, question.again)
+        return reproduction_of_points(question.points, pair.question.points, awaiting(state).posterior)

@@ -13,7 +13,6 @@ from equipoise import _validation as check
 from equipoise.data import OF, Preference, Reading
 from equipoise.log import Failed, Told
 from equipoise.offsets import NOTHING_TOLD, Circumstances
-from equipoise.study.judged_pairs import judged_alike, must_be_open_pair, must_be_pair, preference
 
 if TYPE_CHECKING:
     from equipoise.data import Answer, SeedName
@@ -115,6 +114,8 @@ class Requests:
             refit: Whether a fit that is due is made; else it is deferred.
         """
         if i in self.ledger.pairs:
+            from equipoise.study.judged_pairs import must_be_pair, preference
+
             return self.telling(i, preference(said, must_be_pair(self.ledger, i)))
         if i not in self.ledger.of_trial:
             self.ledger.must_be_open(i)
@@ -131,6 +132,8 @@ class Requests:
     def telling(self, i: int, answer: Answer, x: Any = None) -> Told | None:
         """Return the event of an answer, or refuse it; `None` if it was told before and is no news."""
         if isinstance(answer, Preference):
+            from equipoise.study.judged_pairs import judged_alike
+
             return None if judged_alike(self.ledger, i, answer) else Told(i, answer)
         if i in self.ledger.readings:
             self._must_be_as_told(i, answer)
@@ -143,6 +146,8 @@ class Requests:
     def fail(self, i: int, reason: str, x: Any = None) -> Failed | None:
         """Return the event of a failure, or of a pair that is skipped, or refuse it; `None` if that is no news."""
         if i in self.ledger.pairs:
+            from equipoise.study.judged_pairs import must_be_open_pair
+
             must_be_open_pair(self.ledger, i)
             return Failed(i, reason)
         if i in self.ledger.failed:

@@ -22,8 +22,7 @@ from equipoise.study.lessons import calmly
 from equipoise.study.state import State
 
 if TYPE_CHECKING:
-    from equipoise._typing import FloatArray
-    from equipoise.answer import Difference, Recommendation
+    from equipoise.answer import Recommendation
     from equipoise.data import Duel, SeedName
     from equipoise.log import Asked, Event, Handed, Journal, Streams
     from equipoise.spaces import Domain
@@ -112,17 +111,6 @@ class Session:
         """Hand out the next trials."""
         return self.change(lambda: [self._ask(worker, context) for _ in range(n)])
 
-    def ask_pair(self, context: Mapping[str, Any] | None, judge: str, steps: int, again: int | None) -> Pair:
-        """Hand out a pair to a judge."""
-        from equipoise.study.judged_pairs import shown
-
-        def act() -> Pair:
-            event = self.paired(self.space if again is not None else self.present(context), judge, steps, again)
-            self.happen(event)
-            return shown(self.state.ledger, event.trial)
-
-        return self.change(act)
-
     def claim(self, context: Mapping[str, Any] | None, act: Callable[[Recommender, State], T]) -> T:
         """Return what is claimed at a context, having followed what others have done."""
         return self.follow(lambda state: act(self.claims(context), state))
@@ -143,13 +131,6 @@ class Session:
         best = self.claim(context, act)
         self.deliver(best.notices)
         return best
-
-    def compare(self, points: tuple[FloatArray, FloatArray]) -> Difference:
-        """Return the difference of f at two encoded points."""
-        claims = claiming.Recommender(self.space.through(points[0]), self.streams)
-        found, notices = self.follow(lambda state: (claims.compare(state, *points), claims.notices(state)))
-        self.deliver(notices)
-        return found
 
     def write_to(self, log: str | os.PathLike[str] | Journal, settings: dict[str, Any]) -> None:
         """Begin a log, or take up a journal where it ends and go on writing it."""
@@ -189,14 +170,7 @@ class Session:
 
     def proposed(self, gate: Checkpoint) -> tuple[Duel, SeedName | None]:
         """Return what is measured next, and on which seed."""
-        return self._proposer.at(gate.space).seeded(gate, self.streams.at(self.state.duels, PROPOSE))
-
-    def paired(self, part: Domain, judge: str, steps: int, again: int | None) -> Asked:
-        """Return the event of the pair that a judge is asked about next in a part of the space."""
-        from equipoise.study.asking import matched
-
-        with self.calmly():
-            return matched(self._proposer, self.state, part, judge, steps, again)
+        return self.proposer.at(gate.space).seeded(gate, self.streams.at(self.state.duels, PROPOSE))
 
     def claims(self, context: Mapping[str, Any] | None) -> Recommender:
         """Return what says what is claimed at a context."""
@@ -213,7 +187,7 @@ class Session:
         return self.space.at(context) if last is None else self.space.through(last)
 
     @property
-    def _proposer(self) -> Proposer:
+    def proposer(self) -> Proposer:
         """What proposes the next question, made once for a setup."""
         setup = self.state.setup
         if self._proposes[0] is not setup:

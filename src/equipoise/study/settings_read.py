@@ -12,15 +12,17 @@ from equipoise.belief import Feasibility
 if TYPE_CHECKING:
     from equipoise._typing import FloatArray
     from equipoise.belief import StudyBelief
-    from equipoise.data import SeedName
-    from equipoise.study.ledger import Ledger
+    from equipoise.data import Reading, SeedName
+    from equipoise.study.ledger import Entry, Ledger
+    from equipoise.study.state import State
 
 RECENT_READINGS = 8
 """How many of the last readings are looked at for one that should be confirmed."""
 
 
-def feasibility(ledger: Ledger, aside: frozenset[int], extent: FloatArray) -> Feasibility:
+def feasibility(state: State) -> Feasibility:
     """Return where readings can be had; a reading that cannot be is a failure of its place."""
+    ledger, aside, extent = state.ledger, state.aside, state.setup.space.extent
     if not ledger.failed and not aside:
         return Feasibility(extent)
     trials = [*ledger.readings, *ledger.failed]
@@ -61,3 +63,10 @@ def on_seeds(ledger: Ledger, open_too: bool = True) -> dict[SeedName, list[Float
         if entry.seed is not None and (kept or open_too):
             found.setdefault(entry.seed, []).extend(entry.point(i) for i in kept)
     return found
+
+
+def is_known(ledger: Ledger, entry: Entry, i: int, reading: Reading) -> bool:
+    """Return whether an earlier reading was of the same setting on the same seed."""
+    at = entry.point(i).tobytes()
+    earlier = ((j, ledger.of_trial[j]) for j, r in ledger.readings.items() if 0 < r.place < reading.place)
+    return any(e.seed == entry.seed and j not in e.aside and e.point(j).tobytes() == at for j, e in earlier)

@@ -10,13 +10,11 @@ import copy
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from equipoise.data import will_teach
 from equipoise.log import Asked, Handed
 from equipoise.offsets import Circumstances
 from equipoise.reductions import Zero
-from equipoise.study import judged_pairs, outputs
+from equipoise.study import outputs
 from equipoise.study.changes import Preparation, prepared
 from equipoise.study.ledger import Ledger
 from equipoise.study.lessons import Lessons
@@ -24,14 +22,12 @@ from equipoise.study.requests import Requests, label
 
 if TYPE_CHECKING:
     from equipoise._typing import FloatArray
-    from equipoise.belief import Feasibility, StudyBelief
+    from equipoise.belief import StudyBelief
     from equipoise.data import Comparison
     from equipoise.log import Event, Planned, Stamped
     from equipoise.spaces import Domain
     from equipoise.study.changes import Change
     from equipoise.study.ledger import Entry
-    from equipoise.study.moving import Reach
-    from equipoise.study.outputs import Named
     from equipoise.study.plans import Plan
     from equipoise.study.setup import Setup
 
@@ -80,22 +76,6 @@ class State:
         """The belief, given everything told and judged; made when it is asked for."""
         lessons = self.lessons
         return lessons.judgements.belief if len(lessons.judgements) else lessons.comparisons.belief
-
-    def named(self, space: Domain, belief: StudyBelief | None = None) -> Named | None:
-        """Return what is believed of the outputs in a part of the space; `None` if they have no names.
-
-        Args:
-            space: The part of the space.
-            belief: That about the first objective; all that is known by default.
-        """
-        named = self.setup.outputs
-        if named is None:
-            return None
-        beliefs = {
-            named.first.name: self.belief if belief is None else belief,
-            **(self.beside.beliefs if self.beside else {}),
-        }
-        return outputs.Named(named, beliefs, self.ledger.origin(self.setup.start, space))
 
     @property
     def readings(self) -> int:
@@ -172,50 +152,15 @@ class State:
         found = entry.usable()
         return will_teach(entry.duel, found, offset, number=number, place=place, expected=expected, error=error)
 
-    def awaiting(self) -> StudyBelief:
-        """Return the belief as if what is open came out as expected, the pairs that wait for a judge too."""
-        belief, pairs = self.anticipated(), judged_pairs.waiting(self.ledger)[-MOST_ANTICIPATED:]
-        return belief.expecting(pairs) if len(pairs) else belief
-
     @property
     def forecasts_nothing(self) -> bool:
         """Whether there is nothing yet to forecast the first reading from: see `reductions/baselines.py`."""
         return self.needs_forecast and not self.ledger.readings
 
     @property
-    def feasibility(self) -> Feasibility:
-        """Where readings can be had, by what was read and what failed."""
-        from equipoise.study.settings_read import feasibility
-
-        return feasibility(self.ledger, self.aside, self.setup.space.extent)
-
-    @property
     def unrestricted(self) -> bool:
         """Whether every setting may be asked for: there are no limits, and none has failed."""
         return not (self.limited or self.ledger.failed or self.aside)
-
-    def reach(self, space: Domain, worker: str | None = None) -> Reach | None:
-        """Return what is within a step of where the machine may stand, if steps are limited."""
-        limits = self.setup.caution
-        if limits.max_step is None:
-            return None
-        from equipoise.study.moving import Reach, positions
-
-        return Reach.of(space, positions(self.events, self.ledger, limits.start, worker), limits.max_step)
-
-    def allowed(self, space: Domain, reach: Reach | None) -> Domain:
-        """Return the part of a space that may be asked for, by what was told: what is open makes nothing safe."""
-        if self.unrestricted:
-            return space
-        safe = self.named(space) if self.setup.safe else None
-        return self.setup.caution.within(space, self.belief, self.feasibility, reach, self.tried, safe)
-
-    @property
-    def tried(self) -> FloatArray:
-        """The points that were asked for and measured there, shape (n, d)."""
-        tried = (entry for entry in self.ledger.duels if not entry.added)
-        points = [entry.duel.points[k] for entry in tried for k, i in enumerate(entry.ids) if i in entry.readings]
-        return np.array(points).reshape(-1, self.setup.space.dimension)
 
     @property
     def latest(self) -> FloatArray | None:

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.belief.arrays import namespace, pick, to_numpy
+from equipoise.belief.arrays import namespace, pick
 from equipoise.lab.environments import linear
 from equipoise.lab.fleet import Blueprint, OwnCoins, SharedCoins
+from equipoise.lab.fleet.array_math import to_numpy
 from equipoise.log import PROPOSE, Streams
 from equipoise.policies import Random
 

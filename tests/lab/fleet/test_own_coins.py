@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from equipoise.belief.posterior import fair_argmax
+from equipoise.belief.arrays import fair_argmax
 from equipoise.lab.fleet import OwnCoins
 from equipoise.lab.fleet.own_coins import AT_ONCE, WORDS
 from equipoise.lab.fleet.philox import blocks

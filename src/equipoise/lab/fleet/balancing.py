@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise._typing import FloatArray
-from equipoise.belief import Array, Indices, half_width, namespace, placed, to_numpy
+from equipoise.belief import Array, Indices, half_width, namespace
+from equipoise.lab.fleet.array_math import placed, to_numpy
 from equipoise.lab.fleet.beliefs import Beliefs
 from equipoise.policies import BOSE, NEGLIGIBLE, TOLERANCE, balanced, coefficient, pairwise_psi, plausible
 

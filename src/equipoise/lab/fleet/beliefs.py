@@ -27,9 +27,9 @@ from equipoise.belief import (
     namespace,
     paper_beta,
     pick,
-    placed,
     tight_beta,
 )
+from equipoise.lab.fleet.array_math import placed
 from equipoise.lab.fleet.covariances import Covariances, Directions
 
 

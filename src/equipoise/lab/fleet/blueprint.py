@@ -8,8 +8,9 @@ import numpy as np
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.belief import Array, Confidence, FinitePosterior, FixedConfidence, namespace, placed
+from equipoise.belief import Array, Confidence, FinitePosterior, FixedConfidence, namespace
 from equipoise.kernels import Kernel, Linear
+from equipoise.lab.fleet.array_math import placed
 from equipoise.lab.fleet.beliefs import Beliefs
 from equipoise.lab.fleet.choices import Choose, chooser
 from equipoise.lab.fleet.covariances import Covariances, Directions, FeatureCovariances, PointCovariances

@@ -14,7 +14,8 @@ To add a policy, give it `choose`; if that cannot be, add an entry to `FORMS`.
 from collections.abc import Callable
 from typing import Any
 
-from equipoise.belief import Array, namespace, pick, placed, to_numpy
+from equipoise.belief import Array, namespace, pick
+from equipoise.lab.fleet.array_math import placed, to_numpy
 from equipoise.lab.fleet.balancing import balanced_weights
 from equipoise.lab.fleet.beliefs import Beliefs
 from equipoise.lab.fleet.covariances import Directions

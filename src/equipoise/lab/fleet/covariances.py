@@ -16,7 +16,8 @@ length zero, a point against itself, changes nothing.
 
 from dataclasses import dataclass
 
-from equipoise.belief import SMALL, TAIL, Array, namespace, outer, pick, placed, times
+from equipoise.belief import SMALL, TAIL, Array, namespace, pick
+from equipoise.lab.fleet.array_math import outer, placed, times
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.random import Generator
 
 from equipoise._typing import FloatArray
-from equipoise.belief import Array, Indices, namespace, pick, placed, tied, to_numpy
+from equipoise.belief import Array, Indices, namespace, pick, tied
+from equipoise.lab.fleet.array_math import placed, to_numpy
 from equipoise.lab.fleet.beliefs import Beliefs
 from equipoise.lab.fleet.philox import HALF, LOW, Words, blocks, uniforms
 from equipoise.lab.fleet.posterior_draws import Mask, best_counts_of_all, normals_needed

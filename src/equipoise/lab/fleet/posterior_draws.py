@@ -24,7 +24,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from equipoise._typing import FloatArray
-from equipoise.belief import Array, Indices, namespace, pick, placed, to_numpy
+from equipoise.belief import Array, Indices, namespace, pick
+from equipoise.lab.fleet.array_math import placed, to_numpy
 from equipoise.lab.fleet.beliefs import Beliefs
 from equipoise.lab.fleet.covariances import FeatureCovariances
 from equipoise.policies import RANK_TOLERANCE

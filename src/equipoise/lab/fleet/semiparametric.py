@@ -11,7 +11,8 @@ KP19: `B += G` and `q += 2 u y`. As `C = lambda B^-1`, C becomes `(I + C G / lam
 by `C (2 y u - G theta) / lambda`, with the new C.
 """
 
-from equipoise.belief import Array, namespace, outer, pick, placed, times
+from equipoise.belief import Array, namespace, pick
+from equipoise.lab.fleet.array_math import outer, placed, times
 from equipoise.lab.fleet.beliefs import Beliefs
 from equipoise.lab.fleet.covariances import Directions, FeatureCovariances, PointCovariances
 from equipoise.lab.fleet.throwing import Throws

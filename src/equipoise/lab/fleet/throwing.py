@@ -12,7 +12,8 @@ import numpy as np
 from numpy.random import Generator
 
 from equipoise._typing import FloatArray
-from equipoise.belief import Array, namespace, pick, placed, tied
+from equipoise.belief import Array, namespace, pick, tied
+from equipoise.lab.fleet.array_math import placed
 from equipoise.lab.fleet.beliefs import Beliefs
 from equipoise.lab.fleet.posterior_draws import best_counts_of_all, draws_of_all, normals_needed
 from equipoise.policies import Chance

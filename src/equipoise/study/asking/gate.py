@@ -50,8 +50,12 @@ class Checkpoint:
     @classmethod
     def of(cls, state: State, space: Domain, worker: str | None = None) -> Checkpoint:
         """Return the gate of a state."""
-        reach = state.reach(space, worker)
-        return cls(state, space, reach, state.allowed(space, reach))
+        if state.unrestricted:
+            return cls(state, space, None, space)
+        from equipoise.study.asking.permitted import allowed, reach
+
+        within = reach(state, space, worker)
+        return cls(state, space, within, allowed(state, space, within))
 
     def admit(self, proposal: Proposal, rng: Generator) -> Proposal:
         """Return a proposal whose points may be measured, in any order; the same one if its points may."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -14,15 +15,43 @@ from equipoise.log import PAIRS
 from equipoise.policies import candidates, optimism
 from equipoise.study.asking.gate import Checkpoint
 from equipoise.study.asking.proposing import asked, informed, other
-from equipoise.study.judged_pairs import must_be_pair, named
+from equipoise.study.judged_pairs import must_be_pair, named, shown, waiting
+from equipoise.study.plans import planned_pair
+from equipoise.study.state import MOST_ANTICIPATED
 
 if TYPE_CHECKING:
     from equipoise._typing import FloatArray
     from equipoise.belief import Posterior, StudyBelief
+    from equipoise.likelihoods import Pair
     from equipoise.log import Asked
     from equipoise.spaces import Domain
     from equipoise.study.asking.proposing import Proposer
+    from equipoise.study.session import Session
     from equipoise.study.state import State
+
+
+def ask_pair(session: Session, context: Mapping[str, Any] | None, judge: str, steps: int, again: int | None) -> Pair:
+    """Hand out a pair to a judge."""
+
+    def act() -> Pair:
+        part = session.space if again is not None else session.present(context)
+        event = paired(session, part, judge, steps, again)
+        session.happen(event)
+        return shown(session.state.ledger, event.trial)
+
+    return session.change(act)
+
+
+def paired(session: Session, part: Domain, judge: str, steps: int, again: int | None) -> Asked:
+    """Return the event of the pair that a judge is asked about next in a part of the space."""
+    with session.calmly():
+        return matched(session.proposer, session.state, part, judge, steps, again)
+
+
+def awaiting(state: State) -> StudyBelief:
+    """Return the belief as if what is open came out as expected, the pairs that wait for a judge too."""
+    belief, pairs = state.anticipated(), waiting(state.ledger)[-MOST_ANTICIPATED:]
+    return belief.expecting(pairs) if len(pairs) else belief
 
 
 def matched(by: Proposer, state: State, part: Domain, judge: Any, steps: Any, again: int | None) -> Asked:
@@ -43,8 +72,8 @@ def matched(by: Proposer, state: State, part: Domain, judge: Any, steps: Any, ag
         return gate.paired(earlier.points[::-1].copy(), earlier.steps, name, again)
     chosen, gate = known_scale(steps), Checkpoint.of(state, part)
     rng = by.streams.at(len(state.ledger.pairs), PAIRS)
-    waiting = [state.ledger.pairs[i].pair for i in state.ledger.open_pairs]
-    points, taken = _points(by.at(part), gate, rng), {_unordered(p.points) for p in waiting if p.judge == name}
+    open_pairs = [state.ledger.pairs[i].pair for i in state.ledger.open_pairs]
+    points, taken = _points(by.at(part), gate, rng), {_unordered(p.points) for p in open_pairs if p.judge == name}
     if _unordered(points) in taken:
         points = _another_pair(points, taken, gate, rng)
     return gate.paired(points, chosen, name)
@@ -53,9 +82,9 @@ def matched(by: Proposer, state: State, part: Domain, judge: Any, steps: Any, ag
 def _points(by: Proposer, gate: Checkpoint, rng: Generator) -> FloatArray:
     """Propose two points to be judged, in the order of a coin, shape (2, d); of a plan if one is under way."""
     state = gate.state
-    serves, belief = state.serves(by.space), state.awaiting()
+    serves, belief = state.serves(by.space), awaiting(state)
     allowed = gate.allowed
-    proposal = by.planned(state, serves, rng) if serves else _compared(by, state, belief, allowed, rng)
+    proposal = planned_pair(by, state, serves, rng) if serves else _compared(by, state, belief, allowed, rng)
     if len(proposal.points) != 2:
         raise ValueError(f"`policy` must propose pairs to be judged, got {by.policy!r}")
     points = gate.admit(proposal, rng).points

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.random import Generator
 
 from equipoise.data import Proposal
-from equipoise.log import AUDIT
 from equipoise.policies import candidates
 from equipoise.reductions import TwoPoint
 from equipoise.study import outputs
 from equipoise.study.defaults import default_explorer, judging_policy
-from equipoise.study.exploring import apart, sequence, unasked
-from equipoise.study.ledger import Entry
 
 if TYPE_CHECKING:
     from equipoise._typing import FloatArray
     from equipoise.belief import Posterior
-    from equipoise.data import Comparison, Duel, SeedName
+    from equipoise.data import Duel, SeedName
     from equipoise.log import Streams
     from equipoise.policies import Policy
     from equipoise.reductions import Reduction
@@ -29,7 +25,6 @@ if TYPE_CHECKING:
     from equipoise.study.asking.gate import Checkpoint
     from equipoise.study.exploring import Explorer
     from equipoise.study.outputs import Named
-    from equipoise.study.plans import Plan
     from equipoise.study.setup import Setup
     from equipoise.study.state import State
 
@@ -81,17 +76,12 @@ class Proposer:
 
         A plan gets new seeds: its duels are evidence of their own.
         """
-        state, duel = gate.state, self.duel(gate, rng)
-        seeds, law = state.setup.seeds, state.setup.offset
-        if seeds is None:
+        duel = self.duel(gate, rng)
+        if gate.state.setup.seeds is None:
             return duel, None
-        from equipoise.policies import seeded
-        from equipoise.study.settings_read import on_seeds
+        from equipoise.study.asking.seeding import on_seed
 
-        alone = law.learns_readings and not law.believed and state.serves(self.space) is None
-        read = on_seeds(state.ledger)
-        seed, measured = seeded(duel, seeds, read, state.anticipated().posterior, partial(_teaching, state), alone)
-        return measured, seed
+        return on_seed(gate.state, self.space, duel)
 
     def duel(self, gate: Checkpoint, rng: Generator) -> Duel:
         """Propose the next duel; what is still open already shrinks the variance, so that the next one differs.
@@ -101,9 +91,11 @@ class Proposer:
         state = gate.state
         plan = state.serves(self.space)
         if plan is not None:
-            return TwoPoint()(gate.admit(self.planned(state, plan, rng), rng), rng)
+            from equipoise.study.plans import planned_pair
+
+            return TwoPoint()(gate.admit(planned_pair(self, state, plan, rng), rng), rng)
         belief, proposal = state.anticipated(), None
-        named = state.named(self.space, belief)
+        named = None if state.setup.outputs is None else outputs.named_in(state, self.space, belief)
         if self.explorer is not None:
             part = gate.allowed if named is None else outputs.likely(gate.allowed, named)
             proposal = self.explorer(belief, state.proposed, part, asked(state), rng, informed(state))
@@ -121,19 +113,6 @@ class Proposer:
             return self.reduction(gate.admit(Proposal.single(start), rng), rng)
         return TwoPoint()(gate.admit(Proposal.pair(start, other(proposal.points, start)), rng), rng)
 
-    def planned(self, state: State, plan: Plan, rng: Generator) -> Proposal:
-        """Return the next pair of a plan: of an audit, or the leader to be verified and its rivals in turn."""
-        begun = plan.duels - plan.left
-        if plan.purpose == "verify" and plan.points is not None:
-            return Proposal.pair(plan.points[0], plan.points[1 + begun % (len(plan.points) - 1)])
-        feasibility = state.feasibility
-        spread = sequence(self.space, apart(self.streams).at(len(state.planned) - 1, AUDIT))
-        left = unasked(spread, asked(state))
-        left = left[feasibility.allows(left)]
-        from equipoise.answer import audit_pair
-
-        return audit_pair(self.space, state.anticipated(), feasibility, left, begun, plan.duels, rng)
-
     def _chosen(
         self, state: State, posterior: Posterior, space: Domain, named: Named | None, rng: Generator
     ) -> Proposal:
@@ -149,12 +128,6 @@ class Proposer:
         if doubtful is not None and len(proposal.points) == 2 and bool(space.valid(doubtful[None])[0]):
             return Proposal.pair(proposal.points[0], doubtful)
         return proposal
-
-
-def _teaching(state: State, seed: SeedName, duel: Duel) -> tuple[Comparison, ...]:
-    """Return what a duel on a seed would teach, outcomes left at zero."""
-    ids = tuple(range(state.ledger.trials, state.ledger.trials + len(duel.points)))
-    return state.awaited(Entry(state.duels, duel, ids, seed=seed), state.readings + 1)
 
 
 def other(points: FloatArray, point: FloatArray) -> FloatArray:

@@ -8,12 +8,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from equipoise.study.changes.trials import LARGEST_PLAUSIBLE
+
 LARGEST_VALUE = 1e100
 """Larger values are set aside always: their squares are no longer numbers."""
-
-LARGEST_PLAUSIBLE = 1e20
-"""Values up to this are never set aside here, whatever the others are: units from 1e-12 to 1e12 lie far below. The code
-for an overload, 9.9e37, lies far above."""
 
 LARGEST_RATIO = 1e12
 """Larger values are set aside if they are this many times as far from the others as those are from each other."""

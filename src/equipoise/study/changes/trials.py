@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from equipoise.data import Duel, Preference, teaches
 from equipoise.log import Asked, Handed, KeptFit, Stamped, Told
-from equipoise.study.alerts import dead_alert, reading_alert
-from equipoise.study.changes.plausibility import LARGEST_PLAUSIBLE, absurd
+from equipoise.study.ledger import FEW_EQUAL
 from equipoise.study.lessons import calmly, overdue
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from equipoise.belief import Milestone
     from equipoise.data import Comparison, Reading
     from equipoise.log import Added, Event
-    from equipoise.study.ledger import Entry, Ledger
+    from equipoise.study.ledger import Entry
     from equipoise.study.outputs import Taught
     from equipoise.study.state import State
 
@@ -41,6 +40,10 @@ class Change:
 
 
 NOTHING = Change(lambda at: None)
+
+LARGEST_PLAUSIBLE = 1e20
+"""Values up to this are never set aside here, whatever the others are: units from 1e-12 to 1e12 lie far below. The code
+for an overload, 9.9e37, lies far above."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,8 +174,12 @@ def _read(on: Preparation, event: Told, told: Reading, entry: Entry) -> Change:
     alert: Warning | None = None
     given = belief is None or belief.learned is None
     if late or setup.max_gap is not None or setup.caution.drop is not None or not given:
+        from equipoise.study.alerts import reading_alert
+
         alert = reading_alert(setup, now, late, belief, comparisons.belief)
-    if alert is None and (len(reading.values) > 1 or next(state.ledger.latest(), (None, b""))[0] == reading.value):
+    if alert is None and (len(reading.values) > 1 or state.ledger.alike >= FEW_EQUAL - 1):
+        from equipoise.study.dead_sensor import dead_alert
+
         alert = dead_alert(state.ledger, reading, now.point(i))
     return on.change(replace(event, fit=kept(fit, beside), deferred=deferred), learn, alert)
 
@@ -201,17 +208,12 @@ def usable(on: Preparation, entry: Entry) -> list[Reading | None]:
     found = entry.usable()
     if entry.seed is None:
         return found
+    from equipoise.study.settings_read import is_known
+
     return [
-        None if reading is None or _known(on.state.ledger, entry, i, reading) else reading
+        None if reading is None or is_known(on.state.ledger, entry, i, reading) else reading
         for i, reading in zip(entry.ids, found, strict=True)
     ]
-
-
-def _known(ledger: Ledger, entry: Entry, i: int, reading: Reading) -> bool:
-    """Return whether an earlier reading was of the same setting on the same seed."""
-    at = entry.point(i).tobytes()
-    earlier = ((j, ledger.of_trial[j]) for j, r in ledger.readings.items() if 0 < r.place < reading.place)
-    return any(e.seed == entry.seed and j not in e.aside and e.point(j).tobytes() == at for j, e in earlier)
 
 
 def implausible(on: Preparation, trial: int, reading: Reading) -> frozenset[int]:
@@ -219,6 +221,8 @@ def implausible(on: Preparation, trial: int, reading: Reading) -> frozenset[int]
     known = on.state.aside
     if not on.sets_aside or (not known and abs(reading.value) <= LARGEST_PLAUSIBLE):
         return known
+    from equipoise.study.changes.plausibility import absurd
+
     told = [*on.state.ledger.readings.items(), (trial, reading)]
     return frozenset(told[k][0] for k in absurd([each.value for _, each in told]))
 

@@ -12,5 +12,6 @@ if TYPE_CHECKING:
     from equipoise.study.claiming.planning import auditing as auditing
     from equipoise.study.claiming.planning import verifying as verifying
     from equipoise.study.claiming.recommender import Recommender as Recommender
+    from equipoise.study.claiming.recommender import compare as compare
 else:
     __getattr__ = lazily(__name__)

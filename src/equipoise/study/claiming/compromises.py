@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from equipoise.log import FRONT
-from equipoise.study.outputs import TOLERANCE, compromised, front, wanted
+from equipoise.study.outputs import TOLERANCE, compromised, front, named_in, wanted
 
 if TYPE_CHECKING:
     from equipoise.answer import FrontPoint, Recommendation
@@ -23,7 +23,7 @@ def front_of(claims: Recommender, state: State, tolerance: float = TOLERANCE, su
         tolerance: By which share of the range of each objective a setting must be beaten.
         sure: Whether to leave out those that may be dominated with more than 5 %.
     """
-    named = state.named(claims.space)
+    named = named_in(state, claims.space)
     if named is None or not named.outputs.several:
         raise RuntimeError("a front is of several objectives, such as objective='flux, -size', and there is one")
     known = claims.standing(state)
@@ -47,6 +47,6 @@ def compromise(
         raise ValueError("`weights` and `prefer` choose among several objectives, and there is one")
     share = wanted(outputs, weights, prefer)
     best = claims.single(state, state.readings)
-    points, named = front_of(claims, state) or front_of(claims, state, sure=False), state.named(claims.space)
+    points, named = front_of(claims, state) or front_of(claims, state, sure=False), named_in(state, claims.space)
     found = best if named is None else compromised(best, points, named, claims.space, share)
     return found if found.seeds is None else found.on_seeds(found.seeds)

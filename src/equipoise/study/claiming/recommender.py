@@ -12,23 +12,34 @@ from equipoise.belief import contradiction
 from equipoise.log import RANKS, RECOMMEND, Set
 from equipoise.spaces import printable
 from equipoise.study.alerts import wrong_unit
+from equipoise.study.asking import attainable
 from equipoise.study.claiming.compromises import compromise
-from equipoise.study.ledger import stuck
-from equipoise.study.outputs import usable
+from equipoise.study.dead_sensor import stuck
+from equipoise.study.ledger import FEW_EQUAL
+from equipoise.study.outputs import named_in
 from equipoise.study.plans import with_plans
-from equipoise.study.settings_read import on_seeds
+from equipoise.study.settings_read import feasibility, on_seeds
 
 if TYPE_CHECKING:
     from equipoise._typing import FloatArray
     from equipoise.answer import Rank
     from equipoise.log import Streams
     from equipoise.spaces import Domain
+    from equipoise.study.session import Session
     from equipoise.study.state import State
 
 Claimed = TypeVar("Claimed", Recommendation, Difference)
 
 JUDGED_UNIT = "noises of the judge"
 """The unit of f if there are judgements only."""
+
+
+def compare(session: Session, points: tuple[FloatArray, FloatArray]) -> Difference:
+    """Return the difference of f at two encoded points."""
+    claims = Recommender(session.space.through(points[0]), session.streams)
+    found, notices = session.follow(lambda state: (claims.compare(state, *points), claims.notices(state)))
+    session.deliver(notices)
+    return found
 
 
 @dataclass(frozen=True)
@@ -53,7 +64,7 @@ class Recommender:
         best = recommended(self.space, state.belief, self.standing(state), self.streams.at(readings, RECOMMEND))
         judgements = len(state.ledger.judgements)
         unit = JUDGED_UNIT if judgements and not best.readings else _unit(state)
-        named = state.named(self.space)
+        named = None if state.setup.outputs is None else named_in(state, self.space)
         kept = None if named is None else named.usability(self.space.encode(best.x))
         found = replace(best, judgements=judgements, unit=unit, notices=self.notices(state), usability=kept)
         return _on_seeds(state, replace(found, readouts=state.setup.readouts))
@@ -69,11 +80,11 @@ class Recommender:
         ours = [ledger.of_trial[i].point(i) for i, reading in ledger.readings.items() if not reading.told.campaign]
         found = Standing(
             state.readings,
-            None if state.unrestricted else state.feasibility,
+            None if state.unrestricted else feasibility(state),
             ledger.origin(setup.start, self.space),
             theorem=not setup.offset.learns_readings,
-            enough=not (stuck(ledger) or contradiction(state.belief)),
-            attainable=_attainable(state, self.space),
+            enough=not ((ledger.alike >= FEW_EQUAL and stuck(ledger)) or contradiction(state.belief)),
+            attainable=attainable(state, self.space) if state.limited or setup.outputs is not None else None,
             read=np.array(ours) if ours else None,
         )
         return with_plans(state, self.space, found) if state.planned else found
@@ -101,14 +112,3 @@ def _unit(state: State) -> str:
     events = (stamped.event for stamped in reversed(state.past))
     said = next((event.value for event in events if isinstance(event, Set) and event.name == "unit"), "")
     return printable(said, "") if said else ""
-
-
-def _attainable(state: State, space: Domain) -> Domain | None:
-    """Return where limits let a study go in a part of the space; `None` if there are none."""
-    named, part = state.named(space), None
-    if state.limited:
-        safe = named if state.setup.safe else None
-        part = state.setup.caution.attainable(space, state.belief, state.feasibility, state.tried, safe)
-    if named is not None and named.limited:
-        part = usable(space if part is None else part, state.belief.posterior, state.feasibility, named)
-    return part

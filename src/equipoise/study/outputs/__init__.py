@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from equipoise.study.outputs.holding import Named as Named
     from equipoise.study.outputs.holding import Slack as Slack
     from equipoise.study.outputs.holding import believed as believed
+    from equipoise.study.outputs.holding import named_in as named_in
     from equipoise.study.outputs.steering import likely as likely
     from equipoise.study.outputs.steering import proposed as proposed
     from equipoise.study.outputs.steering import usable as usable

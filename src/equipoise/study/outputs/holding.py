@@ -24,7 +24,9 @@ from equipoise.belief import AnywherePosterior
 
 if TYPE_CHECKING:
     from equipoise.belief import Posterior, StudyBelief
+    from equipoise.spaces import Domain
     from equipoise.study.outputs.grammar import Limit, Outputs
+    from equipoise.study.state import State
 
 DEVIATIONS = 2.0
 """Half-width of the interval of an output, in posterior standard deviations."""
@@ -189,3 +191,19 @@ def _estimate(limit: Limit, mean: FloatArray, sd: FloatArray) -> LimitEstimate:
 def _origin(belief: StudyBelief) -> float:
     """Return what was subtracted from readings before they were learned."""
     return 0.0 if belief.learned is None else belief.learned.origins.get("", 0.0)
+
+
+def named_in(state: State, space: Domain, belief: StudyBelief | None = None) -> Named | None:
+    """Return what is believed of the outputs in a part of the space; `None` if they have no names.
+
+    Args:
+        state: What happened.
+        space: The part of the space.
+        belief: That about the first objective; all that is known by default.
+    """
+    named = state.setup.outputs
+    if named is None:
+        return None
+    beliefs = {named.first.name: state.belief if belief is None else belief}
+    beliefs |= {} if state.beside is None else state.beside.beliefs
+    return Named(named, beliefs, state.ledger.origin(state.setup.start, space))

@@ -1,6 +1,4 @@
-"""The records that travel from a policy to the belief: Proposal, Question, Answer, Comparison; and the user's Trial.
-
-A study asks questions: a `Duel` to measure, or a `PairToJudge`. It takes answers: a `Reading`, or a `Preference`.
+"""What a duel teaches: from its readings to comparisons.
 
 A `Comparison` is the one kind of datum every method here learns from:
 
@@ -14,71 +12,24 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from equipoise import _validation as check
 from equipoise import likelihoods
 from equipoise._typing import FloatArray
+from equipoise.data.questions import PairToJudge, Preference, Proposal, Side
 from equipoise.offsets import NOTHING_TOLD, Circumstances
 
 if TYPE_CHECKING:
     from equipoise.likelihoods import Likelihood, ReadAnswers
     from equipoise.offsets import Offset
 
-EVEN = np.array([0.5, 0.5])
-EVEN.flags.writeable = False
 OF = "of"
 """The name of the number of trials of a share, among the values of a reading."""
-CERTAIN = np.ones(1)
-CERTAIN.flags.writeable = False
 UNBALANCED = 1e-12
 """Signs whose sum is larger than this, relative to their size, need the baseline: it does not cancel."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Proposal:
-    """Points worth measuring and the probability each deserves.
-
-    Attributes:
-        points: The points, shape (k, d).
-        weights: Probabilities that sum to one, shape (k,).
-
-    Example:
-        >>> import equipoise as eq
-        >>> eq.Proposal.pair([0.0], [1.0]).weights
-        array([0.5, 0.5])
-    """
-
-    points: FloatArray
-    weights: FloatArray
-
-    @classmethod
-    def pair(cls, first: ArrayLike, second: ArrayLike) -> Proposal:
-        """Two points to be compared; equal ones are the greedy pair, from which nothing is learned."""
-        return cls(np.array([first, second], dtype=np.float64), EVEN)
-
-    @classmethod
-    def single(cls, point: ArrayLike) -> Proposal:
-        """One point, measured with certainty."""
-        return cls(np.array([point], dtype=np.float64), CERTAIN)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Encoded:
-    """A setting as the space encodes it, to the last bit: to decode and to encode it again may round.
-
-    Attributes:
-        point: Shape (d,).
-    """
-
-    point: FloatArray
-
-
-Side = FloatArray | Proposal
-"""One side of a comparison: a point, shape (d,), or a mixture of points under their weights."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -209,22 +160,6 @@ class Reading:
         return self.error if self.answers is None else math.sqrt(float(self.answers.glance()[1][0]))
 
 
-@dataclass(frozen=True, slots=True)
-class Preference:
-    """What a judge said of a pair.
-
-    Attributes:
-        answer: A word of the scale; or how much better the first setting is, in the judge's own unit.
-        judge: Who said so.
-    """
-
-    answer: str | float
-    judge: str = ""
-
-
-SeedName = int | str
-"""A seed, a split, an instance or a scenario: what two settings are measured under alike."""
-
 Answer = Reading | Preference
 """What came back."""
 
@@ -305,25 +240,6 @@ class Duel:
             return moved[0][1]
         weights = np.array([s for s, _ in moved])
         return Proposal(np.array([x for _, x in moved]), weights / weights.sum())
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PairToJudge:
-    """Two settings to be judged against each other.
-
-    Attributes:
-        points: The settings, encoded, in the order in which they are shown, shape (2, d).
-        steps: The number of steps of the scale.
-        judge: Who is asked.
-        again: The earlier pair that it asks once more, in the other order, by its trial.
-        added: Whether it was judged elsewhere, so that no coin has decided on the order.
-    """
-
-    points: FloatArray
-    steps: int
-    judge: str = ""
-    again: int | None = None
-    added: bool = False
 
 
 Question = Duel | PairToJudge
@@ -409,28 +325,3 @@ def _single(duel: Duel, i: int, told: Reading, number: float, sign: float) -> Co
     answers = None if told.answers is None else told.answers.signed(sign)
     place, outcome = float(told.place), sign * told.outcome
     return Comparison(point, None, outcome, place, told.deviation**2, number, duel, told.told, answers)
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """One measurement to make: what the user holds between `ask` and `tell`. Equal when the ids are.
-
-    Attributes:
-        id: The number by which the reading is told.
-        x: Where to measure: an array for `Finite` and `Box`.
-        seed: The seed to measure under, if the study has seeds: both halves of a pair have the same.
-
-    Example:
-        >>> import equipoise as eq
-        >>> trial = eq.Optimizer(eq.Box([(-2, 2), (-1, 1)]), rng=0).ask()
-        >>> trial.id, trial.x.shape
-        (0, (2,))
-    """
-
-    id: int
-    x: Any = field(compare=False)
-    seed: SeedName | None = field(default=None, compare=False)
-
-    def __repr__(self) -> str:
-        seed = "" if self.seed is None else f", seed={self.seed!r}"
-        return f"Trial(id={self.id}, x={self.x!r}{seed})"

@@ -1,0 +1,33 @@
+"""Where readings can be had, in a study some of whose trials failed or which has limits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from equipoise.spaces import Restricted
+
+if TYPE_CHECKING:
+    from equipoise._typing import FloatArray
+    from equipoise.answer.recommendation import Standing
+    from equipoise.spaces import Domain
+
+
+def reliable_settings(space: Domain, standing: Standing) -> FloatArray:
+    """Return the settings that were read and do not fail more often than not, shape (k, d)."""
+    feasibility = standing.feasibility
+    if feasibility is None or not len(feasibility.reliable):
+        return np.empty((0, space.dimension))
+    here = space.snap(feasibility.reliable)
+    return here[(space if standing.attainable is None else standing.attainable).valid(here)]
+
+
+def measurable(space: Domain, standing: Standing) -> Domain:
+    """Return where readings can be had: the space itself, if none failed or none is known to be reliable."""
+    if standing.attainable is not None:
+        return standing.attainable
+    feasibility = standing.feasibility
+    if feasibility is None or feasibility.certain or not len(feasibility.reliable):
+        return space
+    return Restricted(space, feasibility.allows)

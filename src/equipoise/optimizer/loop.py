@@ -1,0 +1,106 @@
+"""The loop of asking, measuring and telling, for a function that measures."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from typing import TYPE_CHECKING, Any
+
+from equipoise import _validation as check
+from equipoise.likelihoods import DEFAULT_STEPS
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from equipoise.answer import Recommendation
+    from equipoise.runners import Asking
+    from equipoise.study import Session
+
+    class Optimizing(Asking, Protocol):
+        """The optimizer that is looped over."""
+
+        _session: Session
+
+
+class Looping(ABC):
+    """A study that calls a function that measures, and knows when it is done."""
+
+    _session: Session
+
+    def done(self: Optimizing, eps: float, *, audit: bool = True, context: Mapping[str, Any] | None = None) -> bool:
+        """Return whether no setting is better than the recommended one by more than `eps`: the certificate.
+
+        Args:
+            eps: The bound to reach.
+            audit: Whether it must be a theorem or audited, see `audit`; else an estimate will do.
+            context: As for `recommend`.
+        """
+        return self.recommend(context=context).certifies(check.positive("eps", eps), audit=audit)
+
+    def run(
+        self: Optimizing,
+        measure: Callable[..., Any],
+        readings: int | None = None,
+        *,
+        judgements: int | None = None,
+        eps: float | None = None,
+        failures: tuple[type[Exception], ...] = (),
+        context: Mapping[str, Any] | Callable[[], Mapping[str, Any]] | None = None,
+        judge: str = "",
+        steps: int = DEFAULT_STEPS,
+        check_every: int = 5,
+        executor: Executor | None = None,
+        workers: int | None = None,
+        timeout: float | None = None,
+        blocks: bool = False,
+    ) -> Recommendation:
+        """Measure, or judge, until the study has a given number of answers; return the recommendation.
+
+        Ctrl-C, or an error of your function, loses nothing: its trial waits again, and `run` goes on from there.
+
+        Args:
+            measure: Takes a setting, and the seed in a study with seeds, and returns its reading. Of `judgements` it
+                takes the first and the second setting of a pair and returns an answer, or `None` if it cannot tell.
+            readings: How many readings the study is to have.
+            judgements: Instead: how many judgements.
+            eps: Stop where nothing is better by more, by audits; else a `BoundMissed` warning says why that failed.
+            failures: Exceptions by which `measure` says that there is no answer; others are passed on.
+            context: The value of each `Context` of the space; or a function that returns the present one, called before
+                each question.
+            judge: As for `ask_pair`.
+            steps: As for `ask_pair`.
+            check_every: Each time this number of new pairs was judged, the last one is asked again in the other order;
+                0 for never. `study.judges` says what comes of it.
+            executor: Measures several duels at once, each by one of its workers: processes, threads, a dask cluster.
+            workers: How many of them there are, if the executor does not say.
+            timeout: After this many seconds for each reading it is measured again by another worker.
+            blocks: Whether each worker has an offset of its own: its readings then belong to a block of its name.
+
+        Example:
+            >>> import equipoise as eq
+            >>> opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), rng=0)
+            >>> best = opt.run(lambda x: -4 * (x["q1"] - 0.7) ** 2, readings=40)
+            >>> round(best.x["q1"], 1), best.kind
+            (0.7, 'estimate')
+        """
+        from equipoise.runners import OnExecutor, Reaching, UserFunction, check_takes_seed, places
+
+        if readings is not None and self.study.setup.seeds is not None:
+            check_takes_seed(measure)
+        if (readings is None) == (judgements is None):
+            raise ValueError(f"exactly one of `readings` and `judgements` must be given, got {readings}, {judgements}")
+        pairs = {"judge": judge, "steps": steps, "check_every": check_every}
+        function = UserFunction(self, measure, failures, context, pairs)
+        goal = Reaching(self, eps, readings, context=None if callable(context) else context)
+        if executor is not None:
+            crew = OnExecutor(self, executor, measure, places(executor, workers), failures, context, timeout, blocks)
+            crew.run(check.count("readings", readings), goal.reached)
+        elif workers is not None or timeout is not None or blocks:
+            raise ValueError("`workers`, `timeout` and `blocks` are of an `executor`, got no executor")
+        elif readings is not None:
+            function.run("readings", check.count("readings", readings), goal.reached)
+        else:
+            function.run("judgements", check.count("judgements", judgements))
+        self._session.deliver(goal.notices())
+        return self.recommend()

@@ -1,0 +1,48 @@
+"""What may be asked for: within the limits, within a step, and where readings can be had."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from equipoise.study.moving import Reach, positions
+from equipoise.study.outputs import named_in, usable
+from equipoise.study.settings_read import feasibility
+
+if TYPE_CHECKING:
+    from equipoise._typing import FloatArray
+    from equipoise.spaces import Domain
+    from equipoise.study.state import State
+
+
+def reach(state: State, space: Domain, worker: str | None = None) -> Reach | None:
+    """Return what is within a step of where the machine may stand, if steps are limited."""
+    limits = state.setup.caution
+    if limits.max_step is None:
+        return None
+    return Reach.of(space, positions(state.events, state.ledger, limits.start, worker), limits.max_step)
+
+
+def allowed(state: State, space: Domain, reach: Reach | None) -> Domain:
+    """Return the part of a space that may be asked for, by what was told: what is open makes nothing safe."""
+    safe = named_in(state, space) if state.setup.safe else None
+    return state.setup.caution.within(space, state.belief, feasibility(state), reach, tried(state), safe)
+
+
+def attainable(state: State, space: Domain) -> Domain | None:
+    """Return where limits let a study go in a part of the space; `None` if there are none."""
+    named, part = named_in(state, space), None
+    if state.limited:
+        safe = named if state.setup.safe else None
+        part = state.setup.caution.attainable(space, state.belief, feasibility(state), tried(state), safe)
+    if named is not None and named.limited:
+        part = usable(space if part is None else part, state.belief.posterior, feasibility(state), named)
+    return part
+
+
+def tried(state: State) -> FloatArray:
+    """Return the points that were asked for and measured there, shape (n, d)."""
+    entries = (entry for entry in state.ledger.duels if not entry.added)
+    points = [entry.duel.points[k] for entry in entries for k, i in enumerate(entry.ids) if i in entry.readings]
+    return np.array(points).reshape(-1, state.setup.space.dimension)

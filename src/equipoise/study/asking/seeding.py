@@ -1,0 +1,32 @@
+"""On which seed a duel is measured, in a study with seeds."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from equipoise.policies import seeded
+from equipoise.study.ledger import Entry
+from equipoise.study.settings_read import on_seeds
+
+if TYPE_CHECKING:
+    from equipoise.data import Comparison, Duel, SeedName
+    from equipoise.spaces import Domain
+    from equipoise.study.state import State
+
+
+def on_seed(state: State, space: Domain, duel: Duel) -> tuple[Duel, SeedName | None]:
+    """Return what is measured of a duel in a part of the space, and on which seed."""
+    seeds, law = state.setup.seeds, state.setup.offset
+    if seeds is None:
+        return duel, None
+    alone = law.learns_readings and not law.believed and state.serves(space) is None
+    read, posterior = on_seeds(state.ledger), state.anticipated().posterior
+    seed, measured = seeded(duel, seeds, read, posterior, partial(_teaching, state), alone)
+    return measured, seed
+
+
+def _teaching(state: State, seed: SeedName, duel: Duel) -> tuple[Comparison, ...]:
+    """Return what a duel on a seed would teach, outcomes left at zero."""
+    ids = tuple(range(state.ledger.trials, state.ledger.trials + len(duel.points)))
+    return state.awaited(Entry(state.duels, duel, ids, seed=seed), state.readings + 1)
