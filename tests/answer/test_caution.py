@@ -14,7 +14,7 @@ def learned(readings, campaign=""):
     posterior = LearnedBelief.prior(LearnedModel(Form(np.ones(1), np.arange(1), eq.Tracked())))
     for t, (x, y) in enumerate(readings, 1):
         told = Circumstances.of(None, campaign or None, None)
-        posterior = posterior.condition(eq.Comparison([x], None, y, time=t, told=told))
+        posterior = posterior.condition(eq.Comparison([x], None, y, time=t, circumstances=told))
     return posterior
 
 

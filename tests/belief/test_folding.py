@@ -199,7 +199,9 @@ def in_blocks(n, seed, blocks, turns=False):
         b = i // 2 % blocks if turns else i * blocks // n
         change = own[b] @ [2 * np.sin(4 * each.first[0]), 2 * np.cos(5 * each.first[1]), 1.0]
         where = eq.offsets.Circumstances(block=f"day {b}")
-        told.append(eq.Comparison(each.first, None, each.outcome + change, time=each.time, pair=each.pair, told=where))
+        told.append(
+            eq.Comparison(each.first, None, each.outcome + change, time=each.time, pair=each.pair, circumstances=where)
+        )
     return told
 
 

@@ -74,7 +74,7 @@ def test_the_gradient_of_the_evidence_with_blocks_matches_differences():
     rng = np.random.default_rng(3)
     told = [Circumstances("ab"[t // 6], covariates={"humidity": float(rng.normal())}) for t in range(12)]
     data = Observations.of(
-        [eq.Comparison(rng.random(2), None, rng.normal(), t + 1, 0.0, t // 2, told=told[t]) for t in range(12)]
+        [eq.Comparison(rng.random(2), None, rng.normal(), t + 1, 0.0, t // 2, circumstances=told[t]) for t in range(12)]
     )
     form = Form(np.ones(2), np.arange(2), LAW).accounting(data.moments, feedback=False)
     evidence = Evidence(data, form)

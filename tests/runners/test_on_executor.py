@@ -10,8 +10,8 @@ from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 import pytest
 
 import equipoise as eq
+from equipoise.offsets import SLOT
 from equipoise.runners.on_executor import measure_all, worker_name
-from equipoise.study import SLOT
 
 SPACE = eq.Space(q=eq.Float(0, 1))
 

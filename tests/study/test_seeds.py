@@ -149,7 +149,7 @@ def test_pairs_near_the_top_do_not_set_the_unit():
             -4 * (x - 0.7) ** 2 + level(s),
             time=t,
             pair=float(t // 2),
-            told=eq.offsets.Circumstances(block=f"seed {s}"),
+            circumstances=eq.offsets.Circumstances(block=f"seed {s}"),
         )
         for t, (x, s) in enumerate(scouts + top)
     ]

@@ -259,7 +259,7 @@ class AnywherePosterior(Posterior):
             return self._next()
         data = Observations.none(points.shape[1]) if self.observations is None else self.observations
         k, prior = u @ self.cross(points), float(u @ self.kernel(points, points) @ u)
-        now = Moments.at(comparison.time, comparison.pair, comparison.told)
+        now = Moments.at(comparison.time, comparison.pair, comparison.circumstances)
         if self.offset is not None:
             news = Observations(points, u, np.zeros(1, dtype=np.intp), now, np.zeros(1), np.zeros(1))
             k = self._biased(k[:, None], data.moments, news)[:, 0]

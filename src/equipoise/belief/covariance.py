@@ -12,7 +12,6 @@ object shares all old blocks and copies only the tail: nothing that was handed o
 """
 
 from dataclasses import dataclass, field
-from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,26 +31,6 @@ DENSE = 2048
 """Up to this many points the whole matrix is kept; beyond it, memory and time stay linear in m."""
 
 
-class Covariance(Protocol):
-    """What the covariance form of the posterior needs of C."""
-
-    def apply(self, indices: Indices, weights: FloatArray) -> FloatArray:
-        """Return C u, shape (m,), for u with the given weights at the given indices."""
-        ...
-
-    def column(self, j: int) -> FloatArray:
-        """Return C e_j, shape (m,)."""
-        ...
-
-    def downdate(self, row: FloatArray) -> Self:
-        """Return C - w w'."""
-        ...
-
-    def full(self) -> FloatArray:
-        """Return C as one array, shape (m, m)."""
-        ...
-
-
 def prior(kernel: Kernel, points: FloatArray) -> "Dense | LowRank":
     """Return the covariance of f before any data, in the form that suits the number of points."""
     none = np.empty((0, len(points)))
@@ -69,7 +48,7 @@ class Dense:
     tail: FloatArray
 
     def apply(self, indices: Indices, weights: FloatArray) -> FloatArray:
-        """Return C u."""
+        """Return C u, shape (m,), for u with the given weights at the given indices."""
         c: FloatArray = weights @ self.base[indices]
         if len(self.tail):
             c -= (self.tail[:, indices] @ weights) @ self.tail

@@ -27,14 +27,13 @@ FEWEST_OUTCOMES = 4
 """With fewer outcomes nothing is said of that."""
 
 
-def infer(lessons: Sequence[Comparison], model: Posterior | LearnedModel, fit: Learned | None = None) -> StudyBelief:
+def infer(lessons: Sequence[Comparison], model: Posterior | LearnedModel) -> StudyBelief:
     """Return what lessons teach under a model.
 
     Args:
         lessons: Comparisons, in their order.
-        model: The posterior before any data under a model that is given; or what is to be learned of one.
-        fit: What was fitted to the lessons before: then nothing is fitted now. Else they are learned one by one, and
-            the model is fitted on its schedule.
+        model: The posterior before any data under a model that is given; or what is to be learned of one: then it is
+            fitted on its schedule.
 
     Example:
         >>> import equipoise as eq
@@ -44,8 +43,6 @@ def infer(lessons: Sequence[Comparison], model: Posterior | LearnedModel, fit: L
         (1, array([0.662]))
     """
     belief = StudyBelief(LearnedBelief.prior(model) if isinstance(model, LearnedModel) else model)
-    if fit is not None:
-        return belief.relearned(lessons, fit)
     for lesson in lessons:
         belief = belief.condition(lesson)
     return belief

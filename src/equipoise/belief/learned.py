@@ -235,7 +235,7 @@ class LearnedBelief(Lazy):
 
     def _updated(self, comparison: Comparison) -> Self:
         """Return it with one more comparison, which it understands."""
-        told, forgetting = comparison.told, self.strangers.get(comparison.told.campaign)
+        told, forgetting = comparison.circumstances, self.strangers.get(comparison.circumstances.campaign)
         first = comparison.outcome if self.law.learns_readings else 0.0
         origins = {told.campaign: first} | dict(self.origins)
         centered = self._centered(comparison, origins)
@@ -255,7 +255,7 @@ class LearnedBelief(Lazy):
 
     def _centered(self, comparison: Comparison, origins: Mapping[str, float]) -> Comparison:
         """Return a comparison less the origin of its campaign, compressed."""
-        centered = comparison.less(origins[comparison.told.campaign])
+        centered = comparison.less(origins[comparison.circumstances.campaign])
         if self.compression is None:
             return centered
         return replace(centered, outcome=float(self.compression(np.array(centered.outcome))))
@@ -290,10 +290,10 @@ class LearnedBelief(Lazy):
     def _relearned(self, understood: Sequence[Comparison], learned: Learned) -> Self:
         """Return it without looking at the duels that guard it."""
         null = [not self.law.learns_readings and says_nothing(*direction(each)) for each in understood]
-        origins = {each.told.campaign: each.outcome for each in reversed(understood)} | {"": learned.origin}
+        origins = {each.circumstances.campaign: each.outcome for each in reversed(understood)} | {"": learned.origin}
         known = replace(self, compression=learned.compression)
         centered = [known._centered(each, origins) for each, noise in zip(understood, null, strict=True) if not noise]
-        kept = [each for each in centered if each.told.campaign not in learned.estranged]
+        kept = [each for each in centered if each.circumstances.campaign not in learned.estranged]
         form = self.form.under(accounting_law(self.law, learned.accounts))
         model = form.model(learned.hyperparameters, learned.jumps, learned.blips)
         new = replace(
@@ -304,9 +304,9 @@ class LearnedBelief(Lazy):
             fitted_at=len(kept),
             nulls=np.array([each.outcome for each, noise in zip(understood, null, strict=True) if noise]),
             origins=origins,
-            strangers=_by_campaign(each for each in centered if each.told.campaign in learned.estranged),
+            strangers=_by_campaign(each for each in centered if each.circumstances.campaign in learned.estranged),
         )
-        accounted = all(accounts_for(form.law, each.told) for each in kept)
+        accounted = all(accounts_for(form.law, each.circumstances) for each in kept)
         return new if accounted else accounting(new, form.feedback)
 
 
@@ -323,5 +323,5 @@ def _by_campaign(comparisons: Iterable[Comparison]) -> dict[str, Observations]:
     """Return the readings of each campaign, in their order."""
     found: dict[str, list[Comparison]] = {}
     for each in comparisons:
-        found.setdefault(each.told.campaign, []).append(each)
+        found.setdefault(each.circumstances.campaign, []).append(each)
     return {name: Observations.of(some) for name, some in found.items()}

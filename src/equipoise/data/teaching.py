@@ -44,7 +44,7 @@ class Comparison:
         variance: What its own error adds to the variance of the outcome's noise.
         pair: The number of the duel it belongs to; below zero if there is none.
         duel: The duel it came from, if there was one.
-        told: What was told of the reading, where the outcome is one.
+        circumstances: Those of the reading, where the outcome is one.
         answers: The reading itself, if it is a count or a share: the outcome is what it suggests at a glance.
 
     Example:
@@ -60,7 +60,7 @@ class Comparison:
     variance: float = 0.0
     pair: float = -1.0
     duel: Duel | None = None
-    told: Circumstances = NOTHING_TOLD
+    circumstances: Circumstances = NOTHING_TOLD
     answers: ReadAnswers | None = None
 
     def with_site(self, mu: float, v: float) -> Comparison:
@@ -116,7 +116,7 @@ class Reading:
         time: When, in the user's clock.
         error: The reading's own standard error.
         place: Which reading of its campaign it is, counted from 1 in the order of telling.
-        told: What was told of it besides.
+        circumstances: What was told of it besides.
         answers: The same as an answer under the likelihood of the study, if that is not exact.
         values: All numbers that were read, by name, if there are several; of a share the number of trials, as `OF`.
     """
@@ -126,7 +126,7 @@ class Reading:
     time: float | None = None
     error: float = 0.0
     place: int = 0
-    told: Circumstances = NOTHING_TOLD
+    circumstances: Circumstances = NOTHING_TOLD
     answers: ReadAnswers | None = None
     values: Mapping[str, float] = field(default_factory=dict)
 
@@ -308,7 +308,10 @@ def will_teach(
         error: The standard error that they will have themselves.
     """
     places = iter(range(place, place + len(readings)))
-    full = [Reading(0.0, error=error, place=next(places), told=expected) if told is None else told for told in readings]
+    full = [
+        Reading(0.0, error=error, place=next(places), circumstances=expected) if told is None else told
+        for told in readings
+    ]
     known = teaches(duel, readings, offset, number=number)
     return tuple(replace(each, outcome=0.0) for each in teaches(duel, full, offset, number=number)[len(known) :])
 
@@ -324,4 +327,4 @@ def _single(duel: Duel, i: int, told: Reading, number: float, sign: float) -> Co
     point = duel.points[i] if told.point is None else told.point
     answers = None if told.answers is None else told.answers.signed(sign)
     place, outcome = float(told.place), sign * told.outcome
-    return Comparison(point, None, outcome, place, told.deviation**2, number, duel, told.told, answers)
+    return Comparison(point, None, outcome, place, told.deviation**2, number, duel, told.circumstances, answers)

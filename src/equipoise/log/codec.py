@@ -248,7 +248,7 @@ class Codec:
         if isinstance(answer, Preference):
             return {"answer": answer.answer} | _given(by=answer.judge or None)
         given = {"time": answer.time, "error": answer.error or None, "values": dict(answer.values) or None}
-        return {"value": answer.value} | self._moved(answer.point) | _given(**given, **answer.told.to_dict())
+        return {"value": answer.value} | self._moved(answer.point) | _given(**given, **answer.circumstances.to_dict())
 
     def _to_answer(self, content: Mapping[str, Any]) -> Answer:
         if "answer" not in content:
@@ -262,7 +262,7 @@ class Codec:
             self._to_moved(content),
             check.number("time", content["time"]) if "time" in content else None,
             check.standard_error("error", content.get("error", 0.0)),
-            told=Circumstances.of(*(content.get(key) for key in ("block", "campaign", "covariates"))),
+            circumstances=Circumstances.of(*(content.get(key) for key in ("block", "campaign", "covariates"))),
             values=_values(content.get("values", {})),
         )
 

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from equipoise.offsets.circumstances import LAST_READING, Circumstances
     from equipoise.offsets.circumstances import NOTHING_TOLD as NOTHING_TOLD
     from equipoise.offsets.moments import Moments
+    from equipoise.offsets.naming import SLOT as SLOT
+    from equipoise.offsets.naming import block_of as block_of
+    from equipoise.offsets.naming import seed_label as seed_label
     from equipoise.offsets.offset import LEVEL_VARIANCE as LEVEL_VARIANCE
     from equipoise.offsets.offset import Arbitrary, Constant, Law, Offset
     from equipoise.offsets.terms import Disturbance as Disturbance

@@ -1,4 +1,4 @@
-"""What a study answers besides its recommendation: differences, the ranking, the front; and plans that check it."""
+"""What a study answers besides its recommendation: records, differences, ranking, front; and plans that check it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from equipoise.answer import Difference, FrontPoint, Rank
     from equipoise.log import Planned
     from equipoise.spaces import Domain
-    from equipoise.study import Plan, Recommender, Session, State
+    from equipoise.study import Plan, Recommender, Record, Session, State
 
 
 class Answerable(ABC):
@@ -27,6 +27,19 @@ class Answerable(ABC):
     def space(self) -> Domain:
         """Where points lie; `study.set` widens a range."""
         return self._session.space
+
+    def records(
+        self, *, aside: bool = True, judgements: bool = False, trials: Iterable[int] | None = None
+    ) -> list[Record]:
+        """Return every trial handed out: those told, in the order of telling, then those that failed or are open.
+
+        Args:
+            aside: Whether to say which readings are set aside as spoiled. If not, nothing has to be computed.
+            judgements: Whether to return the pairs instead: those judged, in the order of judging, then those skipped
+                or open.
+            trials: Only these trials or pairs; all by default.
+        """
+        return self._session.look(lambda state: study.records(state, aside, judgements, trials))
 
     def rank(self) -> list[Rank]:
         """Return all settings of a finite space, or those that were measured or judged, from the best to the worst."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, overload
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from equipoise.policies import Policy
     from equipoise.reductions import Reduction
     from equipoise.spaces import Domain
-    from equipoise.study import Record, Study
+    from equipoise.study import Study
 
 
 class Optimizer(Judging, Looping, Revisable, Answerable):
@@ -166,21 +166,6 @@ class Optimizer(Judging, Looping, Revisable, Answerable):
     def readings(self) -> int:
         """How many readings were told."""
         return self._session.state.readings
-
-    def records(
-        self, *, aside: bool = True, judgements: bool = False, trials: Iterable[int] | None = None
-    ) -> list[Record]:
-        """Return every trial handed out: those told, in the order of telling, then those that failed or are open.
-
-        Args:
-            aside: Whether to say which readings are set aside as spoiled. If not, nothing has to be computed.
-            judgements: Whether to return the pairs instead: those judged, in the order of judging, then those skipped
-                or open.
-            trials: Only these trials or pairs; all by default.
-        """
-        from equipoise.study import records
-
-        return self._session.look(lambda state: records(state, aside, judgements, trials))
 
     @overload
     def ask(self, *, worker: str | None = None, context: Mapping[str, Any] | None = None) -> Trial: ...

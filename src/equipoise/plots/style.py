@@ -41,11 +41,11 @@ def pyplot() -> Any:
     return plt
 
 
-def dark(amount: float = 0.85) -> Any:
+def dark() -> Any:
     """Return the colors of a surface without their lightest, for lines on white paper."""
     from matplotlib.colors import ListedColormap
 
-    return ListedColormap([pyplot().get_cmap(MAP)(amount * i / 255) for i in range(256)])
+    return ListedColormap([pyplot().get_cmap(MAP)(0.85 * i / 255) for i in range(256)])
 
 
 def axes(ax: Any = None) -> Any:

@@ -19,8 +19,8 @@ from typing import Any
 
 from equipoise import _validation as check
 from equipoise.data import Trial
+from equipoise.offsets import SLOT
 from equipoise.runners.user_function import Asking, Failures, reason, taken
-from equipoise.study import SLOT
 
 AHEAD = 0.125
 """Tasks that wait at the executor, in units of its workers: a worker that ends does not wait for the driver."""

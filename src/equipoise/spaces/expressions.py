@@ -300,5 +300,5 @@ def _listed(words: Iterable[str], most: int = 20) -> str:
     return ", ".join(first[:most]) + ", ..." * (len(first) > most)
 
 
-def _short(text: str, most: int = 100) -> str:
-    return repr(text if len(text) <= most else f"{text[:most]}...")
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 100 else f"{text[:100]}...")

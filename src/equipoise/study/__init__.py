@@ -39,9 +39,7 @@ if TYPE_CHECKING:
     from equipoise.study.plans import begin as begin
     from equipoise.study.plans import cancel as cancel
     from equipoise.study.public import Study
-    from equipoise.study.requests import SLOT as SLOT
     from equipoise.study.requests import GivenAnswer as GivenAnswer
-    from equipoise.study.requests import seed_label as seed_label
     from equipoise.study.session import Session
     from equipoise.study.session import number_of as number_of
     from equipoise.study.setup import PARTS as PARTS

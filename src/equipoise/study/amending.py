@@ -25,9 +25,10 @@ from equipoise.log import (
     Widened,
     widened,
 )
+from equipoise.offsets import seed_label
 from equipoise.study.changes import last_answered, undoing
 from equipoise.study.judged_pairs import must_be_answered, must_be_pair, named, preference
-from equipoise.study.requests import GivenAnswer, Requests, seed_label
+from equipoise.study.requests import GivenAnswer, Requests
 
 if TYPE_CHECKING:
     from equipoise._typing import FloatArray
@@ -192,11 +193,11 @@ def _seed_of(setup: Setup, given: Any) -> SeedName:
 
 def _earlier(requests: Requests, reading: Reading, seed: SeedName | None) -> Added:
     """Return the event of a reading that was not asked for; of another block than the present one it is earlier."""
-    told = reading.told
+    told = reading.circumstances
     campaign = told.block if told.block != requests.block else ""
     block = told.block or requests.block
     now = replace(told, block=block if seed is None else seed_label(block, seed), campaign=campaign)
-    return Added(requests.ledger.trials, len(requests.ledger.duels), replace(reading, told=now), seed=seed)
+    return Added(requests.ledger.trials, len(requests.ledger.duels), replace(reading, circumstances=now), seed=seed)
 
 
 def _judged(requests: Requests, points: FloatArray, judge: Any, steps: Any) -> Asked:

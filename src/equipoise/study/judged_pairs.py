@@ -79,9 +79,9 @@ def must_be_answered(ledger: Ledger, i: int) -> Answer:
     return ledger.readings[i]
 
 
-def shown(ledger: Ledger, i: int, asked: PairToJudge | None = None) -> Pair:
-    """Return a pair as the user knows it: one of the ledger, or one that is not asked yet."""
-    pair = ledger.pairs[i].pair if asked is None else asked
+def shown(ledger: Ledger, i: int) -> Pair:
+    """Return a pair of the ledger as the user knows it."""
+    pair = ledger.pairs[i].pair
     judge = ledger.judgements[i].judge if i in ledger.judgements else pair.judge
     first, second = map(ledger.decode, pair.points)
     return Pair(i, first, second, SCALES[pair.steps], judge, pair.again)

@@ -93,7 +93,7 @@ class Entry:
     @property
     def split(self) -> bool:
         """Whether its readings are of different blocks: then they differ by more than by the settings."""
-        return len({reading.told.block for reading in self.readings.values()}) > 1
+        return len({reading.circumstances.block for reading in self.readings.values()}) > 1
 
     @property
     def timed(self) -> bool:
@@ -155,7 +155,7 @@ class Ledger:
 
     def origin(self, start: FloatArray | None, space: Domain) -> FloatArray | None:
         """Return what settings are compared with, encoded, shape (d,): the start, or else the first one measured."""
-        ours = (i for i, reading in self.readings.items() if not reading.told.campaign)
+        ours = (i for i, reading in self.readings.items() if not reading.circumstances.campaign)
         first = next((self.of_trial[i].point(i) for i in ours), None) if start is None else start
         return None if first is None else space.snap(first[None])[0]
 
@@ -167,7 +167,9 @@ class Ledger:
 
     def last_value(self, campaign: str) -> float | None:
         """Return the last value of a campaign that can be, on the scale of f, if any."""
-        ours = ((i, reading) for i, reading in reversed(self.readings.items()) if reading.told.campaign == campaign)
+        ours = (
+            (i, reading) for i, reading in reversed(self.readings.items()) if reading.circumstances.campaign == campaign
+        )
         return next((reading.outcome for i, reading in ours if i not in self.of_trial[i].aside), None)
 
     def answered(self, i: int) -> bool:
@@ -229,7 +231,7 @@ class Ledger:
         last = next(reversed(self.readings.values()), reading)
         self.alike = self.alike + 1 if reading.value == last.value else 1
         self.readings[i] = reading
-        self.places[reading.told.campaign] = reading.place
+        self.places[reading.circumstances.campaign] = reading.place
 
     def judge(self, i: int, judgement: Judgement) -> None:
         """Note a judgement."""

@@ -36,7 +36,7 @@ def positions(
     last = [*(event.trial for event in (next(read, None),) if event is not None), *mine[-1:], *handed[-1:]]
     waiting = [point for i in ledger.open_pairs for point in _of_pair(ledger, i)]
     added = next((event.answer for event in reversed(events) if isinstance(event, Added)), None)
-    here = [] if added is None or added.point is None or added.told.campaign else [added.point]
+    here = [] if added is None or added.point is None or added.circumstances.campaign else [added.point]
     begun = [] if left or start is None else [start]
     return [*left, *begun, *(ledger.of_trial[i].point(i) for i in (*last, *ledger.handed)), *waiting, *here]
 

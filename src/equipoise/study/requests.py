@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -15,18 +14,12 @@ from equipoise.log import Failed, Told
 from equipoise.offsets import NOTHING_TOLD, Circumstances
 
 if TYPE_CHECKING:
-    from equipoise.data import Answer, SeedName
+    from equipoise.data import Answer
     from equipoise.study.ledger import Entry, Ledger
     from equipoise.study.setup import Setup
 
-SLOT = "~"
-"""The names of places at an executor begin so: which machine measures there is not known: they are no blocks."""
-
 SAME = 1e-9
 """Settings that differ by less are the same: a range that was widened has changed them by rounding."""
-
-SEED = "seed "
-"""What stands before a seed in the name of its block."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +56,7 @@ class GivenAnswer:
             None if self.x is None else setup.space.encode(self.x),
             None if self.time is None else check.number("time", self.time),
             0.0 if self.error is None else check.standard_error("error", self.error),
-            told=self._circumstances(),
+            circumstances=self._circumstances(),
             values=values,
         )
 
@@ -123,10 +116,10 @@ class Requests:
         told = self.telling(i, reading, x)
         if told is None or not isinstance(told.answer, Reading):
             return None
-        block = label(reading.told.block or self.block, self.ledger.of_trial[i])
+        block = label(reading.circumstances.block or self.block, self.ledger.of_trial[i])
         answer = told.answer
-        if block != answer.told.block:  # to copy a record costs as much as to look it up
-            answer = replace(answer, told=replace(answer.told, block=block))
+        if block != answer.circumstances.block:  # to copy a record costs as much as to look it up
+            answer = replace(answer, circumstances=replace(answer.circumstances, block=block))
         return Told(i, answer, deferred=not refit)
 
     def telling(self, i: int, answer: Answer, x: Any = None) -> Told | None:
@@ -179,25 +172,8 @@ class Requests:
 
 def label(block: str, entry: Entry) -> str:
     """Return the block of a reading: its seed if it has one, else its worker, inside the block that was told."""
-    return labelled(block, entry.worker) if entry.seed is None else seed_label(block, entry.seed)
+    if entry.worker is None and entry.seed is None:
+        return block
+    from equipoise.offsets import block_of, seed_label
 
-
-def seed_label(block: str | None, seed: SeedName) -> str:
-    """Return the block of what is read on a seed, inside the block that was told."""
-    return labelled(block or "", f"{SEED}{seed}")
-
-
-def labelled(block: str, worker: str | None) -> str:
-    """Return the name of a block: each worker has its own, each day.
-
-    Example:
-        >>> labelled("monday", "w1"), labelled("", "w1"), labelled("monday", None)
-        ('monday, w1', 'w1', 'monday')
-    """
-    worker = None if worker is not None and worker.startswith(SLOT) else worker
-    label = ", ".join(name for name in (block, worker) if name and name.strip())
-    # A worker may be called anything; a block must have a name that can be read again from the log.
-    plain = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in label)
-    if len(plain) <= check.MAX_NAME:
-        return plain
-    return plain[: check.MAX_NAME - 9] + f"-{zlib.crc32(plain.encode()):08x}"
+    return block_of(block, entry.worker) if entry.seed is None else seed_label(block, entry.seed)

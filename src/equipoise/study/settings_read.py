@@ -37,7 +37,7 @@ def suspect(ledger: Ledger, belief: StudyBelief, sign: float) -> FloatArray | No
     """
     times = () if belief.learned is None else tuple(time for time, _ in belief.learned.blips)
     recent = islice(reversed(ledger.readings.items()), RECENT_READINGS) if times else ()
-    doubtful = [i for i, reading in recent if reading.place in times and not reading.told.campaign]
+    doubtful = [i for i, reading in recent if reading.place in times and not reading.circumstances.campaign]
     if not doubtful:
         return None
     points = {i: ledger.of_trial[i].point(i) for i in ledger.readings}

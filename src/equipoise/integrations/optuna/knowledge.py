@@ -120,7 +120,7 @@ class StudyModel:
         last = None if before is None else self._told[before][1][-1].value
         told = []
         for reading in self._told[number][1]:
-            told.append(replace(reading, told=reading.told.after(last)))
+            told.append(replace(reading, circumstances=reading.circumstances.after(last)))
             last = reading.value
         return told
 

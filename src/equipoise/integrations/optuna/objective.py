@@ -15,7 +15,7 @@ from equipoise.integrations.optuna.records import FIRST, PAIR, SECOND, TrialPair
 from equipoise.integrations.optuna.sampler import DuelSampler, sampler_of
 from equipoise.integrations.optuna.study_numbers import CONSTRAINTS, numbers
 from equipoise.integrations.optuna.translation import internal
-from equipoise.study import seed_label as label
+from equipoise.offsets import seed_label as label
 
 
 class Rival(FixedTrial):

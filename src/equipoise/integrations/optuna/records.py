@@ -128,7 +128,9 @@ class TrialPair:
         order, others = (1, 0) if self.swapped else (0, 1), self.others or {}
         named = [{key: float(two[k]) for key, two in others.items()} for k in order]
         read = zip(values, named, strict=False)
-        return [Reading(y, place=2 * trial.number + i, told=told, values=v) for i, (y, v) in enumerate(read, 1)]
+        return [
+            Reading(y, place=2 * trial.number + i, circumstances=told, values=v) for i, (y, v) in enumerate(read, 1)
+        ]
 
 
 def fit_to_json(fit: Fit) -> dict[str, Any]:

@@ -186,11 +186,11 @@ def _read(on: Preparation, event: Told, told: Reading, entry: Entry) -> Change:
 
 def placed(on: Preparation, told: Reading) -> Reading:
     """Return a reading with its place in its campaign, and what was read before it."""
-    ledger, campaign, setup = on.state.ledger, told.told.campaign, on.state.setup
+    ledger, campaign, setup = on.state.ledger, told.circumstances.campaign, on.state.setup
     reading = replace(told.under(setup.likelihood), place=ledger.places.get(campaign, 0) + 1)
     if not setup.offset.learns_readings:  # what was read before matters to no duel
         return reading
-    return replace(reading, told=told.told.after(ledger.last_value(campaign)))
+    return replace(reading, circumstances=told.circumstances.after(ledger.last_value(campaign)))
 
 
 def taught(on: Preparation, entry: Entry, comparable: bool) -> tuple[Comparison, ...]:

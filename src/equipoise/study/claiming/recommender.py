@@ -77,7 +77,9 @@ class Recommender:
     def standing(self, state: State) -> Standing:
         """Return what is known besides the belief; not enough for a bound if the sensor or the unit seems wrong."""
         ledger, setup = state.ledger, state.setup
-        ours = [ledger.of_trial[i].point(i) for i, reading in ledger.readings.items() if not reading.told.campaign]
+        ours = [
+            ledger.of_trial[i].point(i) for i, reading in ledger.readings.items() if not reading.circumstances.campaign
+        ]
         found = Standing(
             state.readings,
             None if state.unrestricted else feasibility(state),

@@ -33,9 +33,11 @@ def of_output(reading: Reading | None, name: str) -> Reading | None:
     """
     if reading is None or name not in reading.values:
         return None
-    beside = {key: value for key, value in reading.told.covariates.items() if key != LAST_READING}  # the first one's
-    told = replace(reading.told, covariates=beside)
-    return replace(reading, value=reading.values[name], error=0.0, answers=None, values={}, told=told)
+    beside = {
+        key: value for key, value in reading.circumstances.covariates.items() if key != LAST_READING
+    }  # the first one's
+    told = replace(reading.circumstances, covariates=beside)
+    return replace(reading, value=reading.values[name], error=0.0, answers=None, values={}, circumstances=told)
 
 
 @dataclass(frozen=True, eq=False)

@@ -225,7 +225,7 @@ def _record(ledger: Ledger, i: int, decode: Callable[[FloatArray], Any], belief:
     record = replace(record, x=decode(entry.point(i)), void=entry.void, position=k + 1, positions=n, seed=entry.seed)
     if reading is None:
         return record
-    known = reading.told.to_dict()
+    known = reading.circumstances.to_dict()
     return replace(
         record,
         value=reading.value,
@@ -259,7 +259,9 @@ def _aside(reading: Reading, strange: bool, belief: StudyBelief | None) -> str |
         return "it cannot be"
     if belief is None or belief.learned is None:
         return None
-    if reading.told.campaign:
-        return "it contradicts the readings of now" if reading.told.campaign in belief.learned.strangers else None
+    if reading.circumstances.campaign:
+        return (
+            "it contradicts the readings of now" if reading.circumstances.campaign in belief.learned.strangers else None
+        )
     spoiled = (time for time, _ in belief.learned.blips)
     return "it is spoiled" if reading.place in spoiled else None

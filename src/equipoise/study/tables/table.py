@@ -16,8 +16,8 @@ import numpy as np
 
 from equipoise._validation import NUMBER
 from equipoise.likelihoods import DEFAULT_STEPS, SCALES, answered, known_scale
+from equipoise.offsets import seed_label
 from equipoise.spaces import Choice, Context, Domain, Int, names, settings, tuned
-from equipoise.study.requests import seed_label
 from equipoise.study.tables.record import PLACES, Record
 
 COLUMNS = frozenset(

@@ -1,0 +1,32 @@
+"""The names of blocks: each worker has blocks of its own, and so has each seed."""
+
+import zlib
+
+from equipoise import _validation as check
+
+SLOT = "~"
+"""The names of places at an executor begin so: which machine measures there is not known: they are no blocks."""
+
+SEED = "seed "
+"""What stands before a seed in the name of its block."""
+
+
+def seed_label(block: str | None, seed: int | str) -> str:
+    """Return the block of what is read on a seed, inside the block that was told."""
+    return block_of(block or "", f"{SEED}{seed}")
+
+
+def block_of(block: str, worker: str | None) -> str:
+    """Return the name of a block: each worker has its own, each day.
+
+    Example:
+        >>> block_of("monday", "w1"), block_of("", "w1"), block_of("monday", None)
+        ('monday, w1', 'w1', 'monday')
+    """
+    worker = None if worker is not None and worker.startswith(SLOT) else worker
+    label = ", ".join(name for name in (block, worker) if name and name.strip())
+    # A worker may be called anything; a block must have a name that can be read again from the log.
+    plain = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in label)
+    if len(plain) <= check.MAX_NAME:
+        return plain
+    return plain[: check.MAX_NAME - 9] + f"-{zlib.crc32(plain.encode()):08x}"
