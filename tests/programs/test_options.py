@@ -61,10 +61,36 @@ def test_names_and_hooks_have_the_parameter_too(tmp_path):
     assert sorted(lines(tmp_path / "said")[2:]) == ["p3", "p5"]
 
 
+def test_what_is_scanned_says_its_parameters_as_hyperfine_does():
+    options = [*READ, "-r", 1, "--reference", "echo 0"]
+    data = invoke("compare", "-L", "n", "3,5", *options, "echo {n}", "--json", "-").data
+    assert commands(data) == ["echo 0", "echo 3", "echo 5"]  # the reference has no parameter, and is run once
+    assert [each.get("parameters") for each in data["results"]] == [None, {"n": "3"}, {"n": "5"}]
+    table = invoke("compare", "-L", "n", "3,5", *options, "echo {n}", "--csv", "-").stdout.splitlines()
+    assert [line.split(",")[-1] for line in table] == ["parameter_n", "", "3", "5"]
+    hooks = ["--setup", "echo {n} > made"]
+    data = invoke("compare", "-L", "n", "3,5", *hooks, "--metric", "reading", "-r", 1, "echo 1", "--json", "-").data
+    assert commands(data) == ["echo 1 (n = 3)", "echo 1 (n = 5)"]
+    data = invoke("compare", "-L", "n", "3,5", "-n", "a", "-n", "b", *READ, "-r", 1, "echo {n}", "--json", "-").data
+    assert commands(data) == ["a", "b"]
+
+
+def test_the_output_goes_through_a_pipe():
+    script = 'python3 -c \'import os, stat; print(stat.S_ISFIFO(os.fstat(1).st_mode) + 0, file=open("kind", "a"))\''
+    invoke("compare", script, "--output", "pipe", "-r", 1)
+    invoke("compare", script, "--output", "null", "-r", 1)
+    with open("kind") as file:
+        assert file.read().split() == ["1", "0"]
+    assert not os.path.exists("pipe")
+
+
 @pytest.mark.parametrize(
     ("options", "rule"),
     [
         (["-L", "n", "1,2"], "{n} must stand in a command"),
+        (["-L", "n", "1,2", "-n", "{n}", "--git", "a..b"], "-L and -P must be without --git"),
+        (["-L", "n", "1,2", *["-n", "{n}"] * 3], "--name must be given for each of 4 commands, got 3"),
+        (["-L", "n", "1,2", "-n", "{n}", *["--prepare", "a"] * 3], "--prepare must be given once for all"),
         (["-P", "n", "5", "1"], "-P n must go up"),
         (["-P", "n", "a", "b"], "-P must be NAME MIN MAX with numbers, got n a b"),
         (["-P", "n", "0.5", "2"], "add -D, such as -D 0.5"),

@@ -201,6 +201,6 @@ def setup(options: Mapping[str, Any], read: tuple[Read, ...] = (), events: Seque
     if not Path(stdin).exists():
         raise click.UsageError(f"--input must be a file, got {options['stdin']}")
     rest = {"ignore_failure": options.get("ignore_failure", False), "reads": read, "events": tuple(events)}
-    return RunOptions(
-        shell, stdin, None if stdout == "inherit" else file_for(stdout), options["timeout"] or 0.0, **rest
-    )
+    rest["piped"] = stdout == "pipe"
+    stdout = None if stdout == "inherit" else file_for("null" if stdout == "pipe" else stdout)
+    return RunOptions(shell, stdin, stdout, options["timeout"] or 0.0, **rest)

@@ -155,7 +155,9 @@ def suite(words: Sequence[str], log: Path | None, options: Mapping[str, Any], fi
 def _measured(commands: Sequence[str], names: Sequence[str], log: Path | None, options: Mapping[str, Any]) -> Outcome:
     """Measure a session; the verdict is over it and those that the log has already."""
     given = settings(options["lists"], options["scans"], options["steps"])
-    commands, names, options = scanned(commands, names, given, options)
+    if given[0] and options["revisions"]:
+        raise click.UsageError("-L and -P must be without --git: --suite measures many commands in each revision")
+    commands, names, put, options = scanned(commands, names, given, options)
     with ExitStack() as stack:
         stack.enter_context(interruptible())
         found = _revisions(stack, options)
@@ -164,7 +166,7 @@ def _measured(commands: Sequence[str], names: Sequence[str], log: Path | None, o
         todo = job(arms, null, options)
         if found:
             todo = in_revisions(todo, found, null, options["build"])
-        return _session(todo, null, found, log, options)
+        return _session(todo, null, found, log, {**options, "put": dict(zip(arms, put, strict=False))})
 
 
 def _revisions(stack: ExitStack, options: Mapping[str, Any]) -> dict[str, Revision]:
@@ -214,7 +216,7 @@ def _session(
         raise early
     verdicts = {metric: _over(contest, sessions[metric]) for metric, contest in contests.items()}
     shown = {metric: kinds(read)[metric] for metric in metrics}
-    report = Results(tuple(todo.commands), bench.runs, shown, verdicts)
+    report = Results(tuple(todo.commands), bench.runs, shown, verdicts, options["put"])
     return Outcome(report, early, _note(report, bench, shell_cost, early))
 
 

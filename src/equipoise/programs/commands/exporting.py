@@ -5,7 +5,7 @@ import io
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +44,20 @@ class Results:
         runs: All executions.
         metrics: What was compared, and what kind of number it is.
         verdicts: What is known, by metric; nothing of a program by itself.
+        parameters: What -L and -P have put in the command of each arm.
     """
 
     arms: Sequence[str]
     runs: Sequence[Execution]
     metrics: Mapping[str, Kind]
     verdicts: Mapping[str, Verdict]
+    parameters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    @property
+    def summaries(self) -> list[dict[str, Any]]:
+        """What hyperfine says of each arm, with its parameters if it has any."""
+        put = {arm: {"parameters": dict(each)} for arm, each in self.parameters.items() if each}
+        return [summary(arm, runs) | put.get(arm, {}) for arm, runs in self.by_arm.items()]
 
     @property
     def by_arm(self) -> dict[str, list[Execution]]:
@@ -60,7 +68,7 @@ class Results:
 
 def as_data(report: Results) -> dict[str, Any]:
     """Return everything for scripts: `results` as hyperfine has them, the rest of ours under `equipoise`."""
-    results = [summary(arm, each) for arm, each in report.by_arm.items()]
+    results = report.summaries
     each = [verdict_data(verdict, metric) for metric, verdict in report.verdicts.items()]
     ours = {**(each[0] if each else {}), **({"metrics": each} if len(each) > 1 else {})}
     return {"results": results, **({"equipoise": ours} if ours else {})}
@@ -81,10 +89,11 @@ def verdict_data(verdict: Verdict, metric: str) -> dict[str, Any]:
 def as_csv(report: Results) -> str:
     """Return the columns of hyperfine's CSV."""
     file = io.StringIO()
-    writer = csv.DictWriter(file, COLUMNS, extrasaction="ignore", lineterminator="\n")
+    rows = [row | {f"parameter_{k}": v for k, v in row.get("parameters", {}).items()} for row in report.summaries]
+    parameters = dict.fromkeys(name for row in rows for name in row if name.startswith("parameter_"))
+    writer = csv.DictWriter(file, [*COLUMNS, *parameters], extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
-    rows = (summary(arm, each) for arm, each in report.by_arm.items())
-    writer.writerows({name: cell(value) for name, value in row.items()} for row in rows)
+    writer.writerows({name: cell(value) for name, value in row.items() if name != "parameters"} for row in rows)
     return file.getvalue()
 
 

@@ -266,4 +266,5 @@ def blame(what: str, command: str, error: FailedError) -> str:
     """
     lines = error.complaints.rstrip().splitlines()[-MOST_LINES:]
     said = [printable(line.rstrip()[-LONGEST_LINE:], keep="\t") for line in lines]
-    return "\n  ".join([printable(f"{what} failed, {error}: {command}", keep=""), *said])
+    which = "" if what == command else f": {command}"
+    return "\n  ".join([printable(f"{what} failed, {error}{which}", keep=""), *said])

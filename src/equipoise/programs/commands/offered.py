@@ -108,7 +108,7 @@ RUNNING = grouped(
         option("-N", "no_shell", is_flag=True, help="The same as --shell none."),
         option("--timeout", callback=duration, help="A run that takes longer has failed."),
         option("--input", "stdin", default="null", show_default=True, help="File for standard input, or null."),
-        option("--output", "stdout", default="null", show_default=True, help="null, inherit, or a file to append to."),
+        option("--output", "stdout", default="null", show_default=True, help="null, pipe, inherit, or a file."),
     ]
 )
 EXPORTS = grouped(

@@ -55,6 +55,7 @@ class RunOptions:
         shell: Words of the shell that a command line is given to; none if it is split into words here.
         stdin: File for standard input.
         stdout: File for standard output; `None` for where ours goes, and standard error too.
+        piped: Whether standard output goes through a pipe instead, and is thrown away.
         timeout: After how many seconds a program is stopped; 0 for never.
         ignore_failure: Whether the time of a program that fails counts.
         reads: What is read from what it prints; nothing if that does not count.
@@ -68,6 +69,7 @@ class RunOptions:
     ignore_failure: bool = False
     reads: tuple[Read, ...] = ()
     events: tuple[str, ...] = ()
+    piped: bool = False
 
     def words(self, command: str) -> list[str]:
         """Return the words to start; refuse a command line that has none."""
@@ -168,7 +170,7 @@ class Programs:
             words,
             setup.stdin,
             stdout=setup.stdout,
-            capture=measured and bool(setup.reads),
+            capture=measured and (setup.piped or bool(setup.reads)),
             complaints=setup.stdout is not None,
             timeout=setup.timeout,
             folder=place.folder,
@@ -187,8 +189,8 @@ class Programs:
 def _why(error: OSError, program: str) -> str:
     """Return why a program could not be started."""
     if error.filename == "perf_event_open":
-        rule = "where the kernel and its kernel.perf_event_paranoid allow it; many virtual machines count no hardware"
-        return f"its events cannot be counted, {error.strerror}: they are {rule}"
+        rule = "the processor and kernel.perf_event_paranoid must allow it, and many virtual machines count no hardware"
+        return f"its events cannot be counted ({error.strerror}: {rule})"
     return f"{error.filename} could not be {'started' if error.filename == program else 'opened'}: {error.strerror}"
 
 

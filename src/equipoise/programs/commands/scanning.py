@@ -50,29 +50,57 @@ def _range(name: str, low: str, high: str, step: str | None) -> Iterator[str]:
 
 def scanned(
     commands: Sequence[str], names: Sequence[str], given: Sequence[Setting], options: Mapping[str, Any]
-) -> tuple[list[str], list[str], dict[str, Any]]:
-    """Return command lines, names and options in which each parameter has each of its values.
+) -> tuple[list[str], list[str], list[Setting], dict[str, Any]]:
+    """Return command lines, names, what stands in each, and options, with each value of each parameter.
+
+    A command with none of the parameters is run once, unless they stand in a name or a hook.
 
     Raises:
-        click.UsageError: A parameter stands nowhere.
+        click.UsageError: A parameter stands nowhere, or a number of names or hooks fits nothing.
     """
-    text = " ".join([*commands, *names, *(line for hook in HOOKS for line in options[hook])])
+    hooks = {hook: [*options[hook]] for hook in HOOKS}
+    if not given[0]:
+        return [*commands], [*names], [{} for _ in commands], {**options, **hooks}
+    others = " ".join([*names, *itertools.chain(*hooks.values())])
     for name in given[0]:
-        if f"{{{name}}}" not in text:
+        if f"{{{name}}}" not in " ".join([*commands, others]):
             raise click.UsageError(f"{{{name}}} must stand in a command: -L and -P give it its values")
-    hooks = {hook: _each(options[hook], len(commands), given) for hook in HOOKS}
-    return _filled(commands, given), _filled(names, given), {**options, **hooks}
+    each = [
+        (number, setting)
+        for number, line in enumerate(commands)
+        for setting in (given if _taken(line, given[0]) or _taken(others, given[0]) else [{}])
+    ]
+    lines = [_with(commands[number], setting) for number, setting in each]
+    if len(names) > len(commands) and len(names) != len(each):
+        raise click.UsageError(f"--name must be given for each of {len(each)} commands, got {len(names)}")
+    if len(names) == len(each):
+        called = [_with(name, setting) for name, (_, setting) in zip(names, each, strict=True)]
+    else:
+        base = [*names, *commands[len(names) :]]
+        called = [_with(base[number], setting) + _unseen(base[number], setting) for number, setting in each]
+    filled = {hook: _spread(hook, given_lines, len(commands), each) for hook, given_lines in hooks.items()}
+    return lines, called, [setting for _, setting in each], {**options, **filled}
 
 
-def _each(lines: Sequence[str], commands: int, given: Sequence[Setting]) -> list[str]:
-    """Return a hook for every command with every setting; or as it is, if it has no parameter."""
-    if not any(f"{{{name}}}" in line for line in lines for name in given[0]):
-        return [*lines] if len(lines) < 2 else [line for line in lines for _ in given]
-    return _filled([*lines] * (commands if len(lines) == 1 else 1), given)
+def _spread(hook: str, lines: Sequence[str], commands: int, each: Sequence[tuple[int, Setting]]) -> list[str]:
+    """Return a hook for every command with every setting; or as it is, if it is for all and has no parameter."""
+    if not lines or (len(lines) == 1 and not _taken(lines[0], each[-1][1])):
+        return [*lines]
+    if len(lines) == len(each):
+        return [_with(line, setting) for line, (_, setting) in zip(lines, each, strict=True)]
+    if len(lines) not in (1, commands):
+        raise click.UsageError(f"--{hook} must be given once for all, or once for each command, got {len(lines)}")
+    return [_with(lines[number if len(lines) > 1 else 0], setting) for number, setting in each]
 
 
-def _filled(lines: Sequence[str], given: Sequence[Setting]) -> list[str]:
-    return [_with(line, setting) for line in lines for setting in given]
+def _unseen(line: str, setting: Setting) -> str:
+    """Return the values that do not stand in a command line, as hyperfine does."""
+    left = [f"{name} = {value}" for name, value in setting.items() if f"{{{name}}}" not in line]
+    return f" ({', '.join(left)})" if left else ""
+
+
+def _taken(line: str, setting: Setting) -> bool:
+    return any(f"{{{name}}}" in line for name in setting)
 
 
 def _with(line: str, setting: Setting) -> str:
