@@ -108,8 +108,8 @@ def test_imports_point_down_only():
     assert not wrong
 
 
-LEAVES = {"cli", "integrations", "plots", "programs.commands", "web"}
-"""Packages whose modules are imported one by one, when they are needed: each brings packages that few users have."""
+LEAVES = {"cli", "programs.commands"}
+"""Packages whose modules are imported one by one: a command of the shell loads what it needs, and no other command."""
 
 
 def door(parts):

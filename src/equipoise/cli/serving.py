@@ -98,10 +98,7 @@ def serve(study: Path | None, program: tuple[str, ...], demo: bool, token_file: 
 
 def _serve(study: Path, program: tuple[str, ...], demo: bool, token_file: Path | None, **options: Any) -> None:
     try:
-        from equipoise.web.beginning import begin_demo
-        from equipoise.web.server import Binding, Server, measuring
-        from equipoise.web.studies import Studies
-        from equipoise.web.tokens import Tokens
+        from equipoise.web import Binding, Server, Studies, Tokens, begin_demo, measuring
     except ImportError as error:
         raise click.ClickException(str(error)) from error
     if program and not study.is_file():
@@ -158,7 +155,7 @@ def _sitting(
     **others: Any,
 ) -> Any:
     """Return how pairs are judged, if they are."""
-    from equipoise.web.now import Sitting
+    from equipoise.web import Sitting
 
     if judge is not None and judges:
         raise click.UsageError("give either --judge or --judges")
@@ -186,7 +183,7 @@ def _means(
     **others: Any,
 ) -> tuple[Program | None, Any]:
     """Return the program that sets the machine, if there is one, and what the server has besides the study."""
-    from equipoise.web.means import Means, Target
+    from equipoise.web import Means, Target
 
     setter = None if setting is None else _program(_words("--set", setting), timeout, stdin)
     herald = None if on_event is None else _program(_words("--on-event", on_event), PATIENCE, True)

@@ -20,9 +20,17 @@ from equipoise.plots.course import answers, certificate, predicted, progress, re
 from equipoise.plots.duels import duels
 from equipoise.plots.estimate import estimate, slices
 from equipoise.plots.fronts import front
+from equipoise.plots.importance import Importance as Importance
 from equipoise.plots.importance import importances
+from equipoise.plots.importance import shares as shares
+from equipoise.plots.knobs import Knob as Knob
+from equipoise.plots.knobs import chosen as chosen
+from equipoise.plots.knobs import contexts as contexts
+from equipoise.plots.knobs import knobs as knobs
 from equipoise.plots.overview import overview
 from equipoise.plots.paired import contest
+from equipoise.plots.style import METHODS as METHODS
+from equipoise.plots.style import pyplot as pyplot
 
 __all__ = [
     "answers",

@@ -20,10 +20,16 @@ server      all of it, behind a socket
 """
 
 try:
+    from equipoise.web.beginning import begin_demo as begin_demo
     from equipoise.web.known import PagePanel, View
     from equipoise.web.means import Means
+    from equipoise.web.means import Target as Target
+    from equipoise.web.now import Sitting as Sitting
     from equipoise.web.panels import PANELS
     from equipoise.web.server import Binding, serve
+    from equipoise.web.server import Server as Server
+    from equipoise.web.server import measuring as measuring
+    from equipoise.web.studies import Studies as Studies
     from equipoise.web.tokens import Tokens
 except ImportError as error:
     raise ImportError(f'the page needs more packages: pip install "equipoise[web]" ({error})') from error

@@ -13,7 +13,7 @@ from typing import Literal
 from equipoise.log import LogError
 from equipoise.spaces import printable
 from equipoise.study import Record, last_set
-from equipoise.web.panels.progress import seconds_each
+from equipoise.web.panels import seconds_each
 from equipoise.web.station import Station
 from equipoise.web.studies import Studies
 

@@ -18,8 +18,7 @@ from equipoise.web.actions import is_own, target
 from equipoise.web.forms import Field, RefusedError
 from equipoise.web.now import Side, answer_of, dials, numbers, told_of
 from equipoise.web.pages import MissingError, Pages, must_see, page
-from equipoise.web.panels.lists import described
-from equipoise.web.panels.pictures import gathered
+from equipoise.web.panels import described, gathered
 from equipoise.web.station import Station
 
 _drawing = threading.Lock()

@@ -11,7 +11,7 @@ from equipoise.lab.board.catalog import ABSENT
 from equipoise.lab.board.runs import Score
 from equipoise.lab.board.standings import LEGEND, in_order, regret_table, standings, standings_table
 from equipoise.lab.board.tasks import KINDS, tasks
-from equipoise.plots.style import METHODS, pyplot
+from equipoise.plots import METHODS, pyplot
 
 COLUMNS = 4
 """Pictures in a row."""

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from equipoise._typing import FloatArray
 from equipoise.lab.experiments.figures import Figure, Outcome, World
 from equipoise.lab.experiments.statistics import two_standard_errors
-from equipoise.plots.style import METHODS
-from equipoise.plots.style import pyplot as pyplot
+from equipoise.plots import METHODS
+from equipoise.plots import pyplot as pyplot
 
 NAMES = {"IDS-one": "one-point", "IDS-two": "two-point", "IDS-pairs": "pairs"}
 COLORS: Mapping[str, str] = {

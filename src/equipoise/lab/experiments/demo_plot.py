@@ -10,7 +10,7 @@ from equipoise import _linalg
 from equipoise.lab.environments import camelback
 from equipoise.lab.experiments.charts import STYLE, band, pyplot, save
 from equipoise.lab.experiments.demo import COLORS, Contestant
-from equipoise.plots.style import METHODS
+from equipoise.plots import METHODS
 
 GRAY = "#555555"
 HEADLINE = "One drifting instrument, the same noise: who believes its readings, and who compares them"

@@ -6,7 +6,10 @@ A panel of your own is one file with a `PagePanel`, and one line in `PANELS`.
 from equipoise.web.known import PagePanel
 from equipoise.web.panels.drawings import CERTIFICATE, ESTIMATE, FRONT, READINGS
 from equipoise.web.panels.lists import BEST, NOTES, TRIALS
+from equipoise.web.panels.lists import described as described
+from equipoise.web.panels.pictures import gathered as gathered
 from equipoise.web.panels.progress import PROGRESS
+from equipoise.web.panels.progress import seconds_each as seconds_each
 
 PANELS: list[PagePanel] = [
     BEST,

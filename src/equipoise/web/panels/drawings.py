@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.plots import series
-from equipoise.plots.knobs import chosen
+from equipoise.plots import chosen, series
 from equipoise.spaces import labeled, printable
 from equipoise.study import unit_of
 from equipoise.web.known import PagePanel, View

@@ -5,9 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.plots import series
-from equipoise.plots.importance import Importance, shares
-from equipoise.plots.knobs import Knob, chosen, contexts, knobs
+from equipoise.plots import Importance, Knob, chosen, contexts, knobs, series, shares
 from equipoise.spaces import labeled, printable
 from equipoise.study import unit_of
 from equipoise.web.known import View

@@ -9,7 +9,7 @@ import numpy as np
 from equipoise.lab.experiments.charts import STYLE, pyplot, save
 from equipoise.lab.experiments.real.lineup import COMPETITORS
 from equipoise.lab.experiments.statistics import two_standard_errors
-from equipoise.plots.style import METHODS
+from equipoise.plots import METHODS
 
 KINDS = ("all real: batches", "cake, drifting", "fullerenes, still", "fullerenes, drifting")
 COLORS = {"def": "default", "UCB": "UCB", "TPE": "TPE", "CMA": "CMA", "ran": "blocks"}
