@@ -5,6 +5,7 @@
     python benchmarks/power.py forecast [RUNS]       how often the range of rounds to come holds, simulated
     python benchmarks/power.py foretold [RUNS]       the same of real programs
     python benchmarks/power.py busy [RUNS]           10 % in wall and 3 % in user time beside two busy loops, real
+    python benchmarks/power.py lengths [RUNS]        10 % in wall time of programs of 12, 50 and 200 ms, likewise
     python benchmarks/power.py duet [RUNS]           one at a time, and both at once on two cores, real
     python benchmarks/power.py duet10 [RUNS]         the same for 10 % beside two busy loops
     python benchmarks/power.py same [RUNS]           one program against itself beside two busy loops, real
@@ -109,6 +110,7 @@ def noise(runs: int) -> None:
 
 LOOP = "import sys, time\nend = time.monotonic() + float(sys.argv[1])\nwhile time.monotonic() < end: pass"
 MEGABYTES, LONGEST = 6.0, 120.0
+SIZES = (6.0, 24.0, 96.0)
 
 
 @contextmanager
@@ -170,6 +172,25 @@ def real(effects: dict[str, tuple[float, str, int]], runs: int) -> None:
 def busy_hosts(runs: int) -> None:
     """Print how soon 10 % in wall time, and 3 % in user time, are found."""
     real({"10 %, wall": (0.10, "wall", 120), "3 %, user": (0.03, "user", 300), "3 %, cpu": (0.03, "cpu", 300)}, runs)
+
+
+def lengths(runs: int, most: int = 120) -> None:
+    """Print how soon 10 % in wall time are found of programs that compute for 12, 50 and 200 ms, in turn."""
+    found: dict[float, list[tuple[float, float]]] = {size: [] for size in SIZES}
+    with tempfile.TemporaryDirectory() as folder, Programs(RunOptions(shell=())) as programs:
+        for seed in range(runs):
+            for size, each in found.items():
+                contest = Contest(Question(("a", "b")), rng=seed)
+                with busy():
+                    job = Job(commands(Path(folder), 0.10, size))
+                    each.append(until_found(Bench(job, {"wall": contest}, programs), most))
+                print(f"{seed}, {size:g} MB: {each[-1][0]:g} rounds of {each[-1][1]:.2f} s", flush=True)
+    print("| read | found | rounds, median | 80 % within | seconds a round |\n|---|---:|---:|---:|---:|")
+    for size, each in found.items():
+        at, seconds = zip(*each, strict=True)
+        limit = float(np.quantile(at, 0.8, method="inverted_cdf"))
+        share = percent([x < math.inf for x in at])
+        print(f"| {size:g} MB | {share} | {np.median(at):g} | {limit:g} | {np.median(seconds):.2f} |", flush=True)
 
 
 def same(runs: int, loops: int = 2, megabytes: float = MEGABYTES, first_seed: int = 0) -> None:
@@ -288,6 +309,7 @@ def decided_at(d: FloatArray, margin: float) -> float:
 PARTS: dict[str, tuple[Callable[[int], None], int]] = {
     "forecast": (forecasts, 30),
     "foretold": (foretold, 20),
+    "lengths": (lengths, 20),
     "duet": (duets, 6),
     "duet10": (duet_target, 20),
     "little": (little, 100),
