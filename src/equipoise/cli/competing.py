@@ -77,12 +77,16 @@ def board(
     runs = [(n, each, i) for i in range(first, first + seeds) for n in names for each in learners]
     runs = [run for run in runs if run[:2] not in left_out]
     kept = "runs are not kept without --out" if out is None else resumed(out)
-    with sweeping(kept, backend, jobs, address) as workers, bar(len(runs), "run") as advance:
-        scores, broken = lab.contest(runs, out, advance, workers)
+    try:
+        theirs = lab.merged(others)
+        with sweeping(kept, backend, jobs, address) as workers, bar(len(runs), "run") as advance:
+            scores, broken = lab.contest(runs, out, advance, workers)
+    except ValueError as error:
+        raise click.ClickException(str(error)) from error
     own = {score.key for score in scores}
-    scores += [score for score in lab.merged(others) if score.key not in own]
-    own = {score.key for score in scores}
-    scores += [score for score in (lab.stored() if stored else ()) if score.key not in own]
+    for some in (theirs, lab.stored() if stored else []):
+        scores += [score for score in some if score.key not in own]
+        own = {score.key for score in scores}
     click.echo("\n".join(score.to_json() for score in scores) if as_json else lab.report(scores))
     if page is not None:
         with pictures():

@@ -318,8 +318,26 @@ def test_results_continue_and_merge(tmp_path):
     assert [score.seed for score in merged([one, two])] == [0, 1, 7]
     assert merged([one, two])[0] == first[0]
     two.write_text('{"task": "cake"}\n')
-    with pytest.raises(ValueError, match="a line of results must have task, learner"):
+    with pytest.raises(ValueError, match=r"two.jsonl, line 1: a line of results must have task, learner"):
         merged([two])
+    two.write_text(a_score().to_json().replace("cake", "cheese") + "\n")
+    with pytest.raises(
+        ValueError, match="line 1: `task` must be one of those that --list prints, got 'cheese, 2 a batch'"
+    ):
+        merged([two])
+
+
+def test_a_line_that_was_cut_off_is_run_again(tmp_path):
+    out, jobs = tmp_path / "one.jsonl", [("oats, 2 a batch", "random", seed) for seed in (0, 1)]
+    scores, _ = contest(jobs, out)
+    whole = out.read_text()
+    out.write_text(whole[:-20])
+    assert [score.seed for score in merged([out])] == [0]
+    again, _ = contest(jobs, out)
+    assert [score.cumulative for score in again] == [score.cumulative for score in scores]
+    assert [json.loads(line)["seed"] for line in out.read_text().splitlines()] == [0, 1]
+    out.write_text(whole[:-1])  # whole but for its end
+    assert len(merged([out])) == 2
 
 
 def test_standings_compare_the_same_runs():
@@ -379,6 +397,9 @@ def test_the_command_runs_merges_and_writes_a_page(tmp_path):
         "bench", "board", "--task", "oats, 2 a batch", "--learner", "json:JSONDecoder", "--seeds", 1, code=1
     )
     assert "Failed: json:JSONDecoder at oats, 2 a batch, seed 0: TypeError" in broken.stderr
+    other.write_text("no score\n")
+    assert "other.jsonl, line 1: " in invoke("bench", "board", "--seeds", 0, "--with", other, code=1).stderr
+    assert invoke("bench", "board", "--seeds", 0).stdout == "No runs.\n"
     assert "--task must be one of those" in invoke("bench", "board", "--task", "nothing", code=2).stderr
     assert "--out" not in invoke("bench", "board", "--learner", "nobody", code=2).stdout
     names = invoke("bench", "board", "--list").stdout.splitlines()

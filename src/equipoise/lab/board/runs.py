@@ -84,6 +84,8 @@ class Score:
             raise ValueError(
                 f"a line of results must have {', '.join(field.name for field in fields(cls))}, got {line}"
             )
+        if content["task"] not in tasks():
+            raise ValueError(f"`task` must be one of those that --list prints, got {content['task']!r}")
         numbers = [check.number("paid", value) for value in content["paid"]]
         return cls(**content | {"paid": tuple(numbers)})
 
@@ -223,7 +225,7 @@ def contest(
         progress: Called with 1 after each run.
         workers: Processes to use, -1 for one per core; `None` as `joblib.parallel_config` says.
     """
-    known = {score.key: score for score in merged([out] if out is not None and out.exists() else [])}
+    known = {score.key: score for score in _resumed(out)}
     left = [job for job in jobs if job not in known]
     if progress is not None:
         progress(len(jobs) - len(left))
@@ -248,14 +250,36 @@ def _keep(out: Path | None, score: Score) -> None:
 
 
 def merged(paths: Iterable[Path]) -> list[Score]:
-    """Return the scores of several files; of a run that stands in several of them the first."""
+    """Return the scores of several files; of a run that stands in several of them the first.
+
+    A last line that was cut off while it was written is left out; any other that is no score is refused.
+    """
     found: dict[Job, Score] = {}
     for path in paths:
-        for line in path.read_text(encoding="utf-8").splitlines():
-            if line.strip():
-                score = Score.from_json(line)
-                found.setdefault(score.key, score)
+        for score in _read(path):
+            found.setdefault(score.key, score)
     return list(found.values())
+
+
+def _resumed(out: Path | None) -> list[Score]:
+    """Return the scores of a file that is to be continued, and end its last line: it may have been cut off."""
+    if out is None or not out.exists():
+        return []
+    scores = _read(out)
+    if not out.read_bytes().endswith(b"\n"):
+        out.write_text("".join(score.to_json() + "\n" for score in scores), encoding="utf-8", newline="\n")
+    return scores
+
+
+def _read(path: Path) -> list[Score]:
+    scores, lines = [], path.read_text(encoding="utf-8").split("\n")
+    for number, line in enumerate(lines, start=1):
+        try:
+            scores += [Score.from_json(line)] if line.strip() else []
+        except ValueError as error:
+            if number < len(lines):
+                raise ValueError(f"{path}, line {number}: {error}") from error
+    return scores
 
 
 def stored() -> list[Score]:

@@ -157,6 +157,8 @@ def in_order(learners: set[str]) -> list[str]:
 
 def report(scores: Sequence[Score]) -> str:
     """Return all tables in Markdown."""
+    if not scores:
+        return "No runs."
     parts = ["\n".join(textwrap.wrap(LEGEND, 110)), ""]
     for kind in KINDS:
         if table := standings(scores, kind):
