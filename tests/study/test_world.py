@@ -140,6 +140,18 @@ def test_an_earlier_campaign_teaches_f_and_not_the_offset():
     assert f(opt.recommend().x) > -0.05
 
 
+def test_the_level_of_now_is_another_one_whatever_its_size():
+    """After a fit to earlier readings alone, those of now were once counted from 0, which no digits were left for."""
+    found = []
+    for level in (0.0, 2.0**24):
+        opt = eq.Optimizer(SPACE, rng=6)
+        earlier(opt, 12)
+        run(opt, 12, lambda x, t, level=level: {"value": round(f(x) * 2**20) / 2**20 + level})
+        found.append(opt.recommend())
+    assert [each.x for each in found[:1]] == [each.x for each in found[1:]]
+    assert found[0].gap_bound == found[1].gap_bound
+
+
 def test_a_campaign_of_another_function_is_noticed_and_forgotten():
     opt = eq.Optimizer(SPACE, rng=7)
     earlier(opt, 40, of=lambda x: 2.0 * np.sin(9.0 * x["a"]) * np.cos(7.0 * x["b"]))

@@ -290,7 +290,7 @@ class LearnedBelief(Lazy):
     def _relearned(self, understood: Sequence[Comparison], learned: Learned) -> Self:
         """Return it without looking at the duels that guard it."""
         null = [not self.law.learns_readings and says_nothing(*direction(each)) for each in understood]
-        origins = {each.circumstances.campaign: each.outcome for each in reversed(understood)} | {"": learned.origin}
+        origins = _origins(understood, learned)
         known = replace(self, compression=learned.compression)
         centered = [known._centered(each, origins) for each, noise in zip(understood, null, strict=True) if not noise]
         kept = [each for each in centered if each.circumstances.campaign not in learned.estranged]
@@ -308,6 +308,12 @@ class LearnedBelief(Lazy):
         )
         accounted = all(accounts_for(form.law, each.circumstances) for each in kept)
         return new if accounted else accounting(new, form.feedback)
+
+
+def _origins(understood: Sequence[Comparison], learned: Learned) -> dict[str, float]:
+    """Return what is subtracted from the readings of each campaign: the first of them, or, of now, what was fitted."""
+    found = {each.circumstances.campaign: each.outcome for each in reversed(understood)}
+    return found | ({"": learned.origin} if "" in found or not found else {})
 
 
 def of_now(posterior: AnywherePosterior, model: Model) -> AnywherePosterior:

@@ -118,6 +118,8 @@ def _compressed(belief: B, best: tuple[B, float]) -> tuple[B, float]:
         return best
     now = belief.compression
     plain = belief if now is None else compressed(belief, None)
+    if belief.origins.keys() - {""}:
+        return best if now is None else _fitted(plain, belief.hyperparameters, _glance(plain))
     y = plain.data.without_copies().outcomes
     y, fits = y - y.max(), [best] if now is None else []
     for each in compressions(y) if now is None else (None, *now.nearby):
