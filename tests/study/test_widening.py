@@ -174,3 +174,15 @@ def test_by_the_shell(log):
     assert "q1: -4 to 1 (more room)" in invoke("replay", log, "--verify").output
     assert "q1=Float(-4.0, 1.0, unit='A')" in invoke("status", log).output
     assert "must be mode or unit" in invoke("set", log, "q1", "wide", code=1).output
+
+
+def test_a_worker_who_comes_late_is_proposed_the_same_again(log):
+    """With `max_step` it matters where the machine of the worker stands."""
+    opt = begun(log, eq.Space(q1=eq.Float(-1, 1), n=eq.Int(0, 4)), start={"q1": 0.5, "n": 0}, max_step={"q1": 0.25})
+    measured(opt, 10)
+    opt.study.set("q1", (-1, 2))
+    measured(opt, 8)
+    for k in range(10):
+        trial = opt.ask(worker="w1")
+        opt.tell(trial, 0.1 * (k % 7))
+    assert verified(log).holds

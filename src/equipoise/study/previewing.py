@@ -27,15 +27,15 @@ def reproduced(session: Session, event: Asked) -> Reproduction:
     return session.look(lambda state: _compared(session, state, event))
 
 
-def _duel(session: Session, state: State, part: Domain) -> Duel:
+def _duel(session: Session, state: State, part: Domain, worker: str | None = None) -> Duel:
     with session.calmly():
-        return session.proposed(Checkpoint.of(state, part))[0]
+        return session.proposed(Checkpoint.of(state, part, worker))[0]
 
 
 def _compared(session: Session, state: State, event: Asked) -> Reproduction:
     question, space = event.question, session.space
     if isinstance(question, Duel):
-        again = _duel(session, state, space.through(question.points[0]))
+        again = _duel(session, state, space.through(question.points[0]), event.worker)
         with session.calmly():
             return reproduction(question, again, state.anticipated().posterior)
     part = space if question.again is not None else space.through(question.points[0])
