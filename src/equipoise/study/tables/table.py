@@ -192,7 +192,8 @@ class Table:
         block = self.block if empty(cells.get("block")) else str(cells["block"])
         if self.seeds and not empty(cells.get("seed")):
             found["seed"] = _seed(cells["seed"])
-            block = None if block == seed_label("", found["seed"]) else block  # as a study with seeds writes it
+            ours = f", {seed_label('', found['seed'])}"  # a study with seeds writes it behind the block
+            block = f", {block or ''}".removesuffix(ours).removeprefix(", ") or None
         found |= {} if block is None else {"block": block}
         beside = {name: _number(name, cells[name]) for name in self.covariates if not empty(cells.get(name))}
         return found | ({"covariates": beside} if beside else {})
