@@ -261,6 +261,27 @@ def test_an_audit_goes_on_where_nothing_measured_is_left(how):
     assert opt.readings == 4
 
 
+@pytest.mark.parametrize("space", [eq.Finite([[0.5]]), eq.Space(n=eq.Int(0, 9), constraint="n == 3")])
+def test_there_is_nothing_to_audit_in_a_single_setting(space):
+    opt = eq.Optimizer(space, rng=0)
+    opt.tell(opt.ask(), 1.0)
+    with pytest.raises(RuntimeError, match="there is nothing to audit: a single setting may be asked for"):
+        opt.audit(2)
+    assert opt.study.plan is None
+
+
+def test_an_audit_goes_on_if_all_but_one_setting_failed():
+    opt = eq.Optimizer(eq.Space(n=eq.Int(0, 1)), rng=0)
+    opt.tell(opt.ask(), 1.0)
+    opt.audit(2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", eq.DuelGivenUp)
+        for _ in range(12):
+            trial = opt.ask()
+            opt.tell(trial, **({"value": float(trial.id % 3)} if trial.x["n"] == 0 else {"failed": "no beam"}))
+    assert opt.study.plan is None
+
+
 def test_workers_share_an_audit(opt):
     opt.audit(duels=4)
     trials = [opt.ask(worker=name) for name in "abcd"]

@@ -31,7 +31,10 @@ def audit_pair(
     duels: int,
     rng: Generator,
 ) -> Proposal:
-    """Return the pair of duel k: the leader, and a rival to be found or one of the points `spread`, shape (n, d)."""
+    """Return the pair of duel k: the leader, and a rival to be found or one of the points `spread`, shape (n, d).
+
+    If nothing but the leader may be asked for, it is its own rival: such a duel costs two readings and proves nothing.
+    """
     where = space if feasibility.certain else Restricted(space, feasibility.allows)
     leader = _leader(where, belief.posterior, rng)
     if 2 * k < duels and len(spread):
@@ -39,6 +42,8 @@ def audit_pair(
     bold = rescaled(belief, BOLD_LENGTHSCALES[k % len(BOLD_LENGTHSCALES)], BOLD_VARIANCE)
     found = candidates(where, bold, (optimism,), rng)
     found = found[(found != leader).any(axis=1)]
+    if not len(found):
+        return Proposal.pair(leader, leader)
     rivals = bold.at(np.concatenate((leader[None], found)))
     return Proposal.pair(leader, rivals.points[1 + int(rivals.optimism(0)[1:].argmax())])
 

@@ -65,7 +65,7 @@ class Knob:
         if self.log:
             room = (last / first) ** 0.03
             return first / room, last * room
-        room = 0.5 if self.is_choice or self.is_whole else 0.03 * (last - first)
+        room = 0.5 if self.is_choice or self.is_whole or first == last else 0.03 * (last - first)
         return first - room, last + room
 
     def dress(self, ax: Any, which: str) -> None:

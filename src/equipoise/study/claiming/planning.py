@@ -22,6 +22,9 @@ def auditing(claims: Recommender, state: State, duels: int) -> Planned:
     """Return the event of an audit; in a part of the space it says by the leader which part that is."""
     if state.limited:
         raise RuntimeError("an audit looks everywhere, which `drop`, `max_step` and `safe` forbid: see `verify`")
+    some = claims.space.candidates(np.random.default_rng(0))
+    if (some == some[0]).all():
+        raise RuntimeError("there is nothing to audit: a single setting may be asked for")
     number = len(state.planned)
     if claims.space is state.setup.space:
         return Planned(number, "audit", duels)
