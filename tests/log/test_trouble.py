@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import warnings
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -27,14 +28,20 @@ def path(tmp_path):
 # A disk that will not.
 
 
-@pytest.fixture
-def small_disk():
-    """A function that limits how large a file may get; the kernel then writes a part of a line and refuses the rest."""
+@contextmanager
+def small_disk(size):
+    """Limit how large a file may get, for as long as it takes: what pytest says may go to a file, too.
+
+    The kernel then writes a part of a line and refuses the rest.
+    """
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    yield lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    signal.signal(signal.SIGXFSZ, handler)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
 
 
 CALLS = {
@@ -47,19 +54,18 @@ CALLS = {
 
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_a_full_disk_changes_nothing(path, small_disk, call):
+def test_a_full_disk_changes_nothing(path, call):
     opt = eq.Optimizer(FINITE, kernel=KERNEL, log=path, rng=0)
     opt.tell(opt.ask(), 0.1)
-    trial, twin = opt.ask(), None
+    trial = opt.ask()
     before, written = state(opt), path.read_bytes()
     for room in (0, 1, 20):
-        small_disk(len(written) + room)
-        with pytest.raises(eq.LogError, match=r"study.jsonl could not be written: File too large"):
+        too_large = pytest.raises(eq.LogError, match=r"study.jsonl could not be written: File too large")
+        with small_disk(len(written) + room), too_large:
             call(opt, trial)
         assert state(opt) == before
         assert path.read_bytes() == written
-    small_disk(2**30)  # somebody made room
-    twin = copy.deepcopy(opt)
+    twin = copy.deepcopy(opt)  # and now somebody has made room
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", eq.DuelGivenUp)
         call(opt, trial)
@@ -67,9 +73,9 @@ def test_a_full_disk_changes_nothing(path, small_disk, call):
     assert state(opt) == state(twin) == state(eq.resume(path))
 
 
-def test_a_full_disk_leaves_no_half_study(path, small_disk):
-    small_disk(200)
-    with pytest.raises(eq.LogError, match=r"study.jsonl could not be created: File too large"):
+def test_a_full_disk_leaves_no_half_study(path):
+    too_large = pytest.raises(eq.LogError, match=r"study.jsonl could not be created: File too large")
+    with small_disk(200), too_large:
         eq.Optimizer(FINITE, kernel=KERNEL, log=path, rng=0)
     assert [file.name for file in path.parent.iterdir()] == ["study.jsonl.lock"]
 
