@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import equipoise as eq
 from equipoise import _validation as check
 
 ONE = [1, 1.0, np.float32(1), np.int8(1), np.uint64(1), np.longdouble(1), np.array(1.0), np.array(1), Fraction(1)]
@@ -83,6 +84,11 @@ def test_arrays_are_taken_as_they_are_or_converted():
 def test_arrays_that_are_refused(value, error, message):
     with pytest.raises(error, match=message):
         check.array("a", value, (None, 2))
+
+
+def test_two_free_lengths_have_different_letters():
+    with pytest.raises(ValueError, match=r"`points` must have shape \(n, d\), got \(3,\)"):
+        eq.Finite([1, 2, 3])
 
 
 def test_frozen_is_a_copy_that_nobody_can_change_without_negative_zeros():

@@ -107,7 +107,8 @@ def array(name: str, value: ArrayLike, shape: tuple[int | None, ...]) -> FloatAr
         have > 0 if want is None else have == want for have, want in zip(result.shape, shape, strict=True)
     )
     if not fits:
-        rule = ", ".join("n" if want is None else str(want) for want in shape)
+        letters = iter("nd")
+        rule = ", ".join(next(letters) if want is None else str(want) for want in shape)
         raise ValueError(f"`{name}` must have shape ({rule}), got {result.shape}")
     if not np.isfinite(result).all():
         raise ValueError(f"`{name}` must be finite, got {value!r}")
