@@ -100,6 +100,12 @@ def seen(opt, context=None):
     return mean.tolist(), psi.tolist(), opt.study.propose(context=context).points.tolist()
 
 
+def must_agree(one, other, context=None):
+    """Two optimizers are one study; a product rounds as its factors lie in memory, so not to the last bit."""
+    for a, b in zip(seen(one, context), seen(other, context), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
+
+
 def ask(path):
     _, options = at(path)
     shown, data = shell("ask", path, *options), shell("ask", path, *options, "--json")
@@ -310,7 +316,7 @@ def undo_all(path):
             opt.undo()
     again = eq.resume(path)
     assert again.study.open_trials == opt.study.open_trials
-    assert seen(again, at(path)[0]) == seen(opt, at(path)[0])
+    must_agree(again, opt, at(path)[0])
 
 
 def goes_on(path):
@@ -327,7 +333,7 @@ def goes_on(path):
     opt.begin_block("thursday")
     opt.study.note("done")
     again = eq.resume(path)
-    assert seen(opt, context) == seen(again, context)
+    must_agree(opt, again, context)
 
 
 def pickled(path):
@@ -342,7 +348,7 @@ def _copied(path, copy_of):
     opt, (context, _) = eq.resume(path), at(path)
     other = copy_of(opt)
     assert other.study.log is None
-    assert seen(other, context) == seen(opt, context)
+    must_agree(other, opt, context)
     size = path.stat().st_size
     other.tell(other.ask(context=context), spoken(opt, 0.5))
     assert path.stat().st_size == size
@@ -352,10 +358,10 @@ def _copied(path, copy_of):
 def resumed(path):
     context, _ = at(path)
     opt, again = eq.resume(path), eq.resume(path)
-    assert seen(opt, context) == seen(again, context)
+    must_agree(opt, again, context)
     opt.tell(opt.ask(context=context), spoken(opt, 0.5))
     again.study.follow()
-    assert seen(opt, context) == seen(again, context)
+    must_agree(opt, again, context)
     assert [repr(record) for record in opt.records()] == [repr(record) for record in again.records()]
 
 
@@ -375,7 +381,7 @@ def thread(path):
     if isinstance(out[0], BaseException):
         raise out[0]
     again = eq.resume(path)
-    assert seen(opt, context) == seen(again, context)
+    must_agree(opt, again, context)
 
 
 class Page:
