@@ -48,7 +48,7 @@ class Observations:
         starts = np.cumsum([0, *map(len, weights[:-1])])
         columns = [(c.time, c.pair, c.outcome, c.variance) for c in comparisons]
         time, pair, outcomes, variances = np.array(columns, dtype=np.float64).T
-        moments = Moments.told(time, pair, [c.circumstances for c in comparisons])
+        moments = Moments.of(time, pair, [c.circumstances for c in comparisons])
         said = [c.answers for c in comparisons if c.answers is not None]
         answers = ReadAnswers.joining(said) if len(said) == len(comparisons) else None
         return cls(np.concatenate(points), np.concatenate(weights), starts, moments, outcomes, variances, answers)

@@ -43,17 +43,17 @@ class Moments:
         self.covariates = dict(covariates or {})
 
     @classmethod
-    def at(cls, time: float, pair: float, told: Circumstances = NOTHING_TOLD) -> "Moments":
+    def at(cls, time: float, pair: float, known: Circumstances = NOTHING_TOLD) -> "Moments":
         """Return those of one reading."""
-        beside = {name: np.array([value]) for name, value in told.covariates.items()}
-        return cls([time], [pair], [told.block], [told.campaign], beside)
+        beside = {name: np.array([value]) for name, value in known.covariates.items()}
+        return cls([time], [pair], [known.block], [known.campaign], beside)
 
     @classmethod
-    def told(cls, time: FloatArray, pair: FloatArray, told: Sequence[Circumstances]) -> "Moments":
-        """Return those of readings of which something was told, shape (n,) each."""
-        names = {name for each in told for name in each.covariates}
-        beside = {name: np.array([each.covariates.get(name, np.nan) for each in told]) for name in sorted(names)}
-        return cls(time, pair, [each.block for each in told], [each.campaign for each in told], beside)
+    def of(cls, time: FloatArray, pair: FloatArray, known: Sequence[Circumstances]) -> "Moments":
+        """Return those of several readings, shape (n,) each."""
+        names = {name for each in known for name in each.covariates}
+        beside = {name: np.array([each.covariates.get(name, np.nan) for each in known]) for name in sorted(names)}
+        return cls(time, pair, [each.block for each in known], [each.campaign for each in known], beside)
 
     def __len__(self) -> int:
         return len(self.time)

@@ -32,29 +32,29 @@ def readings(opt: Optimizer, ax: Any = None, *, context: Mapping[str, Any] | Non
         The Axes.
     """
     ax = axes(ax)
-    told = series.told(opt)
+    read = series.readings_of(opt)
     ax.set(xlabel="reading", ylabel=labeled("value", unit_of(opt.study.settings)), title="What was read")
     whole(ax.xaxis)
-    if not told:
+    if not read:
         return ax
-    number = np.arange(1, len(told) + 1)
-    workers = list(dict.fromkeys(record.worker for record in told))
+    number = np.arange(1, len(read) + 1)
+    workers = list(dict.fromkeys(record.worker for record in read))
     for k, worker in enumerate(workers):
-        mine = [i for i, record in enumerate(told) if record.worker == worker and record.aside is None]
-        values = [told[i].level for i in mine]
+        mine = [i for i, record in enumerate(read) if record.worker == worker and record.aside is None]
+        values = [read[i].level for i in mine]
         label = "readings" if len(workers) == 1 else f"readings of {worker or 'nobody'}"
         color = GRAY if len(workers) == 1 else WORKERS[k % len(WORKERS)]
         ax.plot(number[mine], values, "o", color=color, markersize=3.5, alpha=0.75, markeredgewidth=0, label=label)
-    aside = [i for i, record in enumerate(told) if record.aside is not None]
+    aside = [i for i, record in enumerate(read) if record.aside is not None]
     if aside:  # as far off as they are, they would leave no room for the others
         top = ax.get_xaxis_transform()
         ax.plot(
             number[aside], np.full(len(aside), 0.97), "x", color=PINK, markersize=6, transform=top, label="set aside"
         )
-    beside = sorted({name for record in told for name in record.covariates})
+    beside = sorted({name for record in read for name in record.covariates})
     label = "estimated offset, at the best setting" + (f", by {', '.join(beside)}" if beside else "")
     ax.plot(number, series.offsets(opt, context=context), color=ORANGE, linewidth=1.6, label=label)
-    _blocks([record.block for record in told], ax)
+    _blocks([record.block for record in read], ax)
     ax.legend(frameon=False, fontsize="small")
     return ax
 
@@ -87,7 +87,7 @@ def progress(opt: Optimizer, ax: Any = None, *, context: Mapping[str, Any] | Non
     ax.plot(found.number, found.gain, "o", color=GRAY, markersize=3.5, alpha=0.75, markeredgewidth=0, label=label)
     ax.plot(found.number, found.best, color=BLUE, linewidth=1.8, drawstyle="steps-post", label="best setting so far")
     if best.against_start is not None:
-        _recommended(best.against_start, len(series.told(opt)) + 1, ax)
+        _recommended(best.against_start, len(series.readings_of(opt)) + 1, ax)
     ax.legend(frameon=False, fontsize="small")
     return ax
 

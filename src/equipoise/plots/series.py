@@ -16,7 +16,7 @@ from equipoise.spaces import Space, names
 from equipoise.study import Record
 
 
-def told(opt: Optimizer) -> list[Record]:
+def readings_of(opt: Optimizer) -> list[Record]:
     """Return the readings of this campaign, in the order they were told."""
     return [record for record in opt.records() if record.value is not None and not record.earlier]
 
@@ -38,7 +38,7 @@ def offsets(opt: Optimizer, best: Recommendation | None = None, context: Mapping
 
 def _levels(opt: Optimizer, best: Recommendation) -> tuple[FloatArray, FloatArray]:
     """Return every reading, and what the recommended setting would have read then, on the scale of f, shape (n,)."""
-    readings = told(opt)
+    readings = readings_of(opt)
     sign = -1.0 if opt.study.setup.minimize else 1.0
     leader = opt.space.encode(best.x)
     y = np.array([[record.value, 1.0 if record.of is None else record.of] for record in readings]).reshape(-1, 2)
@@ -77,7 +77,7 @@ def progress(opt: Optimizer, best: Recommendation, start: Any) -> Gains:
         best: What it recommends.
         start: The setting where it started; the contexts of each reading are put into it.
     """
-    readings = told(opt)
+    readings = readings_of(opt)
     kept = np.array([k for k, record in enumerate(readings) if record.aside is None], dtype=int)
     sign = -1.0 if opt.study.setup.minimize else 1.0
     given = opt.space.contexts if isinstance(opt.space, Space) else ()
@@ -94,7 +94,7 @@ def progress(opt: Optimizer, best: Recommendation, start: Any) -> Gains:
 def start_of(opt: Optimizer) -> Any:
     """Return the setting where a study started: as the user said, else the first that was read; `None` before that."""
     said = opt.study.setup.start
-    return next((record.x for record in told(opt)), None) if said is None else opt.space.decode(said)
+    return next((record.x for record in readings_of(opt)), None) if said is None else opt.space.decode(said)
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ class Agreement:
 def agreement(opt: Optimizer) -> Agreement:
     """Return what was read against what is predicted: within a pair the offset cancels, whatever its law."""
     halves: dict[int, list[Record]] = {}
-    for record in told(opt):
+    for record in readings_of(opt):
         if record.aside is None and not record.void and record.positions == 2:
             halves.setdefault(record.duel, []).append(record)
     pairs = [pair for pair in halves.values() if len(pair) == 2]

@@ -26,16 +26,16 @@ MOST_STEPS = 3.5
 
 def readings_chart(view: View) -> str:
     """Return the raw readings in the order they were told, with the estimated offset laid over them."""
-    told = series.told(view.opt)
-    offset = series.offsets(view.opt, view.best).tolist() if told else []
-    good = [(k, record.level) for k, record in enumerate(told, 1) if record.aside is None]
-    chart = Chart.of((0.5, max(len(told), 2) + 0.5), around([*(value for _, value in good), *offset]), TALL)
+    read = series.readings_of(view.opt)
+    offset = series.offsets(view.opt, view.best).tolist() if read else []
+    good = [(k, record.level) for k, record in enumerate(read, 1) if record.aside is None]
+    chart = Chart.of((0.5, max(len(read), 2) + 0.5), around([*(value for _, value in good), *offset]), TALL)
     parts = [
         chart.dots(good, "reading"),
         chart.line(list(enumerate(offset, 1)), "offset"),
-        chart.crosses([(k, chart.y.high) for k, record in enumerate(told, 1) if record.aside is not None], "aside"),
+        chart.crosses([(k, chart.y.high) for k, record in enumerate(read, 1) if record.aside is not None], "aside"),
     ]
-    says = f"{len(told)} raw readings, and the estimated offset at the best setting."
+    says = f"{len(read)} raw readings, and the estimated offset at the best setting."
     return chart.drawn(parts, "reading", labeled("value", unit_of(view.opt.study.settings)), says)
 
 

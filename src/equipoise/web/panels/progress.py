@@ -25,7 +25,7 @@ def progress_chart(view: View) -> str:
     if view.start is None or not view.best.readings:
         return ""
     found, known = series.progress(view.opt, view.best, view.start), view.best.against_start
-    last = len(series.told(view.opt)) + 1
+    last = len(series.readings_of(view.opt)) + 1
     gains, line = (list(zip(found.number.tolist(), each.tolist(), strict=True)) for each in (found.gain, found.best))
     ends = [] if known is None or math.isinf(known.low) else [known.low, known.high]
     now = [] if known is None else [(float(last), known.value)]
