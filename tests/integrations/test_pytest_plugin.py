@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import equipoise
+from equipoise.integrations import pytest_plugin
 
 PLUGIN = "equipoise.integrations.pytest_plugin"
 BENCHMARKS = """
@@ -68,6 +69,14 @@ def test_every_benchmark_is_timed_once(tmp_path):
     seconds = json.loads(run.stdout.splitlines()[-1])
     assert list(seconds) == [f"test_it.py::test_{name}" for name in ("fast", "pedantic", "marked")]
     assert all(each > 0 for each in seconds.values())
+
+
+def test_batches_that_are_interrupted_do_not_count(monkeypatch):
+    took = iter([0.0015, *[0.003, 0.03, 0.024] * 100])  # of one call, then of two: two batches of three are interrupted
+    monkeypatch.setattr(pytest_plugin, "_timed", lambda call, calls: next(took))
+    told = []
+    assert pytest_plugin.Stopwatch(told.append)(lambda x: x, 7) == 7
+    assert told == [0.0015]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="programs are measured on POSIX systems")
