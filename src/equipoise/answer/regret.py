@@ -8,8 +8,8 @@
 The largest of `mean + 2 sd` over the space holds for each rival by itself, and the best of many is one of many: it
 held in half to three quarters of all runs. A joint draw is a whole function that the data allow, with its own top; how
 far that lies above the leader, in 95 % of draws, is what may be claimed (METHOD section 11; Wilson, NeurIPS 2024). A
-model that was learned may be wrong itself: so the bound of one is calibrated (`calibration.py`), or, if nothing was
-calibrated, the functions are drawn from several opinions of the same data.
+model that was learned may be wrong itself: so the bound of one is calibrated (`calibrated_claims.py`), or, if nothing
+was calibrated, the functions are drawn from several opinions of the same data.
 """
 
 from collections.abc import Sequence

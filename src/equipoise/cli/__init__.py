@@ -1,1 +1,1 @@
-"""Commands of `equipoise` that are too long for `cli.py`."""
+"""The commands of the shell: each is in a module that is loaded when the command is called."""

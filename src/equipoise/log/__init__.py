@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from equipoise.log.events import Step as Step
     from equipoise.log.events import Teaching as Teaching
     from equipoise.log.events import Widened as Widened
-    from equipoise.log.events import anew as anew
     from equipoise.log.events import unfitted as unfitted
+    from equipoise.log.events import without_fits as without_fits
     from equipoise.log.fits import KeptFit as KeptFit
     from equipoise.log.header import Header
     from equipoise.log.journal import Journal, Log, MemoryLog

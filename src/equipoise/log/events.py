@@ -228,7 +228,7 @@ def unfitted(event: Event) -> Event:
     return replace(event, fit=None)
 
 
-def anew(events: Iterable[Event]) -> list[Event]:
+def without_fits(events: Iterable[Event]) -> list[Event]:
     """Return events without any fit, none of them deferred: a replay fits whenever that is due."""
     left = (unfitted(event) for event in events if not isinstance(event, Refitted))
     return [replace(event, deferred=False) if isinstance(event, Told) and event.deferred else event for event in left]

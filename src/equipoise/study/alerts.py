@@ -107,11 +107,9 @@ def strangers(belief: StudyBelief) -> frozenset[str]:
     return frozenset() if belief.learned is None else frozenset(belief.learned.strangers)
 
 
-def wrong_unit(belief: StudyBelief) -> WrongUnit | None:
-    """Return what is to be said if the outcomes are far larger than a kernel that was given allows."""
+def wrong_unit(belief: StudyBelief) -> WrongUnit:
+    """Return what is to be said of outcomes far larger than a kernel that was given allows."""
     times = contradiction(belief)
-    if not times:
-        return None
     return WrongUnit(
         f"the differences read are {math.sqrt(times):.2g} times as large as `kernel` and `regularizer` say, so no "
         f"bound is claimed: multiply both by about {times:.1g}, or give neither, and all is learned"

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from equipoise.answer import reproduction, reproduction_of_points
 from equipoise.data import Duel
-from equipoise.study.asking import Checkpoint, awaiting, paired
+from equipoise.study import asking
+from equipoise.study.asking import Checkpoint
 
 if TYPE_CHECKING:
     from equipoise.answer import Reproduction
@@ -40,5 +41,5 @@ def _compared(session: Session, state: State, event: Asked) -> Reproduction:
             return reproduction(question, again, state.anticipated().posterior)
     part = space if question.again is not None else space.through(question.points[0])
     with session.calmly():
-        pair = paired(session, part, question.judge, question.steps, question.again)
-        return reproduction_of_points(question.points, pair.question.points, awaiting(state).posterior)
+        pair = asking.paired(session, part, question.judge, question.steps, question.again)
+        return reproduction_of_points(question.points, pair.question.points, asking.awaiting(state).posterior)

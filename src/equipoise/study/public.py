@@ -10,8 +10,8 @@ from equipoise import _validation as check
 from equipoise.data import Trial
 from equipoise.likelihoods import DEFAULT_STEPS
 from equipoise.log import FORMER_SETTINGS, Noted, Refitted, Set, Widened
+from equipoise.study import asking
 from equipoise.study.amending import Addition, add, ends, expired, news
-from equipoise.study.asking import ask_pair
 from equipoise.study.changes import last_answered
 from equipoise.study.claiming import coins, history
 from equipoise.study.judged_pairs import answers, due_again, reports, shown
@@ -250,7 +250,7 @@ class Study:
             if pair.judge == judge:
                 return pair
         due = self._session.look(lambda state: due_again(state.ledger, judge, check_every, lag))
-        return ask_pair(self._session, context, judge, steps, due)
+        return asking.ask_pair(self._session, context, judge, steps, due)
 
     def follow(self) -> None:
         """Learn what other processes have written to the log since; `ask`, `tell` and `recommend` do so themselves."""

@@ -5,8 +5,8 @@ from dataclasses import replace
 from equipoise.data import Duel, Proposal
 from equipoise.log import Added
 from equipoise.study.alerts import estranged_alert
+from equipoise.study.changes.edits import setting_aside
 from equipoise.study.changes.learning_beside import learned_beside
-from equipoise.study.changes.rewriting import setting_aside
 from equipoise.study.changes.trials import (
     NOTHING,
     Change,

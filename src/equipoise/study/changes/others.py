@@ -19,7 +19,7 @@ from equipoise.log import (
 )
 from equipoise.study.alerts import DuelGivenUp
 from equipoise.study.changes.additions import added
-from equipoise.study.changes.rewriting import corrected, retracted, widening
+from equipoise.study.changes.edits import corrected, retracted, widening
 from equipoise.study.changes.trials import NOTHING, Change, Preparation, must_be
 from equipoise.study.judged_pairs import judgement
 from equipoise.study.tables import Setting, last_set, next_note, settings_of

@@ -132,7 +132,7 @@ def _told(on: Preparation, event: Told) -> Change:
     if answer.point is not None:
         must_be_known(on, answer.point)
     if (aside := implausible(on, event.trial, answer)) != state.aside:
-        from equipoise.study.changes.rewriting import setting_aside
+        from equipoise.study.changes.edits import setting_aside
 
         return setting_aside(on, event, aside)
     return _read(on, event, answer, state.ledger.must_be_open(event.trial))

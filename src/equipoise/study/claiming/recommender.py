@@ -11,13 +11,8 @@ from equipoise.answer import Difference, Recommendation, Standing, difference, p
 from equipoise.belief import contradiction
 from equipoise.log import RANKS, RECOMMEND, Set
 from equipoise.spaces import printable
-from equipoise.study.alerts import wrong_unit
-from equipoise.study.asking import attainable
-from equipoise.study.claiming.compromises import compromise
-from equipoise.study.dead_sensor import stuck
+from equipoise.study import asking, claiming, outputs
 from equipoise.study.ledger import FEW_EQUAL
-from equipoise.study.outputs import named_in
-from equipoise.study.plans import with_plans
 from equipoise.study.settings_read import feasibility, on_seeds
 
 if TYPE_CHECKING:
@@ -57,22 +52,25 @@ class Recommender:
     def recommend(self, state: State, readings: int) -> Recommendation:
         """Return the best setting as far as is known after this many readings, and what is claimed of it."""
         several = state.setup.outputs is not None and state.setup.outputs.several
-        return compromise(self, state) if several else self.single(state, readings)
+        return claiming.compromise(self, state) if several else self.single(state, readings)
 
     def single(self, state: State, readings: int) -> Recommendation:
         """Return the best setting for the first objective."""
         best = recommended(self.space, state.belief, self.standing(state), self.streams.at(readings, RECOMMEND))
         judgements = len(state.ledger.judgements)
         unit = JUDGED_UNIT if judgements and not best.readings else _unit(state)
-        named = None if state.setup.outputs is None else named_in(state, self.space)
+        named = None if state.setup.outputs is None else outputs.named_in(state, self.space)
         kept = None if named is None else named.usability(self.space.encode(best.x))
         found = replace(best, judgements=judgements, unit=unit, notices=self.notices(state), usability=kept)
         return _on_seeds(state, replace(found, readouts=state.setup.readouts))
 
     def notices(self, state: State) -> tuple[Warning, ...]:
         """Return what the user should know of all claims."""
-        notice = wrong_unit(state.belief) if contradiction(state.belief) else None
-        return () if notice is None else (notice,)
+        if not contradiction(state.belief):
+            return ()
+        from equipoise.study.alerts import wrong_unit
+
+        return (wrong_unit(state.belief),)
 
     def standing(self, state: State) -> Standing:
         """Return what is known besides the belief; not enough for a bound if the sensor or the unit seems wrong."""
@@ -85,11 +83,15 @@ class Recommender:
             None if state.unrestricted else feasibility(state),
             ledger.origin(setup.start, self.space),
             theorem=not setup.offset.learns_readings,
-            enough=not ((ledger.alike >= FEW_EQUAL and stuck(ledger)) or contradiction(state.belief)),
-            attainable=attainable(state, self.space) if state.limited or setup.outputs is not None else None,
+            enough=not (_stuck(state) or contradiction(state.belief)),
+            attainable=asking.attainable(state, self.space) if state.limited or setup.outputs is not None else None,
             read=np.array(ours) if ours else None,
         )
-        return with_plans(state, self.space, found) if state.planned else found
+        if not state.planned:
+            return found
+        from equipoise.study.plans import with_plans
+
+        return with_plans(state, self.space, found)
 
     def compare(self, state: State, first: FloatArray, second: FloatArray) -> Difference:
         """Return f(first) - f(second) for two encoded points, in the user's sign."""
@@ -105,6 +107,15 @@ class Recommender:
 def _on_seeds(state: State, claim: Claimed) -> Claimed:
     """Return a claim as far as the number of seeds on which anything was read allows it."""
     return claim if state.setup.seeds is None else claim.on_seeds(len(on_seeds(state.ledger, open_too=False)))
+
+
+def _stuck(state: State) -> bool:
+    """Return whether the sensor seems dead."""
+    if state.ledger.alike < FEW_EQUAL:
+        return False
+    from equipoise.study.dead_sensor import stuck
+
+    return stuck(state.ledger)
 
 
 def _unit(state: State) -> str:
