@@ -356,6 +356,14 @@ def test_a_limit_is_held_and_what_it_is_about_is_told():
     assert "best is higher than start by 2 [2, 2]" in said
 
 
+def test_memory_that_is_too_little_to_be_told_holds_a_limit():
+    options = ["--objective=-wall", "--limit", "rss <= 2GB", "--start", "n=3", "--readings", 8, "--log", "study.jsonl"]
+    said = invoke("tune", "sleep 0.0{n=1..3}", *options, "-N", "--time", "2s").stdout
+    assert "All limits hold with " in said
+    assert re.search(r"start: rss (too little to be told|\S+ MB) \(", said)
+    assert " in log wall, a factor of " in invoke("best", "study.jsonl").stdout
+
+
 def test_limits_are_told_as_they_were_written():
     limits = ["rss <= 2GB", "wall <= start + 10%"]
     goals = Goals.of({"metric": None, "higher": False, "read": (), "objective": ["-p99"], "limits": limits})

@@ -185,7 +185,10 @@ def table(report: Results, metric: str) -> str:
     """Return a line for each arm: median, range and number of its readings."""
     kind, lines = report.metrics[metric], []
     for arm, each in report.by_arm.items():
-        values = [run.value(metric) for run in each]
+        values = [run.value(metric) for run in each if metric != "rss" or run.rss is not None]
+        if not values:
+            lines.append(f"{arm}: {metric} too little to be told ({counted(len(each), 'run')})")
+            continue
         low, middle, high = (amount(x, kind) for x in (min(values), statistics.median(values), max(values)))
         lines.append(f"{arm}: {metric} {middle} (median of {counted(len(values), 'run')}, {low} to {high})")
     return "".join(f"{line}\n" for line in lines)

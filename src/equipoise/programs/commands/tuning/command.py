@@ -142,6 +142,9 @@ def _study(runner: SettingRunner, first: Mapping[str, Any], log: Path | None, se
     new = Optimizer(space, start=first, rng=seed, log=log if is_new else None, **arguments)
     new.study.notify = noted
     if log is None or is_new:
+        number = runner.goals.objectives[0][0]
+        if number.log and len(runner.goals.objectives) == 1:
+            new.study.set("unit", f"in log {number.name}")  # so that a claim is told as a factor too
         return new
     opt = resume(log, notify=noted)
     parts = [(each.space.to_dict(), each.study.setup.minimize, str(each.study.setup.outputs)) for each in (opt, new)]
