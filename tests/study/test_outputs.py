@@ -121,6 +121,22 @@ def test_the_level_of_a_reading_is_what_a_gaussian_process_predicts():
     assert variance == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("offset", [eq.Arbitrary(), eq.offsets.Constant()])
+def test_a_limit_of_a_reading_as_it_stands_is_known_under_every_offset(offset):
+    """Readings of loss do not drift: their level is in what is believed of f, not in the offset."""
+    opt = study(offset=offset, limits=["loss <= 3"])
+    for k in range(24):
+        trial = opt.ask()
+        now, rng = truth(trial.x), np.random.default_rng(k)
+        opt.tell(trial, {"flux": now["flux"] + 0.02 * rng.normal(), "loss": now["loss"] + 0.02 * rng.normal()})
+    best = opt.recommend()
+    (loss,) = best.usability.limits
+    assert best.usability.usable
+    assert truth(best.x)["loss"] <= 3
+    assert loss.low - 0.05 <= truth(best.x)["loss"] <= loss.high + 0.05
+    assert loss.high - loss.low < 0.5
+
+
 def test_nothing_is_below_zero_for_sure_without_scatter():
     assert below_zero(np.array([0.5, -0.5]), np.zeros(2)).tolist() == [0.0, 1.0]
     assert below_zero(np.array([0.0, 3.0]), np.full(2, np.inf)).tolist() == [0.5, 0.5]
@@ -228,6 +244,7 @@ def test_readings_of_an_earlier_campaign_teach_all_outputs():
         ({"minimize": True}, "`minimize` must be False with an `objective`, which says it: objective='-flux'"),
         ({"likelihood": eq.likelihoods.Binomial()}, r"`likelihood` must take one number for each of several outputs"),
         ({"likelihood": eq.likelihoods.Poisson(), "limits": ["flux <= 3"]}, "of outputs that are no counts, got flux"),
+        ({"offset": eq.Arbitrary(), "limits": ["flux >= 3"]}, "of flux must be relative to the start under Arb"),
     ],
 )
 def test_parts_that_contradict_each_other_are_refused(parts, words):

@@ -263,6 +263,9 @@ def outputs_of(parameters: Container[str], parts: dict[str, Any]) -> Outputs | N
             f"`minimize` must be False with an `objective`, which says it: objective='-{outputs.first.name}'"
         )
     _must_be_learned(outputs, parts["likelihood"])
+    if outputs.believed(outputs.first.name) and not parts["offset"].learns_readings:
+        rule = f"`limits` of {outputs.first.name} must be relative to the start under {parts['offset']!r}"
+        raise ValueError(f"{rule}, which assumes nothing of its offset, got {', '.join(parts['limits'])}")
     for limit in outputs.limits:
         if limit.relative and parts["start"] is None:
             raise ValueError(f"`limits` must come with a `start`, from which {str(limit)!r} is counted")

@@ -17,6 +17,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equipoise._typing import FloatArray
 from equipoise.answer import LimitEstimate, Usability, opinions
@@ -142,8 +143,17 @@ def believed(belief: StudyBelief) -> Posterior:
 
 
 def has_level(posterior: Posterior) -> bool:
-    """Return whether a belief knows at which level readings are."""
-    return isinstance(posterior, AnywherePosterior) and posterior.offset is not None
+    """Return whether a belief knows at which level readings are: if each teaches by itself."""
+    return isinstance(posterior, AnywherePosterior) and (posterior.offset is not None or _alone(posterior).any())
+
+
+def _alone(posterior: AnywherePosterior) -> NDArray[np.bool_]:
+    """Return which data are readings by themselves, shape (n,): there is no offset in a difference."""
+    data = posterior.observations
+    if data is None:
+        return np.zeros(0, dtype=np.bool_)
+    single: NDArray[np.bool_] = np.diff(np.append(data.starts, len(data.weights))) == 1
+    return single
 
 
 def level(posterior: Posterior, points: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -151,13 +161,16 @@ def level(posterior: Posterior, points: FloatArray) -> tuple[FloatArray, FloatAr
 
     Infinite variance if no reading is known.
     """
-    data = posterior.observations if isinstance(posterior, AnywherePosterior) else None
-    if data is None or not isinstance(posterior, AnywherePosterior) or posterior.offset is None:
-        return np.zeros(len(points)), np.full(len(points), np.inf)
-    single = np.diff(np.append(data.starts, len(data.weights))) == 1  # there is no offset in a difference
+    unknown = np.zeros(len(points)), np.full(len(points), np.inf)
+    if not isinstance(posterior, AnywherePosterior) or posterior.observations is None:
+        return unknown
+    data, single = posterior.observations, _alone(posterior)
     own = np.flatnonzero((data.moments.campaign == "") & single)
     if not len(own):
-        return np.zeros(len(points)), np.full(len(points), np.inf)
+        return unknown
+    if posterior.offset is None:  # it never changes: f has it in it
+        here = posterior.at(points)
+        return here.mean, here.variance
     lasting, now, cross = replace(posterior.offset, blips=()), data.moments.take(own[-1:]), posterior.cross(points)
     first = cross.shape[1] - len(data)  # what is folded has no offset
     cross[:, first:] += single * lasting(now, data.moments, cross[:, first:])
