@@ -94,6 +94,20 @@ def test_a_limit_that_alone_is_in_doubt_is_measured_against_what_it_is_counted_f
         return policy.within(belief, np.array([1.0, holds, 1.0]), np.random.default_rng(0), start).points.ravel()
 
     assert pair(0.6, origin).tolist() == [1.0, 9.0]
-    assert pair(0.6, None).tolist() == [0.0, 1.0], "an absolute limit is measured by any reading"
+    assert pair(0.6, None).tolist() == [1.0, 0.0], "a leader whose slack is known is a partner as good"
     assert pair(0.96, origin).tolist()[0] == 1.0, "a setting that surely holds its limits leads"
     assert pair(0.0, origin).tolist()[0] == 0.0, "nothing is expected beyond a limit that is surely broken"
+
+
+@pytest.mark.parametrize(("known", "rival"), [(False, 1.0), (True, 9.0)])
+def test_a_gain_that_no_reading_shows_is_no_reason_to_stay(known, rival):
+    """Once the neighbor of the leader is known, the far point is looked at, though the model sees nothing there."""
+    points = np.array([[0.0], [1.0], [9.0]])
+    posterior = eq.belief.FinitePosterior(points, eq.RBF(2.0), 0.05**2, eq.belief.CredibleConfidence(1.5))
+    posterior = posterior.condition(eq.Comparison([0.0], None, 1.9))
+    if known:
+        posterior = posterior.condition(eq.Comparison([1.0], None, 1.5))
+    belief = posterior.at(points)
+    assert belief.mean[2] + belief.width(belief.psi(0))[2] < belief.mean[0]
+    proposal = Challenger(boldness=0).within(belief, np.ones(3), np.random.default_rng(0))
+    assert proposal.points.ravel().tolist() == [0.0, rival]

@@ -123,7 +123,7 @@ class Proposer:
 
             doubtful = suspect(state.ledger, state.belief, state.sign)
         if named is not None and (named.limited or named.outputs.several):
-            return outputs.proposed(self.policy, posterior, space, named, rng)
+            return outputs.proposed(self.policy, posterior, space, named, rng, outputs.teaching(state))
         proposal = self.policy(posterior.at(candidates(space, posterior, self.policy.scores, rng)), rng)
         if doubtful is not None and len(proposal.points) == 2 and bool(space.valid(doubtful[None])[0]):
             return Proposal.pair(proposal.points[0], doubtful)

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 DEVIATIONS = 2.0
 """Half-width of the interval of an output, in posterior standard deviations."""
 
+PLACED = 0.5
+"""A setting is placed if the deviation of its slack is below this share of the noise of a reading: a pair with it then
+tells of a limit nearly what a pair with the start does, and of the objective besides."""
+
 Slack = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 """Returns mean and standard deviation of the slack of a limit at points, shape (m, d): shapes (m,)."""
 
@@ -70,7 +74,7 @@ class Named:
 
         An output of which too little is known excludes nothing: else nothing would ever become known of it.
         """
-        known = (name for name in self._with_limits if name not in self.unknown)
+        known = (name for name in self.limiting if name not in self.unknown)
         kept = (self._of_output(name, believed(self.beliefs[name]), points) for name in known)
         return reduce(np.multiply, kept, np.ones(len(points)))  # each output has its own noise and offset
 
@@ -79,13 +83,14 @@ class Named:
         return np.zeros(len(points)) if self.unknown else self.probability(points)
 
     @property
-    def _with_limits(self) -> list[str]:
+    def limiting(self) -> list[str]:
+        """The outputs that have limits."""
         return list(dict.fromkeys(limit.name for limit in self.outputs.limits))
 
     @property
     def unknown(self) -> tuple[str, ...]:
         """The outputs with limits of which too little is known."""
-        return tuple(name for name in self._with_limits if not self.beliefs[name].knows_unit)
+        return tuple(name for name in self.limiting if not self.beliefs[name].knows_unit)
 
     def slacks(self, cautious: Callable[[StudyBelief, Limit], Posterior]) -> list[Slack]:
         """Return the slack of each limit, under beliefs that are made from what is known of its output.
@@ -95,6 +100,13 @@ class Named:
         """
         beliefs = self.beliefs
         return [self._slack(limit, cautious(beliefs[limit.name], limit)) for limit in self.outputs.limits]
+
+    def placed(self, point: FloatArray) -> bool:
+        """Return whether a setting, shape (d,), may stand for the start: if its slack is well known."""
+        slacks = zip(self.outputs.limits, self.slacks(lambda belief, limit: believed(belief)), strict=True)
+        relative = [(limit.name, slack(point[None])[1][0]) for limit, slack in slacks if limit.relative]
+        noises = {name: self.beliefs[name].posterior.regularizer ** 0.5 for name, _ in relative}
+        return not self.unknown and all(sd < PLACED * noises[name] for name, sd in relative)
 
     def margin(self, limit: Limit) -> float:
         """Return by how much a limit holds at the start, as far as is known; 0 if nothing is."""
@@ -144,7 +156,7 @@ def believed(belief: StudyBelief) -> Posterior:
 
 def has_level(posterior: Posterior) -> bool:
     """Return whether a belief knows at which level readings are: if each teaches by itself."""
-    return isinstance(posterior, AnywherePosterior) and (posterior.offset is not None or _alone(posterior).any())
+    return isinstance(posterior, AnywherePosterior) and (posterior.offset is not None or bool(_alone(posterior).any()))
 
 
 def _alone(posterior: AnywherePosterior) -> NDArray[np.bool_]:

@@ -19,12 +19,14 @@ from equipoise.answer import USABLE, dominated
 from equipoise.data import Proposal
 from equipoise.policies import SURELY, candidates, measured, simplex, two_compromises, weighed
 from equipoise.spaces import Restricted
+from equipoise.study.outputs.company import accompanied
 
 if TYPE_CHECKING:
     from equipoise._typing import FloatArray
     from equipoise.belief import Feasibility, Indices, Posterior
     from equipoise.policies import Policy
     from equipoise.spaces import Domain
+    from equipoise.study.outputs.company import Teaching
     from equipoise.study.outputs.holding import Named
 
 LIKELY = 0.1
@@ -77,7 +79,14 @@ def usable(space: Domain, posterior: Posterior, feasible: Feasibility, named: Na
     return Restricted(space, keep, known[best])
 
 
-def proposed(policy: Policy, posterior: Posterior, space: Domain, named: Named | None, rng: Generator) -> Proposal:
+def proposed(
+    policy: Policy,
+    posterior: Posterior,
+    space: Domain,
+    named: Named | None,
+    rng: Generator,
+    teaching: Teaching | None = None,
+) -> Proposal:
     """Return what to measure next: what the policy says, within the limits; of several objectives a compromise.
 
     Args:
@@ -86,15 +95,23 @@ def proposed(policy: Policy, posterior: Posterior, space: Domain, named: Named |
         space: What may be asked for.
         named: What is believed of all outputs; `None` if they have no names.
         rng: The source of randomness.
+        teaching: Returns what readings at points would teach; `None` if only pairs do.
     """
     if named is not None and named.outputs.several and named.start is not None:
         return compromise(named, space, named.start, rng)
     if named is not None and named.limited:
-        return limited_proposal(policy, posterior, space, named, rng)
+        return limited_proposal(policy, posterior, space, named, rng, teaching)
     return policy(posterior.at(candidates(space, posterior, policy.scores, rng)), rng)
 
 
-def limited_proposal(policy: Policy, posterior: Posterior, space: Domain, named: Named, rng: Generator) -> Proposal:
+def limited_proposal(
+    policy: Policy,
+    posterior: Posterior,
+    space: Domain,
+    named: Named,
+    rng: Generator,
+    teaching: Teaching | None = None,
+) -> Proposal:
     """Return what a policy proposes if limits are to hold.
 
     A policy that weighs optimism against the probability that limits hold has a method `within`, as `Challenger`;
@@ -106,8 +123,7 @@ def limited_proposal(policy: Policy, posterior: Posterior, space: Domain, named:
     holds = named.probability(belief.points)
     within = getattr(policy, "within", None)
     if within is not None:
-        proposal: Proposal = within(belief, holds, rng, named.origin)
-        return proposal
+        return accompanied(within, posterior, belief, named, holds, rng, teaching)
     kept = holds >= min(0.5, float(holds.max()))
     return policy(posterior.at(belief.points[kept]), rng)
 

@@ -1,0 +1,98 @@
+"""Beside what a rival is read, in a study with limits: the leader, the start, or another rival.
+
+While offsets are calm the level of the readings is known: what one reading tells of a rival, the leader read once more
+would hardly add to. Then another rival is read, for the objective or for a limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.random import Generator
+
+from equipoise.data import Duel, Proposal
+from equipoise.policies import safest
+from equipoise.study.ledger import Entry
+
+if TYPE_CHECKING:
+    from equipoise._typing import FloatArray
+    from equipoise.belief import Belief, Posterior
+    from equipoise.data import Comparison
+    from equipoise.study.outputs.holding import Named
+    from equipoise.study.state import State
+
+Teaching = Callable[..., "Sequence[Comparison]"]
+"""Takes points, shape (d,) each, and returns what readings of them, in this order, would teach, outcomes at zero."""
+
+Within = Callable[..., Proposal]
+"""The method of a policy that weighs optimism against the probability that limits hold, as `Challenger.within`."""
+
+SPARE = 0.8
+"""The leader is not read beside a rival if the rival's reading alone takes away this share of what the pair does of the
+variance of their difference."""
+
+
+def teaching(state: State) -> Teaching | None:
+    """Return what says what readings would teach; `None` if only pairs do, or pairs on one seed."""
+    setup = state.setup
+    return partial(_awaited, state) if setup.offset.learns_readings and setup.seeds is None else None
+
+
+def _awaited(state: State, first: FloatArray, second: FloatArray | None = None) -> tuple[Comparison, ...]:
+    """Return what a reading, or a pair of them, would teach, outcomes left at zero."""
+    if second is None:
+        duel = Duel(Proposal.single(first), first[None], (1.0,), first, None)
+    else:
+        duel = Duel(Proposal.pair(first, second), np.array([first, second]), (1.0, -1.0), first, second)
+    ids = tuple(range(state.ledger.trials, state.ledger.trials + len(duel.points)))
+    return state.awaited(Entry(state.duels, duel, ids), state.readings + 1)
+
+
+def accompanied(
+    within: Within,
+    posterior: Posterior,
+    belief: Belief,
+    named: Named,
+    holds: FloatArray,
+    rng: Generator,
+    teaching: Teaching | None,
+) -> Proposal:
+    """Return what a policy proposes within limits; a second rival instead of a leader whose reading would be spare.
+
+    Args:
+        within: The method of the policy.
+        posterior: What is believed of the first objective.
+        belief: The same at the candidates.
+        named: What is believed of all outputs.
+        holds: The probability that each candidate holds all limits, shape (m,).
+        rng: The source of randomness.
+        teaching: Returns what readings would teach; `None` if only pairs do.
+    """
+    leader = belief.points[safest(belief.mean, holds, rng)]
+    pair = within(belief, holds, rng, None if named.placed(leader) else named.origin)
+    first, rival = pair.points
+    if teaching is None or (first != leader).any() or not _spare(posterior, named, teaching, leader, rival):
+        return pair
+    others = np.where((belief.points == rival).all(axis=1), 0.0, holds)
+    first, second = within(posterior.anticipate_all(teaching(rival)).at(belief.points), others, rng).points
+    return Proposal.pair(second if (first == leader).all() else first, rival)
+
+
+def _spare(posterior: Posterior, named: Named, teaching: Teaching, leader: FloatArray, rival: FloatArray) -> bool:
+    """Return whether a reading of a rival alone tells how it compares with the leader, as well as a pair of both would.
+
+    So it is while offsets are calm: the level of the readings is known.
+    """
+    alone, both = teaching(rival), teaching(leader, rival)
+
+    def spare(posterior: Posterior) -> bool:
+        now, single, pair = (
+            float(each.difference(rival[None], leader)[1][0])
+            for each in (posterior, posterior.anticipate_all(alone), posterior.anticipate_all(both))
+        )
+        return now > pair and now - single >= SPARE * (now - pair)
+
+    return all(map(spare, (posterior, *(named.beliefs[name].posterior for name in named.limiting))))
