@@ -6,6 +6,7 @@ from test_page import answered
 
 import equipoise as eq
 from equipoise.runners import only_one
+from equipoise.web.known import Outline
 from equipoise.web.server import application
 from equipoise.web.studies import Studies
 from invoking import until
@@ -38,6 +39,15 @@ def test_the_list_says_how_far_each_is_its_best_and_who_measures(app, tmp_path):
     assert "line 1 is damaged" in text
     opened = answered(app, home("a.jsonl"))[0]  # what is known is then computed once for both
     assert (opened, "10 readings" in listed(app)) == (200, True)
+
+
+def test_of_many_knobs_the_list_shows_some(tmp_path):
+    opt = eq.Optimizer(eq.Space(**{f"coil{k}": eq.Int(0, 9) for k in range(9)}), kernel=eq.RBF(0.5), rng=0)
+    trial = opt.ask()
+    opt.tell(trial, 1.0)
+    best = Outline.of(opt, opt.recommend()).best
+    assert best.startswith("coil0 = ")
+    assert best.endswith(f"coil5 = {opt.recommend().x['coil5']}, 3 more")
 
 
 def test_a_study_is_renamed_archived_and_brought_back(app, tmp_path):

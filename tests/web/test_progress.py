@@ -1,8 +1,10 @@
 """How far a study is: budget, rate, end and bound, and what happens when there is enough."""
 
+import math
 import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from random import Random
 
 import pytest
 from served import begun, value_at
@@ -28,6 +30,18 @@ def test_how_far_it_is(tmp_path):
     assert remaining(viewed(opt, Target(eps=1e9, audit=False)))[-1] == "The bound of 1.0e+09 nA is reached."
     assert remaining(viewed(opt, Target(readings=6)))[0].startswith("6 of 6, all of the budget; ")
     assert remaining(viewed(eq.Optimizer(opt.space, rng=0))) == []
+
+
+def test_a_bound_that_does_not_exist_yet_is_not_foreseen():
+    """Of several objectives there may be an estimate and no bound."""
+    opt, rng = eq.Optimizer(eq.Space(q=eq.Float(0, 1)), objective="flux, -size", start={"q": 0.2}, rng=0), Random(0)
+    for _ in range(24):
+        trial = opt.ask()
+        flux, size = 1 - (trial.x["q"] - 0.7) ** 2, 2 + trial.x["q"]
+        opt.tell(trial, {"flux": flux + rng.gauss(0, 0.01), "size": size + rng.gauss(0, 0.01)})
+    assert math.isinf(opt.recommend().overall.bound)
+    said = remaining(viewed(opt, Target(eps=0.2)))[-1]
+    assert said.startswith("When a bound of 0.20 is reached cannot be foreseen")
 
 
 def test_the_rate_is_that_of_the_last_readings_whatever_the_lunch_break(tmp_path):

@@ -149,7 +149,7 @@ def expected(best: Recommendation, eps: float, left: int | None = None) -> str:
         eps: The bound.
         left: How many readings the study may still have; `None` without a limit.
     """
-    if best.forecast is None:
+    if best.forecast is None or math.isinf(best.overall.bound):
         return unforeseen(eps, best.overall.missing, best.unit)
     duels, most = duels_to(best, eps), AUDITS[-1]
     if duels is None:

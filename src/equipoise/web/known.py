@@ -27,6 +27,8 @@ from equipoise.web.means import Target
 PAST_BOUNDS = 12
 """Numbers of readings at which the certificate of an older study is computed again, in the background."""
 
+LISTED = 6
+"""How many knobs of the best setting the list of studies shows."""
 
 TEMPLATES = Environment(
     loader=PackageLoader("equipoise.web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
@@ -111,7 +113,10 @@ class Outline:
         mode = last_set(opt.study.settings, "mode")
         who = "paused" if mode is not None and mode.value == "pause" else who
         told = best.readings + best.judgements
-        setting = ", ".join(map(str, dials(readouts_of(opt.space), best.x))) if told else ""
+        knobs = [str(dial) for dial in dials(readouts_of(opt.space), best.x)] if told else []
+        if len(knobs) > LISTED:
+            knobs[LISTED:] = [f"{len(knobs) - LISTED} more"]
+        setting = ", ".join(knobs)
         gain = compared(best.against_start, best.unit) if told else ""
         return cls(counted(best.readings, best.judgements), f"{at:%Y-%m-%d %H:%M}" if at else "", setting, gain, who)
 
