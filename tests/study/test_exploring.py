@@ -52,6 +52,14 @@ def test_the_start_is_distinct_valid_even_and_of_the_seed(space):
     assert len(asked) == size
 
 
+def test_the_start_goes_on_until_something_is_answered():
+    """Many workers ask before the first of them tells."""
+    opt = eq.Optimizer(BOX, rng=0)
+    trials = [opt.ask(worker=f"w{k}") for k in range(16) for _ in range(2)]
+    spread = Explorer(BOX, 12, opt._session.streams).points[:32]
+    assert {trial.x.tobytes() for trial in trials} == {point.tobytes() for point in spread}
+
+
 def test_its_size_grows_with_the_dimension_and_is_at_most_half_of_a_set():
     assert [default_size(eq.Box([(0, 1)] * d)) for d in (1, 2, 3, 6)] == [10, 10, 12, 14]
     assert default_size(eq.Finite(np.arange(8.0)[:, None])) == 4

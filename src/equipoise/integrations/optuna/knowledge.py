@@ -203,10 +203,12 @@ class StudyModel:
         expecting, space = self.anticipating(beliefs[first], translation), translation.space
         named = self.named(translation, {**beliefs, first: expecting})
         open_duels = [pair.duel(translation.encode) for _, pair in self._pending]
-        begun = [*open_duels, *(self._duels[number] for number in self.taught(translation))]
+        told = self.taught(translation)
+        begun = [*open_duels, *(self._duels[number] for number in told)]
         points = [x for duel in begun if duel is not None for x in duel.points]
         asked: FloatArray = np.array(points).reshape(-1, space.dimension)
-        found = self._explorer(expecting, len(begun), likely(space, named), asked, rng) if self._explorer else None
+        count = len(begun) if told else 0  # as long as nothing is known, the start design goes on
+        found = self._explorer(expecting, count, likely(space, named), asked, rng) if self._explorer else None
         if found is None:
             found = proposed(policy, expecting.posterior, space, named, rng)
         return Proposal(found.points[::-1], found.weights)

