@@ -11,9 +11,11 @@ import pytest
 
 import equipoise as eq
 from equipoise.offsets import SLOT
+from equipoise.runners import on_executor
 from equipoise.runners.on_executor import measure_all, worker_name
 
 SPACE = eq.Space(q=eq.Float(0, 1))
+STEADY = eq.offsets.Steady()
 
 
 def hill(x):
@@ -92,6 +94,102 @@ def test_several_numbers_come_from_the_workers():
         best = opt.run(lambda x: {"light": hill(x), "heat": x["q"]}, readings=16, executor=executor)
     assert set(whole(opt, 16).values()) == {2}
     assert best.x["q"] <= 0.9
+
+
+class Recording(ThreadPoolExecutor):
+    """Writes down how many readings were told when it was given a task, and how many settings the task has."""
+
+    def __init__(self, opt, workers):
+        super().__init__(workers)
+        self.opt, self.given = opt, []
+
+    def submit(self, fn, *args):
+        self.given.append((self.opt.readings, len(args[1])))
+        return super().submit(fn, *args)
+
+
+@pytest.mark.parametrize(
+    ("options", "blocks", "size"),
+    [
+        ({}, None, 2),
+        ({}, True, 2),
+        ({}, False, 1),
+        ({"offset": eq.offsets.Steady()}, None, 1),
+        ({"seeds": True}, None, 1),
+    ],
+)
+def test_halves_part_only_if_no_worker_has_an_offset(options, blocks, size):
+    opt = eq.Optimizer(SPACE, rng=0, **options)
+    with Recording(opt, 4) as executor:
+        opt.run(lambda x, *seed: hill(x), readings=24, executor=executor, blocks=blocks)
+    assert {each for _, each in executor.given} == {size}
+    told = Counter(record.duel for record in opt.records() if record.value is not None)
+    assert set(told.values()) <= ({2} if "seeds" not in options else {1, 2})
+    assert opt.readings == sum(told.values()) >= 24
+    assert opt.study.open_trials == ()
+
+
+def test_nothing_waits_at_the_executor_before_the_first_answer():
+    opt, hold = eq.Optimizer(SPACE, rng=0), threading.Barrier(4, timeout=60)
+
+    def measure(x):
+        if opt.readings == 0 and not hold.broken and len(executor.given) <= 4:
+            hold.wait()
+        return hill(x)
+
+    with Recording(opt, 4) as executor:
+        opt.run(measure, readings=24, executor=executor)
+    assert [told for told, _ in executor.given].count(0) == 4
+
+
+@pytest.mark.parametrize(("gathering", "told"), [(1e6, [0, 0, 4]), (0.0, [0, 0, 2])])
+def test_answers_that_come_together_are_told_before_more_is_asked(gathering, told, monkeypatch):
+    monkeypatch.setattr(on_executor, "GATHERING", gathering)
+    opt, given, third = eq.Optimizer(SPACE, rng=0), [], threading.Event()
+
+    class Staggered:
+        """The second task ends a little later than the first, or after the third was given."""
+
+        def submit(self, fn, *args):
+            given.append(opt.readings)
+            future = Future()
+            if len(given) == 3:
+                third.set()
+            if len(given) == 2:
+                later = threading.Thread(target=lambda: (third.wait(0.05 if gathering else 60), end()))
+                end = lambda: future.set_result(fn(*args))  # noqa: E731
+                later.start()
+            else:
+                future.set_result(fn(*args))
+            return future
+
+    opt.run(hill, readings=8, executor=Staggered(), workers=2)
+    assert given[:3] == told
+
+
+def test_a_half_that_is_lost_is_measured_again_and_the_other_half_is_not():
+    class LosesOne(ThreadPoolExecutor):
+        lost = 0
+
+        def submit(self, fn, *args):
+            if not self.lost and opt.readings:
+                self.lost = 1
+                future = Future()
+                future.set_exception(OSError("gone"))
+                return future
+            return super().submit(fn, *args)
+
+    opt, calls = eq.Optimizer(SPACE, rng=0), []
+
+    def measure(x):
+        calls.append(x["q"])
+        return hill(x)
+
+    with LosesOne(3) as executor:
+        opt.run(measure, readings=20, executor=executor, blocks=False)
+    assert executor.lost
+    assert set(whole(opt, 20).values()) == {2}
+    assert len(calls) == opt.readings
 
 
 def test_a_process_that_dies_breaks_its_pool_and_not_the_study(tmp_path):

@@ -53,7 +53,7 @@ class Looping(ABC):
         executor: Executor | None = None,
         workers: int | None = None,
         timeout: float | None = None,
-        blocks: bool = False,
+        blocks: bool | None = None,
     ) -> Recommendation:
         """Measure, or judge, until the study has a given number of answers; return the recommendation.
 
@@ -76,6 +76,7 @@ class Looping(ABC):
             workers: How many of them there are, if the executor does not say.
             timeout: After this many seconds for each reading it is measured again by another worker.
             blocks: Whether each worker has an offset of its own: its readings then belong to a block of its name.
+                `False` says that surely none has: two workers then measure a pair at once, and half as much is out.
 
         Example:
             >>> import equipoise as eq
@@ -96,7 +97,7 @@ class Looping(ABC):
         if executor is not None:
             crew = OnExecutor(self, executor, measure, places(executor, workers), failures, context, timeout, blocks)
             crew.run(check.count("readings", readings), goal.reached)
-        elif workers is not None or timeout is not None or blocks:
+        elif any(given is not None for given in (workers, timeout, blocks)):
             raise ValueError("`workers`, `timeout` and `blocks` are of an `executor`, got no executor")
         elif readings is not None:
             function.run("readings", check.count("readings", readings), goal.reached)

@@ -132,7 +132,7 @@ def search(
         return time.monotonic() >= until
 
     if where is not None:
-        OnExecutor(opt, where[0], runner, where[1], blocks=blocks).run(most, over)
+        OnExecutor(opt, where[0], runner, where[1], blocks=blocks or None).run(most, over)
         return
     with bar(opt, None if math.isinf(most) else int(most)) as advance:
         while opt.readings < most and not over():
