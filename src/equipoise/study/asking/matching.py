@@ -14,7 +14,7 @@ from equipoise.likelihoods import known_scale
 from equipoise.log import PAIRS
 from equipoise.policies import candidates, optimism
 from equipoise.study.asking.gate import Checkpoint
-from equipoise.study.asking.proposing import answered, asked, informed, other
+from equipoise.study.asking.proposing import asked, informed, other
 from equipoise.study.judged_pairs import must_be_pair, named, shown, waiting
 from equipoise.study.plans import planned_pair
 from equipoise.study.state import MOST_ANTICIPATED
@@ -97,7 +97,7 @@ def _compared(by: Proposer, state: State, belief: StudyBelief, space: Domain, rn
     """Return what the explorer or the policy for judges wants compared; the start first, if there is one."""
     begun, start, proposal = state.proposed + len(state.ledger.pairs), state.setup.start, None
     if by.explorer is not None:
-        count = begun if answered(state) else 0
+        count = by.explorer.begun(state, begun)
         proposal = by.explorer(belief, count, space, asked(state), rng, informed(state))
     if proposal is None:
         policy, posterior = by.policy if by.judging is None else by.judging, belief.posterior

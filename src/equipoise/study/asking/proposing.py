@@ -97,7 +97,7 @@ class Proposer:
         belief, proposal = state.anticipated(), None
         named = None if state.setup.outputs is None else outputs.named_in(state, self.space, belief)
         if self.explorer is not None:
-            begun = state.proposed if answered(state) else 0
+            begun = self.explorer.begun(state, state.proposed)
             part = gate.allowed if named is None else outputs.likely(gate.allowed, named)
             proposal = self.explorer(belief, begun, part, asked(state), rng, informed(state))
         if proposal is None:
@@ -142,14 +142,6 @@ def asked(state: State) -> FloatArray:
     """Return the points that were asked for, shape (n, d)."""
     found = [entry.question.points for entry in state.ledger.entries]
     return np.concatenate(found) if found else np.empty((0, state.setup.space.dimension))
-
-
-def answered(state: State) -> bool:
-    """Return whether anything was answered. The start design goes on until then.
-
-    With nothing known, a policy sends many workers to the corners, at a fifth more regret than points spread evenly.
-    """
-    return bool(state.ledger.readings or state.ledger.judgements)
 
 
 def informed(state: State) -> bool:
