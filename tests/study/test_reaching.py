@@ -67,6 +67,7 @@ def test_what_may_not_go_everywhere_is_not_audited():
         warnings.simplefilter("ignore")
         opt.run(instrument, readings=40, eps=3.0)
     assert opt.study.plan is None
+    assert opt.recommend().forecast is None  # nor is an audit foretold
 
 
 def test_a_bound_must_be_positive():

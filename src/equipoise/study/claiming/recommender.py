@@ -61,7 +61,10 @@ class Recommender:
         unit = JUDGED_UNIT if judgements and not best.readings else _unit(state)
         named = None if state.setup.outputs is None else outputs.named_in(state, self.space)
         kept = None if named is None else named.usability(self.space.encode(best.x))
-        found = replace(best, judgements=judgements, unit=unit, notices=self.notices(state), usability=kept)
+        ahead = None if state.limited else best.forecast  # no audit goes beyond limits
+        found = replace(
+            best, judgements=judgements, unit=unit, notices=self.notices(state), usability=kept, forecast=ahead
+        )
         return _on_seeds(state, replace(found, readouts=state.setup.readouts))
 
     def notices(self, state: State) -> tuple[Warning, ...]:
