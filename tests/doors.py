@@ -174,7 +174,7 @@ def best(path):
 
 def compare(path):
     opt, (context, _) = eq.resume(path), at(path)
-    a, b = opt.space.at(context).candidates(np.random.default_rng(0))[:2]
+    a, *_, b = np.tile(opt.space.at(context).candidates(np.random.default_rng(0)), (2, 1))
     found = opt.compare(opt.space.decode(a), opt.space.decode(b))
     clean(str(found) + repr(found))
     ranking = [(place["rank"], place["value"]) for place in shell("rank", path, "--json")]
@@ -216,7 +216,8 @@ def table(path, *options):
     setup = eq.resume(path).study.setup
     exact = setup.likelihood.exact
     for row in found:
-        row |= {name: float(row[name]) + 0.5 for name in setup.columns if row.get(name)}
+        whole = () if exact else setup.columns[:1]
+        row |= {name: float(row[name]) + (1.0 if name in whole else 0.5) for name in setup.columns if row.get(name)}
         row |= {"block": ""} if "block" in row else {}
         row |= {"value": float(row["value"]) + (0.5 if exact else 1.0)} if row.get("value") else {}
         row |= {"of": float(row["of"]) + 1.0} if row.get("of") else {}

@@ -5,6 +5,7 @@ that version 0.2.0 wrote of them.
 """
 
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -23,6 +24,7 @@ MIXED = eq.Space(
 WEATHER = eq.Space(q1=eq.Float(0, 1), temp=eq.Context(0, 40))
 DRINKS = eq.Finite(["espresso", "filter", "mocha", "latte", "ristretto"])
 START = {"q1": 0.5, "q2": 0.0}
+LOW = {"rate": 0.01, "gap": 0.25, "n": 1, "mode": "slow", "time": 0.5}
 
 
 def height(x):
@@ -304,8 +306,10 @@ def objectives(path):
 
 
 def by_name(opt, value):
-    """A value as the numbers of all outputs of a study."""
-    return {name: round(value * (k + 1) / 2, 4) for k, name in enumerate(opt.study.setup.outputs.names)}
+    """A value as the numbers of all outputs of a study, of which the first one may be a count."""
+    found = {name: round(value * (k + 1) / 2, 4) for k, name in enumerate(opt.study.setup.outputs.names)}
+    exact = opt.study.setup.likelihood.exact
+    return found if exact else found | {name: round(abs(8 * value)) for name in list(found)[:1]}
 
 
 def read_by_name(opt, readings, missing=()):
@@ -315,6 +319,81 @@ def read_by_name(opt, readings, missing=()):
         left = missing if k % 5 == 4 else []
         opt.tell(trial, {n: y for n, y in by_name(opt, reading(trial)).items() if n not in left}, missing=left)
     return opt
+
+
+# What meets in one study: each of these has at least four features of the others.
+
+
+def kiln(path):
+    """Minimized, a log whole number, a choice, contexts, days, and what was measured beside."""
+    parameters = {"n": eq.Int(1, 64, log=True), "mode": eq.Choice(["slow", "sehr schnell"]), "temp": eq.Context(0, 40)}
+    opt = eq.Optimizer(eq.Space(**parameters), minimize=True, block="monday", log=path, rng=0)
+    for k in range(6):
+        read(opt, 2, {"temp": 10 + 5 * k}, covariates={"humidity": 0.1 * k})
+        if k == 2:
+            opt.begin_block("tuesday, late")
+    return opt
+
+
+def careful_on_seeds(path):
+    """History, a drop, a longest step, seeds, days and a range that is widened."""
+    start = {"q1": 0.5, "class": 0.0}
+    space = eq.Space(**{"q1": eq.Float(-2, 2), "class": eq.Float(-1, 1)})
+    parts = {"start": start, "drop": 2.0, "max_step": {"q1": 0.5}, "seeds": True}
+    opt = eq.Optimizer(space, block="monday", log=path, rng=0, **parts)
+    for k in range(8):
+        opt.add({"q1": 0.5 * k - 2, "class": 0.1 * k}, 40 - 0.1 * k * k, block="2025")
+    read(opt, 6)
+    opt.study.set("q1", (-2, 3))
+    return read(opt, 5)
+
+
+def counts_by_name(path):
+    """A count and a limit, one of them missing at times, a choice, failures, fits left for later."""
+    how = {"objective": "hits", "limits": ["size <= start + 3"], "likelihood": eq.likelihoods.Poisson()}
+    space = eq.Space(q1=eq.Float(-2, 2), mode=eq.Choice(["x", "y"]))
+    opt = eq.Optimizer(space, start={"q1": 0, "mode": "x"}, block="monday", log=path, rng=0, **how)
+    read_by_name(opt, 11, missing=["size"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", eq.DuelGivenUp)
+        opt.tell(opt.ask(), failed="shutter closed")
+    for _ in range(6):
+        trial = opt.ask()
+        opt.tell(trial, by_name(opt, reading(trial)), refit=False)
+    return opt
+
+
+def shares_on_seeds(path):
+    return drawn(
+        eq.Optimizer(
+            HILL, likelihood=eq.likelihoods.Binomial(), seeds=True, minimize=True, start=START, log=path, rng=0
+        ),
+        11,
+    )
+
+
+def crowd(path):
+    """Workers of an executor, each a block of its own."""
+    opt = eq.Optimizer(MIXED, minimize=True, start=LOW, log=path, rng=0)
+    with ThreadPoolExecutor(1) as pool:
+        opt.run(lambda x: round(height(x), 4), readings=10, executor=pool, workers=1, blocks=True)
+    return opt
+
+
+def tasted_at_contexts(path):
+    """Judgements at contexts, by two judges, with a day and readings between."""
+    opt = eq.Optimizer(WEATHER, block="monday", log=path, rng=0)
+    for k in range(6):
+        context = {"temp": 10 + 5 * (k % 3)}
+        pair = opt.ask_pair(judge="anna" if k % 2 else "", steps=(2, 3, 5)[k % 3], context=context)
+        opt.tell(pair, verdict(pair))
+        read(opt, 1, context)
+    return opt
+
+
+def single(path):
+    """A single setting: nothing is left to compare."""
+    return read(eq.Optimizer(eq.Finite([[0.5]]), minimize=True, block="monday", log=path, rng=0), 4)
 
 
 def folded(path, readings=504):
@@ -348,6 +427,7 @@ KINDS = {
         *(audited, auditing, verified, verified_by_judges, canceled, minimized, counts, shares, folded),
         *(counts_and_judgements, counts_in_blocks, widened),
         *(limits_by_name, objectives),
+        *(kiln, careful_on_seeds, counts_by_name, shares_on_seeds, crowd, tasted_at_contexts, single),
     )
 }
 """Every kind of study, by name."""

@@ -37,8 +37,10 @@ SINGLE = "learns from duels alone"
 REFUSED = {
     ("empty", "correct|audit|verify|cancel|undo"): NOTHING,
     ("judged|judged-names|verified-by-judges", "correct"): NOTHING,
-    ("limited|objectives", "audit"): "an audit looks everywhere",
-    ("limited", "verify|cancel"): "a verification goes to and fro",
+    ("limited|objectives|careful-on-seeds", "audit"): "an audit looks everywhere",
+    ("limited|careful-on-seeds", "verify|cancel"): "a verification goes to and fro",
+    ("single", "judge|serve-judges|audit"): "[Tt]here is nothing to (compare|audit): a single setting",
+    ("single", "verify|cancel"): "there is nothing yet to verify|there is no plan",
     ("auditing", "verify"): "a plan to audit is under way",
     ("folds", "verify"): "the 0 seeds that were never read",
     ("folds", "cancel"): "the 0 seeds that were never read|there is no plan",

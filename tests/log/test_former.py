@@ -82,16 +82,20 @@ def at(opt):
     return {"temp": 20} if opt.space.contexts else None
 
 
-NEWER = {"counts", "counts-in-blocks", "counts-and-judgements"} | {
-    "shares",
-    "seeds",
-    "folds",
-    "objectives",
-    "limits",
-    "safe",
-    "limits-by-name",
-    "widened",
-}
+NEWER = (
+    {"counts", "counts-in-blocks", "counts-and-judgements"}
+    | {
+        "shares",
+        "seeds",
+        "folds",
+        "objectives",
+        "limits",
+        "safe",
+        "limits-by-name",
+        "widened",
+    }
+    | {"kiln", "careful-on-seeds", "counts-by-name", "shares-on-seeds", "crowd", "tasted-at-contexts", "single"}
+)
 """Kinds of study that version 0.2.0 did not have."""
 
 
