@@ -7,7 +7,7 @@ import pytest
 
 import equipoise as eq
 from equipoise.belief import StudyBelief
-from equipoise.likelihoods import Judgement, mirrored
+from equipoise.likelihoods import Judgement
 
 SPACE = {"blur": eq.Float(0, 5), "sharp": eq.Float(0, 1)}
 
@@ -254,6 +254,12 @@ def test_numbers_have_the_unit_of_the_judge():
     assert merit(opt.recommend().x) > 5
     units = {judge.name: judge.unit for judge in opt.study.belief.fit.judges}
     assert 30 < units["b"] / units["a"] < 300
+
+
+def mirrored(answer):
+    """What is said of the same two settings in the other order."""
+    other = {"first": "second", "second": "first"}
+    return " ".join(other.get(word, word) for word in answer.split())
 
 
 def test_mirrored_answers_teach_the_mirror_image():

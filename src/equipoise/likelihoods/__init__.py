@@ -36,7 +36,6 @@ if TYPE_CHECKING:
         Pair,
         answered,
         known_scale,
-        mirrored,
     )
 else:
     __getattr__ = lazily(__name__)
@@ -72,7 +71,6 @@ __all__ = [
     "choice_probability",
     "compressions",
     "known_scale",
-    "mirrored",
     "must_be_fitted",
     "parsed",
     "propagate",

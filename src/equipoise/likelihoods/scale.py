@@ -100,19 +100,6 @@ def answered(answer: Any, steps: int, name: str = "answer") -> str | float:
     return word
 
 
-def mirrored(answer: str | float) -> str | float:
-    """Return what is said of the same two settings in the other order.
-
-    Example:
-        >>> mirrored("much first"), mirrored("equal"), mirrored(0.5)
-        ('much second', 'equal', -0.5)
-    """
-    if not isinstance(answer, str):
-        return -answer
-    swapped = {"first": "second", "second": "first"}
-    return " ".join(swapped.get(word, word) for word in answer.split())
-
-
 @dataclass(frozen=True, slots=True)
 class Pair:
     """Two settings to be judged: what the user holds between `ask_pair` and `judge`. Equal when the ids are.

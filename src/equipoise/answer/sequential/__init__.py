@@ -18,7 +18,6 @@ if TYPE_CHECKING:
         in_steps,
         median,
         paired,
-        signed_ranks,
         typical,
         wealth,
     )
@@ -50,7 +49,6 @@ __all__ = [
     "prior",
     "reach",
     "shrunk",
-    "signed_ranks",
     "tail",
     "typical",
     "wealth",

@@ -236,19 +236,6 @@ def stakes(d: FloatArray, theta: float = 0.0) -> FloatArray:
     return x
 
 
-def signed_ranks(d: FloatArray, theta: float = 0.0) -> FloatArray:
-    """Return v, shape (n,): the rank of every difference from theta among those so far, over their number, signed.
-
-    One that equals theta has 0.
-
-    Example:
-        >>> signed_ranks(np.array([1.0, 2.0, -1.5, 1.2])).round(2)
-        array([ 1.  ,  1.  , -0.67,  0.5 ])
-    """
-    v: FloatArray = np.sign(d - theta) * _ranks(np.abs(d - theta))[0]
-    return v
-
-
 def _ranks(sizes: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the rank of each size among those so far, over their number, and the median of those so far."""
     seen: list[float] = []
