@@ -173,6 +173,7 @@ def test_refusals(path, arguments, code, message):
         ("[parameters]\nq1 = {low = 0, high = 1}", "the type of parameter 'q1' must be 'float'"),
         ("[parameters]\nq1 = {type = 'flot', low = 0, high = 1}", "q1"),
         ("[parameters]\nq1 = {type = 'float', low = 0}", "parameter 'q1' must be like"),
+        ("[parameters]\nmode = {type = 'choice'}", "'options' is missing"),
         ("kernel = {type = 'RFB'}\n[parameters]\nq1 = {type = 'float', low = 0, high = 1}", "'RFB'"),
         ("constraint = 3\n[parameters]\nq1 = {type = 'float', low = 0, high = 1}", "`constraint` must be a text"),
         ("[parameters]\nq1 = {type = 'float', low = 0, high = 1}\nconstraint = 'q1 < 1'", "above [parameters]"),

@@ -216,7 +216,8 @@ def _parameter(name: str, value: Any) -> Any:
     try:
         return parameter_from_dict(name, value)
     except (KeyError, TypeError) as error:
-        raise ValueError(f"parameter {name!r} must be like {{type = 'float', low = 0, high = 1}}: {error}") from error
+        wrong = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise ValueError(f"parameter {name!r} must be like {{type = 'float', low = 0, high = 1}}: {wrong}") from error
 
 
 def _parameters(given: Mapping[str, Any]) -> dict[str, Any]:
