@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.belief import Form, LearnedBelief, LearnedModel
+from equipoise.belief import Form, LearnedBelief, LearnedModel, StudyBelief, pair_variance
 from equipoise.data import Reading, teaches
 
 SOURCE = Path(eq.__file__).parent
@@ -134,6 +134,15 @@ def test_the_picture_of_the_readings_follows_the_levels():
     plt.close("all")
     np.testing.assert_allclose(drawn, truth, atol=0.2)  # f is zero at its best, and the noise 0.02
     assert all(np.ptp(run) < 1e-6 for run in drawn.reshape(-1, LENGTH))
+
+
+@pytest.mark.parametrize("length", [2, 3, 5])
+def test_a_level_inside_a_pair_is_no_noise_of_pairs(length):
+    """Scouts go out if pairs are noisy: with the level in the noise half of all pairs were scouts."""
+    posterior = LearnedBelief.prior(LearnedModel(Form(np.ones(1), np.arange(1), eq.Blocks(length))))
+    for t in range(1, 13):
+        posterior = posterior.condition(eq.Comparison([0.1 * t % 1], None, float(t // length), time=t))
+        assert pair_variance(StudyBelief(posterior)) == pytest.approx(2 * posterior.exact.regularizer)
 
 
 def test_what_is_not_a_length_is_refused():

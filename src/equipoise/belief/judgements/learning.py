@@ -182,13 +182,17 @@ class Mixed(Lazy):
 
 
 def pair_variance(source: Source) -> float:
-    """Return the variance of the difference of two readings of one pair at one point, noise and offset."""
+    """Return the variance of the difference of two readings of one pair at one point, noise and offset.
+
+    Of the next pair and of one that begins a reading later the less noisy one counts: a block may end inside the other.
+    """
     noise = exact(source).regularizer
     if not isinstance(source, LearnedBelief) or not source.law.learns_readings:
         return noise
     offset = source.exact.offset
     offset = None if offset is None else replace(offset, jumps=(), blips=())  # what is past cancels: both had it
+    if offset is None:
+        return 2 * noise
     n = float(len(source.exact.observations or ()))
-    pair = Moments(np.array([n, n + 1.0]), np.zeros(2))
-    K = np.zeros((2, 2)) if offset is None else offset(pair, pair)
-    return 2 * noise + float(K[0, 0] + K[1, 1] - 2 * K[0, 1])
+    pairs = [Moments(np.array([first, first + 1.0]), np.zeros(2)) for first in (n + 1, n + 2)]
+    return 2 * noise + min(float(K[0, 0] + K[1, 1] - 2 * K[0, 1]) for K in (offset(pair, pair) for pair in pairs))
