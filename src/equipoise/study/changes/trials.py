@@ -16,7 +16,7 @@ from equipoise.study.lessons import calmly, overdue
 
 if TYPE_CHECKING:
     from equipoise._typing import FloatArray
-    from equipoise.belief import Milestone
+    from equipoise.belief import Milestone, StudyBelief
     from equipoise.data import Comparison, Reading
     from equipoise.log import Added, Event
     from equipoise.study.ledger import Entry
@@ -144,9 +144,10 @@ def _read(on: Preparation, event: Told, told: Reading, entry: Entry) -> Change:
     reading = placed(on, told)
     now = entry.with_reading(i, reading, strange)
     late = not entry.void and (now.split or (setup.max_gap is not None and now.span > setup.max_gap))
+    comparable = not (entry.void or late)
     before = usable(on, entry) if setup.offset.learns_readings else []
     known = len(before) - before.count(None)  # its outcome is not among them: a reading was missing
-    lessons = taught(on, now, comparable=not (entry.void or late or state.forecasts_nothing))[known:]
+    lessons = taught(on, now, comparable=comparable and not state.forecasts_nothing)[known:]
     comparisons = state.lessons.comparisons
     belief, fit = comparisons.after(lessons, model_of(event), on.later, event.deferred)
     deferred = event.deferred and (belief is None or overdue(belief))
@@ -155,7 +156,6 @@ def _read(on: Preparation, event: Told, told: Reading, entry: Entry) -> Change:
         with calmly(setup.prior):
             predicted = float(state.belief.posterior.at(now.point(i)[None]).mean[0])
         baseline = baseline.update(state.sign * reading.outcome, predicted)
-    comparable = not (entry.void or late)
     beside = None
     if state.beside is not None:
         from equipoise.study.changes.learning_beside import learned_beside
@@ -171,17 +171,27 @@ def _read(on: Preparation, event: Told, told: Reading, entry: Entry) -> Change:
         if late:
             state.ledger.give_up(entry)
 
-    alert: Warning | None = None
-    given = belief is None or belief.learned is None
-    if late or setup.max_gap is not None or setup.caution.drop is not None or not given:
-        from equipoise.study.alerts import reading_alert
-
-        alert = reading_alert(setup, now, late, belief, comparisons.belief)
-    if alert is None and (len(reading.values) > 1 or state.ledger.alike >= FEW_EQUAL - 1):
-        from equipoise.study.dead_sensor import dead_alert
-
-        alert = dead_alert(state.ledger, reading, now.point(i))
+    alert = _duel_alert(on, now, late, belief) or _sensor_alert(on, reading, now.point(i))
     return on.change(replace(event, fit=kept(fit, beside), deferred=deferred), learn, alert)
+
+
+def _duel_alert(on: Preparation, entry: Entry, late: bool, belief: StudyBelief | None) -> Warning | None:
+    """Return what the user should know of a duel with a new reading, which has led to a belief."""
+    setup, given = on.state.setup, belief is None or belief.learned is None
+    if given and not late and setup.max_gap is None and setup.caution.drop is None:
+        return None
+    from equipoise.study.alerts import reading_alert
+
+    return reading_alert(setup, entry, late, belief, on.state.lessons.comparisons.belief)
+
+
+def _sensor_alert(on: Preparation, reading: Reading, point: FloatArray) -> Warning | None:
+    """Return what the user should know of a sensor whose readings are equal."""
+    if len(reading.values) <= 1 and on.state.ledger.alike < FEW_EQUAL - 1:
+        return None
+    from equipoise.study.dead_sensor import dead_alert
+
+    return dead_alert(on.state.ledger, reading, point)
 
 
 def placed(on: Preparation, told: Reading) -> Reading:
