@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.gaussian_process import kernels as sk
 
-from equipoise.kernels import RBF, Kernel, Linear, Matern32, Matern52, Product, Scaled, Sum
+import equipoise as eq
+from equipoise.kernels import RBF, Kernel, Levels, Linear, Matern32, Matern52, Product, Scaled, Sum
 
 LENGTHSCALES = (0.4, 1.3, 0.7)
 STATIONARY = [cls(scale) for cls in (RBF, Matern32, Matern52) for scale in (0.6, LENGTHSCALES)]
@@ -310,3 +311,28 @@ def test_profile_and_slope_together_are_what_they_are_alone(kernel):
     k, slope = kernel.with_slope(r2)
     assert k.tobytes() == kernel.profile(r2).tobytes()
     assert slope.tobytes() == kernel.slope(r2).tobytes()
+
+
+def test_levels_are_a_matern_of_places_times_what_is_left_if_values_differ():
+    space = eq.Space(n=eq.Int(0, 4), c=eq.Choice(list("xyz")), q=eq.Float(0, 1))
+    X = space.candidates(np.random.default_rng(0))[:40]
+    places = np.array([[x["n"] / 4, "xyz".index(x["c"]) / 2, x["q"]] for x in map(space.decode, X)])
+    contrast = np.array([0.4, 1.3, 0.0])
+    kernel = Levels([0.7, 2.0, 0.5], contrast, space.groups, [1.0, 0.0, 0.5**0.5, 2.0**0.5, 1.0])
+    expected = sk.Matern([0.7, 2.0, 0.5], nu=2.5)(places)
+    expected *= np.exp(-((places[:, None] != places[None]) @ contrast))
+    np.testing.assert_allclose(kernel(X, X), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rule"),
+    [
+        (([0.0], [1.0]), "`lengthscale` must be positive"),
+        (([1.0], [-1.0]), "`contrast` must not be negative"),
+        (([1.0, 1.0], [1.0, 1.0], [0, 0]), "`groups` must name each of the 2 parameters"),
+        (([1.0], [1.0], [0, 0], [1.0]), "`places` must have shape"),
+    ],
+)
+def test_levels_refuse_what_makes_no_kernel(arguments, rule):
+    with pytest.raises(ValueError, match=rule):
+        Levels(*arguments)

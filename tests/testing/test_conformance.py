@@ -56,6 +56,7 @@ KERNELS = [
     eq.Matern52([0.2, 0.4, 0.5]),
     kernels.Matern32(0.3),
     eq.Linear(),
+    kernels.Levels([0.5, 2.0, 0.7], [0.0, 0.3, 0.2], [0, 1, 1, 2], [1.0, 0.0, 1.4, 1.0]),
     2.0 * eq.RBF(0.3),
     eq.RBF(0.3) + eq.Linear(),
     eq.RBF(0.3) * eq.Linear(),

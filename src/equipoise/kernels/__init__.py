@@ -1,6 +1,7 @@
 """Kernels: how alike the values of f are at two points."""
 
 from equipoise.kernels.kernel import Kernel, Linear, Product, Scaled, Sum
+from equipoise.kernels.levels import Levels
 from equipoise.kernels.stationary import RBF, Matern32, Matern52, Stationary
 
-__all__ = ["RBF", "Kernel", "Linear", "Matern32", "Matern52", "Product", "Scaled", "Stationary", "Sum"]
+__all__ = ["RBF", "Kernel", "Levels", "Linear", "Matern32", "Matern52", "Product", "Scaled", "Stationary", "Sum"]
