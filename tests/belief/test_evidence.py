@@ -109,7 +109,7 @@ def test_the_evidence_is_that_of_the_posterior_it_leads_to(law):
     evidence, _ = evidence_of(law)
     if law == TRACKED:  # without the jumps, which the hyperparameters do not know
         evidence = Evidence(evidence.data, form(law))
-    fitted = Hyperparameters.from_values(np.exp(thetas(law)[0]).tolist(), 3, 1.0)
+    fitted = form(law).named(np.exp(thetas(law)[0]).tolist(), 1.0)
     prior, data = eq.belief.AnywherePosterior(eq.RBF(1.0)), evidence.data
     posterior = prior.given(data, len(data), form(law).model(fitted))
     whitened = posterior.solve(data.outcomes)
@@ -119,11 +119,52 @@ def test_the_evidence_is_that_of_the_posterior_it_leads_to(law):
     assert evidence(thetas(law)[0])[0] == pytest.approx(value + nulls, rel=1e-10)
 
 
+MIXED = eq.Space(n=eq.Int(0, 4), c=eq.Choice(list("xyz")), q=eq.Float(0, 1), b=eq.Choice(list("xy")))
+
+
+def told_apart(law, n=30):
+    """The evidence of readings of settings some of whose values come twice, under a form that tells values apart."""
+    rng = np.random.default_rng(3)
+    points = MIXED.candidates(rng)[:n]
+    told = [eq.Comparison(x, None, rng.normal(), time=1.5 * t, pair=t // 2) for t, x in enumerate(points)]
+    whole = Form(MIXED.extent, MIXED.groups, law, MIXED.levels, leveled=True)
+    prior = Priors(whole.table)
+    return Evidence(Observations.of(told), whole), prior.mean + 0.5 * prior.deviation * rng.normal(size=len(prior.mean))
+
+
+@pytest.mark.parametrize("law", [CONSTANT, TRACKED], ids=repr)
+def test_values_are_told_apart_by_the_same_kernel_in_fit_and_belief(law):
+    evidence, theta = told_apart(law)
+    data, fitted = evidence.data, evidence.form.named(np.exp(theta).tolist(), 1.0)
+    assert len(fitted.lengthscales) == 4 + 2  # n and c have more than two values; q is not counted
+    np.testing.assert_allclose(evidence(theta)[1], central_differences(evidence, theta), rtol=1e-5, atol=1e-5)
+    posterior = eq.belief.AnywherePosterior(eq.RBF(1.0)).given(data, len(data), evidence.form.model(fitted))
+    whitened = posterior.solve(data.outcomes)
+    log_det = posterior.log_det + np.log(fitted.noise + data.variances).sum()
+    assert evidence(theta)[0] == pytest.approx(-0.5 * float(whitened @ whitened) - 0.5 * log_det, rel=1e-10)
+
+
+def test_data_choose_whether_values_are_told_apart():
+    """Of a value that stands out among many in order the readings say so; of a smooth function they say nothing."""
+    space = eq.Space(n=eq.Int(0, 20), m=eq.Int(0, 20))
+
+    def forms_of(f):
+        belief = eq.belief.infer((), eq.belief.LearnedModel(Form(space.extent, space.groups, CONSTANT, space.levels)))
+        rng, points = np.random.default_rng(0), space.candidates(np.random.default_rng(1))[:60]
+        said = [f(**space.decode(x)) + 0.05 * rng.normal() for x in points]
+        for t, (x, y) in enumerate(zip(points, said, strict=True)):
+            belief = belief.condition(eq.Comparison(x, None, y, time=t))
+        return belief.learned.form.leveled
+
+    assert forms_of(lambda n, m: float(n % 4 == 0) + 0.3 * (m in (3, 8, 16, 17)))
+    assert not forms_of(lambda n, m: np.sin(n / 6) + np.cos(m / 5))
+
+
 @pytest.mark.parametrize("law", LAWS, ids=repr)
 def test_vectors_go_there_and_back(law):
     offset = tuple(0.01 * 3.0**k for k in range(len(law.hyperparameters)))
     some = Hyperparameters((0.1, 2.0), 3.0, 0.2, offset, step=1e-6)
-    twin = Hyperparameters.from_values(np.exp(some.theta).tolist(), 2, 1e-6)
+    twin = plane(law).named(np.exp(some.theta).tolist(), 1e-6)
     for name in ("lengthscales", "variance", "noise", "offset"):
         assert getattr(twin, name) == pytest.approx(getattr(some, name), rel=1e-14)
     assert len(some.theta) == len(Priors(plane(law).table).mean)

@@ -1,7 +1,7 @@
 """What the paper assumes known, learned: lengthscales, signal, noise and offset by the marginal likelihood.
 
     symbol   meaning                                                       shape
-    D_g      squared differences of the data's points in parameter g       (p, p)
+    D        squared distances of the data's points, see `Form.distances`    (k, p p)
     W        alpha alpha' - (K + noise I)^-1, alpha = (K + noise I)^-1 y   (n, n)
     M        W spread over the points of the data                          (p, p)
 
@@ -53,11 +53,8 @@ class Evidence:
     ) -> None:
         self.data, self.form = data, form
         self.nulls = np.empty(0) if nulls is None else nulls
-        z = (data.points[:, None, :] - data.points[None]) / form.extent
         n, p = len(data), len(data.points)
-        self._D = np.zeros((form.parameters, p * p))
-        for j, g in enumerate(form.groups):
-            self._D[g] += (z[:, :, j] ** 2).ravel()
+        self._D, self._marks = form.distances(data.points)
         owner = np.searchsorted(data.starts, np.arange(p), side="right") - 1
         self._plain = n == p and bool((data.weights == 1.0).all())  # every datum is of one point
         self._spread = np.ix_(owner, owner), np.multiply.outer(data.weights, data.weights)
@@ -66,11 +63,14 @@ class Evidence:
 
     def __call__(self, theta: FloatArray) -> tuple[float, FloatArray]:
         """Return the log marginal likelihood and its gradient in the logarithms."""
-        G = len(self._D)
-        l2, (v, noise), offset = np.exp(2 * theta[:G]), np.exp(theta[G : G + 2]), np.exp(theta[G + 2 :])
-        r2 = (1.0 / l2) @ self._D
+        G, C = len(self._D), len(self._marks)
+        l2, (v, noise), offset = np.exp(2 * theta[: G + C]), *np.split(np.exp(theta[G + C :]), [2])
+        r2 = (1.0 / l2[:G]) @ self._D
         n, p = len(self.data), len(self.data.points)
         k, slope = Matern52.with_slope(r2)
+        if C:
+            left = np.exp(-(1.0 / l2[G:]) @ self._marks)
+            k, slope = k * left, slope * left
         k = k.reshape(p, p)
         F = v * (k if self._plain else self.data.combine(self.data.combine(k).T))
         echo = None if self._offset is None else self._offset.echo(offset)
@@ -85,7 +85,10 @@ class Evidence:
         gradient = np.empty_like(theta)
         slope *= v
         slope *= M.ravel()
-        gradient[:G] = -(self._D @ slope) / l2
+        gradient[:G] = -(self._D @ slope) / l2[:G]
+        if C:
+            gradient[G : G + C] = v * (self._marks @ (M * k).ravel()) / l2[G:]
+        G += C
         gradient[G] = 0.5 * v * np.vdot(M, k)
         gradient[G + 1] = 0.5 * noise * np.trace(W) + 0.5 * (self.nulls @ self.nulls / noise - len(self.nulls))
         if self._offset is not None:
@@ -165,4 +168,4 @@ def fit(evidence: Evidence, starts: Sequence[Hyperparameters], step: float) -> t
         for start in starts
     ]
     theta, least = min(found, key=lambda result: result[1])
-    return Hyperparameters.from_values(np.exp(theta).tolist(), evidence.form.parameters, step), -least
+    return evidence.form.named(np.exp(theta).tolist(), step), -least

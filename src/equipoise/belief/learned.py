@@ -294,7 +294,7 @@ class LearnedBelief(Lazy):
         known = replace(self, compression=learned.compression)
         centered = [known._centered(each, origins) for each, noise in zip(understood, null, strict=True) if not noise]
         kept = [each for each in centered if each.circumstances.campaign not in learned.estranged]
-        form = self.form.under(accounting_law(self.law, learned.accounts))
+        form = self.form.under(accounting_law(self.law, learned.accounts)).fitting(learned.hyperparameters)
         model = form.model(learned.hyperparameters, learned.jumps, learned.blips)
         new = replace(
             known,

@@ -3,6 +3,7 @@
     symbol   meaning                                                       shape
     G        number of the user's parameters
     l        lengthscale of each parameter, in units of the space's extent (G,)
+             and, if values of C of them are told apart, of that            (G + C,)
     v        variance of f                                                 ()
     noise    lambda: variance of the noise of an outcome                   ()
     theta    logarithms of all that is fitted: l, v, noise, offset         (k,)
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.kernels import RBF, Kernel, Matern52, Scaled
+from equipoise.kernels import RBF, Kernel, Levels, Matern52, Scaled
 from equipoise.likelihoods import Compression
 from equipoise.offsets import (
     LAST_READING,
@@ -34,12 +35,20 @@ from equipoise.offsets import (
     accounts_of,
     unaccounted,
 )
+from equipoise.spaces import HOT
 
 FLAT_LENGTHSCALE = 1e6
 """A lengthscale over which nothing changes, in any space."""
 
 ROUNDING = 1e-6
 """By how much what was fitted may lie outside of its range, relative to itself: other machines round otherwise."""
+
+MOST_LEVELS = 64
+"""Values of a parameter that has more of them than this are not told apart: hardly any is met twice."""
+
+CONTRAST = 0.08
+"""Contrast of a parameter for a lengthscale of one: 2 / G for the median of the prior of each of G parameters. So two
+settings without a value in common keep a seventh of the covariance, however many parameters there are."""
 
 LARGEST = 1e200
 """Larger variances cannot come from readings that can be."""
@@ -95,15 +104,20 @@ class Form:
         extent: Range of each encoded coordinate, shape (d,).
         groups: The user's parameter each coordinate belongs to, shape (d,): one lengthscale each.
         law: What is assumed of the offset.
+        levels: How many values each parameter has, shape (G,), zero if they are not counted; none are by default.
+        leveled: Whether the kernel tells values from each other besides how far they are apart: see `Levels`.
     """
 
     extent: FloatArray
     groups: NDArray[np.intp]
     law: Offset
+    levels: tuple[int, ...] = ()
+    leveled: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "extent", check.array("extent", self.extent, (None,)))
         object.__setattr__(self, "groups", np.asarray(self.groups, dtype=np.intp))
+        object.__setattr__(self, "levels", tuple(map(int, self.levels)))
 
     @property
     def parameters(self) -> int:
@@ -113,7 +127,54 @@ class Form:
     @property
     def table(self) -> tuple[Hyperparameter, ...]:
         """Everything that is learned, with guesses and priors, in the order of theta."""
-        return (*[lengthscale(self.parameters)] * self.parameters, VARIANCE, NOISE, *self.law.hyperparameters)
+        count = self.parameters + self.leveled * len(self.marked)
+        return (*[lengthscale(self.parameters)] * count, VARIANCE, NOISE, *self.law.hyperparameters)
+
+    @property
+    def marked(self) -> list[int]:
+        """The parameters whose values can be told from each other: with two of them that is how far they are apart."""
+        return [g for g, count in enumerate(self.levels) if 2 < count <= MOST_LEVELS]
+
+    @property
+    def rivals(self) -> tuple["Form", ...]:
+        """The forms between which data may choose, itself first: with the values of parameters told apart, or not."""
+        return (self, replace(self, leveled=not self.leveled)) if self.marked else (self,)
+
+    def has(self, learned: "Hyperparameters") -> bool:
+        """Return whether hyperparameters have as many lengthscales as it, or a rival form, has."""
+        return len(learned.lengthscales) in (self.parameters, self.parameters + len(self.marked))
+
+    def fitting(self, learned: "Hyperparameters") -> "Form":
+        """Return the form that has hyperparameters of this shape."""
+        leveled = len(learned.lengthscales) > self.parameters
+        return self if leveled == self.leveled else replace(self, leveled=leveled)
+
+    @property
+    def places(self) -> FloatArray:
+        """What each coordinate adds to the place of its parameter's value, from 0 to 1, shape (d,)."""
+        found = 1.0 / self.extent
+        for g in np.flatnonzero(np.bincount(self.groups) > 1):
+            options = np.flatnonzero(self.groups == g)
+            found[options] = np.arange(len(options)) / (len(options) - 1) / HOT
+        return found
+
+    def distances(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return what lengthscales divide, squared: squared distances, and whether values differ that are told apart.
+
+        Args:
+            points: Shape (p, d).
+
+        Returns:
+            Shapes (G, p p) and (C, p p).
+        """
+        if self.leveled:
+            P = np.stack([(points * self.places)[:, self.groups == g].sum(axis=1) for g in range(self.parameters)])
+            z = (P[:, :, None] - P[:, None]).reshape(self.parameters, -1)
+            return z**2, CONTRAST * (z[self.marked] != 0.0)
+        z, D = (points[:, None, :] - points[None]) / self.extent, np.zeros((self.parameters, len(points) ** 2))
+        for j, g in enumerate(self.groups):
+            D[g] += (z[:, :, j] ** 2).ravel()
+        return D, np.empty((0, D.shape[1]))
 
     def accounting(self, moments: Moments, feedback: bool, period: float = 0.0) -> "Form":
         """Return the form whose law accounts for what was told of readings; if asked to, for the reading before too.
@@ -144,7 +205,13 @@ class Form:
 
     def guess(self, step: float = 1.0) -> "Hyperparameters":
         """Return what is assumed before there are data to fit."""
-        return Hyperparameters.from_values([each.guess for each in self.table], self.parameters, step)
+        return self.named([each.guess for each in self.table], step)
+
+    def named(self, values: list[float], step: float) -> "Hyperparameters":
+        """Return hyperparameters in the order of theta."""
+        k = len(values) - len(self.law.hyperparameters)
+        variance, noise = values[k - 2 : k]
+        return Hyperparameters(tuple(values[: k - 2]), variance, noise, tuple(values[k:]), step)
 
     def model(
         self, learned: "Hyperparameters", jumps: tuple[Disturbance, ...] = (), blips: tuple[Disturbance, ...] = ()
@@ -154,14 +221,22 @@ class Form:
         Where readings are believed, their level is part of f: nothing else could be told from it.
         """
         unit = learned.step**2
-        scales = np.asarray(learned.lengthscales)[self.groups] * self.extent
-        kernel: Kernel = Scaled(Matern52(scales), learned.variance * unit)
+        kernel: Kernel = Scaled(self._shape(np.asarray(learned.lengthscales)), learned.variance * unit)
         offset = None
         if self.law.believed:
             kernel = kernel + Scaled(RBF(FLAT_LENGTHSCALE), LEVEL_VARIANCE * unit)
         elif self.law.learns_readings:
             offset = OffsetModel(self.law, learned.offset, learned.step, jumps, blips)
         return Model(kernel, learned.noise * unit, offset)
+
+    def _shape(self, lengthscales: FloatArray) -> Kernel:
+        """Return the kernel of f, of variance one; the number of lengthscales says whether values are told apart."""
+        G = self.parameters
+        if len(lengthscales) == G:
+            return Matern52(lengthscales[self.groups] * self.extent)
+        contrast = np.zeros(G)
+        contrast[self.marked] = CONTRAST * lengthscales[G:] ** -2
+        return Levels(lengthscales[:G], contrast, self.groups.tolist(), self.places)
 
     def must_have(self, learned: "Learned") -> None:
         """Refuse hyperparameters that cannot have been fitted: a log may come from anybody.
@@ -170,8 +245,8 @@ class Form:
         """
         h, law = learned.hyperparameters, unaccounted(self.law)
         law = accounting(law, learned.accounts)
-        table, values = self.under(law).table, [*h.lengthscales, h.variance, h.noise, *h.offset]
-        if len(h.lengthscales) != self.parameters or len(values) != len(table):
+        table, values = self.under(law).fitting(h).table, [*h.lengthscales, h.variance, h.noise, *h.offset]
+        if not self.has(h) or len(values) != len(table):
             raise ValueError(f"its fit must have {self.parameters} lengthscales and {len(table)} numbers in all")
         for value, each in zip(values, table, strict=True):
             high = math.inf if each is VARIANCE else each.high * (1 + ROUNDING)
@@ -213,12 +288,6 @@ class Hyperparameters:
         """The logarithms of what is fitted."""
         theta: FloatArray = np.log(np.array([*self.lengthscales, self.variance, self.noise, *self.offset]))
         return theta
-
-    @classmethod
-    def from_values(cls, values: list[float], parameters: int, step: float) -> "Hyperparameters":
-        """Return hyperparameters in the order of theta, for this many parameters."""
-        lengthscales, (variance, noise, *offset) = values[:parameters], values[parameters:]
-        return cls(tuple(lengthscales), variance, noise, tuple(offset), step)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from equipoise._typing import FloatArray
 from equipoise.belief.disturbances import answers, outliers, overlooked, season, stepping
 from equipoise.belief.evidence import MAX_FITTED_DATA, Evidence, fit, typical_step
-from equipoise.belief.model import Hyperparameters
+from equipoise.belief.model import Form, Hyperparameters
 from equipoise.belief.observations import Observations
 from equipoise.likelihoods import Compression, compressions
 from equipoise.offsets import Disturbance, blip_covariance, jump_covariance
@@ -86,7 +86,9 @@ def refit(belief: B) -> B:
 def _refitted(belief: B) -> B:
     jump, period = belief.model.jump, season(belief.exact, belief.form, belief.hyperparameters, belief.model.jump)
     now = accounting(belief, belief.form.feedback, period if belief.form.period else None)
-    best = _compressed(now, _fitted(now, now.hyperparameters, _glance(now)))
+    best = _likelier(now)
+    now = _in_form(now, best[0].form)
+    best = _compressed(now, best)
     if period and not now.form.period:
         best = _better(accounting(now, now.form.feedback, period), best, (), ())
         now = accounting(now, now.form.feedback, best[0].form.period)
@@ -102,6 +104,21 @@ def _refitted(belief: B) -> B:
     if not now.form.feedback and answers(best[0].exact, jump):
         best = _better(accounting(now, feedback=True), best, (), ())
     return _lively(_reconciled(*best))
+
+
+def _likelier(belief: B) -> tuple[B, float]:
+    """Return the fit of the form under which the data are likelier: with values of parameters told apart, or not."""
+    forms = [_in_form(belief, form) for form in belief.form.rivals]
+    return max((_fitted(each, each.hyperparameters, _glance(each)) for each in forms), key=lambda fit: fit[1])
+
+
+def _in_form(belief: B, form: Form) -> B:
+    """Return it in a form that may have other lengthscales; these are guessed if it does."""
+    if form.leveled == belief.form.leveled:
+        return belief
+    guess, known = form.guess(), belief.hyperparameters
+    learned = replace(guess, noise=known.noise, offset=known.offset, step=known.step)
+    return having(replace(belief, form=form), learned, belief.jumps, belief.blips)
 
 
 def _compressed(belief: B, best: tuple[B, float]) -> tuple[B, float]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from equipoise.spaces.finite import Finite
     from equipoise.spaces.named import Space, space_from_dict
     from equipoise.spaces.numbers import Float, Int
+    from equipoise.spaces.options import HOT as HOT
     from equipoise.spaces.options import Choice, Fixed
     from equipoise.spaces.parameters import Parameter as Parameter
     from equipoise.spaces.parameters import parameter_from_dict as parameter_from_dict

@@ -28,6 +28,11 @@ class Domain(Protocol):
         ...
 
     @property
+    def settings(self) -> FloatArray | None:
+        """All valid points of a space that lists none, shape (m, d), if they are some thousands at most."""
+        ...
+
+    @property
     def free(self) -> NDArray[np.bool_]:
         """Which coordinates a gradient method may move, shape (d,)."""
         ...
@@ -40,6 +45,11 @@ class Domain(Protocol):
     @property
     def extent(self) -> FloatArray:
         """The range of each coordinate, shape (d,), above zero."""
+        ...
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """How many values each of the user's parameters has; zero if they are not counted."""
         ...
 
     @property

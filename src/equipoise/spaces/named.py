@@ -4,6 +4,7 @@ import keyword
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from html import escape
 from itertools import accumulate, pairwise
 from typing import Any
@@ -25,6 +26,9 @@ from equipoise.spaces.finite import Finite
 from equipoise.spaces.numbers import Float, Int
 from equipoise.spaces.options import Choice, Fixed
 from equipoise.spaces.parameters import Parameter, as_parameter, parameter_from_dict
+
+MOST_SETTINGS = 2**14
+"""A space of no more combinations than this is searched through setting by setting."""
 
 
 class Space:
@@ -76,8 +80,10 @@ class Space:
         self.free = np.array([p.free for p, _ in self._tuned for _ in range(p.width)])
         self.groups = np.repeat(np.arange(len(self._tuned)), [p.width for p, _ in self._tuned])
         self.extent = np.ones(self.dimension)
+        grids = [_values(p).grid for p, _ in self._tuned]
+        self.levels = tuple(0 if grid is None else grid.count for grid in grids)
         self._rule = rule(self.constraint, {name: Column(_values(p), columns) for name, p, columns in self._layout})
-        self.points = self._listed()
+        self.points = self._listed(2**self._log2_candidates)
 
     def __repr__(self) -> str:
         words = (n.isidentifier() and not keyword.iskeyword(n) and n not in _ARGUMENTS for n in self.parameters)
@@ -99,6 +105,15 @@ class Space:
     def contexts(self) -> tuple[str, ...]:
         """The names of the contexts, which are given and not chosen."""
         return tuple(name for name, p in self.parameters.items() if isinstance(p, Context))
+
+    @cached_property
+    def settings(self) -> FloatArray | None:
+        """All valid points, shape (m, d), if they are not listed and some thousands at most.
+
+        In a part of a space a function as constraint would be asked about each of them again and again.
+        """
+        again = callable(self.constraint) and len(self._varied) < len(self._tuned)
+        return None if again or self.points is not None else self._listed(MOST_SETTINGS)
 
     def at(self, context: Mapping[str, Any] | None) -> "Space":
         """Return the part of the space at a context: a space of as many coordinates, with its contexts pinned.
@@ -287,12 +302,12 @@ class Space:
             result[-1][:, columns] = others
         return result
 
-    def _listed(self) -> FloatArray | None:
-        """Return all valid points, if they are few."""
+    def _listed(self, most: int) -> FloatArray | None:
+        """Return all valid points, if they are no more than this."""
         grids = [p if isinstance(p, Pinned) else p.grid for p, _ in self._tuned]
         discrete = [grid for grid in grids if grid is not None]
         counts = [grid.count for grid in discrete]
-        if len(discrete) < len(self._tuned) or math.prod(counts) > 2**self._log2_candidates:
+        if len(discrete) < len(self._tuned) or math.prod(counts) > most:
             return None
         which = np.indices(counts, dtype=np.float64).reshape(len(counts), -1)
         points = np.concatenate([grid.place(k) for grid, k in zip(discrete, which, strict=True)], axis=1)

@@ -120,6 +120,7 @@ class Fixed:
     value: Any
 
     width: ClassVar[int] = 0
+    grid: ClassVar[None] = None
 
     @property
     def given(self) -> list[float]:

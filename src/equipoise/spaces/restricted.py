@@ -35,9 +35,17 @@ class Restricted:
     ) -> None:
         self._space, self._keep, self.anchors = space, keep, anchors
         self.dimension, self.free, self.groups, self.extent = space.dimension, space.free, space.groups, space.extent
+        self.levels = space.levels
         self.contexts, self.snap, self.steps = space.contexts, space.snap, space.steps
         self.encode, self.decode, self.to_dict = space.encode, space.decode, space.to_dict  # all as in the whole space
         self.points = None if space.points is None else self._kept(space.points)
+
+    @property
+    def settings(self) -> FloatArray | None:
+        """All settings that are kept, if those of the space are few; `None` if none of them is."""
+        found = self._space.settings
+        kept = None if found is None else found[self._keep(found)]
+        return kept if kept is not None and len(kept) else None
 
     def at(self, context: Mapping[str, Any] | None) -> "Restricted":
         """Return the part at a context, of which the same is kept."""

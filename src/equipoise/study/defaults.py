@@ -9,7 +9,8 @@ reduction    the policy's own        Challenger proposes pairs: TwoPoint(), both
 offset       the reduction's own     TwoPoint: Tracked(), which learns from each reading and is guarded by the duels;
                                      one reading a duel: Arbitrary(); Direct: Constant(); with a kernel: Arbitrary();
                              with seeds: Steady(), as what is trained or simulated does not drift
-kernel       learned                 Matern 5/2 with a lengthscale a parameter: belief/model.py has guesses and priors
+kernel       learned                 Matern 5/2 with a lengthscale a parameter: belief/model.py has guesses and priors;
+                                     Levels if readings are likelier when the values of counted ones are told apart
 noise        learned                 with a kernel given: regularizer 1, as in the paper
 confidence   two posterior sd        with a kernel given: a fixed coefficient 1, as in the paper's camelback runs
 posterior    by the space            FinitePosterior on listed points, AnywherePosterior elsewhere
@@ -81,7 +82,7 @@ def default_posterior(
         if regularizer is not None:
             raise ValueError(f"`regularizer` must come with a `kernel`, else both are learned, got {regularizer!r}")
         confidence = CredibleConfidence() if confidence is None else confidence
-        return LearnedModel(Form(space.extent, space.groups, offset), confidence, guard=offset.guard)
+        return LearnedModel(Form(space.extent, space.groups, offset, space.levels), confidence, guard=offset.guard)
     if offset.learns_readings and not offset.believed:
         raise ValueError(
             f"`offset` must be Arbitrary() where a `kernel` is given, got {offset!r}: give "

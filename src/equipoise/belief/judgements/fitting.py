@@ -89,10 +89,7 @@ class KernelFit:
 
     def __init__(self, judgements: Sequence[Judgement], form: Form, panel: Panel, unit: float) -> None:
         points = np.array([each.first for each in judgements] + [each.second for each in judgements])
-        z = (points[:, None, :] - points[None]) / form.extent
-        self._D = np.zeros((form.parameters, z.shape[0] ** 2))
-        for j, g in enumerate(form.groups):
-            self._D[g] += (z[:, :, j] ** 2).ravel()
+        self._D, _ = form.distances(points)  # values are not told apart
         self._form, self._panel, self._unit2 = form, panel, unit**2
         self._sites: Sites | None = None
         self._table = (*[form.table[0]] * form.parameters, ANSWERED_VARIANCE)

@@ -159,7 +159,8 @@ class StudyModel:
         prior = LearnedBelief.prior(replace(model, folding=Folding(data, data // 5, max(data * 2 // 5 // 2 * 2, 2))))
         about = f"{translation.signature} {self.law!r} {len(prior.fitted.hyperparameters.theta)}"
         about = about if name == first else f"{self.numbers.keys[name]} {about}"
-        known = sorted((f.duels, n) for n, f in self._fits.items() if f.model == about and f.duels <= len(taught))
+        fits = {n: f for n, f in self._fits.items() if f.model == about and model.form.has(f.learned.hyperparameters)}
+        known = sorted((f.duels, n) for n, f in fits.items() if f.duels <= len(taught))
         fit = self._fits[known[-1][1]] if known else None
         if fit is None or len(taught) <= memory:
             belief, fit = learn(prior, remembered(taught, memory), about, fit)

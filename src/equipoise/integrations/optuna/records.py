@@ -148,7 +148,8 @@ def fit_from_json(content: Mapping[str, Any]) -> Fit | None:
         check.positive("l", value)
     known = learned.accounts
     told = 0 if known is None else 2 * known.blocks + len(known.covariates) + bool(known.period)
-    if not content["g"].endswith(f" {len(h.theta) - told}"):
+    told_apart = len(h.theta) - told - int(content["g"].rpartition(" ")[2])  # parameters whose values are
+    if not 0 <= told_apart <= len(h.lengthscales) // 2:
         raise ValueError(f"`l` must be of the model {content['g']!r}, got {learned!r}")
     duels, lessons = (check.count(key, content[key], at_least=0) for key in "nk")
     return Fit(content["g"], duels, lessons, learned)
