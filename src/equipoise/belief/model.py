@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from equipoise import _validation as check
 from equipoise._typing import FloatArray
-from equipoise.kernels import RBF, Kernel, Levels, Matern52, Scaled
+from equipoise.kernels import RBF, Kernel, Matern52, Scaled
 from equipoise.likelihoods import Compression
 from equipoise.offsets import (
     LAST_READING,
@@ -35,7 +35,6 @@ from equipoise.offsets import (
     accounts_of,
     unaccounted,
 )
-from equipoise.spaces import HOT
 
 FLAT_LENGTHSCALE = 1e6
 """A lengthscale over which nothing changes, in any space."""
@@ -104,7 +103,7 @@ class Form:
         extent: Range of each encoded coordinate, shape (d,).
         groups: The user's parameter each coordinate belongs to, shape (d,): one lengthscale each.
         law: What is assumed of the offset.
-        levels: How many values each parameter has, shape (G,), zero if they are not counted; none are by default.
+        levels: How many values each parameter has, shape (G,), zero if they are not counted; empty if none are.
         leveled: Whether the kernel tells values from each other besides how far they are apart: see `Levels`.
     """
 
@@ -152,6 +151,8 @@ class Form:
     @property
     def places(self) -> FloatArray:
         """What each coordinate adds to the place of its parameter's value, from 0 to 1, shape (d,)."""
+        from equipoise.spaces import HOT
+
         found = 1.0 / self.extent
         for g in np.flatnonzero(np.bincount(self.groups) > 1):
             options = np.flatnonzero(self.groups == g)
@@ -234,6 +235,8 @@ class Form:
         G = self.parameters
         if len(lengthscales) == G:
             return Matern52(lengthscales[self.groups] * self.extent)
+        from equipoise.kernels import Levels
+
         contrast = np.zeros(G)
         contrast[self.marked] = CONTRAST * lengthscales[G:] ** -2
         return Levels(lengthscales[:G], contrast, self.groups.tolist(), self.places)

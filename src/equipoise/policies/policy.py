@@ -80,8 +80,8 @@ def candidates(space: Domain, posterior: Posterior, scores: Sequence[Score] | No
     if posterior.points is not None:
         part = space.points is not None and len(space.points) < len(posterior.points)
         return space.points if part and space.points is not None else posterior.points
-    everywhere = space.candidates(rng)
-    if everywhere is space.points:
+    everywhere = space.candidates(rng) if space.settings is None else space.settings
+    if everywhere is space.points or space.settings is not None:
         return everywhere
     if scores is not None:
         return search(space, posterior, scores, everywhere, rng)

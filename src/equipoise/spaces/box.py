@@ -35,7 +35,7 @@ class Box:
     """
 
     points = settings = None
-    contexts: tuple[str, ...] = ()
+    contexts = levels = ()
 
     def __init__(self, bounds: ArrayLike, candidates: int = 512, constraint: Constraint | None = None) -> None:
         self.bounds = check.frozen(check.array("bounds", bounds, (None, 2)))
@@ -44,7 +44,6 @@ class Box:
         self.free = np.ones(self.dimension, dtype=np.bool_)
         self.groups = np.arange(self.dimension)
         self.extent = np.ones(self.dimension)
-        self.levels = (0,) * self.dimension
         self._lower, self._upper = self.bounds[:, 0], self.bounds[:, 1]
         with np.errstate(over="ignore"):
             self._range = self._upper - self._lower

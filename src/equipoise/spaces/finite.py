@@ -32,8 +32,7 @@ class Finite:
     SAMPLE = 4_096
     """How many candidates a large set offers."""
 
-    contexts: tuple[str, ...] = ()
-    settings = None
+    contexts, levels, settings = (), (), None
 
     def __init__(self, points: ArrayLike | Sequence[str]) -> None:
         self.names = _names(points)
@@ -44,7 +43,6 @@ class Finite:
         self.groups = np.arange(self.dimension) if self.names is None else np.zeros(self.dimension, dtype=np.intp)
         extent = np.ptp(self.points, axis=0)
         self.extent = np.where(extent > 0, extent, 1.0)
-        self.levels = (0,) * (int(self.groups[-1]) + 1)
 
     def __repr__(self) -> str:
         if self.names is not None:

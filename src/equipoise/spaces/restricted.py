@@ -1,6 +1,7 @@
 """A space without some of its points: those that are of no use, or that must not be measured."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ class Restricted:
         self.encode, self.decode, self.to_dict = space.encode, space.decode, space.to_dict  # all as in the whole space
         self.points = None if space.points is None else self._kept(space.points)
 
-    @property
+    @cached_property
     def settings(self) -> FloatArray | None:
         """All settings that are kept, if those of the space are few; `None` if none of them is."""
         found = self._space.settings

@@ -3,6 +3,7 @@
 part         default                 why
 design       8 + d points            spread over the space, then scouts: study/exploring.py; none with a kernel given
 policy       Challenger(scale=0.75)  greedy, since design and scouts explore; with a kernel given: Challenger()
+             if listed in thousands: scale=1.5, as much of what is plausible lies far from the leader (docs/limits.md)
 for judges   EUBO()                  ahead of Challenger and DoubleThompson up to 60 answers (docs/judge.md); with a
                                      kernel given: Challenger(scale=1.5), best up to 2,000; else the policy given
 reduction    the policy's own        Challenger proposes pairs: TwoPoint(), both in random order
@@ -34,16 +35,18 @@ from equipoise.spaces import Domain
 from equipoise.study.exploring import Explorer, default_size
 
 
-def default_policy(learned: bool = True) -> Policy:
-    """Return the policy where the model is learned, and where it is given."""
+def default_policy(learned: bool = True, space: Domain | None = None) -> Policy:
+    """Return the policy where the model is learned, and where it is given; bolder if all settings are looked at."""
+    if space is not None and learned and space.settings is not None:
+        return Challenger(scale=1.5)
     return Challenger(scale=0.75) if learned else Challenger()
 
 
-def judging_policy(policy: Policy) -> Policy:
+def judging_policy(policy: Policy, space: Domain) -> Policy:
     """Return the policy that chooses pairs to be judged: that of the study, unless it is a default for readings."""
     if policy == default_policy(learned=False):
         return Challenger(scale=1.5)
-    return policies.EUBO() if policy == default_policy() else policy
+    return policies.EUBO() if policy in (default_policy(), default_policy(space=space)) else policy
 
 
 def default_explorer(space: Domain, reduction: Reduction, size: int | None, streams: Streams) -> Explorer | None:

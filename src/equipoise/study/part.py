@@ -39,7 +39,7 @@ class Part:
         check: Returns the value, checked.
         help: What it is, for the help of the shell.
         label: What the form on the page calls it; empty for its name.
-        default: Returns the default, given the other parts that are known.
+        default: Returns the default, given the other parts that are known, and the space.
         describe: Returns the value as JSON.
         restore: Returns the value that JSON describes, given name, description and space.
         options: How the form on the page calls a flag that is off, and one that is on.

@@ -81,7 +81,9 @@ class Setup:
             "scores",
             "Challenger()",
             "Chooses what to propose.",
-            default=lambda parts: default_policy(parts["kernel"] is None and parts["posterior"] is None),
+            default=lambda parts: default_policy(
+                parts["kernel"] is None and parts["posterior"] is None, parts["space"]
+            ),
         ),
     ]
     reduction: Annotated[
@@ -257,7 +259,7 @@ class Setup:
         _must_go_together(given)
         parts = {name: part.checked(name, given.get(name), space) for name, part in PARTS.items()}
         for name, part in PARTS.items():
-            parts[name] = part.default(parts) if parts[name] is None else parts[name]
+            parts[name] = part.default(parts | {"space": space}) if parts[name] is None else parts[name]
         model, max_step = parts["posterior"], parts["max_step"]
         if model is None:
             model = default_posterior(

@@ -61,9 +61,8 @@ class Proposer:
     def of(cls, setup: Setup, streams: Streams) -> Proposer:
         """Return what proposes duels; it explores if the model is learned, or if the user asks for a start design."""
         space, policy, reduction = setup.space, setup.policy, setup.reduction
-        explores = setup.learned or bool(setup.design)
-        explorer = default_explorer(space, reduction, setup.design, streams) if explores else None
-        return cls(space, policy, reduction, streams, explorer, judging_policy(policy))
+        explorer = default_explorer(space, reduction, setup.design, streams) if setup.learned or setup.design else None
+        return cls(space, policy, reduction, streams, explorer, judging_policy(policy, space))
 
     def at(self, space: Domain) -> Proposer:
         """Return what proposes in a part of the space."""
@@ -125,17 +124,19 @@ class Proposer:
             doubtful = suspect(state.ledger, state.belief, state.sign)
         if named is not None and (named.limited or named.outputs.several):
             return outputs.proposed(self.policy, posterior, space, named, rng, outputs.teaching(state))
-        proposal = self.policy(posterior.at(candidates(space, posterior, self.policy.scores, rng)), rng)
+        belief = posterior.at(candidates(space, posterior, self.policy.scores, rng))
+        proposal = self.policy(belief, rng)
         if doubtful is not None and len(proposal.points) == 2 and bool(space.valid(doubtful[None])[0]):
             return Proposal.pair(proposal.points[0], doubtful)
-        return proposal
+        if space.settings is None:
+            return proposal
+        return outputs.two_rivals(state, posterior, belief, self.policy, proposal, rng)
 
 
 def other(points: FloatArray, point: FloatArray) -> FloatArray:
     """Return the first of some points that is another one than a given point; that one if there is none."""
-    others = points[(points != point).any(axis=1)]
-    other: FloatArray = others[0] if len(others) else point
-    return other
+    found: FloatArray = next(iter(points[(points != point).any(axis=1)]), point)
+    return found
 
 
 def asked(state: State) -> FloatArray:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from equipoise.study.outputs.choosing import front as front
     from equipoise.study.outputs.choosing import wanted as wanted
     from equipoise.study.outputs.company import teaching as teaching
+    from equipoise.study.outputs.company import two_rivals as two_rivals
     from equipoise.study.outputs.grammar import RESERVED as RESERVED
     from equipoise.study.outputs.grammar import Limit as Limit
     from equipoise.study.outputs.grammar import Objective as Objective

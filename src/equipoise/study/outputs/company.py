@@ -1,4 +1,4 @@
-"""Beside what a rival is read, in a study with limits: the leader, the start, or another rival.
+"""Beside what a rival is read, in a study with limits or of listed settings: the leader, the start, or another rival.
 
 While offsets are calm the level of the readings is known: what one reading tells of a rival, the leader read once more
 would hardly add to. Then another rival is read, for the objective or for a limit.
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from equipoise._typing import FloatArray
     from equipoise.belief import Belief, Posterior
     from equipoise.data import Comparison
+    from equipoise.policies import Policy
     from equipoise.study.outputs.holding import Named
     from equipoise.study.state import State
 
@@ -33,6 +34,13 @@ Within = Callable[..., Proposal]
 SPARE = 0.8
 """The leader is not read beside a rival if the rival's reading alone takes away this share of what the pair does of the
 variance of their difference."""
+
+FINALISTS = 256
+"""Among how many of the most promising settings a second rival is looked for."""
+
+ENOUGH = 2.0
+"""Two rivals are measured rather than the leader and one of them, if that leaves no more than this multiple of the
+variance by which the first rival is behind: a pair that teaches of two settings may teach half as much of each."""
 
 
 def teaching(state: State) -> Teaching | None:
@@ -96,3 +104,34 @@ def _spare(posterior: Posterior, named: Named, teaching: Teaching, leader: Float
         return now > pair and now - single >= SPARE * (now - pair)
 
     return all(map(spare, (posterior, *(named.beliefs[name].posterior for name in named.limiting))))
+
+
+def two_rivals(
+    state: State, posterior: Posterior, belief: Belief, policy: Policy, proposal: Proposal, rng: Generator
+) -> Proposal:
+    """Return two rivals instead of a leader and its rival, if that teaches at least half as much of each.
+
+    Listed settings differ by much more than the noise at times, and what the leader reads is soon known. Then half of
+    all readings would teach nothing. If each pair has its own level, only a duel with the leader teaches enough.
+
+    Args:
+        state: The study.
+        posterior: What is believed, with what is still open.
+        belief: The same at all candidates.
+        policy: Chooses the leader and its rival, or another pair, which stays as it is.
+        proposal: What it has chosen.
+        rng: The source of randomness.
+    """
+    taught, (leader, rival), best = teaching(state), proposal.points[[0, -1]], int(belief.mean.argmax())
+    if taught is None or len(proposal.points) != 2 or (leader != belief.points[best]).any():
+        return proposal
+    after = posterior.anticipate_all(taught(leader, rival))
+    finalists = belief.points[np.argsort(-belief.optimism(best))[:FINALISTS]]
+    second = policy(after.at(finalists), rng).points[-1]
+    if any(np.array_equal(second, point) for point in (leader, rival)):
+        return proposal
+    unknown, known = (
+        float(each.difference(rival[None], leader)[1][0])
+        for each in (posterior.anticipate_all(taught(second, rival)), after)
+    )
+    return Proposal.pair(second, rival) if unknown <= ENOUGH * known else proposal
