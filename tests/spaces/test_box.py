@@ -107,9 +107,9 @@ def test_box_candidates_lie_in_the_unit_cube_well_spread(asked, given):
         (lambda: eq.Box([(0, 1)], candidates=0), ValueError, "`candidates` must be at least 1, got 0"),
         (lambda: eq.Box([(0, 1)], candidates=1.5), TypeError, "`candidates` must be an integer, got 1.5"),
         (lambda: eq.Box([(0, 1)]).encode([1.5]), ValueError, r"`x` must lie within \[\[0.0, 1.0\]\], got \[1.5\]"),
-        (lambda: eq.Finite([0.0, 1.0]), ValueError, r"`points` must have shape \(n, n\), got \(2,\)"),
+        (lambda: eq.Finite([0.0, 1.0]), ValueError, r"`points` must have shape \(n, d\), got \(2,\)"),
         (lambda: eq.Finite([[np.nan]]), ValueError, "`points` must be finite"),
-        (lambda: eq.Finite(np.empty((0, 2))), ValueError, r"`points` must have shape \(n, n\), got \(0, 2\)"),
+        (lambda: eq.Finite(np.empty((0, 2))), ValueError, r"`points` must have shape \(n, d\), got \(0, 2\)"),
     ],
 )
 def test_refusals_name_argument_rule_and_value(make, error, message):

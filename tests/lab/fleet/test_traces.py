@@ -197,7 +197,7 @@ def test_what_cannot_be_vectorized_is_refused():
         Blueprint(points, eq.RBF(1.0), eq.UCB(), eq.TwoPoint())
     with pytest.raises(ValueError, match="`reduction` must fit `policy`"):
         Blueprint(points, eq.RBF(1.0), eq.IDS(), eq.Centered())
-    with pytest.raises(ValueError, match=r"`points` must have shape \(n, n\)"):
+    with pytest.raises(ValueError, match=r"`points` must have shape \(n, d\)"):
         Blueprint([0.0, 1.0], eq.RBF(1.0))
     with pytest.raises(ValueError, match="`count` must be the number of lists of points, 2, got 3"):
         Blueprint([points, points], eq.RBF(1.0)).prior(3)
