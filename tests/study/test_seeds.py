@@ -357,6 +357,10 @@ def test_optuna_passes_the_seed():
     assert abs(best_params(found)["x"] - 0.7) < 0.1
     assert found.trials[3].user_attrs["seed"] == 3
     assert found.trials[3].system_attrs["eq"]["b"] == "seed 3"
+    without = optuna.create_study(sampler=DuelSampler(seed=0))
+    with pytest.raises(TypeError, match=r"`objective` takes a seed, which a sampler with seeds gives: DuelSampler"):
+        without.optimize(paired(objective), n_trials=1)
+    without.optimize(paired(lambda trial, seed=3: trial.suggest_float("x", 0, 1) + seed), n_trials=1)
 
 
 def test_readings_that_were_not_asked_for_have_seeds_too(tmp_path):

@@ -50,6 +50,13 @@ def test_a_reading_and_the_next_setting(station):
     assert eq.resume(station.path).records()[0].value == 0.5
 
 
+def test_the_seed_is_said_with_the_setting(tmp_path):
+    eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), seeds=["fold 1", "fold 2"], rng=0, log=tmp_path / "study.jsonl")
+    station = Station(tmp_path / "study.jsonl")
+    do(station, do="ask")
+    assert station.now().question.about == "pair 0, first of 2, on seed fold 1"
+
+
 def test_only_the_knobs_that_change_are_marked(station):
     do(station, do="ask")
     do(station, do="start", shown=moves(station, "start")[1])

@@ -94,11 +94,14 @@ def _given(
     objective: Callable[..., float], seed: SeedName | None, members: Sequence[Trial | Rival]
 ) -> dict[str, SeedName]:
     """Return the seed as an argument of the objective, if it takes one; both members have it as a user attribute."""
+    takes = inspect.signature(objective).parameters.get("seed")
     if seed is None:
+        if takes is not None and takes.default is takes.empty:
+            raise TypeError("`objective` takes a seed, which a sampler with seeds gives: DuelSampler(seeds=True)")
         return {}
     for member in members:
         member.set_user_attr("seed", seed)
-    return {"seed": seed} if "seed" in inspect.signature(objective).parameters else {}
+    return {} if takes is None else {"seed": seed}
 
 
 def _record(
