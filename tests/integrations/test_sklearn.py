@@ -204,6 +204,17 @@ def test_the_table_has_what_was_fitted(seen):
     assert table["estimated_test_score"][best] == pytest.approx(table["estimated_test_score"].max(), abs=0.1)
 
 
+def test_a_split_with_many_fits_counts_once(seen):
+    """What a setting is believed to score is about the mean over splits, which have levels of their own here."""
+    found = search(24, refit=False).fit(*DATA)
+    table, n = found.cv_results_, found.n_splits_
+    scores = np.array([table[f"split{k}_test_score"] for k in range(n)])
+    assert len({int(np.isfinite(split).sum()) for split in scores}) > 1  # some have more fits than others
+    levels = [np.nanmedian(split - table["estimated_test_score"]) for split in scores]
+    assert np.mean(levels) == pytest.approx(0.0, abs=1e-9)
+    assert np.ptp(levels) > 1
+
+
 def test_several_fits_at_once_are_as_many_as_were_wanted(seen):
     with joblib.parallel_config("threading"):  # processes take seconds to begin
         for jobs in (2, 4):

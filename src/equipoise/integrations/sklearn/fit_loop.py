@@ -83,9 +83,12 @@ class FitLoop:
         return -below if learned is None or learned.compression is None else -learned.compression.stretched(below)
 
     def _level(self, mean: FloatArray) -> float:
-        """Return what the scores have and f has not, in the median of the fits: far below the best it is a guess."""
+        """Return what the scores have and f has not: the median of the fits on a split, and the mean over splits.
+
+        Far below the best f is a guess. A split with many fits counts once, as it is one draw of the level.
+        """
         left = self.fits.numbers(f"test_{self.metric}") - mean[:, None]
-        return float(np.nanmedian(left))
+        return float(np.mean([np.nanmedian(each) for each in left.T if np.isfinite(each).any()]))
 
     def _key(self, x: Mapping[str, Any]) -> Key:
         return self.study.space.encode(x).tobytes()
