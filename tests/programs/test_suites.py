@@ -199,10 +199,17 @@ def test_options_that_a_suite_does_not_have(tmp_path):
     for options, rule in (
         (["echo 1"], "--suite has its commands in its file"),
         (["--center", "mean"], "--suite must be without --center"),
-        (["--csv", "x.csv"], "--suite has no csv"),
+        (["--csv", "x.csv"], "--suite has no --csv"),
+        (["--plot", "x.png", "--log", "log.jsonl"], "--suite has no --plot"),
     ):
         assert rule in invoke(*suite(tmp_path, SUITE), *options, code=64).stderr
     assert "could not be read" in invoke("compare", "--suite", "none.toml", code=64).stderr
+    assert not (tmp_path / "log.jsonl").exists()  # nothing was measured
+
+
+def test_a_budget_that_decides_nothing_is_said(tmp_path):
+    said = invoke(*suite(tmp_path, SUITE), "--time", "1ms", code=2).stderr
+    assert re.search("Note: ([0-9]) of \\1 benchmarks had too few rounds to decide: see --time", said)
 
 
 def test_commands_have_test_cases_too(tmp_path):

@@ -19,7 +19,7 @@ from equipoise.programs.commands.metrics import EVENTS
 from equipoise.programs.commands.processes import EVERYTHING, Programs
 from equipoise.programs.commands.suite_file import HOOKS, Benchmark, Suite, loaded
 from equipoise.programs.commands.suite_report import as_data, as_junit, as_markdown, as_text, cases
-from equipoise.programs.commands.suiting import Source, SuiteRow, SuiteRun, rows
+from equipoise.programs.commands.suiting import FIRST_ROUNDS, Source, SuiteRow, SuiteRun, rows
 from equipoise.programs.comparison_log import ComparisonLog
 from equipoise.programs.family import BenchmarkFamily
 from equipoise.programs.findings import FAILED, UNDECIDED
@@ -39,6 +39,9 @@ def suite_told(
     files: Mapping[str, Any],
 ) -> int:
     """Measure a suite, say what is known of it, and return the exit status."""
+    for option, wanted in (("csv", files["csv_file"]), ("plot", files["picture"])):
+        if wanted is not None:
+            raise click.UsageError(f"--suite has no --{option}: --json has everything")
     file = loaded(path, arms, options)
     lines = {arm: f"{found[arm].commit or 'uncommitted' if arm in found else 'here'}: {path.name}" for arm in arms}
     results = None if log is None else ComparisonLog(log, lines, notify=noted, exact=bool(found))
@@ -66,6 +69,9 @@ def suite_told(
     if early is not None:
         click.echo("Interrupted: this is the verdict so far.", err=True)
     told = rows(run)
+    few = sum(row.found is not None and row.found.rounds < FIRST_ROUNDS for row in told)
+    if few and early is None:
+        click.echo(f"Note: {few} of {len(told)} benchmarks had too few rounds to decide: see --time.", err=True)
     say(told, arms, file.alpha, files)
     return status(told, options["fail_above"] is not None or _gated(file), early is not None)
 
@@ -111,8 +117,6 @@ def so_far(family: BenchmarkFamily) -> str:
 
 def say(told: Sequence[SuiteRow], arms: Sequence[str], alpha: float, files: Mapping[str, Any]) -> None:
     """Print what is known, and write the files that were asked for."""
-    if unable := [name for name in ("csv_file", "picture") if files[name] is not None]:
-        raise click.UsageError(f"--suite has no {unable[0].removesuffix('_file')}: --json has everything")
     made: dict[str, Callable[[], str]] = {
         "json_file": lambda: json_line(as_data(told, arms, alpha)) + "\n",
         "markdown_file": lambda: as_markdown(told, arms, alpha),
