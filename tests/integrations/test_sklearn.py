@@ -256,6 +256,18 @@ def test_a_fit_that_fails_is_learned_from(seen):
     assert sum(a < 0.3 for a, *_ in late) <= sum(a < 0.3 for a, *_ in early)
 
 
+class Perfect(Recording):
+    """Its score is 1 for most settings."""
+
+    def score(self, X, y):
+        return min(1.0, self.a + 0.7 + 0.05 * np.sin(y.sum()))
+
+
+def test_scores_that_are_all_perfect_are_no_dead_sensor():
+    found = DuelSearchCV(Perfect(), {"a": stats.uniform(0, 1)}, n_fits=40, cv=ShuffleSplit(5), random_state=0)
+    assert found.fit(*DATA).best_params_["a"] > 0.3
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_an_estimator_that_always_fails_ends_the_search(seen):
     with pytest.raises(ValueError, match="fits failed"):

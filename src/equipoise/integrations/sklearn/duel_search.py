@@ -15,7 +15,7 @@ from equipoise.integrations.sklearn.cv_splits import Splits
 from equipoise.integrations.sklearn.distributions import Tuned
 from equipoise.integrations.sklearn.fit_loop import Evaluate, FitLoop
 from equipoise.optimizer import Optimizer
-from equipoise.study import DuelGivenUp
+from equipoise.study import DeadSensor, DuelGivenUp
 
 SEED = "random_state"
 
@@ -128,6 +128,6 @@ def _free_seeds(estimator: Any, tuned: Mapping[str, Any]) -> list[str]:
 
 
 def _notify(notice: Warning) -> None:
-    """Pass on what the study has to say; of a fit that failed scikit-learn has warned."""
-    if not isinstance(notice, DuelGivenUp):
+    """Pass on what the study has to say; of a fit that failed scikit-learn has warned, and scores may well be equal."""
+    if not isinstance(notice, (DuelGivenUp, DeadSensor)):
         warnings.warn(notice, stacklevel=2)
