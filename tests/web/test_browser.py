@@ -378,8 +378,8 @@ def test_everybody_can_use_it(browser, server, folder, scheme):
         opt.ask(worker="page")
         expect(page.locator("#value")).to_be_visible()
         assert violations(page) == []
-        beside = ("confirm/best", "confirm/audit", "trial/3", "logbook")
-        for name in (*beside, "../..", "../../new", f"../../manage/{path.name}"):
+        beside = ("confirm/best", "confirm/audit", "trial/3", "logbook", "pictures")
+        for name in (*beside, "../..", "../../new", "../../help", f"../../manage/{path.name}"):
             page.goto(f"http://{server.host}{home(path)}{name}")
             assert violations(page) == [], name
 

@@ -11,6 +11,7 @@ from equipoise.web import View
 from equipoise.web.means import Target
 from equipoise.web.now import dials
 from equipoise.web.panels.drawings import certificate_chart, estimate_charts, readings_chart
+from equipoise.web.panels.lists import BEST
 from equipoise.web.panels.progress import progress_chart
 from equipoise.web.panels.svg import Axis, Chart, around
 from equipoise.web.tokens import Tokens
@@ -63,8 +64,26 @@ def test_axes_have_the_units_of_knobs_and_readings():
 
 def test_before_any_reading_there_is_nothing_to_draw():
     opt = eq.Optimizer(eq.Box([(0, 1)]), kernel=eq.RBF(0.5), rng=0)
-    ElementTree.fromstring(readings_chart(viewed(opt)))
+    assert "Nothing was read yet" in readings_chart(viewed(opt))
     assert "no bound yet" in certificate_chart({1: math.inf}, 1, "")
+
+
+def test_what_is_said_of_several_numbers_is_what_the_shell_says():
+    """Of several objectives there is no bound, nor an audit that would bring one; limits are said."""
+    options = {"start": {"q": 0.2}, "limits": ["loss <= 0.6"], "rng": 0}
+    for objective in ("flux", "flux, -size"):
+        opt = eq.Optimizer(eq.Space(q=eq.Float(0, 1)), objective=objective, **options)
+        for _ in range(20):
+            trial = opt.ask()
+            q = trial.x["q"]
+            found = {"flux": 1 - (q - 0.7) ** 2, "loss": q**2} | ({"size": q} if "size" in objective else {})
+            opt.tell(trial, {name: value + 0.001 * trial.id for name, value in found.items()})
+        view = viewed(opt)
+        shown, said = BEST.shows(view), str(view.best)
+        assert all(claim in said for claim in shown["claims"])
+        assert "loss <= 0.6" in shown["claims"][0]
+        assert shown["against_start"] in said
+        assert shown["against_start"].startswith("Better than" if objective == "flux" else "A compromise: flux +")
 
 
 def test_values_stand_where_they_belong():

@@ -42,8 +42,9 @@ if TYPE_CHECKING:
     from equipoise.answer.wording import as_html as as_html
     from equipoise.answer.wording import claimed as claimed
     from equipoise.answer.wording import claims as claims
-    from equipoise.answer.wording import compared as compared
     from equipoise.answer.wording import counted as counted
+    from equipoise.answer.wording import gained as gained
+    from equipoise.answer.wording import grounds as grounds
     from equipoise.answer.wording import interval as interval
     from equipoise.answer.wording import left_to_gain as left_to_gain
     from equipoise.answer.wording import planned as planned

@@ -71,11 +71,22 @@ def sentences(best: "Recommendation") -> list[str]:
     known = best.against_start
     told = known is not None and (math.isfinite(known.low) or known.chosen is not None)
     start = [compared(known, best.unit)] if told else []
-    limits = [] if best.usability is None else [str(best.usability)]
     if best.compromise is not None:
-        return [setting(best), *limits, f"A compromise: {best.compromise.gains}.", effort(best)]
-    claimed = [*claims(best), *prospects(best)]
-    return [setting(best), *limits, *claimed, *start, *preferences(best), effort(best)]
+        return [setting(best), *grounds(best), gained(best), effort(best)]
+    return [setting(best), *grounds(best), *start, *preferences(best), effort(best)]
+
+
+def grounds(best: "Recommendation") -> list[str]:
+    """Return what is said of limits and bounds; of several objectives there is no bound."""
+    limits = [] if best.usability is None else [str(best.usability)]
+    return limits if best.compromise is not None else [*limits, *claims(best), *prospects(best)]
+
+
+def gained(best: "Recommendation") -> str:
+    """Return how the setting compares with the start, of several objectives in each of them."""
+    if best.compromise is not None:
+        return f"A compromise: {best.compromise.gains}."
+    return compared(best.against_start, best.unit)
 
 
 def as_html(best: "Recommendation") -> str:

@@ -16,7 +16,7 @@ from urllib.parse import quote
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from equipoise.answer import Recommendation, compared, counted
+from equipoise.answer import Recommendation, counted, gained
 from equipoise.log import LogError
 from equipoise.optimizer import Optimizer, resume
 from equipoise.plots import series
@@ -117,7 +117,7 @@ class Outline:
         if len(knobs) > LISTED:
             knobs[LISTED:] = [f"{len(knobs) - LISTED} more"]
         setting = ", ".join(knobs)
-        gain = compared(best.against_start, best.unit) if told else ""
+        gain = gained(best) if told else ""
         return cls(counted(best.readings, best.judgements), f"{at:%Y-%m-%d %H:%M}" if at else "", setting, gain, who)
 
 

@@ -27,7 +27,9 @@ MOST_STEPS = 3.5
 def readings_chart(view: View) -> str:
     """Return the raw readings in the order they were told, with the estimated offset laid over them."""
     read = series.readings_of(view.opt)
-    offset = series.offsets(view.opt, view.best).tolist() if read else []
+    if not read:
+        return '<p class="none">Nothing was read yet.</p>'
+    offset = series.offsets(view.opt, view.best).tolist()
     good = [(k, record.level) for k, record in enumerate(read, 1) if record.aside is None]
     chart = Chart.of((0.5, max(len(read), 2) + 0.5), around([*(value for _, value in good), *offset]), TALL)
     parts = [

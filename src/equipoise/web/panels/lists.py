@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from equipoise.answer import claims, compared, planned, preferences, prospects
+from equipoise.answer import gained, grounds, planned, preferences
 from equipoise.optimizer import Optimizer
 from equipoise.spaces import Float, Int, Space, printable, settings
 from equipoise.study import Note, Record, Setting
@@ -115,9 +115,9 @@ def _best(view: View) -> Mapping[str, Any]:
         "blind": view.blind,
         "setting": () if view.blind else dials(view.opt.space, best.x, view.start),
         "kind": best.overall.kind if len(best.claims) == 1 else best.kind,
-        "claims": (*claims(best), *prospects(best), *preferences(best, view.blind)),
-        "against_start": compared(best.against_start, best.unit),
-        "clear": best.against_start is not None and best.against_start.clear,
+        "claims": (*grounds(best), *preferences(best, view.blind)),
+        "against_start": gained(best),
+        "clear": best.compromise is None and best.against_start is not None and best.against_start.clear,
         "plan": "" if plan is None else planned(plan.purpose, plan.duels, plan.told, plan.left),
         "truth": revealed(view),
         "notices": in_sentences(best.notices),
