@@ -112,7 +112,7 @@ class Study:
 
 
 class XoptStudy:
-    """Xopt's, by a generator of its own."""
+    """Xopt's, by its own generator."""
 
     RANDOM = 6
 

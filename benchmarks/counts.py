@@ -41,7 +41,7 @@ def lessons(
 
 
 def posterior(some: list[eq.Comparison], glance: bool = False, offset: OffsetModel | None = None) -> AnywherePosterior:
-    """Return what they teach; at a glance as Gaussian readings with an error of their own."""
+    """Return what they teach; at a glance as Gaussian readings with their own error."""
     belief = AnywherePosterior(KERNEL, NOISE, offset=offset)
     for each in some:
         belief = belief.condition(replace(each, answers=None) if glance else each)

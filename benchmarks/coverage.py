@@ -69,7 +69,7 @@ def dropping(rng: Generator, n: int) -> FloatArray:
 
 
 def autocorrelated(rng: Generator, n: int) -> FloatArray:
-    """An offset of its own memory: its change inside a pair has the sign of the coin."""
+    """Its own offset memory: its change inside a pair has the sign of the coin."""
     change = np.empty(n)
     state = 0.0
     for i in range(n):

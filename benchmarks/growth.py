@@ -84,7 +84,7 @@ def _round_times(blueprint: Blueprint, learners: int, rounds: int) -> list[float
 def _default_costs(dimension: int, marks: list[int]) -> list[float]:
     """Return microseconds of processor time of two asks and tells of the default after this many readings each.
 
-    Averages over the fifth of the readings before each mark: what is learned is fitted anew now and then.
+    Averages over the fifth of the readings before each mark: what is learned is fitted again now and then.
     """
     optimizer, rng = eq.Optimizer(eq.Box([(0.0, 1.0)] * dimension), rng=0), np.random.default_rng(1)
     spent = []

@@ -77,7 +77,7 @@ class Loops(NamedTuple):
 
 
 def greedy(world: IdeaWorld, measurements: int, loops: int, seed: int) -> Loops:
-    """Keep what beats the record: one measurement an idea, each on a seed of its own."""
+    """Keep what beats the record: one measurement an idea, each on its own seed."""
     rng = np.random.default_rng(seed)
     f, drift, (kept, false) = np.zeros(loops), np.zeros(loops), np.zeros((2, loops))
     record = rng.normal(size=loops)

@@ -5,7 +5,7 @@
     python benchmarks/open_trials.py --anticipated 100000               # as if the number anticipated had no limit
 
 A study tunes the camelback function, read with noise under a drifting offset. After some readings this many duels are
-begun, each by a worker of its own, and none is told: two trials a duel are open. "ask" is the median CPU time of the
+begun, each by its own worker, and none is told: two trials a duel are open. "ask" is the median CPU time of the
 last asks in milliseconds, on one BLAS thread. "points" and "cells" count the different points of these duels, and the
 cells of a 20 x 20 grid they lie in; "regret" is what one of their readings costs on average. With --rest all are told
 in the end, and "found" is what the recommendation then costs.

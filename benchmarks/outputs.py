@@ -4,7 +4,7 @@
     python benchmarks/outputs.py --safe --seeds 8 --readings 100
     python benchmarks/outputs.py --fronts --seeds 4 --readings 100
 
-Every output of a plant has an offset of its own: none, a random walk, or jumps. Limits are relative to the start.
+Every output of a plant has its own offset: none, a random walk, or jumps. Limits are relative to the start.
 Beside (`outputs_peers.py`): Optuna's TPE and GPSampler with constraints, Xopt's expected improvement with constraints;
 for fronts NSGA-II, GPSampler and BoTorch's qNEHVI. They believe the readings as they stand; each recommends the best of
 its trials whose readings hold the limits. What is not installed is left out.

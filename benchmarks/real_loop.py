@@ -97,7 +97,7 @@ def truth(settings: Settings) -> tuple[float, float]:
 
 
 def greedy(ideas: Sequence[Settings], first: int) -> tuple[Settings, float, Kept]:
-    """Keep what beats the record, each on a seed of its own; return champion, what is believed, what was kept."""
+    """Keep what beats the record, each on its own seed; return champion, what is believed, what was kept."""
     champion, kept = dict(START), Kept()
     record = accuracy(champion, first)
     for number, idea in enumerate(ideas, 1):

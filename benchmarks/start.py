@@ -5,7 +5,7 @@
 A study in two dimensions is made by the default optimizer under a drift, then each command runs on a copy of it; at an
 even number of readings `ask` has to choose a new pair. The processor time, user and system, is the kernel's. The share
 of imports is that of the wall-clock time of one more run, by `python -X importtime`; it includes what a command imports
-on its way. Bytecode is kept in a folder of its own, which a first run fills: an installed package has it too, and
+on its way. Bytecode is kept in its own folder, which a first run fills: an installed package has it too, and
 compiling our sources at every start costs about 0.1 s more. `--slowest 8` lists, for each command, the packages that
 cost most by themselves. A process that imports NumPy and does nothing stands beside them: what no command can go below,
 and the unit of a column of ratios, since the speed of a machine changes with its load. So do processes that only import

@@ -213,7 +213,7 @@ class Scaled:
         self._bias, self._unit = bias, unit
 
     def start(self, rng: np.random.Generator) -> "Scaled":
-        """Begin a process of its own."""
+        """Begin its own process."""
         started = Scaled(self._bias, self._unit)
         started._process = self._bias.start(rng)  # type: ignore[attr-defined]
         return started

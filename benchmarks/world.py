@@ -44,7 +44,7 @@ def mirrored(function: env.Function) -> Callable[[FloatArray], float]:
 
 
 def earlier(world: World, of: Callable[[FloatArray], float], noise: float, unit: float, seed: int) -> Any:
-    """Return 100 readings of a study that was made before, under a drift of its own: points and values."""
+    """Return 100 readings of a study that was made before, under its own drift: points and values."""
     rng = np.random.default_rng(seed + 1)
     opt = eq.Optimizer(world.space, rng=seed + 1)
     for t in range(READINGS):

@@ -62,10 +62,10 @@ HEADLINE = "An attacker turns the function upside down, knowing everything but t
 
 @dataclass(frozen=True, eq=False)
 class DoubleAgent:
-    """An attacker with a copy of the learner: an example of a bias of your own.
+    """An attacker with a copy of the learner: an example for writing a bias.
 
     Args:
-        copy: A learner like the one attacked, with a coin of its own.
+        copy: A learner like the one attacked, with its own coin.
         function: What the learner is looking for.
         waits: Whether it may decide on the second offset of a pair after the first reading.
         strength: The largest offset.

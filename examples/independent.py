@@ -4,7 +4,7 @@ A sum of one-dimensional functions, f(x) = f_1(x_1) + ... + f_d(x_d), is tuned b
 its own, chooses only its own coordinate and is told only the common reading. What the others do is its offset.
 
 - GP-UCBs believe the reading. They are told the same numbers, so they move in step, and each takes the others' moves
-  for an effect of its own.
+  for its own effect.
 - One-point duels leave each reading to a coin. The others' coins are independent of it, so what they do is unbiased
   noise, whatever they do: the paper's tool for this problem. With a forecast of the reading the noise is far smaller.
 - Two-point duels need that the others do not answer the first reading of a pair before the second. They do not, as long
@@ -90,7 +90,7 @@ def learn(pipe: Connection) -> None:
 
 @contextmanager
 def processes(count: int) -> Iterator[list[Connection]]:
-    """Start learners, each in a process of its own, and give a line to each; there is none between them."""
+    """Start learners, each in its own process, and give a line to each; there is none between them."""
     context = get_context("spawn")
     lines = [context.Pipe() for _ in range(count)]
     started = [context.Process(target=learn, args=(theirs,), daemon=True) for _, theirs in lines]

@@ -3,7 +3,7 @@
 python examples/libensemble_duels.py      # needs: pip install equipoise[gest] libensemble
 
 The two workers measure the halves of a duel at the same time, so that an offset which changes with time cancels. It
-would not where each worker has an offset of its own: take one worker then.
+would not where each worker has its own offset: take one worker then.
 """
 
 import os

@@ -27,7 +27,7 @@ def interruptible():
 
 
 def started(*arguments, **options):
-    """Start `equipoise` as a process of its own, which can be interrupted also if these tests cannot."""
+    """Start `equipoise` as its own process, which can be interrupted also if these tests cannot."""
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "preexec_fn": interruptible} | options
     return subprocess.Popen([sys.executable, "-m", "equipoise", *map(str, arguments)], text=True, **options)
 

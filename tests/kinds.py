@@ -58,7 +58,7 @@ def judge(opt, judgements, steps=5, judge="anna", check_every=4):
 
 
 def verdict(pair):
-    """What is said of a pair: no word for much, and the first place has a small advantage."""
+    """The answer to a pair: no word for much, and the first place has a small advantage."""
     better = height(pair.first) - height(pair.second) + 0.05
     return "equal" if abs(better) < 0.1 and "equal" in pair.answers else "first" if better > 0 else "second"
 

@@ -2,7 +2,7 @@
 
     python tests/pythons.py [ARGUMENTS OF PYTEST]
 
-Interpreters are looked for on the path and among those of pyenv. Each gets an environment of its own under `build`.
+Interpreters are looked for on the path and among those of pyenv. Each gets its own environment under `build`.
 With arguments, such as `tests`, pytest runs these instead of the sensitive rooms.
 """
 

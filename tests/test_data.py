@@ -193,7 +193,7 @@ def test_what_it_will_teach_is_what_it_then_teaches_but_for_the_outcomes(telling
     assert all(each.outcome == 0.0 for each in ahead)
 
 
-# --- a reduction of one's own -------------------------------------------------------------------------------------
+# --- one's own reduction -------------------------------------------------------------------------------------
 
 
 class Sandwich:

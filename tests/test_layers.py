@@ -261,7 +261,7 @@ def test_comparisons_are_made_in_one_module():
 
 
 TO_INHERIT = {"Law", "Kernel", "Lazy", "Posterior", "Stationary"}
-"""What users inherit to add a part of their own: contracts with code that is shared."""
+"""What users inherit to add their own part: contracts with code that is shared."""
 
 
 def test_no_concrete_class_is_subclassed():

@@ -32,15 +32,15 @@ STUDIES = [*(kind for kind in KINDS if kind not in LIKE_OTHERS), *EARLIER]
 NOTICES = (eq.DuelGivenUp, eq.study.Estranged, eq.study.SetAside, eq.study.GapUnknown)
 """What a study says to who tells it something that it cannot use."""
 
-NOTHING = "nothing was told|there is nothing to"
+NOTHING = "nothing was told|there is nothing to|there is no setting to compare|no readings or judgements"
 SINGLE = "learns from duels alone"
 REFUSED = {
     ("empty", "correct|audit|verify|cancel|undo"): NOTHING,
     ("judged|judged-names|verified-by-judges", "correct"): NOTHING,
-    ("limited|objectives|careful-on-seeds", "audit"): "an audit looks everywhere",
-    ("limited|careful-on-seeds", "verify|cancel"): "a verification goes to and fro",
+    ("limited|objectives|careful-on-seeds", "audit"): "an audit measures everywhere",
+    ("limited|careful-on-seeds", "verify|cancel"): "a verification moves back and forth",
     ("single", "judge|serve-judges|audit"): "[Tt]here is nothing to (compare|audit): a single setting",
-    ("single", "verify|cancel"): "there is nothing yet to verify|there is no plan",
+    ("single", "verify|cancel"): "there is no setting to compare|there is no plan",
     ("auditing", "verify"): "a plan to audit is under way",
     ("folds", "verify"): "the 0 seeds that were never read",
     ("folds", "cancel"): "the 0 seeds that were never read|there is no plan",

@@ -30,7 +30,7 @@ def inside():
 
 
 def in_a_thread(act):
-    """Do something in a thread of its own."""
+    """Do something in its own thread."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(act).result()
 

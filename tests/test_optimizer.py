@@ -266,7 +266,7 @@ def test_the_same_news_twice_is_no_news(opened):
 
 def test_readings_that_cannot_be_teach_nothing_until_they_are_corrected(opened):
     learned = belief(opened)
-    with pytest.warns(eq.study.SetAside, match="the reading of trial 6 cannot be: nothing is learned") as caught:
+    with pytest.warns(eq.study.SetAside, match="the reading of trial 6 is impossible and was ignored") as caught:
         opened.tell(6, 1e308)
     assert [warning.filename for warning in caught] == [__file__]
     opened.tell(7, 0.25)
@@ -512,7 +512,7 @@ def test_a_trial_of_another_optimizer_is_refused_before_anything_is_written(tmp_
         answer(opt, theirs)
     assert state(opt) == before
     assert opt.study.log.read_bytes() == written
-    opt.tell(pickle.loads(pickle.dumps(ours)), 1.0)  # a copy of one's own is one's own
+    opt.tell(pickle.loads(pickle.dumps(ours)), 1.0)  # one's own copy is one's own
     assert opt.readings == 1
 
 
@@ -602,7 +602,7 @@ def test_where_the_law_is_right_the_bound_is_small():
 
 
 class Parabola(eq.belief.Posterior):
-    """A belief of one's own: f is a parabola, its two coefficients have a normal prior; no gradients, no list."""
+    """One's own belief: f is a parabola, its two coefficients have a normal prior; no gradients, no list."""
 
     def __init__(self, deviation=10.0):
         super().__init__(eq.Linear(), 0.1, None)

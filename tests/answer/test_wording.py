@@ -146,7 +146,7 @@ def test_pictures_have_units(study):
     assert (line.get_xlabel(), line.get_ylabel()) == ("q1 / A", "f(x) - f(best) / mW")
     assert readings.get_ylabel() == "value / mW"
     assert line.get_title().splitlines()[-1] == sentences(opt.recommend())[1].rstrip(".")
-    assert eq.plots.certificate(opt, points=3).get_ylabel() == "bound on what is left to gain / mW"
+    assert eq.plots.certificate(opt, points=3).get_ylabel() == "bound on the remaining gain / mW"
     assert eq.plots.duels(opt, "q1").get_xlabel() == "q1 / A"
     plt.close("all")
 

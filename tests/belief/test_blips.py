@@ -63,7 +63,7 @@ def test_nothing_is_spoiled_where_nothing_is():
 
 
 def test_two_surprises_at_one_place_are_a_discovery():
-    """Between ordinary readings, so that it is no jump; the first alone is taken for spoiled."""
+    """Between ordinary readings, so that it is not a jump; the first alone counts as an outlier."""
     data = readings(0, 44)
     high = {41: [0.95, 0.95], 44: [0.951, 0.95]}
     data = [eq.Comparison(high[t], None, 30.0, t, pair=c.pair) if (t := int(c.time)) in high else c for c in data]

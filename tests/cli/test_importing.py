@@ -40,10 +40,10 @@ def test_rows_are_taken_in_and_those_refused_are_listed(study):
     done = invoke("import", study, table, *options)
     assert done.exit_code == 1
     assert done.output.splitlines()[-4:] == [
-        f"2 readings of {table} were taken in.",
-        "  line 5 is left out: lens must be one of in, out, got 'open'",
-        "  line 6 is left out: `x['q1']` must lie within [0.0, 1.0], got 7.0",
-        "  line 7 is left out: yield must be a number, got 'n/a'",
+        f"2 readings of {table} were added.",
+        "  line 5 is skipped: lens must be one of in, out, got 'open'",
+        "  line 6 is skipped: `x['q1']` must lie within [0.0, 1.0], got 7.0",
+        "  line 7 is skipped: yield must be a number, got 'n/a'",
     ]
     opt = eq.resume(study)
     found = [(r.x["q1"], r.x["lens"], r.value, r.block, dict(r.covariates)) for r in opt.records()]
@@ -97,7 +97,7 @@ def test_a_table_that_the_study_has_is_refused_unless_it_is_meant(study):
         refused = invoke("import", study, table, "--block", "2025", *options)
         assert refused.exit_code == 1
         assert "has 3 of the 3 rows of" in refused.output
-        assert "--new takes in the others, --again all of them once more" in refused.output
+        assert "--new adds the others, --again adds all of them again" in refused.output
     assert len(eq.resume(study).records()) == 3
     assert invoke("import", study, table, "--block", "2024").exit_code == 0  # another block
     with table.open("a") as file:

@@ -152,7 +152,7 @@ def test_options_win_over_the_file(path, tmp_path):
         (("--float", "q1", 0, 1, "--start", "0.5"), 2, "--start must be NAME=VALUE, such as q1=0.5"),
         (("--float", "q1", 0, 1, "--start", "q1=0", "--start", "q1=1"), 2, "once for each name"),
         (("--float", "q1", 0, 1, "--start", "{q1}"), 2, "or JSON, got '{q1}'"),
-        ((*LIMITED, "--start", "q1=0"), 1, "`start` must say where every parameter stands, got no q2"),
+        ((*LIMITED, "--start", "q1=0"), 1, "`start` must give every parameter, got none for q2"),
         ((*LIMITED, "--start", "q1=0,q2=0", "--max-step", "q3=1"), 1, "`max_step` must name a Float or an Int"),
         (("--config", "missing.toml"), 2, "does not exist"),
         (("--float", "q1", 0, 1, "--constraint", "q1 + q2 <= 1"), 1, "must use the names q1, got 'q2' at character 6"),

@@ -28,7 +28,7 @@ def typing(study, text, *options):
 def test_asks_until_told_to_stop(study):
     output = typing(study, "a\nmb\nnonsense\n=\nu\nb\nk\n0.5\nq\n", "--numbers")
     assert "mb: B is much better, b: B is better, =: equal, a: A is better" in output
-    assert "The answer to pair 2 is taken back." in output
+    assert "The answer to pair 2 was taken back." in output
     assert "Please type one of: mb b = a ma k u q, or a number" in output
     opt = eq.resume(study)
     said = [(each.answer, each.judge) for each in opt.study.belief.judgements]
@@ -121,7 +121,7 @@ def test_a_table_of_judgements(study, tmp_path):
     other = new_study(tmp_path / "other")
     taken = invoke("import", other, tmp_path / "old.csv", "--judgements", code=1).stdout
     assert "3 judgements of " in taken
-    assert "line 7 is left out: " in taken
+    assert "line 7 is skipped: " in taken
     assert [answer for _, answer in eq.resume(other).study.answers()] == ["first", "much second", 0.5]
 
 

@@ -24,11 +24,11 @@ def answer(study, times):
 def test_an_audit_from_plan_to_bound(study):
     answer(study, 30)
     said = invoke("audit", study, "--duels", 2).stdout
-    assert said == "An audit is under way: 0 of 2 duels told, 2 still to be asked for. The next asks serve it.\n"
+    assert said == "An audit is under way: 0 of 2 duels told, 2 not yet asked. The next asks belong to it.\n"
     trial = invoke("ask", study, "--json").data["id"]
     invoke("tell", study, trial, 0.25)
     assert invoke("status", study, "--json").data["plan"] == {"purpose": "audit", "duels": 2, "told": 0, "left": 1}
-    assert "An audit is under way: 0 of 2 duels told, 1 still to be asked for." in invoke("status", study).stdout
+    assert "An audit is under way: 0 of 2 duels told, 1 not yet asked." in invoke("status", study).stdout
     assert invoke("audit", study, "--json").data["duels"] == 2  # it goes on
     answer(study, 3)
     data = invoke("best", study, "--eps", 1e6, "--json").data

@@ -54,7 +54,7 @@ n = len(calls.read())"""
 
 
 def equipoise(*arguments):
-    """Start `equipoise` as a process of its own, which can be interrupted also where these tests cannot."""
+    """Start `equipoise` as its own process, which can be interrupted also where these tests cannot."""
     command, options = [sys.executable, "-m", "equipoise", *map(str, arguments)], {"preexec_fn": interruptible}
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
 
@@ -128,7 +128,7 @@ def test_it_stops_at_the_certificate(study, program):
 def test_the_budget_without_the_certificate_is_exit_code_3(study, program):
     result = invoke("run", study, "--eps", 1e-9, "--readings", 7, "--json", "--", program(), code=3)
     assert (result.data["certified"], result.data["readings"], result.data["exit"]) == (False, 7, 3)
-    assert "When a bound of 1.0e-09 is reached cannot be foreseen." in result.stderr
+    assert "When a bound of 1.0e-09 is reached cannot be forecast." in result.stderr
 
 
 # Programs that do not.
@@ -237,7 +237,7 @@ def test_our_own_trouble_is_not_blamed_on_the_program(study, monkeypatch):
 
     monkeypatch.setattr(eq.Optimizer, "tell", broken)
     result = invoke("run", study, "--", "sh", "-c", "echo 0.25", code=1)
-    assert 'Trial 0 read {"value": 0.25}, which is not in the study.' in result.stderr
+    assert 'Trial 0 read {"value": 0.25}, which the study refused.' in result.stderr
     monkeypatch.undo()
     assert eq.resume(study).study.open_trials == (0,)  # not failed
 
@@ -266,7 +266,7 @@ def test_a_reading_that_cannot_be_logged_is_said(study, monkeypatch):
 
     monkeypatch.setattr(lines, "_write", full)
     result = invoke("run", study, "--", "sh", "-c", "echo 0.25", code=1)
-    assert 'Trial 0 read {"value": 0.25}, which is not in the study.' in result.stderr
+    assert 'Trial 0 read {"value": 0.25}, which the study refused.' in result.stderr
     assert "study.jsonl could not be written: No space left on device" in result.stderr
     monkeypatch.undo()
     invoke("tell", study, 0, 0.25)
@@ -321,7 +321,7 @@ def test_every_worker_has_a_lock_of_its_own(study):
     with ExitStack() as runs:
         for name in names:
             runs.enter_context(only_one(study, name))
-        with pytest.raises(RuntimeError, match="another run is under way"), only_one(study, "a/b"):
+        with pytest.raises(RuntimeError, match="another run is active"), only_one(study, "a/b"):
             pass
 
 
@@ -331,7 +331,7 @@ def test_two_runs_need_two_workers(study, program, tmp_path):
     process = equipoise("run", study, "--readings", 8, "--", measure)
     until(started.exists)
     result = invoke("run", study, "--readings", 8, "--", measure, code=1)
-    assert f"another run is under way, by process {process.pid} on " in result.stderr
+    assert f"another run is active, by process {process.pid} on " in result.stderr
     other = equipoise("run", study, "--readings", 8, "--worker", "laser/2", "--", program(name="quick"))
     assert [ended(process)[0], ended(other)[0]] == [0, 0]
     records = eq.resume(study).records()

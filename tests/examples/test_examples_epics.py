@@ -32,7 +32,7 @@ def free_port():
 
 @pytest.fixture
 def machine():
-    """The IOC in a process of its own, and the environment in which it is found."""
+    """The IOC in its own process, and the environment in which it is found."""
     port = str(free_port())
     names = {"EPICS_CA_SERVER_PORT": port, "EPICS_CA_REPEATER_PORT": str(free_port()), "EPICS_PREFIX": f"TEST{port}:"}
     names |= {"EPICS_CA_ADDR_LIST": f"127.0.0.1:{port}", "EPICS_CA_AUTO_ADDR_LIST": "NO"}

@@ -47,5 +47,5 @@ def test_the_benchmark_reads_by_seeds(monkeypatch):
         before = len(calls)
         found = search(space, lambda x, seed: calls.append(seed) or task(x, seed), 0)
         assert set(found) == {6, 18}
-        assert len(calls) - before in (18, 24)  # halving begins anew for each number of fits
+        assert len(calls) - before in (18, 24)  # halving begins again for each number of fits
         assert np.mean([task(found[18], seed) for seed in range(20)]) > np.mean([task(default, s) for s in range(20)])

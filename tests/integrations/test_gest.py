@@ -120,11 +120,11 @@ def test_unknown_ids_are_refused_before_anything_is_learned():
     generator = DuelGenerator(vocs(), rng=4)
     rows = [point | {"f": 1.0} for point in generator.suggest(2)]
     for wrong in (2, -1, 0.5, "0"):
-        with pytest.raises(ValueError, match="`_id` must be that of a point which was suggested"):
+        with pytest.raises(ValueError, match="`_id` must be that of a suggested point"):
             generator.ingest([rows[0], rows[1] | {"_id": wrong}])
     assert generator.optimizer.readings == 0
     generator.ingest([{key: np.float64(value) for key, value in rows[0].items()}])
-    generator.ingest(rows)  # the first is no news
+    generator.ingest(rows)  # the first is known
     assert generator.optimizer.readings == 2
     with pytest.raises(ValueError, match=r"must stay 1.0, as told before, got 2.0"):
         generator.ingest([rows[0] | {"f": 2.0}])
@@ -133,7 +133,7 @@ def test_unknown_ids_are_refused_before_anything_is_learned():
 @pytest.mark.parametrize("row", [{}, {"_id": None}, {"_id": math.nan}])
 def test_what_was_measured_elsewhere_is_said_to_teach_nothing(row):
     generator = DuelGenerator(vocs(), rng=5)
-    with pytest.warns(NotCompared, match="without `_id` is of no duel"):
+    with pytest.warns(NotCompared, match="without `_id` belongs to no duel"):
         generator.ingest([{"x": 0.5, "y": 0.5, "f": 1.0} | row])
     assert generator.optimizer.readings == 0
 

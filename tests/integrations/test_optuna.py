@@ -267,7 +267,7 @@ def test_an_unwrapped_objective_is_refused_at_once():
 
 def test_parts_that_do_not_fit_are_refused():
     plain = optuna.create_study(sampler=optuna.samplers.RandomSampler())
-    with pytest.raises(RuntimeError, match=r"must meet a DuelSampler, got a study with .*RandomSampler"):
+    with pytest.raises(RuntimeError, match=r"needs a study with a DuelSampler, got .*RandomSampler"):
         run(plain, 1)
     with pytest.raises(RuntimeError, match="measures two points a trial, got a sampler for one"):
         run(make(reduction=eq.OnePoint()), 1)
@@ -281,7 +281,7 @@ def test_parts_that_do_not_fit_are_refused():
         DuelSampler(offset=eq.Tracked)
     with pytest.raises(ValueError, match="`memory` must be at least 2"):
         DuelSampler(memory=1)
-    with pytest.raises(ValueError, match="`study` must have finished a duel"):
+    with pytest.raises(ValueError, match="`study` must have a finished duel"):
         recommend(make())
 
 
@@ -482,7 +482,7 @@ def test_a_choice_may_be_any_hashable_object():
 
 @dataclass(frozen=True)
 class Steady(Law):
-    """A law of one's own: a level that is not known."""
+    """One's own law: a level that is not known."""
 
     guard: float | None = 3.0
 
@@ -766,7 +766,7 @@ def test_a_fit_of_another_law_or_space_is_not_used():
         model.update(study)
         translation = model.translation(model.search_space())
         _, fit = model.belief(translation, 96)
-        assert fit is not None  # all was learned anew
+        assert fit is not None  # all was learned again
         assert fit.duels >= 8
     model, translation = model_of(study, eq.Blocks(4))
     assert model.belief(translation, 96)[1] is None or study.trials[-1].system_attrs.get(FIT, {}).get("n", 0) < 10

@@ -38,7 +38,7 @@ def connect(url, grace=600):
 
 
 def objective(trial):
-    """Every process has an offset of its own, a hundred times the signal; the database's clock drifts as well."""
+    """Every process has its own offset, a hundred times the signal; the database's clock drifts as well."""
     trial.set_user_attr("pid", os.getpid())
     x, mode = trial.suggest_float("x", 1e-3, 1.0, log=True), trial.suggest_categorical("mode", CHOICES)
     value = -((x - 0.1) ** 2) + (mode == "high")
@@ -106,7 +106,7 @@ def programs_of_postgresql():
 
 @contextlib.contextmanager
 def installed_server(programs):
-    """Run a server of the system in a folder of its own; it refuses to run as root."""
+    """Run a server of the system in its own folder; it refuses to run as root."""
     with tempfile.TemporaryDirectory() as folder:
         root = os.geteuid() == 0
         if root:

@@ -144,4 +144,4 @@ def test_several_processes_are_refused(tmp_path):
     pytest.importorskip("xdist")
     run = child(tmp_path, "--compare-base", "main", "-n", "2", alone="")
     assert run.returncode == 4
-    assert "leave -n away" in run.stderr
+    assert "remove -n" in run.stderr

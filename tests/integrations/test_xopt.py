@@ -112,7 +112,7 @@ def broken(point):
 
 def test_what_was_measured_elsewhere_is_said_to_teach_nothing():
     X = make()
-    with pytest.warns(NotCompared, match="not asked for"):
+    with pytest.warns(NotCompared, match="not suggested"):
         X.random_evaluate(1)
     assert X.generator.study.optimizer.readings == 0
 

@@ -1,4 +1,4 @@
-"""Kill a study at random instants, again and again: run by `test_crash.py` as a program of its own.
+"""Kill a study at random instants, again and again: run by `test_crash.py` as its own program.
 
     python kill_harness.py LOG KILLS SEED
 

@@ -83,7 +83,7 @@ def test_a_header_that_makes_no_sense_is_refused(path, change, message):
     [
         (2, {"points": [[0.5, 0.0, 7.0], [0.5, 0.0, 0.7]]}, "its points must lie in the space"),
         (2, {"points": [[1.5, 0.0, 0.7071067811865476], [0.5, 0.0, 0.7]]}, "its points must lie in the space"),
-        (2, {"points": [[1e400, 0, 0], [0, 0, 0]]}, "it holds Infinity, which is no number"),
+        (2, {"points": [[1e400, 0, 0], [0, 0, 0]]}, "it holds Infinity, which is not a number"),
         (2, {"points": [True, 1]}, "`point` must have shape"),
         (2, {"points": []}, "`points` must be a list"),
         (2, {"measure": [0, -1]}, "`measure` must be at least 0, got -1"),

@@ -21,7 +21,7 @@ def f(x):
 
 
 def levels(scale, readings, seed=0):
-    """The true offset of each reading: a level of its own for every run."""
+    """The true offset of each reading: its own level for every run."""
     drawn = scale * np.random.default_rng(seed).normal(size=-(-readings // LENGTH))
     return np.repeat(drawn, LENGTH)[:readings]
 

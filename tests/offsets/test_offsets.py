@@ -57,7 +57,7 @@ def made_of(model, times):
         walk, strength, duration, pair = model.values
         moments = np.unique(np.append(0.0, t))
         steps = np.sqrt(walk * np.diff(moments)) * (t[:, None] >= moments[1:])  # what was walked up to t
-        pairs = pair**0.5 * np.eye(len(t)).repeat(2, axis=0)[: len(t)]  # a level of its own for each
+        pairs = pair**0.5 * np.eye(len(t)).repeat(2, axis=0)[: len(t)]  # its own level for each
         own, wave = [SLOPE_VARIANCE**0.5 * t, steps, pairs], strength * sk.Matern(duration, nu=2.5)(t[:, None])
     if isinstance(model.law, eq.Blocks):  # reading 1 begins the first run
         runs = np.array([int(np.floor((time - 1) / model.law.length)) for time in t])
@@ -200,7 +200,7 @@ EVENTFUL = eq.Tracked().known(walk=0.2, wave=0.5, duration=6.0, pair=0.4).jumpin
 
 
 def readings(seed, n=25, offset=EVENTFUL):
-    """Readings at irregular times, some with an error of their own: the posterior, and what it was told."""
+    """Readings at irregular times, some with their own error: the posterior, and what it was told."""
     rng = np.random.default_rng(seed)
     X = rng.random((n, 2))
     t = np.cumsum(rng.exponential(size=n))

@@ -122,7 +122,7 @@ def test_the_certificate_is_what_recommend_said_at_the_time(parts):
     line = ax.lines[0].get_xydata()
     known = np.flatnonzero(np.isfinite(said))
     np.testing.assert_array_equal(line, np.column_stack((known + 1, np.array(said)[known])))
-    assert ax.get_title() == f"By estimate, at most {amount(said[-1])} is left to gain"
+    assert ax.get_title() == f"By estimate, at most {amount(said[-1])} remains to be gained"
     assert len(eq.plots.certificate(opt, points=3).lines[0].get_xydata()) <= 3
 
 

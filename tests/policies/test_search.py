@@ -118,7 +118,7 @@ def test_without_data_everything_ties_and_much_is_offered():
 
 
 def polished(score, starts):
-    """The largest value that a search of its own, without gradients of ours, climbs to."""
+    """The largest value that its own search, without gradients of ours, climbs to."""
     climbs = [minimize(lambda x: -score(x[None])[0], x, bounds=[(0, 1)] * len(x), tol=1e-14) for x in starts]
     return max(-climb.fun for climb in climbs)
 

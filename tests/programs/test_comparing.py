@@ -114,7 +114,7 @@ def test_memory_is_the_programs_and_not_ours():
     assert (runs[0].rss or 0) < 3e7
     assert 5.5e7 < runs[1].rss - (runs[0].rss or 1e7) < 6.5e7
     said = invoke("compare", "true", "sleep 0", "-N", "--metric", "rss", code=4).stderr
-    assert re.search(r"failed, less memory than \d+ MB cannot be told", said)
+    assert re.search(r"failed, less memory than \d+ MB cannot be measured", said)
 
 
 def test_every_round_is_a_random_order(tmp_path):

@@ -114,7 +114,7 @@ def test_an_interrupt_loses_nothing(project):
     Path(".gitignore").write_text("pid\ngo\n", encoding="utf-8")
     with started("gate", "try", "--name", "slow") as run:
         (child,) = written(pid)
-        assert "another `gate try` is under way" in invoke("gate", "try", code=64).stderr
+        assert "another `gate try` is running" in invoke("gate", "try", code=64).stderr
         run.send_signal(signal.SIGINT)
         assert run.wait(60) == 130
         gone(child)

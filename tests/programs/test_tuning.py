@@ -243,7 +243,7 @@ def test_a_winner_that_fails_later_is_said_to_be_unverified(tmp_path):
 def test_a_program_that_always_fails_later_ends_it():
     script = "test {n=1..999} -eq 500 && echo 1"
     said = invoke("tune", script, "--metric", "reading", "--start", "n=500", "--seed", 0, code=4).stderr
-    assert "The program failed 20 times in a row. At last it failed, exit status 1: test " in said
+    assert "The program failed 20 times in a row. The last error: exit status 1: test " in said
 
 
 def test_an_interrupt_keeps_the_study(tmp_path):
@@ -410,7 +410,7 @@ with LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_
 
 
 def test_a_cluster_measures_and_a_worker_is_a_block(tmp_path):
-    """In a process of its own: a cluster leaves threads behind."""
+    """In its own process: a cluster leaves threads behind."""
     pytest.importorskip("distributed")
     log = tmp_path / "log.jsonl"
     options = ["--metric", "reading", "-N", "--seed", "0", "--readings", "16", "--start", "n=9", "--log", str(log)]

@@ -1,4 +1,4 @@
-"""From intervals to words: who is better, what is open, what is asked on, and what is said of it."""
+"""From intervals to words: who is better, what is open, what is asked on, and the sentences."""
 
 import math
 

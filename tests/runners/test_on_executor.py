@@ -23,7 +23,7 @@ def hill(x):
 
 
 def hill_of_a_process(x):
-    """Each process has an offset of its own."""
+    """Each process has its own offset."""
     return hill(x) + 10.0 * (os.getpid() % 7)
 
 

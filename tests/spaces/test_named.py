@@ -214,7 +214,7 @@ def test_candidates_and_near_points_take_little_time():
         (
             lambda: eq.Space({"a": eq.Float(0, 1)}, a=1),
             ValueError,
-            r"must not name what is given by name too, got \['a'\]",
+            r"must not repeat names given as arguments, got \['a'\]",
         ),
         (lambda: eq.Space(a=(0, 1)), TypeError, r"`a` must be a Float.*got \(0, 1\): write Float\(low, high\)"),
         (lambda: eq.Space(a=eq.Float(0, 1), candidates=0), ValueError, "`candidates` must be at least 1, got 0"),

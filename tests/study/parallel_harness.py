@@ -1,8 +1,8 @@
-"""Ten workers on one study: run by `test_parallel.py`, in this process and, as a program of its own, in many.
+"""Ten workers on one study: run by `test_parallel.py`, in this process and, as its own program, in many.
 
     python parallel_harness.py LOG READINGS SEED
 
-Every worker has an offset of its own, which drifts; readings take time, and one in twenty fails. As a program, each
+Every worker has its own offset, which drifts; readings take time, and one in twenty fails. As a program, each
 worker is a forked process, and some are killed and replaced.
 """
 
@@ -70,7 +70,7 @@ def work(world, opt, worker, readings, rng, acknowledge):
 
 
 def process(path, seed, worker, readings, pipe):
-    """Be a worker in a process of its own."""
+    """Be a worker in its own process."""
     child = os.fork()
     if child:
         return child

@@ -153,7 +153,7 @@ def test_a_reading_that_is_taken_back_is_so_for_judgements_too(path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         opt.correct(opt.records()[0].trial, 0.1)
-        opt.tell(opt.ask(), 9.9e37)  # cannot be: all is learned anew without it
+        opt.tell(opt.ask(), 9.9e37)  # cannot be: all is learned again without it
     assert seen(eq.resume(path)) == seen(opt)
 
 
@@ -180,7 +180,7 @@ def of_judge(**values):
         (change(answers=99), "its fit must be after answer"),
         (change(fitted=0), "its fit must be after answer 1 to"),
         (change(judges={}), "`judges` must be a list"),
-        (change(judges=[{}]), "what is known of each"),
+        (change(judges=[{}]), "must be the parameters of each"),
         (of_judge(name="carl"), "of judges of the lines before, got 'carl'"),
         (of_judge(noise=0), "`noise` must be"),
         (of_judge(noise=1e200), "numbers that can be"),

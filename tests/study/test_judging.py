@@ -323,7 +323,7 @@ def test_the_coins_of_judgements(forty):
     taken = eq.Optimizer(eq.Space(**SPACE), rng=0)
     for pair, answer in forty.study.answers()[:8]:
         taken.add(pair.first, answer, against=pair.second)
-    assert taken.study.coin_test() == 1.0  # no coin was thrown
+    assert taken.study.coin_test() == 1.0  # no coin was tossed
 
 
 def test_a_context_is_given_and_not_chosen():

@@ -90,7 +90,7 @@ def test_a_safe_set_of_listed_points_is_kept():
 
 
 def test_where_no_listed_point_is_safe_but_the_start_that_is_recommended():
-    """The next point may be worse by more than the drop as far as is known: nothing is learned, nothing claimed."""
+    """The next point may be worse by more than the drop: the study learns and claims nothing."""
     asked, best = listed(41)
     assert {*asked, best} == {0.5}
 
@@ -121,7 +121,7 @@ def test_an_audit_would_break_the_limit():
         opt.audit()
     slow = eq.Optimizer(SPACE, start=START, max_step={"a": 1.0}, rng=6)
     run(slow, 8)
-    with pytest.raises(RuntimeError, match="to and fro between settings, which `max_step` forbids"):
+    with pytest.raises(RuntimeError, match="back and forth between settings, which `max_step` forbids"):
         slow.verify()
 
 

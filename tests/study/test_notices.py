@@ -64,6 +64,6 @@ def test_the_shell_says_what_is_to_be_known_and_nothing_of_python(tmp_path):
     for trial in range(10):
         invoke("ask", study)
         said = invoke("tell", study, trial, 0.5)
-    assert said.stderr.startswith("Note: the last 10 readings are all 0.5: is the sensor alive?")
+    assert said.stderr.startswith("Note: the last 10 readings are all 0.5: check the sensor")
     assert said.stderr.count("\n") == 1
     assert DeadSensor.__name__ not in said.output

@@ -241,9 +241,9 @@ def test_readings_of_an_earlier_campaign_teach_all_outputs():
         ({"limits": None, "safe": True}, "`safe` must come with `limits`"),
         ({"objective": "a"}, "must not call an output as a parameter or column: a"),
         ({"objective": "value"}, "must not call an output as a parameter or column: value"),
-        ({"minimize": True}, "`minimize` must be False with an `objective`, which says it: objective='-flux'"),
+        ({"minimize": True}, "`minimize` must be False with an `objective`, which implies it: objective='-flux'"),
         ({"likelihood": eq.likelihoods.Binomial()}, r"`likelihood` must take one number for each of several outputs"),
-        ({"likelihood": eq.likelihoods.Poisson(), "limits": ["flux <= 3"]}, "of outputs that are no counts, got flux"),
+        ({"likelihood": eq.likelihoods.Poisson(), "limits": ["flux <= 3"]}, "of outputs that are not counts, got flux"),
         ({"offset": eq.Arbitrary(), "limits": ["flux >= 3"]}, "of flux must be relative to the start under Arb"),
     ],
 )
@@ -345,7 +345,7 @@ def test_a_limit_on_what_was_never_told_is_named_and_nothing_is_claimed_of_it():
     assert not best.usability.usable
     assert best.usability.unknown == ("size",)
     assert [each.limit for each in best.usability.limits] == ["loss <= 3"]
-    assert "Whether all limits hold cannot be said: there are too few readings of size. loss <= 3: " in str(best)
+    assert "It is unknown if all limits hold: there are too few readings of size. loss <= 3: " in str(best)
 
 
 def test_a_sensor_of_a_further_output_that_seems_dead_is_named():
@@ -357,7 +357,7 @@ def test_a_sensor_of_a_further_output_that_seems_dead_is_named():
             warnings.simplefilter("always")
             opt.tell(trial, {"flux": truth(trial.x)["flux"], "loss": 0.0})
         said += [str(each.message) for each in caught]
-    assert said == [f"the last {n} readings of loss are all 0.0: is its sensor alive?" for n in (10, 20)]
+    assert said == [f"the last {n} readings of loss are all 0.0: check its sensor" for n in (10, 20)]
     assert opt.recommend().usability.usable, "a loss of zero is within the limit"
 
 

@@ -175,7 +175,7 @@ def test_an_object_that_is_not_one_is_explained(tmp_path):
         ({"kernel": "{RBF"}, "`kernel` must be a type, or JSON"),
         ({"design": "2.5"}, "`design` must be an integer"),
         ({"max_gap": "soon"}, "must be a number such as"),
-        ({"start0": "1"}, "Say where every knob stands now"),
+        ({"start0": "1"}, "Give the present value of every knob"),
         ({"drop": "1"}, "`drop` must come with a `start`"),
     ):
         with pytest.raises(RefusedError, match=message):

@@ -97,7 +97,7 @@ def test_of_a_retraction_whose_trial_was_told_anew(opt):
 def test_of_a_retraction_whose_trial_waits(opt):
     opt.retract(3)
     opt.study.expire(3)
-    with pytest.raises(RuntimeError, match="cannot be undone any more"):
+    with pytest.raises(RuntimeError, match="can no longer be undone"):
         opt.undo()
 
 

@@ -1,4 +1,4 @@
-"""What is known of the world: blocks, covariates, feedback, earlier campaigns."""
+"""Prior knowledge: blocks, covariates, feedback, earlier campaigns."""
 
 import pickle
 import warnings

@@ -16,7 +16,7 @@ TEXT = PAGE.read_text(encoding="utf-8")
 
 def test_the_code_of_the_page_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    module = types.ModuleType("extending")  # with a name of its own, so that pickle finds its classes
+    module = types.ModuleType("extending")  # with its own name, so that pickle finds its classes
     monkeypatch.setitem(sys.modules, "extending", module)
     blocks = re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
     assert len(blocks) == 9

@@ -31,7 +31,7 @@ DESK, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 
 @contextmanager
 def screen(browser, server, study="", role="operator", size=DESK, **options):
-    """A window of its own on a study; nothing may go wrong in it, and nobody else be asked for anything."""
+    """Its own window on a study; nothing may go wrong in it, and nobody else be asked for anything."""
     context = browser.new_context(viewport=size, **options)
     context.set_default_timeout(PATIENCE)
     page, wrong, asked = context.new_page(), [], set()

@@ -1,4 +1,4 @@
-"""A real server in a process of its own, what talks to it, and small studies for it."""
+"""A real server in its own process, what talks to it, and small studies for it."""
 
 import http.client
 import re

@@ -17,7 +17,7 @@ def test_an_improbable_reading_is_asked_about_first_and_taken_if_it_is_sent_agai
     assert (status, "Is 5000 right? It is " in text) == (409, True)
     assert '<input type="hidden" name="sure" value="5000">' in text
     assert eq.resume(tmp_path / "study.jsonl").readings == 6
-    assert answered(app, place, form | {"value": "4000", "sure": "5000"})[0] == 409  # another one is asked about anew
+    assert answered(app, place, form | {"value": "4000", "sure": "5000"})[0] == 409  # another one is asked about again
     status, text = answered(app, place, form | {"sure": "5000", "error": "x"})
     assert (status, 'name="sure"' in text) == (409, False)  # refused for another reason
     assert answered(app, place, form | {"sure": "5000"})[0] in (200, 303)

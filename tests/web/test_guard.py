@@ -355,4 +355,4 @@ def test_a_page_for_other_machines_comes_with_a_warning(tmp_path):
         assert server.get(home("study.jsonl"), cookie=None).status == 401
         assert server.get(home("study.jsonl")).status == 200
     finally:
-        assert "not encrypted" in server.stop()
+        assert "without encryption" in server.stop()

@@ -144,7 +144,7 @@ def judges(path, **how):
 def test_several_judges_each_have_a_pair_an_undo_and_a_name_of_their_own(path):
     station = judges(path)
     assert station.now().judge is None
-    with pytest.raises(RefusedError, match="Say who judges first"):
+    with pytest.raises(RefusedError, match="Enter the name of the judge first"):
         do(station, do="ask")
     for judge in ("anna", "bert"):
         do(station, do="ask", judge=judge)
@@ -180,7 +180,7 @@ def test_a_judge_changes_nothing_that_another_has_said(path):
         {"do": "correct", "trial": reading, "was": told_of(0.5), "value": 1},
         {"do": "retract", "trial": reading, "was": told_of(0.5)},
     ):
-        with pytest.raises(RefusedError, match="is no pair that anna has judged"):
+        with pytest.raises(RefusedError, match="anna has not judged pair"):
             do(station, **form, judge="anna")
     assert path.read_bytes() == before
     app = application(Studies(path, sitting=Sitting(None)))
@@ -228,7 +228,7 @@ def test_who_judges_blind_finds_no_way_to_the_best_but_by_asking_for_it(path):
             assert (way in seen) is not blind
         assert ('href="hidden"' in seen) is blind
     hidden = got(begun_of[True], f"{home(path)}judge/anna/hidden")
-    assert all(way in hidden for way in ("confirm/best", "download/judgements.csv", "not blind"))
+    assert all(way in hidden for way in ("confirm/best", "download/judgements.csv", "no longer blind"))
     table = got(begun_of[True], f"{home(path)}judge/anna/download/judgements.csv", b"seen=yes")
     assert table.startswith("pair,judge,first.focus,")
 
@@ -238,8 +238,8 @@ def test_names_of_judges_are_asked_for_where_they_are_wanted(path):
     assert "at most 80 characters" in got(app, f"{home(path)}judge", b"judge=a%2Fb")
     assert "at most 80 characters" in got(app, f"{home(path)}judge", b"judge=+")
     assert got(app, f"{home(path)}judge", b"judge=anna") == ""  # led on
-    assert "Nobody says a name" in got(alone, f"{home(path)}judge/bert/")
-    assert "Nobody says a name" in got(alone, f"{home(path)}judge", b"judge=bert")
+    assert "does not use named judges" in got(alone, f"{home(path)}judge/bert/")
+    assert "does not use named judges" in got(alone, f"{home(path)}judge", b"judge=bert")
 
 
 # Files.

@@ -23,7 +23,7 @@ def test_what_cannot_be_served_is_refused(tmp_path):
     refused = invoke("serve", tmp_path / "study.jsonl", "--token-file", tmp_path / "tokens", code=1)
     assert "must be at least 16 letters" in refused.stderr
     refused = invoke("serve", tmp_path / "study.jsonl", "--host", "203.0.113.9", "--port", 0, code=1)
-    assert "cannot be listened at" in refused.stderr
+    assert "cannot listen at" in refused.stderr
     (tmp_path / "poem.jsonl").write_text("roses are red\n")
     assert "damaged" in invoke("serve", tmp_path / "poem.jsonl", "--port", 0, code=1).stderr
 

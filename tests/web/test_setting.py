@@ -64,10 +64,10 @@ def test_a_way_obeys_the_limits_or_is_refused(tmp_path):
         assert abs(other["n"] - one["n"]) <= 2.5
         assert abs(other["q"] - one["q"]) <= 0.25
         assert space.valid(space.encode(other)[None])[0]
-    with pytest.raises(ValueError, match="does not obey the constraint"):
+    with pytest.raises(ValueError, match="violates the constraint"):
         way(opt.study.setup, {"n": 7, "q": 0.0}, {"n": 7, "q": 1.0})
     strict = eq.Optimizer(eq.Space(n=eq.Int(0, 7)), start={"n": 0}, max_step={"n": 0.5}, rng=0)
-    with pytest.raises(ValueError, match="no way there in steps of `max_step`"):
+    with pytest.raises(ValueError, match="no sequence of steps of `max_step`"):
         way(strict.study.setup, None, {"n": 3})
 
 
@@ -95,13 +95,13 @@ def test_a_machine_that_refuses_is_said_and_nothing_is_written(station):
 
     refusing = Station(station.path, means=Means(set=broken))
     do(refusing, do="ask")
-    with pytest.raises(RefusedError, match="could not be set: power supply <tripped>; look where it stands"):
+    with pytest.raises(RefusedError, match="could not be set: power supply <tripped>; check its position"):
         do(refusing, do="best", shown=moves(refusing, "best")[1])
     assert refusing.opt.study.notes == []
     with pytest.raises(RefusedError, match="could not be set"):
         do(refusing, do="set", trial=2)
     assert refusing.now().dialed == ""
-    with pytest.raises(RefusedError, match="Nothing sets the machine here"):
+    with pytest.raises(RefusedError, match="No program sets the machine here"):
         do(Station(station.path), do="set", trial=2)
 
 
@@ -114,7 +114,7 @@ def test_one_moves_at_a_time_and_the_others_may_look(station, stands):
     until(slow.machinist._moving.locked)
     begun_at = time.monotonic()
     assert slow.now().question.number == 2
-    with pytest.raises(RefusedError, match="being set by somebody else"):
+    with pytest.raises(RefusedError, match="Somebody else is setting the machine"):
         do(slow, do="set", trial=2)
     assert time.monotonic() - begun_at < 30
     free.set()
@@ -147,7 +147,7 @@ def test_a_program_is_preceded_by_the_setting_of_each_trial(tmp_path, stands):
         loop.stop()
     assert all(read)
     failed = [record.failed for record in station.opt.records() if record.failed]
-    assert failed == ["the machine could not be set: out of range; look where it stands"]
+    assert failed == ["the machine could not be set: out of range; check its position"]
 
 
 def test_a_command_of_the_shell_sets_the_machine(tmp_path):

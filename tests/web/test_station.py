@@ -116,7 +116,7 @@ def test_what_is_done_beside_measuring_is_in_the_log(station):
     do(station, do="audit", duels="3")
     assert "0 of 3" in station.known()["best"]["plan"]
     do(station, do="cancel")
-    with pytest.raises(RefusedError, match="What is best has changed meanwhile"):
+    with pytest.raises(RefusedError, match="The best setting has changed meanwhile"):
         do(station, do="best", shown=told_of(START | {"focus": 6}))
     do(station, do="best", shown=moves(station, "best")[1])
     do(station, do="note", text="beam is back")
@@ -328,7 +328,7 @@ def test_a_program_measures_until_somebody_pauses_and_goes_on_where_a_person_lef
     loop = Automatic(station, measure)
     loop.start()
     try:
-        with pytest.raises(RuntimeError, match="another run is under way"):
+        with pytest.raises(RuntimeError, match="another run is active"):
             Automatic(Station(tmp_path / "study.jsonl", machine=True), measure).start()
         until(lambda: station.opt.readings >= 6)
         do(station, do="by hand")

@@ -28,7 +28,7 @@ def test_a_form_widens_a_range_and_an_empty_end_stays(path):
     for wrong, why in (
         ({"high": "0.5"}, "must reach beyond the range of q1"),
         ({"high": "much"}, "The high end must be a number"),
-        ({"knob": "nonsense"}, "A range can be widened of a number of the study"),
+        ({"knob": "nonsense"}, "Only the range of a number of the study can be widened"),
     ):
         status, text = answered(app, place, form | wrong)
         assert (status, why in text) == (409, True)

@@ -1,4 +1,4 @@
-"""The answer: what is recommended, and what is claimed of it."""
+"""The answer: the recommendation and its claims."""
 
 from typing import TYPE_CHECKING
 

@@ -1,8 +1,8 @@
-"""The audit: duels of the leader that are spent on proving it wrong.
+"""The audit: duels that try to disprove the bound of the leader.
 
-The first half are with points spread evenly over the space, whatever is believed of them. The second half are with the
-points that are most promising under a bolder model of the same data: shorter lengthscales, twice the variance. The
-leader is chosen again before each. Everything enters the ordinary belief (METHOD section 11).
+The first half use points spread evenly over the space, independent of the belief. The second half use the most
+promising points under a bolder model of the same data, with shorter lengthscales and twice the variance. The leader is
+chosen again before each duel. All readings enter the ordinary belief (METHOD section 11).
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""A bound that was calibrated on simulated studies, and what an audit would make of it (METHOD section 11).
+"""A bound that is calibrated on simulated studies, and its forecast after an audit (METHOD section 11).
 
     symbol   meaning                                                              shape
     q        pivot: 95 % quantile of the top of a function drawn from the belief  ()
@@ -36,17 +36,17 @@ AUDITS = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 
 @dataclass(frozen=True, eq=False)
 class Calibrated:
-    """What turns the signs of a study into a bound.
+    """The rule that turns the signs of a study into a bound.
 
     Attributes:
-        weights: Of each sign in the logarithm of the bound; that of 1 is named "".
-        multipliers: Most knobs of a group of studies, and what is added to the logarithm in that group.
-        audit: Weights of the signs in how fast an audit lowers the logarithm of the bound.
-        least_readings: With fewer there is no bound.
-        most_holes: A narrow top may have been missed if more of the space is unknown.
-        families: The families of functions that it was made from.
+        weights: The weight of each sign in the logarithm of the bound; that of 1 is named "".
+        multipliers: The most knobs of a group of studies, and the constant added to the logarithm in that group.
+        audit: The weights of the signs in the rate at which an audit lowers the logarithm of the bound.
+        least_readings: With fewer readings there is no bound.
+        most_holes: If a larger share of the space is unknown, the study may have missed a narrow top.
+        families: The families of functions behind the table.
         seeds: The first seed of their studies, and the one after the last.
-        studies: How many studies there were.
+        studies: The number of studies.
 
     Example:
         >>> calibration = Calibrated({"": 0.5, "noise": 0.1}, ((4, 0.0), (8, 0.2)), {"": 0.3}, 10, 0.25)
@@ -81,7 +81,7 @@ class Calibrated:
     def beyond(self, knobs: int) -> str:
         """Return why studies of this many knobs have no bound, if they have none."""
         most = self.multipliers[-1][0]
-        return f"none was calibrated with more than {most} knobs" if knobs > most else ""
+        return f"there is no calibration for more than {most} knobs" if knobs > most else ""
 
     def narrow(self, signs: Mapping[str, float]) -> bool:
         """Return whether a top may have been missed that is narrower than the gaps between readings."""

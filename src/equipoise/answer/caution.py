@@ -1,4 +1,4 @@
-"""A cautious model of the same readings: what to rely on if it must not be wrong.
+"""A cautious model of the same readings, for decisions that must not be wrong.
 
     symbol   meaning                                         shape
     l        lengthscales of f, in extents                   (k,)
@@ -7,7 +7,7 @@
 f is rougher and larger than was learned, the noise larger, above all after few readings. A fall of the offset is
 believed only once a place that was read before it was read after it as well: until then it may be f that fell, as it
 does beyond a cliff. A rise is believed at once: else what was read after it would seem better than it is. A low reading
-is never taken for a spoiled one.
+never counts as an outlier.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Claims: what is said of an answer, and on what ground.
+"""Claims about an answer, with their basis.
 
 kind       the ground                                                             what it assumes
 theorem    a confidence bound of the paper                                        kernel, noise and norm are right
@@ -28,15 +28,15 @@ Kind = Literal["theorem", "verified", "audited", "estimate", "guess"]
 
 @dataclass(frozen=True)
 class Claim:
-    """How much better something else may be than what is recommended.
+    """A bound on how much better something else may be than the recommendation.
 
     Attributes:
-        kind: On what ground this is said.
-        bound: Nothing of the scope is better by more than this; infinite where too little is known.
-        scope: What it was compared with, in words.
-        narrow: Whether a top may have been missed that is narrower than the gaps between readings.
-        missing: How many readings an estimate needs beyond those there are, if this is a guess.
-        why: Why there is no bound and will be none, if that is so.
+        kind: The basis of the claim.
+        bound: Nothing in the scope is better by more than this; infinite if too little is known.
+        scope: The settings that it covers, in words.
+        narrow: Whether the study may have missed a top that is narrower than the gaps between readings.
+        missing: The number of further readings that an estimate needs, if this is a guess.
+        why: The reason why there is no bound and will be none, if there is one.
 
     Example:
         >>> print(Claim("estimate", 0.04, "all settings"))
@@ -60,11 +60,11 @@ class Claim:
 
 @dataclass(frozen=True)
 class Forecast:
-    """What an audit would make of a bound.
+    """A forecast of the bound after an audit.
 
     Attributes:
-        duels: How many more duels of audit, of two readings each.
-        bound: What the bound would be about then.
+        duels: The number of further duels, of two readings each.
+        bound: The forecast bound.
 
     Example:
         >>> print(Forecast(24, 0.25))
@@ -80,17 +80,17 @@ class Forecast:
 
 @dataclass(frozen=True)
 class Difference:
-    """How much one setting is above another, free of the offset.
+    """The difference of two settings, free of the offset.
 
     Attributes:
         value: The estimate of f(first) - f(second).
-        low: It is at least this, with a confidence of 95 %.
-        high: It is at most this, likewise.
-        kind: On what ground this is said.
-        duels: How many fresh duels of the two it rests on; 0 where it rests on a model of f.
-        chosen: In which share of cases a judge would prefer the first, by estimate; `None` where nobody judged.
-        preferred: In which share of fresh judgements, planned by `verify`, the first was preferred, if there were any.
-        also: What is claimed of the same difference on another ground.
+        low: The lower limit, with a confidence of 95 %.
+        high: The upper limit, with a confidence of 95 %.
+        kind: The basis of the claim.
+        duels: The number of fresh duels behind it; 0 if it rests on a model of f.
+        chosen: The estimated share of cases in which a judge would prefer the first; `None` without judgements.
+        preferred: The share of fresh judgements, planned by `verify`, that preferred the first, if there are any.
+        also: The claim about the same difference on another basis.
 
     Example:
         >>> print(Difference(0.31, 0.2, 0.42, "verified", 24))
@@ -113,7 +113,7 @@ class Difference:
 
     @property
     def width(self) -> float:
-        """How far apart the limits are."""
+        """The distance of the limits."""
         return self.high - self.low
 
     def stretched(self, compression: Compression, depths: FloatArray) -> "Difference":
@@ -156,29 +156,29 @@ class Difference:
 
 @dataclass(frozen=True, eq=False)
 class Recommendation:
-    """The best setting as far as is known, and what is claimed of it.
+    """The best known setting, with claims about it.
 
     Attributes:
         x: The setting.
-        gap_bound: Nothing else is better by more than this, says the first claim; infinite if too little is known. A
-            verified bound is about the start and the runners-up, any other about all settings; with `drop`
-            or `max_step`, about those that they let the study reach.
-        readings: How many readings were told.
-        kind: On what ground: "theorem", "verified", "audited", "estimate" or "guess"; see docs/claims.md.
-        against_start: How much better it is than where the study started; `None` before the first reading.
-        claims: All that is claimed, the best first: a verified claim is not if one about all settings is narrower.
-        judgements: How many judgements were told. Without readings the unit of f is the scatter of the first judge:
-            what is better by 1 is chosen in 84 % of cases.
-        preferred: The settings that it was verified against by fresh judgements, and how often it was preferred to
-            each, with an interval.
-        unit: Of a reading, if it is set.
-        readouts: How the value of each parameter is shown, by name: its unit and its digits.
-        notices: What else the user should know, such as a `WrongUnit`.
-        forecast: What an audit would make of the bound about all settings; `None` if that is not known.
-        signs: The numbers of the study by which that bound was calibrated; none if it was not.
-        usability: How surely it holds the limits of the study; `None` if there are none.
-        compromise: What it gains in each objective, if there are several; `None` if there is one.
-        seeds: On how many seeds anything was read, if the study has seeds: claims are about the mean over seeds.
+        gap_bound: By the first claim nothing else is better by more than this; infinite if too little is known. A
+            verified bound covers the start and the runners-up, any other all settings; with `drop` or `max_step`, those
+            that the study may reach.
+        readings: The number of readings.
+        kind: The basis of the first claim: "theorem", "verified", "audited", "estimate" or "guess"; see docs/claims.md.
+        against_start: The gain over the start; `None` before the first reading.
+        claims: All claims, the best first. A verified claim is not first if one about all settings is narrower.
+        judgements: The number of judgements. Without readings the unit of f is the noise of the first judge: a setting
+            that is better by 1 is chosen in 84 % of cases.
+        preferred: The rivals in a verification by fresh judgements, and how often it was preferred to each, with an
+            interval.
+        unit: The unit of a reading, if it is set.
+        readouts: How to show the value of each parameter, by name: its unit and its digits.
+        notices: Other warnings, such as a `WrongUnit`.
+        forecast: The bound about all settings after an audit; `None` if it is unknown.
+        signs: The numbers of the study that calibrated this bound; none if it was not calibrated.
+        usability: The probability to hold the limits of the study; `None` if there are none.
+        compromise: The gain in each objective, if there are several; else `None`.
+        seeds: The number of seeds with readings, if the study has seeds: claims are about the mean over seeds.
     """
 
     x: Any
@@ -200,7 +200,7 @@ class Recommendation:
 
     @property
     def overall(self) -> Claim:
-        """What is claimed about all settings, or about all within the limits."""
+        """The claim about all settings, or about all within the limits."""
         everywhere = (claim for claim in self.claims if claim.kind != "verified")
         return next(everywhere, Claim(self.kind, self.gap_bound, EVERYTHING))
 
@@ -209,7 +209,7 @@ class Recommendation:
 
         Args:
             eps: The bound to reach.
-            audit: Whether an estimate is not enough.
+            audit: Require an audit or a theorem.
         """
         weak = ("estimate", "guess") if audit else ("guess",)
         return self.overall.bound <= eps and self.overall.kind not in weak

@@ -1,11 +1,11 @@
-"""The front of several objectives: the settings that no other one beats in all of them.
+"""The front of several objectives: settings that no other setting beats in all of them.
 
     symbol   meaning                                                             shape
     Y        values of K objectives at m settings, each to be large              (..., m, K)
     r        reference: what is worse than this in any objective counts nothing  (K,)
 
-A setting is dominated if another one is better in every objective. What is known of the values is a posterior, so that
-a setting is dominated with a probability: the share of joint draws in which it is (METHOD section 19).
+A setting is dominated if another one is better in every objective. The values have a posterior, so a setting is
+dominated with a probability: the share of joint draws in which it is (METHOD section 19).
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,12 +36,11 @@ class FrontPoint:
 
     Attributes:
         x: The setting.
-        against_start: By how much each objective is above that of the start, by name, in the unit of its readings.
-        dominated: The probability that a setting which was measured is better in every objective, by more than the
-            tolerance.
-        tolerance: By how much it must be better in each objective to count, by name, in the unit of its readings.
+        against_start: The gain in each objective over the start, by name, in the unit of its readings.
+        dominated: The probability that a measured setting is better in every objective by more than the tolerance.
+        tolerance: The difference that counts in each objective, by name, in the unit of its readings.
         holds: The probability that all limits hold; 1 if there are none.
-        readouts: How the value of each parameter is shown, by name: its unit and its digits.
+        readouts: How to show the value of each parameter, by name: its unit and its digits.
 
     Example:
         >>> print(FrontPoint({"q1": 0.5}, {"flux": Difference(0.3, 0.2, 0.4, "estimate")}, 0.01))

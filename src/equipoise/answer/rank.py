@@ -1,4 +1,4 @@
-"""The ranking: settings from the best to the worst, each with an interval and the ranks it may have.
+"""The ranking: settings from the best to the worst, each with an interval and its possible ranks.
 
     symbol   meaning                                                              shape
     g        f less its average over the ranking, in functions drawn jointly      (draws, m)
@@ -35,15 +35,15 @@ LEAST_VARIANCE = 1e-9
 
 @dataclass(frozen=True)
 class Rank:
-    """A setting's place in the ranking.
+    """The place of a setting in the ranking.
 
     Attributes:
         rank: From 1, the best.
         x: The setting.
-        value: By how much it is better than the average setting, in the unit of f.
-        low: It is at least this, by estimate, with a confidence of 95 % for all settings at once.
-        high: It is at most this, likewise.
-        ranks: The best and the worst rank it may have among all settings, by estimate, with a confidence of 95 %.
+        value: The difference from the average setting, in the unit of f.
+        low: The lower limit by estimate, with a confidence of 95 % for all settings at once.
+        high: The upper limit, likewise.
+        ranks: The best and the worst rank it may have, by estimate, with a confidence of 95 %.
     """
 
     rank: int

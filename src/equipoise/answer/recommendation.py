@@ -1,4 +1,4 @@
-"""The answer of a study: the best setting as far as is known, and what is claimed of it."""
+"""The answer of a study: the best known setting, with claims about it."""
 
 import math
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from equipoise.policies import candidates, optimism
 from equipoise.spaces import Domain
 
 WITHIN_LIMITS = "the settings within the limits"
-"""The scope of a claim of a study with `drop` or `max_step`: it knows nothing of where it may not go."""
+"""The scope of a claim of a study with `drop` or `max_step`, which knows nothing about forbidden settings."""
 
 AUDIT_FACTOR = 1.25
 """What the bound by joint draws is multiplied by after an audit, which makes it hold more often (docs/claims.md)."""
@@ -32,7 +32,7 @@ RIVALS, SPREAD = 200, 100
 """How many points that a search finds, and how many from all over a space, are rivals elsewhere."""
 
 DEVIATIONS = 2.0
-"""What was verified stays recommended unless another point seems better by this many standard deviations."""
+"""A verified setting stays recommended unless another point seems better by this many standard deviations."""
 
 DEVIATIONS = 2.0
 """Half-width of an estimated interval of a difference, in posterior standard deviations."""
@@ -43,10 +43,10 @@ GUESS_DEVIATIONS = ((6, 3.5), (4, 8.0), (2, 24.0))
 
 @dataclass(frozen=True)
 class Standing:
-    """What is known of a study besides its belief.
+    """The facts about a study besides its belief.
 
     Attributes:
-        readings: How many readings were told.
+        readings: The number of readings.
         feasibility: Where readings can be had, if some failed.
         start: Where it started, encoded, shape (d,).
         theorem: Whether what is assumed of the offset is what the theorems assume: nothing.
@@ -145,7 +145,7 @@ def _difference(belief: StudyBelief, standing: Standing, first: FloatArray, seco
 
 
 def _estimated(belief: StudyBelief, readings: int, first: FloatArray, second: FloatArray, value: float) -> Difference:
-    """Return how much one point is better than another by all opinions, as far as is known."""
+    """Return how much one point is better than another by all known opinions."""
     known = _given(belief) or knows_enough(belief)
     guessed = next((width for n, width in GUESS_DEVIATIONS if readings >= n), math.inf)
     width = DEVIATIONS if known else guessed if belief.judged is None else math.inf

@@ -1,4 +1,4 @@
-"""What is left to gain, by estimate: the regret of the leader over joint draws of the belief.
+"""The estimated regret of the leader, over joint draws of the belief.
 
     symbol   meaning                                                        shape
     z        rivals of the leader                                           (m, d)

@@ -1,4 +1,4 @@
-"""Whether a proposal of a log can be made again: to the last bit, up to rounding, or not at all.
+"""Whether a proposal of a log can be reproduced: to the last bit, up to rounding, or not at all.
 
     symbol   meaning                                                             shape
     mu       posterior mean of f at the points of a proposal                     (k,)
@@ -28,7 +28,7 @@ nothing (`belief/evidence.py`)."""
 
 
 class Reproduction(StrEnum):
-    """How a proposal that is made again compares with the one that was made."""
+    """How a reproduced proposal compares with the original."""
 
     SAME = "same"
     ROUNDED = "within rounding"

@@ -1,7 +1,7 @@
-"""Other models of the same data: what a claim must hold under, too.
+"""Other models of the same data, under which a claim must hold too.
 
-What was learned of a model may be wrong itself. So before something is claimed, the same data are looked at under
-shorter lengthscales and another variance of f, and without the readings whose offset had to be modeled.
+A learned model may be wrong itself. So a claim must also hold under shorter lengthscales and another variance of f, and
+without the readings that need a model of the offset.
 """
 
 import math
@@ -17,10 +17,10 @@ BOLD_LENGTHSCALES = 0.7
 """The lengthscales of a second opinion, in units of those that were learned, which are too long at times."""
 
 READINGS_PER_PARAMETER = 15
-"""How many readings an estimate of what is left to gain needs: with fewer it holds far too seldom (docs/claims.md)."""
+"""How many readings an estimate of the bound needs: with fewer it holds far too seldom (docs/claims.md)."""
 
 ANSWERS_PER_PARAMETER = 15
-"""How many answers an estimate of what is left to gain needs, as many as readings."""
+"""How many answers an estimate of the bound needs, as many as readings."""
 
 SCALES = tuple(2.0**k for k in range(-4, 8))
 """Variances of f that are tried if answers alone teach it, in units of the most plausible one."""
@@ -36,7 +36,7 @@ SCALE_SWEEPS = 40
 
 
 def knows_enough(belief: StudyBelief) -> bool:
-    """Return whether it knows enough for an estimate of what is left to gain: the model must not rest on few data."""
+    """Return whether there are enough data for an estimate of the bound."""
     learned = belief.learned
     if learned is None:
         return True

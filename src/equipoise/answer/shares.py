@@ -1,4 +1,4 @@
-"""How often one setting is preferred to another: an exact interval that holds at every time of looking.
+"""The share of judgements that prefer one setting: an exact interval that holds at every time of looking.
 
 Answers are 1 if it was preferred, 1/2 if the two were called equal, else 0: bounded numbers, whose mean is the share
 (`sequential/bounded.py`). For answers without ties the interval is that of Robbins (1970), with a flat prior.
@@ -13,13 +13,13 @@ from equipoise.answer.wording import shared
 
 @dataclass(frozen=True)
 class Share:
-    """How often one setting was preferred to another in fresh judgements, and where that share lies.
+    """The share of fresh judgements that prefer one setting to another, with its interval.
 
     Attributes:
         value: The share of the judgements; a tie counts half.
-        low: It is at least this, with a confidence of 95 %.
-        high: It is at most this, likewise.
-        judgements: How many fresh ones it rests on.
+        low: The lower limit, with a confidence of 95 %.
+        high: The upper limit, likewise.
+        judgements: The number of fresh judgements.
 
     Example:
         >>> print(Share(0.79, 0.52, 0.94, 24))

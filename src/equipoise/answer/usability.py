@@ -1,4 +1,4 @@
-"""Whether a setting may be used: how surely it holds the limits of the study, and what is known of each."""
+"""Whether a setting may be used: the probability that it holds the limits of the study, and an estimate of each."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ USABLE = 0.95
 
 @dataclass(frozen=True)
 class LimitEstimate:
-    """What is known of a limit at a setting.
+    """The estimate of a limited output at a setting.
 
     Attributes:
         limit: The limit, as a text.
-        value: The output; above that of the start, if the limit is relative to the start.
-        low: It is at least this, with a confidence of 95 %.
-        high: It is at most this, likewise.
+        value: The output; its difference from the start, if the limit is relative to the start.
+        low: The lower limit of the interval, with a confidence of 95 %.
+        high: The upper limit, likewise.
 
     Example:
         >>> print(LimitEstimate("loss <= 3", 2.513, 2.31, 2.72))
@@ -35,18 +35,18 @@ class LimitEstimate:
 
 @dataclass(frozen=True)
 class Usability:
-    """How surely a setting holds all limits.
+    """The probability that a setting holds all limits.
 
     Attributes:
-        probability: With which all of them hold; 0 if too little is known of an output.
-        limits: What is known of each.
-        unknown: The outputs of which too little is known to say whether their limits hold.
+        probability: The probability that all of them hold; 0 if too little is known about an output.
+        limits: The estimate of each.
+        unknown: The outputs with too few readings for a statement about their limits.
 
     Example:
         >>> print(Usability(0.62, (LimitEstimate("loss <= 3", 2.91, 2.3, 3.52),)))
         No setting is known to hold all limits with 95 %: this one does with 62 %. loss <= 3: 2.91 [2.30, 3.52].
         >>> print(Usability(0.0, (LimitEstimate("loss <= 3", 2.91, 2.3, 3.52),), ("size",)))
-        Whether all limits hold cannot be said: there are too few readings of size. loss <= 3: 2.91 [2.30, 3.52].
+        It is unknown if all limits hold: there are too few readings of size. loss <= 3: 2.91 [2.30, 3.52].
     """
 
     probability: float
@@ -62,10 +62,10 @@ class Usability:
         return self.told(map(str, self.limits))
 
     def told(self, limits: Iterable[str]) -> str:
-        """Return how surely limits hold, and what is known of each."""
+        """Return the probability that limits hold, and an estimate of each."""
         percent = min(int(100 * self.probability), 99)
         if self.unknown:
-            said = f"Whether all limits hold cannot be said: there are too few readings of {', '.join(self.unknown)}"
+            said = f"It is unknown if all limits hold: there are too few readings of {', '.join(self.unknown)}"
         elif self.usable:
             said = f"All limits hold with {percent} %"
         else:

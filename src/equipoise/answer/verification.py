@@ -1,4 +1,4 @@
-"""Verification: fresh duels of the leader with its rivals, and what they show without any model.
+"""Verification: fresh duels of the leader with its rivals, and their result without any model.
 
 Readings show by how much it is better, judgements how often it is preferred.
 """
@@ -32,7 +32,7 @@ the root mean square."""
 
 
 STAYING_DEVIATIONS = 2.0
-"""What was verified stays recommended unless another point seems better by this many standard deviations."""
+"""A verified setting stays recommended unless another point seems better by this many standard deviations."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,7 +35,7 @@ NARROW = "It may have missed a narrow top: much of the space lies far from all r
 """What is said after a bound of which that is so."""
 
 MIN_SEEDS = 5
-"""What is said of the mean over fewer seeds is a guess: the difference of two settings varies from seed to seed."""
+"""A claim about the mean over fewer seeds is a guess: the difference of two settings varies from seed to seed."""
 
 SINGLE_RIVALS = ("the start", "1 runner-up")
 """Scopes of a claim that are one setting."""
@@ -54,7 +54,7 @@ MOST_DECIMALS, LARGEST = 6, 1e9
 
 
 def sentences(best: "Recommendation") -> list[str]:
-    """Return all that is said of a recommendation: the setting, the claims, the start, the judges, the effort.
+    """Return the sentences about a recommendation: the setting, the claims, the start, the judges, the effort.
 
     Example:
         >>> from equipoise.answer import Claim, Difference, Forecast, Recommendation
@@ -90,7 +90,7 @@ def gained(best: "Recommendation") -> str:
 
 
 def as_html(best: "Recommendation") -> str:
-    """Return a table of the setting for a notebook, and below it what is said of it; all text is escaped.
+    """Return a table of the setting for a notebook, with the claims below it; all text is escaped.
 
     Example:
         >>> from equipoise.answer import Recommendation
@@ -130,7 +130,7 @@ def prospects(best: "Recommendation") -> list[str]:
 def unforeseen(eps: float, missing: int, unit: str = "") -> str:
     """Return that nothing can be foreseen of a bound that is to be reached."""
     few = f": an estimate needs {missing} more reading{'s' * (missing != 1)}" if missing else ""
-    return f"When a bound of {amount(eps, unit)} is reached cannot be foreseen{few}."
+    return f"When a bound of {amount(eps, unit)} is reached cannot be forecast{few}."
 
 
 def out_of_reach(eps: float, duels: int, bound: float, unit: str = "") -> str:
@@ -180,7 +180,7 @@ def left_to_gain(claim: "Claim", unit: str = "") -> str:
     if math.isinf(claim.bound):
         return NO_BOUND.rstrip(".")
     where = "" if claim.scope == EVERYTHING else " within the limits"
-    return f"{PHRASES[claim.kind]}, at most {amount(claim.bound, unit)} is left to gain{where}"
+    return f"{PHRASES[claim.kind]}, at most {amount(claim.bound, unit)} remains to be gained{where}"
 
 
 def compared(start: "Difference | None", unit: str = "") -> str:
@@ -250,10 +250,10 @@ def planned(purpose: str, duels: int, told: int, left: int) -> str:
 
     Example:
         >>> planned("verify", 24, 5, 18)
-        'A verification is under way: 5 of 24 duels told, 18 still to be asked for.'
+        'A verification is under way: 5 of 24 duels told, 18 not yet asked.'
     """
     name = {"audit": "An audit", "verify": "A verification"}[purpose]
-    return f"{name} is under way: {told} of {duels} duels told, {left} still to be asked for."
+    return f"{name} is under way: {told} of {duels} duels told, {left} not yet asked."
 
 
 def counted(readings: int, judgements: int = 0) -> str:

@@ -9,7 +9,7 @@
 
 A disturbance adds h h' to the covariance of the readings. The likelihood is largest at variance (b^2/a - 1)/a, and
 b^2/a is chi-squared where there is none. A reading that is the first of a jump looks like a blip until the next one; so
-blips among the last readings are judged anew with every reading, and the larger b^2/a wins.
+blips among the last readings are judged again with every reading, and the larger b^2/a wins.
 
 A wave of one period is chi-squared with two degrees of freedom if there is none. A fit that knows of no season takes it
 for a fast wave or for noise and holds on to that, so its period is looked for under an offset that changes little.
@@ -34,7 +34,7 @@ RECENT_READINGS = 16
 """How many of the last readings are looked at for a disturbance."""
 
 MIN_READINGS = 12
-"""Before there are this many readings nothing is taken for a disturbance: too little is known of f and of the noise."""
+"""With fewer readings nothing counts as a disturbance: too little is known about f and the noise."""
 
 MIN_STEPS = 2.0
 """Smaller disturbances than this many typical steps are left to the noise and the random walk."""
@@ -66,8 +66,9 @@ MAX_STEPPING = 400
 """Among more readings an offset that steps often is not looked for: it would cost more than the fit."""
 
 MOST_STEPPING_PARAMETERS = 8
-"""With more parameters f is too little known to be told from steps: with 18 a walk was taken for steps, which cost 38 %
-(one run of 300 readings)."""
+"""With more parameters f is too little known to be told from steps: with 18 a walk was mistaken for steps, which cost
+38 % (one run of 300 readings).
+"""
 
 STEPPING_ROUNDS = 12
 """Rounds of EM: twice as many found no better jumps (camel2, a new level every 5 readings)."""
@@ -154,8 +155,8 @@ def _calm(form: Form, learned: Hyperparameters) -> Hyperparameters:
 def stepping(exact: AnywherePosterior, form: Form, learned: Hyperparameters, density: float) -> tuple[Disturbance, ...]:
     """Return the jumps of an offset that is at rest between many of them; none if it does not step so.
 
-    Every step of the offset has a variance of its own, found by EM: w <- E[step^2] = w + w^2 (b^2 - a). Most of them
-    come to nothing (automatic relevance determination, MacKay 1992); those that remain are the jumps.
+    Every step of the offset has its own variance, found by EM: w <- E[step^2] = w + w^2 (b^2 - a). Most of them
+    vanish (automatic relevance determination, MacKay 1992); those that remain are the jumps.
 
     Args:
         exact: The belief.
@@ -348,14 +349,14 @@ def _candidates(exact: AnywherePosterior, recent_readings: int, step: float) -> 
 
 
 def _surprise(exact: AnywherePosterior, directions: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return a and b of each direction h among the data that are not folded, one a column, shapes (j,)."""
+    """Return a and b of each direction h among the data that are not folded, one per column, shapes (j,)."""
     folded = 0 if exact.digest is None else len(exact.digest)
     solved = exact.solve(np.concatenate((np.zeros((folded, directions.shape[1])), directions)))
     return np.einsum("nj,nj->j", solved, solved), exact.whitened @ solved
 
 
 def _explained(exact: AnywherePosterior, directions: FloatArray, step: float) -> tuple[FloatArray, FloatArray]:
-    """Return b^2/a and the likeliest variance of disturbances, one a column; zero where they are too small to count."""
+    """Return b^2/a and the likeliest variance of disturbances, one per column; zero if they are too small to count."""
     a, b = _surprise(exact, directions)
     z2 = b**2 / a
     variance: FloatArray = np.maximum(z2 - 1.0, 0.0) / a

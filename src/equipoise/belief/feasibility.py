@@ -28,7 +28,7 @@ BANDWIDTHS = (0.05, 0.1, 0.2, 0.4)
 
 MOST_CAUTION, LEAST_CAUTION = 0.97, 0.66
 """What is asked for must be this much as likely to be read as the likeliest trial or an unknown place, after very many
-failures and after the first: else the edge of a region that fails, where half of all do, is asked for for ever."""
+failures and after the first: else the edge of a region that fails, where half of all do, is asked for forever."""
 
 LEAST_EVER = 0.5
 """Places that fail more often than not are not recommended; nor asked for, while nothing says that it is places that
@@ -43,7 +43,7 @@ MAX_PLACES = 300
 
 @dataclass(frozen=True, eq=False)
 class Feasibility:
-    """What is known of where readings can be had; immutable.
+    """The settings that can be measured; immutable.
 
     Args:
         extent: Range of each encoded coordinate, shape (d,).

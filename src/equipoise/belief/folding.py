@@ -219,7 +219,7 @@ def lasting(offset: OffsetModel) -> OffsetModel:
 
 
 def folded_offsets(posterior: "AnywherePosterior") -> FloatArray:
-    """Return the offset at the data that are folded, shape (n,), f taken to be what is known of it now."""
+    """Return the offset at the folded data, shape (n,), given the present belief about f."""
     if posterior.digest is None or posterior.folding is None or posterior.offset is None:
         return np.empty(0)
     data, found = posterior.digest.source, [np.empty(0)]

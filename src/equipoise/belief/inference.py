@@ -24,7 +24,7 @@ LARGEST_MISFIT = 25.0
 """How many times as large as expected the mean square of the outcomes may be before the kernel is contradicted."""
 
 FEWEST_OUTCOMES = 4
-"""With fewer outcomes nothing is said of that."""
+"""The fewest outcomes for such a statement."""
 
 
 def infer(lessons: Sequence[Comparison], model: Posterior | LearnedModel) -> StudyBelief:
@@ -90,7 +90,7 @@ class StudyBelief(Lazy):
 
     @property
     def fit(self) -> JudgeFit:
-        """What was fitted to judgements: what is known of each judge."""
+        """The fit to judgements, with the parameters of each judge."""
         return judging.JudgeFit() if self.judged is None else self.judged.fit
 
     @property

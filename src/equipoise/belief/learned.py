@@ -67,7 +67,7 @@ class LearnedBelief(Lazy):
 
     Attributes:
         model: What is learned, and how.
-        form: The form of the model, which accounts for what is known of the readings.
+        form: The form of the model, which accounts for the circumstances of the readings.
         hyperparameters: Those of the last fit.
         exact: The posterior of the readings under these.
         duels: The posterior of the pure duels, if these guard the law of the offset.

@@ -178,7 +178,7 @@ class Form:
         return D, np.empty((0, D.shape[1]))
 
     def accounting(self, moments: Moments, feedback: bool, period: float = 0.0) -> "Form":
-        """Return the form whose law accounts for what was told of readings; if asked to, for the reading before too.
+        """Return the form whose law accounts for the circumstances of readings; on request also for the previous one.
 
         With a period it accounts for a season.
         """
@@ -328,7 +328,7 @@ class Learned:
         jumps: Time and variance of each jump of the offset.
         origin: What is subtracted from every reading.
         blips: Time and variance of each reading found to be spoiled.
-        accounts: What the law of the offset accounts for, where something was told of the readings.
+        accounts: The circumstances that the law of the offset accounts for, if there are any.
         estranged: The campaigns whose readings are of another f.
         compression: How readings far below the best one are compressed; `None` if they are not.
     """

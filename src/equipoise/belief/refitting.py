@@ -55,7 +55,7 @@ def having(
 
 
 def accounting(belief: B, feedback: bool, period: float | None = None) -> B:
-    """Return it in a form that accounts for what is known of the readings, and for a season if there is one."""
+    """Return it in a form that accounts for the circumstances of the readings, and for a season if there is one."""
     form = belief.form.accounting(belief.data.moments, feedback, belief.form.period if period is None else period)
     if form is belief.form:
         return belief

@@ -72,7 +72,7 @@ SIGNED = {"ignore_unknown_options": True}  # -0.5 is a number, not an option
     """equipoise ask study.jsonl
 equipoise ask study.jsonl --worker laser-2 --json
 equipoise ask study.jsonl --context temp=21""",
-    short_help="What to measure next.",
+    short_help="Print what to measure next.",
 )
 @WORKER
 @CONTEXT
@@ -124,9 +124,11 @@ def tell(
     covariates: tuple[str, ...],
     **more: Any,
 ) -> Said:
-    """Report the reading VALUE of a TRIAL. Telling the same twice changes nothing; another value is refused.
+    """Report the reading VALUE of a TRIAL.
 
-    VALUE is a number; if the study has an objective and limits by name, it is all of them, such as flux=3.1 loss=0.4.
+    To report the same reading twice changes nothing; the study refuses another value.
+
+    VALUE is a number. If the study has an objective and limits by name, give all of them, such as flux=3.1 loss=0.4.
     """
     read = reading(value)
     if block is not None:
@@ -141,7 +143,7 @@ def tell(
 @TRIAL
 @click.argument("reason", nargs=-1, required=True)
 def fail(opt: Optimizer, trial: int, reason: tuple[str, ...]) -> Said:
-    """Report that a TRIAL has no reading, and the REASON. Its pair is given up; everything learned before stays."""
+    """Report that a TRIAL has no reading, and the REASON. The study does not use its pair, and keeps all else."""
     opt.tell(trial, failed=" ".join(reason))
     return {"id": trial, "failed": " ".join(reason)}, f"Trial {trial} has failed; its pair is given up."
 
@@ -158,7 +160,7 @@ def expire(opt: Optimizer, trial: int) -> Said:
     "correct",
     "equipoise correct study.jsonl 3 0.84\nequipoise correct study.jsonl 3 0.84 --error 0.05\n"
     "equipoise correct study.jsonl 7 second",
-    short_help="Replace a reading or judgement that was wrong.",
+    short_help="Replace a wrong reading or judgement.",
     context_settings=SIGNED,
 )
 @TRIAL
@@ -168,14 +170,14 @@ def expire(opt: Optimizer, trial: int) -> Said:
 @click.option("--time", type=number, help="When it was measured.  [default: as told before]")
 @click.option("--error", type=number, help="The reading's own standard error.  [default: as told before]")
 def correct(opt: Optimizer, trial: int, value: tuple[str, ...], x: str | None, **more: Any) -> Said:
-    """Replace the reading of a TRIAL, or the answer to a pair, by VALUE, as if it had been told. The log keeps both."""
+    """Replace the reading of a TRIAL, or the answer to a pair, by VALUE. The log keeps both."""
     now = told(value)
     opt.correct(trial, now, x=None if x is None else setting("--x", x), **more)
     shown = now if isinstance(now, str) else written(*now) if isinstance(now, tuple) else written(now)
     return {"id": trial, "value": now}, f"Trial {trial} is corrected to {shown}."
 
 
-@study_command("retract", "equipoise retract study.jsonl 3", short_help="Take a reading or a failure back.")
+@study_command("retract", "equipoise retract study.jsonl 3", short_help="Withdraw a reading or a failure.")
 @TRIAL
 def retract(opt: Optimizer, trial: int) -> Said:
     """Withdraw the reading or failure of a TRIAL: the trial is open again. The log keeps what was told."""
@@ -183,7 +185,7 @@ def retract(opt: Optimizer, trial: int) -> Said:
     return {"id": trial, "retracted": True}, f"Trial {trial} is open again."
 
 
-@study_command("undo", "equipoise undo study.jsonl", short_help="Take the last step back.")
+@study_command("undo", "equipoise undo study.jsonl", short_help="Take back the last step.")
 def undo(opt: Optimizer) -> Said:
     """Take back the last step, and nothing else.
 
@@ -204,13 +206,13 @@ def undo(opt: Optimizer) -> Said:
     "note",
     "equipoise note study.jsonl shift the beam is back after 20 minutes\n"
     'equipoise note study.jsonl best dialed in for the night --x \'{"q1": 0.7, "q2": 0}\'',
-    short_help="Write something down that others should know.",
+    short_help="Add a note for other people.",
 )
 @click.argument("topic")
 @click.argument("text", nargs=-1)
 @click.option("--x", metavar="JSON", help="The setting to which the machine was moved, if it was.")
 def note(opt: Optimizer, topic: str, text: tuple[str, ...], x: str | None) -> Said:
-    """Write a note into the study: a TOPIC in one word, and a TEXT. Nothing is learned from it.
+    """Write a note into the study: a TOPIC in one word, and a TEXT. The study learns nothing from it.
 
     The page of `serve` shows notes.
     """
@@ -222,17 +224,18 @@ def note(opt: Optimizer, topic: str, text: tuple[str, ...], x: str | None) -> Sa
     "set",
     "equipoise set study.jsonl unit mW\nequipoise set study.jsonl mode pause lunch\n"
     'equipoise set study.jsonl mode "by hand"\nequipoise set study.jsonl q1 -4:2',
-    short_help="Set the unit or who measures; widen a range.",
+    short_help="Set the unit or the mode; widen a range.",
     context_settings=SIGNED,
 )
 @click.argument("name")
 @click.argument("value")
 @click.argument("why", nargs=-1)
 def set_(opt: Optimizer, name: str, value: str, why: tuple[str, ...]) -> Said:
-    """Set the unit of a reading, the mode of the page of `serve`, or the range of a number, and say WHY if you like.
+    """Set the unit of a reading, the mode of the page of `serve`, or the range of a number; WHY is optional.
 
-    The mode "pause" pauses the study there, "by hand" and "automatic" let it continue. The range LOW:HIGH of a number,
-    called by its NAME, only grows: all that was told is learned again, and claims are about the wider space from then.
+    The mode "pause" pauses the page, "by hand" and "automatic" let it continue. With the NAME of a number, VALUE is its
+    new range LOW:HIGH. A range only grows: the study learns all data again, and its claims are then about the wider
+    space.
     """
     low, colon, high = value.partition(":")
     is_range = bool(colon) and name not in ("unit", "mode")

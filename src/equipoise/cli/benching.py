@@ -87,7 +87,7 @@ def bench(
 
     The regret of a run is summed over all its readings; the table has its mean over the repetitions with two standard
     errors, and its median. "linear runs" are those whose regret still grows like the number of readings, "recommended"
-    is the true regret of the final recommendation. All learners meet the same functions and the same noise.
+    is the true regret of the final recommendation. All learners have the same functions and the same noise.
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -105,7 +105,7 @@ def bench(
 bench.add_command(board)
 
 
-@bench.command(short_help="Published experiments and recorded drifts, replayed.")
+@bench.command(short_help="Replay published experiments and recorded drifts.")
 @click.option("--competitor", multiple=True, help="May be repeated.  [default: those of docs/evidence.md]")
 @click.option("--world", multiple=True, help="May be repeated.  [default: all]")
 @click.option("--seeds", type=COUNT, default=30, help="Runs of each competitor in each world.")
@@ -115,11 +115,11 @@ bench.add_command(board)
 def real(
     competitor: tuple[str, ...], world: tuple[str, ...], seeds: int, first: int, out: Path | None, plot: Path | None
 ) -> None:
-    """Replay published experiments, with optimizers and with what a careful laboratory does.
+    """Replay published experiments with optimizers and with the practice of a careful laboratory.
 
-    The regret of what each recommends in the end, in percent of the range between the worst and the best arm, with two
-    standard errors; in brackets the percentage of lost runs, those more than 20 % below the best arm. A competitor
-    whose package (optuna, cma) is not installed is left out. Sources and licenses are in
+    The table has the regret of each final recommendation, in percent of the range between the worst and the best arm,
+    with two standard errors; in brackets is the percentage of lost runs, those more than 20 % below the best arm.
+    Competitors whose package (optuna, cma) is not installed are skipped. Sources and licenses are in
     equipoise/lab/experiments/real/data/NOTICE.md.
     """
     from equipoise.lab.experiments.real import (
@@ -135,7 +135,7 @@ def real(
     names = known_names("competitor", competitor or REPORTED, COMPETITORS)
     worlds = known_names("world", world or tuple(recorded_worlds()), recorded_worlds())
     for package in sorted({needed for name in names if (needed := missing(name)) is not None}):
-        click.echo(f"Left out: what needs {package}; pip install {package}", err=True)
+        click.echo(f"Skipped, because {package} is missing: pip install {package}", err=True)
     runs = range(first, first + seeds)
     kept = "runs are not kept without --out" if out is None else resumed(out)
     total = len(list(planned(names, worlds, runs)))
@@ -149,7 +149,7 @@ def real(
             click.echo(f"Picture: {draw(rows, plot)}")
 
 
-@bench.command(short_help="Rules for pairs that are judged: the benchmark of MaxMinLCB.")
+@bench.command(short_help="Compare rules that choose pairs to judge: MaxMinLCB's benchmark.")
 @click.option("--rule", multiple=True, help="May be repeated.  [default: all]")
 @click.option("--utility", multiple=True, help="May be repeated.  [default: all seven]")
 @click.option("--answers", type=COUNT, help="Answers in each run.  [default: 200]")
@@ -166,12 +166,12 @@ def judge(
     full: bool,
     out: Path | None,
 ) -> None:
-    """Let rules choose pairs of 100 settings for a simulated judge, who says which of the two is better.
+    """Let rules choose pairs of 100 settings for a simulated judge, who decides which of the two is better.
 
-    Cumulative regret with its standard error, the sum over answers of how much rather the best setting would be
-    preferred to the two than a toss-up has it; then, behind the slash, by how much the recommended setting is worse
-    than the best, in units of the utility, which ranges from -3 to 3. Utilities, kernels and the judge are those that
-    were published with MaxMinLCB (Pasztor, Kassraie and Krause 2024). All rules know the kernel.
+    The table has the cumulative regret with its standard error: the sum over answers of the mean probability, above one
+    half, that the best setting is preferred to the two. After the slash it has the regret of the recommended setting,
+    in units of the utility, which ranges from -3 to 3. Utilities, kernels and the judge are those published with
+    MaxMinLCB (Pasztor, Kassraie and Krause 2024). All rules know the kernel.
     """
     from equipoise.lab.experiments.preferences import RULES, UTILITIES, lots, preference_table, tournament
 

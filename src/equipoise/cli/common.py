@@ -27,7 +27,7 @@ REFUSED, NOT_YET, FAILING, INTERRUPTED = 1, 3, 4, 130
 EXIT_CODES = """\b
 Exit codes:
   0    done
-  1    refused: no such trial, a damaged log, a full disk; the message says why, and nothing has changed
+  1    refused, such as an unknown trial, a damaged log or a full disk; nothing has changed
   2    wrong usage
   3    the bound asked for with --eps is not reached (yet), or not audited
   4    run, tune: the program failed too often in a row, or could not be run

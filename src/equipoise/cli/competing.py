@@ -20,14 +20,14 @@ Examples:
 """
 
 
-@click.command(short_help="Optimizers whose readings drift, your own among them.", epilog=BOARD_EXAMPLES)
+@click.command(short_help="Compare optimizers, also your own, on drifting readings.", epilog=BOARD_EXAMPLES)
 @click.option("--learner", multiple=True, help='May be repeated; your own as "module:Class".  [default: all installed]')
 @click.option("--task", multiple=True, help="May be repeated.  [default: those of the small board]")
 @click.option("--all", "whole", is_flag=True, help="All tasks instead of the small board.")
 @click.option("--seeds", type=click.IntRange(min=0), default=4, show_default=True, help="Runs of each learner.")
 @click.option("--first", type=click.IntRange(min=0), default=0, help="The first seed.")
 @click.option("--out", type=FILE, help="File of JSON lines to keep runs in.  [default: none are kept]")
-@click.option("--with", "others", type=FILE, multiple=True, help="Results of others to merge; may be repeated.")
+@click.option("--with", "others", type=FILE, multiple=True, help="Results of others to merge; repeatable.")
 @click.option("--stored", is_flag=True, help="Merge the results that come with this library.")
 @click.option("--page", type=FILE, help="Page of HTML to write.  [default: none]")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON lines instead of tables.")
@@ -53,12 +53,12 @@ def board(
     address: str | None,
     names_only: bool,
 ) -> None:
-    """Let optimizers tune functions and real tables whose readings drift, and print what each pays, loses and claims.
+    """Let optimizers tune functions and real tables whose readings drift, and print the regret and the claims of each.
 
     A task is a function or a table, an offset and noise. A learner is a class with `ask`, `tell` and `best`
-    (docs/board.md has one in thirty lines). Results are JSON lines: files of several machines are merged by `--with`.
-    A learner whose package is not installed, or that cannot take a task, is left out, with the reason. A learner that
-    raises an error loses that run only: the error is printed at the end, and the exit status is 1.
+    (docs/board.md has one in thirty lines). Results are JSON lines; `--with` merges files of several machines. The
+    board skips a learner whose package is not installed, or that does not support a task, and gives the reason. A
+    learner that raises an error loses that run only: the error is printed at the end, and the exit status is 1.
     """
     from equipoise.lab import board as lab
 
@@ -114,4 +114,4 @@ def _say_left_out(reasons: Mapping[tuple[str, str], str], tasks: Sequence[str]) 
         by_learner[learner, why].append(task)
     for (learner, why), some in by_learner.items():
         where = "" if len(some) == len(tasks) else f" in {len(some)} of {len(tasks)} tasks"
-        click.echo(f"Left out: {learner}{where}, {why}", err=True)
+        click.echo(f"Skipped: {learner}{where}, {why}", err=True)

@@ -25,19 +25,19 @@ MOST_LISTED = 20
     """equipoise import study.jsonl old.csv --block 2025
 equipoise import study.jsonl old.csv --value yield --covariate humidity --dry-run
 equipoise import study.jsonl votes.csv --judgements""",
-    short_help="Take in earlier readings or judgements, from CSV.",
+    short_help="Add earlier readings or judgements from a CSV file.",
 )
 @STUDY
 @click.argument("table", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--value", default="value", show_default=True, help="The column of the readings.")
-@click.option("--block", help="The block of all rows that have none in a column called block.")
-@click.option("--covariate", "covariates", multiple=True, help="A column of what else was measured; repeatable.")
+@click.option("--block", help="The block of rows that have none in a column called block.")
+@click.option("--covariate", "covariates", multiple=True, help="A column with another measured quantity; repeatable.")
 @click.option(
     "--judgements", is_flag=True, help="The rows are judgements: first.NAME, second.NAME, answer, judge, steps."
 )
-@click.option("--again", is_flag=True, help="Take in also rows that the study has already: they count once more.")
-@click.option("--new", "only_new", is_flag=True, help="Take in only rows that the study does not have yet.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be taken in.")
+@click.option("--again", is_flag=True, help="Also add rows that the study already has; they count again.")
+@click.option("--new", "only_new", is_flag=True, help="Add only rows that the study does not have.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be added.")
 @AS_JSON
 def import_(
     study: Path,
@@ -48,20 +48,21 @@ def import_(
     as_json: bool,
     **how: Any,
 ) -> None:
-    """Take in the readings of TABLE, a CSV file with a column for each parameter, a row a reading.
+    """Add the readings of TABLE, a CSV file with one column per parameter and one row per reading.
 
     Each block except the present one is an earlier campaign: its readings teach the effect of the settings, and its
     offset is independent of the present one. If they contradict the present readings, the study ignores them and tells
-    you. Columns called time, error and block are used, and seed if the study has seeds; other columns are used only if
-    --covariate names them. If the study has an objective and limits by name, each of these has a column; an empty cell
-    is a missing number.
+    you. The command uses the columns time, error and block, and seed if the study has seeds; it uses other columns only
+    if --covariate names them. If the study has an objective and limits by name, each of these has a column; an empty
+    cell is a missing number.
 
-    With --judgements each row is the judgement of two settings: `export --judgements` writes such tables. If there is
-    no column steps, the shortest scale with all words of the table is used. Rows without an answer are skipped.
+    With --judgements each row is the judgement of two settings; `export --judgements` writes such tables. Without a
+    column steps, the scale is the shortest one with all words of the table. Rows without an answer are skipped.
 
-    If the study has some of the rows already, the table is refused: use --new for a table that has grown, or --again.
+    If the study already has some of the rows, the command refuses the table: use --new for a table that has grown, or
+    --again.
 
-    Rows without a valid reading are listed with the reason and left out; the exit code is then 1.
+    The command skips rows without a valid reading and lists them with the reason; the exit code is then 1.
     """
     if again and only_new:
         raise click.UsageError("give either --again or --new")
@@ -98,8 +99,8 @@ def _unknown(table: Path, opt: Optimizer, rows: list[dict[str, Any]], only_new: 
     known = repeated(opt, rows)
     if any(known) and not only_new:
         many = f"{sum(known)} of the {len(rows)} rows" if len(rows) > 1 else "the row"
-        advice = "--new takes in the others, --again all of them once more"
-        raise click.ClickException(f"the study has {many} of {table} already, and nothing was taken in: {advice}")
+        advice = "--new adds the others, --again adds all of them again"
+        raise click.ClickException(f"the study has {many} of {table} already, so nothing was added:  {advice}")
     return [row for row, has in zip(rows, known, strict=True) if not has]
 
 
@@ -126,7 +127,7 @@ def _taken(rows: int, judgements: bool) -> str:
 
 
 def _report(table: Path, counted: str, taken: int, refused: list[dict[str, Any]], dry_run: bool) -> str:
-    lines = [f"{counted} of {table} {'would be' if dry_run else 'were' if taken != 1 else 'was'} taken in."]
-    lines += [f"  line {each['line']} is left out: {each['why']}" for each in refused[:MOST_LISTED]]
+    lines = [f"{counted} of {table} {'would be' if dry_run else 'were' if taken != 1 else 'was'} added."]
+    lines += [f"  line {each['line']} is skipped: {each['why']}" for each in refused[:MOST_LISTED]]
     more = len(refused) - MOST_LISTED
     return "\n".join([*lines, f"  and {more} more"] if more > 0 else lines)

@@ -16,12 +16,12 @@ from equipoise.cli.interrupting import open_streams
 START = """\b
 Start here:
   equipoise demo                                                a drifting instrument, in seconds
-  equipoise new study.jsonl --float q1 -2 2 --float q2 -1 1     a study of your own, kept in one file
+  equipoise new study.jsonl --float q1 -2 2 --float q2 -1 1     your own study, kept in one file
   equipoise run study.jsonl --readings 60 -- ./measure.sh       your program measures, as often as needed
   equipoise best study.jsonl                                    the best setting, with a bound
 
 \b
-By hand, or from a script of your own:
+By hand, or from your own script:
   equipoise ask study.jsonl                                     prints: 0 q1=0.5 q2=-0.3
   equipoise tell study.jsonl 0 0.83                             trial 0 read 0.83
 

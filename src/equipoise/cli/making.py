@@ -30,13 +30,18 @@ def _options(text: str) -> list[Any]:
 
 PARAMETERS: dict[str, tuple[str, tuple[type, ...], Callable[..., Any], str]] = {
     "float": ("LOW HIGH", (float, float), Float, "A real number."),
-    "log_float": ("LOW HIGH", (float, float), partial(Float, log=True), "Of which ratios count."),
-    "step_float": ("LOW HIGH STEP", (float,) * 3, lambda low, high, step: Float(low, high, step=step), "By steps."),
+    "log_float": ("LOW HIGH", (float, float), partial(Float, log=True), "Searched by ratios."),
+    "step_float": (
+        "LOW HIGH STEP",
+        (float,) * 3,
+        lambda low, high, step: Float(low, high, step=step),
+        "Only multiples of a step.",
+    ),
     "int": ("LOW HIGH", (int, int), Int, "A whole number."),
-    "log_int": ("LOW HIGH", (int, int), partial(Int, log=True), "Of which ratios count."),
+    "log_int": ("LOW HIGH", (int, int), partial(Int, log=True), "Searched by ratios."),
     "choice": ("A,B,...", (str,), lambda text: Choice(_options(text)), "One of several options."),
-    "context": ("LOW HIGH", (float, float), Context, "A number given, not chosen."),
-    "context_choice": ("A,B,...", (str,), lambda text: Context(_options(text)), "One of several, given, not chosen."),
+    "context": ("LOW HIGH", (float, float), Context, "A number that you cannot choose."),
+    "context_choice": ("A,B,...", (str,), lambda text: Context(_options(text)), "An option that you cannot choose."),
     "fixed": ("VALUE", (str,), lambda text: Fixed(literal(text)), "A constant, part of every setting."),
 }
 """How a parameter of each kind is written after its name, what it is made of, how, and what it is."""
@@ -54,7 +59,7 @@ NOTATION: dict[str, dict[str, Any]] = {
 """How an option is written, by the kind of the part."""
 
 TOML = """
-A TOML file can say the same and more:
+A TOML file has the same settings and more:
 
 \b
   seed = 0
@@ -108,7 +113,7 @@ equipoise new study.jsonl --float q1 -2 2 --start q1=0 --objective flux --limit 
 equipoise new prompts.jsonl --names prompts.txt
 equipoise new study.jsonl --config study.toml""",
     short_help="Start a study.",
-    help="Start a study: a new file that will hold everything.\n\n" + TOML.strip("\n"),
+    help="Start a study in a new file.\n\n" + TOML.strip("\n"),
 )
 @STUDY
 @_parameter_options
@@ -121,7 +126,7 @@ equipoise new study.jsonl --config study.toml""",
 @click.option(
     "--names",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="A file of names, one a line, instead of parameters: a ranking by judges, see `judge` and `rank`.",
+    help="A file of names, one per line, instead of parameters: a ranking by judges, see `judge` and `rank`.",
 )
 @click.option("--unit", "units", type=(str, str), multiple=True, metavar="NAME UNIT", help="Unit of a number.")
 @_part_options
@@ -195,7 +200,7 @@ def must_say_all(space: Space, options: Mapping[str, Any]) -> None:
     for name, value in options.items():
         named = value if PARTS[name].complete and isinstance(value, Mapping) else needed
         if missing := [parameter for parameter in needed if parameter not in named]:
-            raise ValueError(f"`{name}` must say where every parameter stands, got no {', '.join(missing)}")
+            raise ValueError(f"`{name}` must give every parameter, got none for {', '.join(missing)}")
 
 
 def _read(config: Path | None) -> dict[str, Any]:

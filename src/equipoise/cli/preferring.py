@@ -34,17 +34,21 @@ equipoise judge study.jsonl 7 'much first'""",
     type=click.Choice([str(steps) for steps in SCALES]),
     default=str(DEFAULT_STEPS),
     show_default=True,
-    help="How many answers there are to choose from.",
+    help="The number of possible answers.",
 )
 @click.option(
     "--check-every",
     type=click.IntRange(min=0),
     default=CHECK_EVERY,
     show_default=True,
-    help="After this number of new pairs an earlier one is asked in the other order; 0: never.",
+    help="After this number of new pairs, ask an earlier one in the other order; 0: never.",
 )
-@click.option("--numbers", is_flag=True, help="Take a number, too: how much better A is.")
-@click.option("--show", metavar="COMMAND", help="A program that shows both: it reads them as JSON; nothing is printed.")
+@click.option("--numbers", is_flag=True, help="Accept a number too: how much better A is.")
+@click.option(
+    "--show",
+    metavar="COMMAND",
+    help="A program that shows both: it reads them as JSON, and the terminal does not print them.",
+)
 @AS_JSON
 def judge(
     study: Path,
@@ -115,7 +119,7 @@ def _undone(opt: Optimizer, pair: Pair) -> Pair:
     except RuntimeError as nothing:
         click.echo(printable(str(nothing)))
         return pair
-    click.echo(f"The answer to pair {taken} is taken back.")
+    click.echo(f"The answer to pair {taken} was taken back.")
     return next((other for other in opt.study.open_pairs if other.id == taken), pair)
 
 

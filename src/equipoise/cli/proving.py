@@ -21,15 +21,15 @@ DUELS = click.option(
 @study_command(
     "audit",
     "equipoise audit study.jsonl\nequipoise run study.jsonl --readings 148 -- ./measure.sh   # serves the audit first",
-    short_help="Plan duels that the best setting could lose.",
+    short_help="Plan duels that test the bound.",
 )
 @DUELS
 @CONTEXT
 def audit(opt: Optimizer, duels: int, context: tuple[str, ...]) -> Said:
-    """Plan an audit of the best setting: the next asks serve it.
+    """Plan an audit of the best setting; the next asks belong to it.
 
-    Half of its duels are with settings spread over the whole space, half with the settings that a bolder model rates
-    highest. Once all are told, the bound that `best` prints is audited. In our measurements an audited bound held more
+    Half of its duels use settings spread over the whole space, half the settings that a bolder model rates highest.
+    After the last reading, the bound that `best` prints is audited. In our measurements an audited bound held more
     often than an estimated one.
     """
     return _planned(opt.audit(duels, context=context_of(opt, context)))
@@ -44,8 +44,8 @@ equipoise verify study.jsonl --test""",
 )
 @DUELS
 @click.option("--runners-up", type=click.IntRange(min=0), default=2, show_default=True, help="Further rivals.")
-@click.option("--against", metavar="JSON", multiple=True, help="Another rival instead of these; may be repeated.")
-@click.option("--test", is_flag=True, help="Plan nothing: test the coins of the duels there are.")
+@click.option("--against", metavar="JSON", multiple=True, help="Another rival instead of these; repeatable.")
+@click.option("--test", is_flag=True, help="Plan nothing; test the coins of the existing duels.")
 @CONTEXT
 def verify(
     opt: Optimizer,
@@ -55,18 +55,18 @@ def verify(
     test: bool,
     context: tuple[str, ...],
 ) -> Said:
-    """Plan a verification of the best setting: fresh duels with its rivals, which the next asks serve.
+    """Plan a verification of the best setting: fresh duels with its rivals. The next asks belong to it.
 
-    The rivals are the setting where the study started and the best ones elsewhere. What `best` then prints needs no
-    model of the settings, the noise or the drift, only that the order of each pair was random. In a study of
-    judgements the next pairs serve it, and the result is how often judges preferred the best setting to each rival.
+    The rivals are the start and the best settings elsewhere. The result, which `best` prints, needs no model of the
+    settings, the noise or the drift, only the random order of each pair. In a study of judgements the next pairs belong
+    to it, and the result is how often judges preferred the best setting to each rival.
 
-    With --test nothing is planned or measured. If all settings were equal, a coin would decide each duel. The p-value
-    says how probable it is that coins alone give this study's wins. It is exact.
+    --test plans and measures nothing. If all settings were equal, a coin would decide each duel. The p-value is the
+    exact probability that coins alone give at least this study's wins.
     """
     if test:
         p = opt.study.coin_test()
-        text = "If no settings differed, coins would explain as many wins"
+        text = "If no settings differed, coins alone would give as many wins"
         told = {"p_value": p, "readings": opt.readings, "judgements": opt.judgements}
         return told, f"{text} with probability {p:.2g} (exact test)."
     rivals = [setting("--against", text) for text in against] or None
@@ -76,7 +76,7 @@ def verify(
 
 @study_command("cancel", "equipoise cancel study.jsonl", short_help="Stop an audit or a verification.")
 def cancel(opt: Optimizer) -> Said:
-    """Stop the audit or verification that is under way. What was told for it stays."""
+    """Stop the present audit or verification. Its readings stay."""
     opt.cancel()
     return {"canceled": True}, "Canceled: the study continues as before."
 
@@ -92,7 +92,7 @@ def plan_text(plan: Plan) -> str:
 
 
 def _planned(plan: Plan, opt: Optimizer | None = None) -> Said:
-    text = plan_text(plan) + " The next asks serve it."
+    text = plan_text(plan) + " The next asks belong to it."
     if opt is not None and plan.points is not None:
         first, *others = (dialed(opt.space.decode(point), opt.space) for point in plan.points)
         text += f"\n{first}\n" + "\n".join(f"  against {other}" for other in others)

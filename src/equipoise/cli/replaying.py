@@ -40,11 +40,11 @@ from equipoise.optimizer import Optimizer
 from equipoise.spaces import Domain
 
 
-@command("status", "equipoise status study.jsonl", short_help="How far a study has come.")
+@command("status", "equipoise status study.jsonl", short_help="Show the progress of a study.")
 @STUDY
 @AS_JSON
 def status(study: Path, as_json: bool) -> None:
-    """Print how far a study has come, and which trials are open: with whom, and for how long."""
+    """Print the progress of a study, and its open trials with their workers and ages."""
     opt, header = opened(study), Header.read(study)
     best = opt.recommend() if opt.readings or opt.judgements else None
     records = opt.records(aside=False)
@@ -96,17 +96,17 @@ def _age(at: str | None) -> float | None:
 @command(
     "replay",
     "equipoise replay study.jsonl\nequipoise replay study.jsonl --verify --json",
-    short_help="Everything that happened; verify it.",
+    short_help="Print or verify every event of a study.",
 )
 @STUDY
-@click.option("--verify", is_flag=True, help="Make every proposal, and every pair, again from the seed, and compare.")
+@click.option("--verify", is_flag=True, help="Make every proposal and every pair again from the seed, and compare.")
 @AS_JSON
 def replay(study: Path, verify: bool, as_json: bool) -> None:
-    """Rebuild a study from its log and print everything that happened, one event a line.
+    """Rebuild a study from its log and print each event on a line.
 
-    Every checksum and every event is checked on the way. With --verify all proposals are made again from the seed; the
-    exit code is 1 if one comes out differently, as it may with another version. On another processor a proposal may
-    differ from the log although both are equally good. It then "differs within rounding", which counts as the same.
+    The command checks every checksum and every event. With --verify it makes all proposals again from the seed; the
+    exit code is 1 if one differs, as it may with another version. On another processor a proposal may differ from the
+    log although both are equally good. It then "differs within rounding", which counts as the same.
     """
     start = time.perf_counter()
     opt = opened(study)
@@ -193,4 +193,4 @@ def _told(event: Event, where: dict[int, str], space: Domain) -> str:
             return f"set           {name}: {low:g} to {high:g}{f' ({why})' if why else ''}"
         case Set(name, value, why):
             return f"set           {name}: {value}{f' ({why})' if why else ''}"
-    raise AssertionError(f"{event!r} is no event")
+    raise AssertionError(f"{event!r} is not an event")

@@ -46,7 +46,7 @@ equipoise run study.jsonl --worker laser-2 -- ./measure.sh   several at once: gi
 equipoise run study.jsonl --block tuesday -- ./measure.sh    another day, another level
 equipoise run study.jsonl --context temp=21 -- ./measure.sh
 equipoise run study.jsonl -- ./train --seed {seed}           of a study begun with --seeds any""",
-    short_help="Let a program of yours measure.",
+    short_help="Let your program measure.",
 )
 @STUDY
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
@@ -60,7 +60,7 @@ equipoise run study.jsonl -- ./train --seed {seed}           of a study begun wi
     type=click.IntRange(min=1),
     default=10,
     show_default=True,
-    help="Give up after this number in a row.",
+    help="Stop after this number in a row.",
 )
 @WORKER
 @BLOCK
@@ -69,19 +69,19 @@ equipoise run study.jsonl -- ./train --seed {seed}           of a study begun wi
 def run(
     study: Path, program: tuple[str, ...], timeout: float | None, stdin: bool, as_json: bool, **limits: Any
 ) -> None:
-    """Call PROGRAM for every trial, and tell what it prints, until the certificate, the budget or Ctrl-C.
+    """Call PROGRAM for every trial, and tell its result, until the bound, the budget or Ctrl-C.
 
-    With --eps it stops once nothing is better by more than EPS, by an audit; with --no-audit an estimate will do. As
-    soon as it can be foreseen it says how many readings that takes, and once the best setting has settled it goes over
-    to audits. Exit code 3 if --readings are used up before, with the reason.
+    With --eps it stops once an audit confirms that nothing is better by more than EPS; with --no-audit an estimate is
+    enough. It forecasts the number of readings as soon as possible, and begins audits once the best setting has
+    settled. If it uses up --readings before, it prints the reason, and the exit code is 3.
 
-    The program gets the settings as arguments, `--name=value`, or in the places of `{name}` among its words, or as JSON
-    on standard input. The last line it prints is the reading: a number, a share such as 17/200, or a JSON object with
-    "value" and, if you like, "x", "time", "error", "block" and "covariates", or with "failed". Numbers by name are
-    lines such as flux=3.1, or one JSON object of them with null for a missing one. Where it fails, hangs or prints
-    something else, the pair is given up and the next one begins. Everything is in the study at once: after an
-    interruption, or a crash, the same command continues. Where the study has contexts, --context holds for the whole
-    run, and "x" may say what they really were.
+    The program gets the settings as arguments, `--name=value`, or instead of `{name}` among its words, or as JSON on
+    standard input. The last line it prints is the reading: a number, a share such as 17/200, or a JSON object with
+    "value" and optionally "x", "time", "error", "block" and "covariates", or with "failed". Numbers by name are lines
+    such as flux=3.1, or one JSON object with null for a missing number. If the program fails, hangs or prints something
+    else, the study does not use the pair and begins the next one. The study is saved at once: after an interruption or
+    a crash the same command continues. If the study has contexts, --context holds for the whole run, and "x" may give
+    their real values.
     """
     opt = opened(study)
     if (block := limits.pop("block")) is not None:
@@ -140,9 +140,9 @@ def _measure(opt: Optimizer, program: Program, worker: str | None, context: Mapp
         opt.tell(trial, **told)
         return True
     except (LogError, np.linalg.LinAlgError):  # nothing that the program can be blamed for
-        click.echo(f"Trial {trial.id} read {json_line(told)}, which is not in the study.", err=True)
+        click.echo(f"Trial {trial.id} read {json_line(told)}, which the study refused.", err=True)
         raise
-    except (FailedError, TypeError, ValueError) as error:  # or a reading that makes no sense
+    except (FailedError, TypeError, ValueError) as error:  # or an invalid reading
         click.echo(printable(f"Trial {trial.id} failed, {error}: {dialed(trial.x, opt.space)}", keep=""), err=True)
         opt.tell(trial, failed=str(error))
         return False

@@ -27,7 +27,7 @@ equipoise serve study.jsonl --judges --blind        people judge pairs, each und
 equipoise serve --demo                              a simulated instrument that drifts"""
 
 
-@command("serve", EXAMPLES, short_help="A page in a browser: what to set, what was read, what is known.")
+@command("serve", EXAMPLES, short_help="Serve the operator's page in a browser.")
 @click.argument("study", type=click.Path(path_type=Path), required=False)
 @click.argument("program", nargs=-1, type=click.UNPROCESSED)
 @click.option("--demo", is_flag=True, help="Serve a simulated instrument.")
@@ -35,40 +35,48 @@ equipoise serve --demo                              a simulated instrument that 
 @click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0 for any free one.")
 @click.option("--allow-host", "names", multiple=True, metavar="NAME", help="A further name of this server.")
 @click.option(
-    "--token-file", type=click.Path(path_type=Path, dir_okay=False), help="Keep the tokens there, for the next start."
+    "--token-file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Keep the tokens in this file, for the next start.",
 )
 @click.option("--unit", help="Unit of a reading; written into the study.")
-@click.option("--worker", default="page", show_default=True, help="Who measures here; another name for each machine.")
+@click.option(
+    "--worker", default="page", show_default=True, help="Name of the worker here; another name for each machine."
+)
 @CONTEXT
-@click.option("--readings", type=click.IntRange(min=1), help="The budget: the page says how far it is.")
+@click.option("--readings", type=click.IntRange(min=1), help="The budget; the page shows the progress.")
 @EPS
 @AUDIT
 @click.option("--judge", metavar="NAME", help="Judge pairs instead of entering readings, as NAME.")
-@click.option("--judges", is_flag=True, help="The same, by any number of people: each says a name on the page.")
+@click.option("--judges", is_flag=True, help="The same for any number of people; each enters a name on the page.")
 @click.option(
-    "--steps", type=click.Choice(["2", "3", "5", "7"]), default="5", show_default=True, help="Answers to choose from."
+    "--steps",
+    type=click.Choice(["2", "3", "5", "7"]),
+    default="5",
+    show_default=True,
+    help="The number of possible answers.",
 )
-@click.option("--numbers", is_flag=True, help="Ask how much better, as a number, instead.")
+@click.option("--numbers", is_flag=True, help="Ask for a number: how much better.")
 @click.option(
     "--check-every",
     type=click.IntRange(min=0),
     default=CHECK_EVERY,
     show_default=True,
-    help="After this number of new pairs a judge is asked an earlier one in the other order; 0: never.",
+    help="After this number of new pairs, ask a judge an earlier one in the other order; 0: never.",
 )
-@click.option("--blind", is_flag=True, help="Hide the settings of a pair, and whatever else tells them.")
+@click.option("--blind", is_flag=True, help="Hide the settings of a pair everywhere.")
 @click.option("--show", metavar="TEMPLATE", help="The file that shows a setting, such as 'pictures/{gain}.png'.")
 @click.option(
     "--say",
     metavar="COMMAND",
-    help="Instead: called with a setting, prints what shows it: text, Markdown or JSON, or a file in --folder.",
+    help="Instead of --show: a program that prints text, Markdown or JSON for a setting, or a file in --folder.",
 )
 @click.option("--folder", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Files of --say.")
 @click.option(
     "--set",
     "setting",
     metavar="COMMAND",
-    help="Sets the machine: called with the settings as PROGRAM is, for each trial, the best setting and the start.",
+    help="A program that sets the machine, called like PROGRAM, for each trial, the best setting and the start.",
 )
 @click.option(
     "--on-event",
@@ -81,11 +89,11 @@ equipoise serve --demo                              a simulated instrument that 
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds a reading of PROGRAM may take.")
 @click.option("--stdin", is_flag=True, help="Settings for PROGRAM as JSON on standard input, not as arguments.")
 def serve(study: Path | None, program: tuple[str, ...], demo: bool, token_file: Path | None, **options: Any) -> None:
-    """Serve the page of a STUDY, or of a folder of them, until Ctrl-C. A study that is not there is begun on the page.
+    """Serve the page of a STUDY, or of a folder of studies, until Ctrl-C. You may begin a new study on the page.
 
-    The first address that is printed lets people measure, the second one only watch. Only this machine can reach the
-    page, unless --host says otherwise. PROGRAM is called as `equipoise run` calls it, for every trial, until it is
-    paused on the page.
+    The command prints two addresses: with the first people can measure, with the second only watch. Only this machine
+    can reach the page, unless you set --host. The page calls PROGRAM as `equipoise run` does, for every trial, until
+    somebody pauses it.
     """
     if demo == (study is not None):
         raise click.UsageError("give a STUDY or a folder, or --demo")
@@ -102,7 +110,7 @@ def _serve(study: Path, program: tuple[str, ...], demo: bool, token_file: Path |
     except ImportError as error:
         raise click.ClickException(str(error)) from error
     if program and not study.is_file():
-        raise click.UsageError(f"a PROGRAM measures one study, and {study} is none: see `equipoise new`")
+        raise click.UsageError(f"a PROGRAM measures one study, and {study} is not one: see `equipoise new`")
     measure = simulator = None
     if demo:
         from equipoise.lab.environments import Simulator
@@ -129,7 +137,7 @@ def _serve(study: Path, program: tuple[str, ...], demo: bool, token_file: Path |
         server = Server(studies, binding, tokens, measure, partial(_stop, started, setter))
     except OSError as error:
         where = f"{binding.host}:{binding.port}"
-        raise click.ClickException(f"{where} cannot be listened at: {error.strerror or error}") from error
+        raise click.ClickException(f"cannot listen at {where}: {error.strerror or error}") from error
     _announce(server, binding, study, sitting is not None)
     try:
         with interruptible():
@@ -224,7 +232,7 @@ def _announce(server: Any, binding: Any, study: Path, judging: bool) -> None:
         click.echo(f"  to judge    {server.address(server.tokens.judge)}")
     if not binding.loopback:
         click.echo(
-            "Note: other machines can reach this page, and what is sent is not encrypted. Who has the first address"
-            " can change the study. Safer is an SSH tunnel: ssh -L 8765:localhost:8765 THIS-MACHINE",
+            "Note: other machines can reach this page without encryption. Anyone with the first address"
+            " can change the study. An SSH tunnel is safer: ssh -L 8765:localhost:8765 THIS-MACHINE",
             err=True,
         )

@@ -30,11 +30,11 @@ Examples:
     "--paper", "as_in_paper", is_flag=True, help="The paper's setting: a grid, a known kernel, GP-UCB and IDS."
 )
 def demo(out: Path, seeds: int | None, readings: int | None, as_in_paper: bool) -> None:
-    """Tune a drifting instrument: believing its readings, and comparing them.
+    """Tune a drifting instrument by trusting its readings, and by comparing them.
 
-    Two knobs, read with noise while the offset wanders off by sin(0.2 t) - 0.1 t. Nobody is told anything but the
-    ranges of the knobs. A plain Gaussian process and, if it is installed, Optuna's TPE take the readings at face
-    value; eq.Optimizer(space) measures in pairs. Prints what each paid and recommends, and draws it.
+    The instrument has two knobs, noise, and an offset of sin(0.2 t) - 0.1 t. The learners know only the ranges of the
+    knobs. A plain Gaussian process and, if it is installed, Optuna's TPE trust the readings; eq.Optimizer(space)
+    measures in pairs. The command prints and draws the regret and the recommendation of each.
     """
     from equipoise.lab.experiments import contenders, contest, paper_contest, recommendation_table, regret_table
 
@@ -80,7 +80,7 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
     help="Run repetitions together, as one array program, or each by itself, which takes many times as long.",
 )
 @click.option("--out", type=FILE, default=Path("out/paper"), help="Folder to write to.")
-@click.option("--strict", is_flag=True, help="Exit with status 1 if a statement of the paper does not come out.")
+@click.option("--strict", is_flag=True, help="Exit with status 1 if a statement of the paper does not hold.")
 @sweep_options
 def paper(
     figure: str,
@@ -92,11 +92,11 @@ def paper(
     seed: int,
     **where: Any,
 ) -> None:
-    """Reproduce the paper's figures and say which of its statements come out.
+    """Reproduce the paper's figures and check its statements.
 
-    Writes FIGURE.png, .pdf, .csv (the curves) and .md (the table beside the reference levels, and the statements).
-    Results are kept in OUT/runs as they come: after an interruption the same command continues, and what is there is
-    not run again. Those of the two engines are kept apart.
+    It writes FIGURE.png, .pdf, .csv (the curves) and .md (the table with the reference levels, and the statements). It
+    keeps each result in OUT/runs: after an interruption the same command continues, without repeating finished runs.
+    The two engines have separate folders.
     """
     from equipoise.lab.experiments import reproduce, save
 

@@ -32,14 +32,14 @@ from equipoise.study import as_csv, timed
 until equipoise best study.jsonl --eps 0.1; do ./measure_one.sh; done
 equipoise best study.jsonl --context temp=21
 equipoise best study.jsonl --prefer flux                   of a study with --objective flux,-size""",
-    short_help="The best setting, with a bound.",
+    short_help="Print the best setting, with a bound.",
 )
 @STUDY
 @EPS
 @AUDIT
 @CONTEXT
-@click.option("--weight", "weights", multiple=True, metavar="NAME=NUMBER", help="How much is wanted of an objective.")
-@click.option("--prefer", metavar="NAME", help="The objective in which the setting is to be best.")
+@click.option("--weight", "weights", multiple=True, metavar="NAME=NUMBER", help="The weight of an objective.")
+@click.option("--prefer", metavar="NAME", help="Pick the setting that is best in this objective.")
 @AS_JSON
 def best(
     study: Path,
@@ -50,12 +50,12 @@ def best(
     prefer: str | None,
     as_json: bool,
 ) -> None:
-    """Print the best setting as far as is known, how much better any other may be, and on what ground that is said.
+    """Print the best known setting, how much better any other may be, and the basis of this claim.
 
-    The ground is an estimate, an audit (see `audit`), fresh duels (see `verify`) or a theorem: docs/claims.md.
+    The basis is an estimate, an audit (see `audit`), fresh duels (see `verify`) or a theorem: docs/claims.md.
     With --eps the exit code is 3 until nothing is better by more than EPS, by an audit or a theorem.
-    If the study has contexts, --context says for which; by default it is the one asked for last.
-    With several objectives it is a setting of the front, see `front`: as much of each objective by default.
+    If the study has contexts, --context selects one, by default that of the last `ask`. With several objectives it is a
+    setting of the front (see `front`), by default with equal gains in each objective.
     """
     opt = opened(study)
     found = opt.recommend(
@@ -77,10 +77,10 @@ def best(
     type=click.Choice(["overview", "estimate", "slices", "readings", "duels", "certificate", "front"]),
     default="overview",
     show_default=True,
-    help="Which picture; the overview has four of them.",
+    help="The picture; the overview has four of them.",
 )
 @click.option(
-    "--along", multiple=True, help="Parameters of the estimate or the duels: one, or two. Two objectives of the front."
+    "--along", multiple=True, help="One or two parameters of the estimate or the duels; two objectives of the front."
 )
 @click.option("--out", type=click.Path(path_type=Path), help="File to write.  [default: the study's name, .png]")
 @CONTEXT
@@ -107,18 +107,18 @@ def plot(
 @command(
     "export",
     "equipoise export study.jsonl > study.csv\nequipoise export study.jsonl --judgements > judgements.csv",
-    short_help="All trials, or all judgements, as CSV.",
+    short_help="Write all trials, or all judgements, as CSV.",
 )
 @STUDY
-@click.option("--judgements", is_flag=True, help="The pairs that were judged, instead of the trials.")
+@click.option("--judgements", is_flag=True, help="Write the judged pairs instead of the trials.")
 @click.option("--out", type=click.Path(path_type=Path), help="File to write.  [default: standard output]")
 @click.option("--json", "as_json", is_flag=True, help="A JSON list instead of CSV.")
 def export(study: Path, judgements: bool, out: Path | None, as_json: bool) -> None:
-    """Write every trial that was handed out: its setting, its reading, the time and the worker.
+    """Write every trial with its setting, reading, time and worker.
 
-    Trials with a reading come first, in the order of telling, then failed and open trials. If a parameter has the name
-    of another column, such as time, its column gets the prefix `x.`. A file gets every character as it is; on a
-    terminal control characters are escaped.
+    Trials with a reading come first, in the order of their readings, then failed and open trials. If a parameter has
+    the name of another column, such as time, its column gets the prefix `x.`. Control characters are kept in a file and
+    escaped on a terminal.
 
     With --judgements write every pair: the settings in both places, the answer, its scale, the time and the judge;
     `again` is the earlier pair that it repeats in the other order.

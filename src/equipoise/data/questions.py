@@ -18,7 +18,7 @@ CERTAIN.flags.writeable = False
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Proposal:
-    """Points worth measuring and the probability each deserves.
+    """Points to measure, with their probabilities.
 
     Attributes:
         points: The points, shape (k, d).
@@ -65,14 +65,14 @@ SeedName = int | str
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairToJudge:
-    """Two settings to be judged against each other.
+    """Two settings to judge against each other.
 
     Attributes:
         points: The settings, encoded, in the order in which they are shown, shape (2, d).
         steps: The number of steps of the scale.
-        judge: Who is asked.
-        again: The earlier pair that it asks once more, in the other order, by its trial.
-        added: Whether it was judged elsewhere, so that no coin has decided on the order.
+        judge: The judge who is asked.
+        again: The trial of the earlier pair that it repeats in the other order.
+        added: Whether it was judged elsewhere, so that no coin decided the order.
     """
 
     points: FloatArray
@@ -84,11 +84,11 @@ class PairToJudge:
 
 @dataclass(frozen=True, slots=True)
 class Preference:
-    """What a judge said of a pair.
+    """A judge's answer to a pair.
 
     Attributes:
         answer: A word of the scale; or how much better the first setting is, in the judge's own unit.
-        judge: Who said so.
+        judge: The name of the judge.
     """
 
     answer: str | float
@@ -97,11 +97,11 @@ class Preference:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One measurement to make: what the user holds between `ask` and `tell`. Equal when the ids are.
+    """One measurement to make, between `ask` and `tell`. Trials with equal ids are equal.
 
     Attributes:
-        id: The number by which the reading is told.
-        x: Where to measure: an array for `Finite` and `Box`.
+        id: The number of the trial, for `tell`.
+        x: The setting to measure: an array for `Finite` and `Box`.
         seed: The seed to measure under, if the study has seeds: both halves of a pair have the same.
 
     Example:

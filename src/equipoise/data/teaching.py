@@ -108,17 +108,17 @@ def as_said(value: float, values: Mapping[str, float]) -> Said:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was read of a trial.
+    """The reading of a trial.
 
     Attributes:
-        value: The number read, from which the study learns; of a share the successes.
-        point: Where it was really measured, encoded, if that is not where it should have been.
-        time: When, in the user's clock.
+        value: The number read, from which the study learns; for a share the successes.
+        point: The encoded setting that was really measured, if it is not the requested one.
+        time: The time in the user's clock.
         error: The reading's own standard error.
-        place: Which reading of its campaign it is, counted from 1 in the order of telling.
-        circumstances: What was told of it besides.
-        answers: The same as an answer under the likelihood of the study, if that is not exact.
-        values: All numbers that were read, by name, if there are several; of a share the number of trials, as `OF`.
+        place: Its number among the readings of its campaign, from 1 in the order of telling.
+        circumstances: Its block, campaign and covariates.
+        answers: The answer under the likelihood of the study, if that is not exact.
+        values: All numbers that were read, by name, if there are several; for a share the number of trials, as `OF`.
     """
 
     value: float
@@ -166,7 +166,7 @@ Answer = Reading | Preference
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Duel:
-    """What to measure for a proposal, in which order, and how the readings combine.
+    """The points to measure for a proposal, their order, and the combination of their readings.
 
     `outcome = signs @ (readings - baseline)`. A reduction is bias-robust when the expected sum of the signs,
     over its coin, is zero: then no offset fixed before the coin can move the outcome's expectation.
@@ -304,7 +304,7 @@ def will_teach(
         offset: What is assumed of the bias.
         number: The number of the duel.
         place: Which reading of the study the next one will be.
-        expected: What will be told of the readings.
+        expected: The expected circumstances of the readings.
         error: The standard error that they will have themselves.
     """
     places = iter(range(place, place + len(readings)))

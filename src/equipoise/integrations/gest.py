@@ -28,24 +28,24 @@ __all__ = ["DuelGenerator", "NotCompared"]
 
 
 class NotCompared(UserWarning):
-    """A reading without an `_id` belongs to no duel, so nothing is learned from it."""
+    """A reading without an `_id` belongs to no duel and is ignored."""
 
 
 class DuelGenerator(Generator):  # type: ignore[misc]
-    """Suggests points two by two, and learns from what their readings differ by.
+    """Suggests points in pairs, and learns from the differences of their readings.
 
-    Any number of points can be asked for: of an odd number, the last one is the first half of a duel, and the next
-    call begins with the second. Rows that come back are known by their `_id`. A row without a finite value is a
-    failure: its duel is given up, with a `DuelGivenUp` warning, and nothing else is lost.
+    You may ask for any number of points: the last one of an odd number is the first half of a duel, and the next call
+    begins with the second. Rows are identified by their `_id`. A row without a finite value is a failure: the study
+    does not use its duel, with a `DuelGivenUp` warning, and nothing else is lost.
 
     Args:
         vocs: Objectives, to be minimized or maximized; continuous, discrete and contextual variables; constants;
             constraints, which are limits of what is measured.
-        log: A file in which everything is kept. One that exists is continued where it ends, with the parts it was begun
-            with: points that were suggested and never read are suggested again.
-        limits: Limits that VOCS cannot say, such as "size <= start + 1"; with `start`. See `VocsProblem`.
-        **parts: Arguments of `Optimizer`, such as `rng`, `offset` or `reduction`. With `seeds` each point says by its
-            `seed` under which it is to be measured.
+        log: A file for the study. An existing one is continued with its own parts; points that were suggested and never
+            read are suggested again.
+        limits: Limits that VOCS cannot express, such as "size <= start + 1"; with `start`. See `VocsProblem`.
+        **parts: Arguments of `Optimizer`, such as `rng`, `offset` or `reduction`. With `seeds` each point has a `seed`
+            for its measurement.
 
     Example:
         >>> from gest_api.vocs import VOCS
@@ -87,7 +87,7 @@ class DuelGenerator(Generator):  # type: ignore[misc]
         ]
 
     def ingest(self, results: Iterable[Mapping[str, Any]]) -> None:
-        """Learn from measured points; what was measured elsewhere, and has no `_id`, teaches nothing.
+        """Learn from measured points; rows without an `_id`, measured elsewhere, teach nothing.
 
         Args:
             results: Points as they were suggested, with the value of the objective, and a `block` if you like; in any
@@ -101,7 +101,7 @@ class DuelGenerator(Generator):  # type: ignore[misc]
         for row in results:
             i = row.get("_id")
             if i is None or i != i:  # a table has NaN if there is none
-                warnings.warn("a reading without `_id` is of no duel: it is not learned from", NotCompared, 2)
+                warnings.warn("a reading without `_id` belongs to no duel and is ignored", NotCompared, 2)
             else:
                 known.append((self._identified(i), row))
         asked = {record.trial: record.x for record in self.optimizer.records()} if self._problem.space.contexts else {}
@@ -119,13 +119,13 @@ class DuelGenerator(Generator):  # type: ignore[misc]
         return self._problem.present(self.optimizer)
 
     def recommend(self) -> Recommendation:
-        """Return the best point as far as is known at the present context, with a bound on what is left to gain."""
+        """Return the best known point at the present context, with a bound on the remaining gain."""
         return self._problem.recommended(self.optimizer)
 
     def get_best_points(self) -> list[dict[str, Any]]:
-        """Return the best point as far as is known: not the one with the best reading, which under drift is luck.
+        """Return the best known point, not the one with the best reading, which is luck under drift.
 
-        With several objectives, all points of the front.
+        With several objectives, return all points of the front.
         """
         return self._problem.best_points(self.optimizer)
 
@@ -134,7 +134,7 @@ class DuelGenerator(Generator):  # type: ignore[misc]
 
     def _identified(self, i: Any) -> int:
         if i not in self._suggested:
-            raise ValueError(f"`_id` must be that of a point which was suggested, got {i!r}")
+            raise ValueError(f"`_id` must be that of a suggested point, got {i!r}")
         return int(i)
 
     def _begun(self, log: str | os.PathLike[str] | None, parts: Mapping[str, Any]) -> Optimizer:
@@ -146,6 +146,6 @@ class DuelGenerator(Generator):  # type: ignore[misc]
         wanted = {"objective": None, "limits": None} | goal
         if any(getattr(setup, name) != said for name, said in wanted.items()):
             raise ValueError(
-                f"`vocs` and `limits` must say the goal that {log} was begun with, got another one: {goal}"
+                f"`vocs` and `limits` must have the goal with which {log} was begun, got another one: {goal}"
             )
         return optimizer

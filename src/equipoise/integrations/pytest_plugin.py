@@ -49,7 +49,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("equipoise", "comparison of benchmarks")
     group.addoption("--compare-base", metavar="REV", help="Compare benchmarks with those of this revision.")
     group.addoption("--compare-time", metavar="TIME", default="2m", help="Budget of --compare-base, such as 2m.")
-    group.addoption("--compare-fail-above", metavar="PERCENT", help="Only fail what is slower by more, such as 5%%.")
+    group.addoption(
+        "--compare-fail-above", metavar="PERCENT", help="Fail only tests that are slower by more, such as 5%%."
+    )
     group.addoption("--compare-once", action="store_true", help="Print the seconds of each benchmark as JSON, once.")
 
 
@@ -61,7 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Once(), f"{NAME}.once")
     elif config.getoption("--compare-base"):
         if config.getoption("numprocesses", None):
-            raise pytest.UsageError("--compare-base measures one process at a time: leave -n away")
+            raise pytest.UsageError("--compare-base measures one process at a time: remove -n")
         config.pluginmanager.register(Comparing(), f"{NAME}.comparing")
 
 
@@ -222,7 +224,7 @@ def _sensible(config: pytest.Config) -> list["SuiteRow"]:
 
 
 def measured(config: pytest.Config) -> list["SuiteRow"]:
-    """Measure the benchmarks of the base and of the working tree, and return what is known of each."""
+    """Measure the benchmarks of the base and of the working tree, and return the verdict on each."""
     from equipoise.programs.commands.arranging import budget, sites
     from equipoise.programs.commands.live import Live
     from equipoise.programs.commands.measuring import Bench, Job

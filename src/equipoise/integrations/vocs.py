@@ -26,11 +26,11 @@ from equipoise.study.outputs import limited
 
 
 class VocsProblem:
-    """What is optimized, and where.
+    """An optimization problem in VOCS, as a space and a goal.
 
-    A discrete variable with numbers for values is searched in their order, any other one as a choice. What may be one
-    value only is not searched, and is, like the constants, part of every point. A contextual variable is observed, not
-    chosen: it is no part of the points to be measured, and comes back with their readings.
+    A discrete variable with numeric values is searched in their order, any other one as a choice. A variable with a
+    single value is, like the constants, part of every point. A contextual variable is observed, not chosen: it is not
+    part of the suggested points, and comes back with their readings.
 
     Args:
         vocs: Variables, objectives, constraints and constants. Objectives are to be minimized or maximized; constraints
@@ -100,12 +100,12 @@ class VocsProblem:
         return self.context(read[-1] if read else None)
 
     def recommended(self, optimizer: Optimizer) -> Recommendation:
-        """Return the best point as far as is known at the present context, with a bound on what is left to gain."""
+        """Return the best known point at the present context, with a bound on the remaining gain."""
         best = optimizer.recommend(context=self.present(optimizer))
         return replace(best, x=self.row(best.x))
 
     def best_points(self, optimizer: Optimizer) -> list[dict[str, Any]]:
-        """Return the best point as far as is known; of several objectives all points of the front."""
+        """Return the best known point; with several objectives all points of the front."""
         several = optimizer.study.setup.outputs
         points = [] if several is None or not several.several else optimizer.front(context=self.present(optimizer))
         return [self.row(point.x) for point in points] or [self.recommended(optimizer).x]

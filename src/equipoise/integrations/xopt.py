@@ -55,7 +55,7 @@ class XoptStudy:
             i = next((i for i, x in asked.items() if self._alike(self.problem.row(x), row)), None)
             told = self.problem.reading(row)
             if i is None:
-                warnings.warn("a row that was not asked for is of no duel: it is not learned from", NotCompared, 4)
+                warnings.warn("a row that was not suggested belongs to no duel and is ignored", NotCompared, 4)
             elif told is None:
                 self.optimizer.tell(i, failed=f"its {self.problem.objective} is {row.get(self.problem.objective)}")
             else:
@@ -86,7 +86,7 @@ class XoptDuelGenerator(Generator, StateOwner):  # type: ignore[misc]
     supports_discrete_variables: bool = Field(default=True, frozen=True, exclude=True)
     supports_contextual_variables: bool = Field(default=True, frozen=True, exclude=True)
     seed: int = Field(default_factory=lambda: secrets.randbelow(2**32), description="seed of the random numbers")
-    start: dict[str, Any] | None = Field(default=None, description="where things stand now, by variable")
+    start: dict[str, Any] | None = Field(default=None, description="the present setting, by variable")
     limits: list[str] = Field(default_factory=list, description="limits besides the constraints: size <= start + 1")
     events: list[dict[str, Any]] = Field(default_factory=list, description="what has happened in the study")
     _study: XoptStudy | None = PrivateAttr(default=None)
@@ -118,13 +118,13 @@ class XoptDuelGenerator(Generator, StateOwner):  # type: ignore[misc]
             self.events, self._study = [], None
 
     def recommend(self) -> Recommendation:
-        """Return the best point as far as is known at the present context, with a bound on what is left to gain."""
+        """Return the best known point at the present context, with a bound on the remaining gain."""
         return self.study.problem.recommended(self.study.optimizer)
 
     def get_best_points(self) -> list[dict[str, Any]]:
-        """Return the best point as far as is known: not the one with the best reading, which under drift is luck.
+        """Return the best known point, not the one with the best reading, which is luck under drift.
 
-        With several objectives, all points of the front.
+        With several objectives, return all points of the front.
         """
         return self.study.problem.best_points(self.study.optimizer)
 

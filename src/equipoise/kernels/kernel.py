@@ -28,7 +28,7 @@ class Kernel(ABC):
     """A positive semidefinite function of two points.
 
     Kernels are immutable values: `+` adds two of them, `*` multiplies two, or one by a positive number.
-    A kernel of your own derives from this class and defines `_matrix`, `_diagonal` and `_gradient`, which do
+    Your own kernel derives from this class and defines `_matrix`, `_diagonal` and `_gradient`, which do
     what `__call__`, `diagonal` and `gradient` say, on checked arrays.
 
     Example:

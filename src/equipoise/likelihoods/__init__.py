@@ -1,4 +1,4 @@
-"""Likelihoods: how an answer depends on f, and what it hence teaches. To add one: one file, one line here."""
+"""Likelihoods: how an answer depends on f. A new one needs a file and a line here."""
 
 from typing import TYPE_CHECKING
 

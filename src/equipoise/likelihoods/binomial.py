@@ -18,10 +18,9 @@ DRAWN = 20
 class Binomial(LogConcave):
     """A reading is a number k of successes of n trials, of odds exp(u): f and the offset are on the scale of log odds.
 
-    The noise is what the odds vary by from reading to reading. A reading of more trials counts for more.
-
-    A study learns from it by expectation propagation: means are right to 0.005 posterior deviations for any share. Only
-    what compares two shares under an arbitrary offset takes them at a glance (docs/method.md, section 15).
+    The noise is the variation of the odds from reading to reading. A reading of more trials counts for more. A study
+    learns from it by expectation propagation: means are right to 0.005 posterior deviations for any share. Only duels
+    of two shares under an arbitrary offset use a Gaussian approximation (docs/method.md, section 15).
 
     Example:
         >>> Binomial().check("value", (17, 200))

@@ -1,12 +1,12 @@
-"""Readings far below the best one, of which only the order of magnitude counts.
+"""Compression of readings far below the best one to their order of magnitude.
 
     symbol   meaning                                                    shape
     y        readings less the best one when this was chosen            (n,)
     s        scale: what is less than s below the best stays as it is   ()
     u        compressed readings, of which f and the offset are learned (n,)
 
-A queue that is overloaded, a model that diverges: one number is a thousand times as far below the best as the others
-are from each other. A stationary model of f takes its scale from that number, and sees nothing of what matters. Hence
+If a queue is overloaded or a model diverges, one number is a thousand times as far below the best as the others are
+from each other. A stationary model of f takes its scale from that number, and loses the differences that matter. Hence
 `u = -s log(1 - y / s)` below the best, and u = y above: near the best it is the reading, far below its logarithm. Both
 s and whether anything is compressed are learned by the likelihood (Snelson, Rasmussen and Ghahramani 2004).
 """

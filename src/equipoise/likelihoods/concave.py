@@ -41,7 +41,7 @@ NEWTON_STEPS = 60
 
 
 class LogConcave(ABC):
-    """Code for likelihoods of answers that are not exact; inherit it and say how likely an answer is."""
+    """A base class of approximate likelihoods; a subclass gives the log density of an answer."""
 
     @abstractmethod
     def log_likelihood(self, y: FloatArray, u: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -1,4 +1,4 @@
-"""Numbers, counts, shares and numbers by name as programs give them, and as people write them."""
+"""Numbers, counts, shares and named numbers, as programs give them and as people write them."""
 
 import re
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from equipoise import _validation as check
 from equipoise._validation import NUMBER
 
 LARGEST_COUNT = 10**15
-"""Larger counts are slips or codes: up to here a float holds every whole number."""
+"""Larger counts are typing errors or codes: up to here a float holds every whole number."""
 
 
 def count(name: str, value: Any, at_least: int = 0) -> float:
@@ -30,7 +30,7 @@ def count(name: str, value: Any, at_least: int = 0) -> float:
 
 
 def parsed(text: str) -> Any:
-    """Return the answer that people or programs wrote: a number; two with a slash between them, as a tuple; or by name.
+    """Return the answer in a text: a number; two with a slash between them, as a tuple; or numbers by name.
 
     Example:
         >>> parsed("0.83"), parsed("17/200"), parsed("flux=3.1 loss=0.4")

@@ -16,7 +16,7 @@ LOG_ROOT_TAU = 0.5 * math.log(2.0 * math.pi)
 
 @dataclass(frozen=True)
 class Gaussian:
-    """A reading is a number: f plus the offset plus Gaussian noise, whose variance is learned or given. The default.
+    """The default: a reading is f plus the offset plus Gaussian noise, with a learned or given variance.
 
     Example:
         >>> Gaussian().check("value", 0.83)

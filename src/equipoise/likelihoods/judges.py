@@ -1,4 +1,4 @@
-"""Judges: what is learned of each, with which priors.
+"""The parameters of judges, with their priors.
 
     symbol      meaning                                                            unit
     s           noise of a judge                                                   f
@@ -7,8 +7,7 @@
     q           what a judge calls 1 when giving numbers                           s
     theta       log s, b, logarithms of the gaps between thresholds, log q         of all judges, shape (k,)
 
-If f has no unit of its own, since nobody has read it off an instrument and no kernel was given, the noise of the
-first judge is the unit.
+If f has no unit, since there are no readings and no given kernel, the noise of the first judge is the unit.
 """
 
 import math
@@ -45,14 +44,14 @@ MOST_ADVANTAGE, MOST_NOISE = 6.0, 1e100
 
 @dataclass(frozen=True)
 class Judge:
-    """What is known of a judge.
+    """The learned parameters of a judge.
 
     Attributes:
-        name: Who it is.
-        noise: Standard deviation of what the judge feels, in the unit of f.
-        advantage: By how much the first place is favored, in noises of the judge.
-        thresholds: Where the steps of each scale begin, in noises of the judge, by the number of steps.
-        unit: What the judge calls 1, in noises of the judge, where numbers were given.
+        name: The name of the judge.
+        noise: Standard deviation of the judge's perception, in the unit of f.
+        advantage: The advantage of the first place, in units of the noise.
+        thresholds: The beginnings of the steps of each scale, in units of the noise, by the number of steps.
+        unit: The number that the judge calls 1, in units of the noise, if the judge gives numbers.
 
     Example:
         >>> Judge("anna", advantage=0.5).toss_up
@@ -67,12 +66,12 @@ class Judge:
 
     @property
     def toss_up(self) -> float:
-        """How often the first of two equal settings is preferred, where the judge must decide."""
+        """How often the judge prefers the first of two equal settings, without the answer "equal"."""
         return round(0.5 * math.erfc(-self.advantage / math.sqrt(2.0)), 2)
 
 
 def must_be_fitted(judge: Judge) -> None:
-    """Refuse what cannot have been learned of a judge: a log may come from anybody."""
+    """Refuse impossible parameters, since a log may come from anybody."""
     if abs(judge.advantage) > MOST_ADVANTAGE:
         raise ValueError(f"`advantage` of its fit must be at most {MOST_ADVANTAGE:g}, got {judge.advantage!r}")
     for steps, thresholds in judge.thresholds.items():
@@ -101,7 +100,7 @@ class Panel:
     Args:
         judgements: At least one.
         reference: What the noise of a judge is expected to be, in the unit of f.
-        standard: The judge whose noise is the reference, if f has no unit of its own.
+        standard: The judge whose noise is the reference, if f has no unit.
     """
 
     def __init__(self, judgements: Sequence[Judgement], reference: float = 1.0, standard: str | None = None) -> None:
@@ -181,7 +180,7 @@ class Panel:
         return tuple(found)
 
     def theta(self, judges: Sequence[Judge]) -> FloatArray:
-        """Return what is known of some of the judges as a start; the rest as guessed."""
+        """Return the known parameters of some judges as a start, and guesses for the rest."""
         theta, known = self.guess, {judge.name: judge for judge in judges}
         for j, name in enumerate(self.names):
             judge, place = known.get(name), self._noise[j]

@@ -1,4 +1,4 @@
-"""How answers depend on what they are about: all that a study and expectation propagation need to know of them.
+"""How answers depend on f: the contract for a study and for expectation propagation.
 
     symbol   meaning                                                                  shape
     u        what an answer is about: a difference of f, or f plus the offset         (n,)
@@ -6,8 +6,9 @@
     Z        probability of the answer: E[P(answer | u)], u normal of mean mu, var v  (n,)
     y        the numbers of an answer: a count; or successes and trials               (n, k)
 
-A `Likelihood` says how a reading depends on u; `Answers` are given ones, with all that is known of them. Both should be
-log-concave in u: then -log Z is convex in mu, every site has a positive precision, and the sweeps converge.
+A `Likelihood` says how a reading depends on u; `Answers` are given answers with the parameters of their likelihood.
+Both should be log-concave in u: then -log Z is convex in mu, every site has a positive precision, and the sweeps
+converge.
 """
 
 from dataclasses import dataclass
@@ -62,7 +63,7 @@ class Likelihood(Protocol):
 
     @property
     def exact(self) -> bool:
-        """Whether a reading is f plus the offset plus Gaussian noise: then nothing has to be approximated."""
+        """Whether a reading is f plus the offset plus Gaussian noise, which needs no approximation."""
         ...
 
     @property
@@ -85,7 +86,7 @@ class Likelihood(Protocol):
         ...
 
     def glance(self, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the outcome and its variance that each answer suggests by itself, on the scale of f, shapes (n,)."""
+        """Return a Gaussian approximation of each answer: its mean and variance on the scale of f, shapes (n,)."""
         ...
 
     def tilt(self, y: FloatArray, mu: FloatArray, v: FloatArray) -> Tilt:
@@ -93,9 +94,9 @@ class Likelihood(Protocol):
         ...
 
     def expected(self, u: FloatArray) -> FloatArray:
-        """Return the reading that u leads to on average: a value, a rate or a share."""
+        """Return the mean reading at u: a value, a rate or a share."""
         ...
 
     def draw(self, u: float, rng: Generator) -> Any:
-        """Return an answer that u may lead to, for simulations, as programs give it."""
+        """Return a random answer at u, for simulations."""
         ...

@@ -4,7 +4,7 @@
     d        f(first) - f(second)                                                 (n,)
     s        noise of the judge, in the unit of f                                 (n,)
     b        advantage of the first place, in units of s                          (n,)
-    z        what the judge feels: d / s + b + e, e standard normal               (n,)
+    z the judge's perception: d / s + b + e, e standard normal (n,)
     l, u     the answer is given where l < z <= u                                 (n,)
     y, q     a number is q z: q is the judge's unit                               (n,)
     mu, v    mean and variance of d before the answer (the cavity)                (n,)
@@ -34,7 +34,7 @@ FARTHEST = 1e50
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OrderedAnswers:
-    """What was said, with what is known of those who said it.
+    """Judgements with the parameters of their judges.
 
     Attributes:
         low: l of each answer, shape (n,); minus infinity if there is none.

@@ -19,11 +19,10 @@ LARGEST_LOG = 700.0
 class Poisson(LogConcave):
     """A reading is a count y of rate exp(u): f, the offset and the noise are on the scale of log rates.
 
-    Differences of f are logarithms of ratios: 0.1 is 10 % more. The offset multiplies the rate, as a lamp that fades
-    does; the noise is what the rates vary by beyond Poisson's law.
-
-    A study learns from it by expectation propagation: means are right to 0.005 posterior deviations at any rate. Only
-    what compares two counts under an arbitrary offset takes them at a glance (docs/method.md, section 15).
+    Differences of f are logarithms of ratios: 0.1 is 10 % more. The offset multiplies the rate, like a fading lamp; the
+    noise is the variation of the rates beyond Poisson's law. A study learns from it by expectation propagation: means
+    are right to 0.005 posterior deviations at any rate. Only duels of two counts under an arbitrary offset use a
+    Gaussian approximation (docs/method.md, section 15).
 
     Example:
         >>> Poisson().check("value", 17)

@@ -24,7 +24,7 @@ from equipoise.likelihoods.likelihood import Answers, Tilt
 Indices = NDArray[np.intp]
 
 MAX_SWEEPS = 200
-"""After this many sweeps the sites are taken as they are; fuzzed, none needed more than 60 from scratch."""
+"""The most sweeps; in fuzzing, none needed more than 60 from scratch."""
 
 FEW = 64
 """Up to this many answers all sites are made consistent at each, from scratch: that costs milliseconds."""
@@ -64,7 +64,7 @@ class Sites:
         tau = np.maximum(tilt.curvature / left, least)
         nu = tau * mu + tilt.slope * (1.0 + v * tau)
         known = np.isfinite(tau) & np.isfinite(nu)
-        # a site that is no number says nothing
+        # a site that is not a number is empty
         return cls(np.where(known, tau, least), np.where(known, nu, least * mu))
 
     def and_of(self, tilt: Tilt, mu: FloatArray, v: FloatArray) -> "Sites":

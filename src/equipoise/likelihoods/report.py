@@ -1,4 +1,4 @@
-"""What judges are like: how sure, how fair to the second place, how true to themselves."""
+"""Reports on judges: their noise, their preference for a place, and their consistency."""
 
 import math
 from collections.abc import Sequence
@@ -10,12 +10,12 @@ from equipoise.likelihoods.scale import Judgement
 
 @dataclass(frozen=True)
 class JudgeReport:
-    """What is known of a judge.
+    """A report on a judge.
 
     Attributes:
-        name: Who it is.
-        answers: How many judgements were given.
-        skipped: How many pairs were skipped.
+        name: The name of the judge.
+        answers: The number of judgements.
+        skipped: The number of skipped pairs.
         first: How often the first place was preferred, of the judgements that preferred one.
         toss_up: How often the first of two equal settings is preferred, by estimate: 0.5 if the place plays no part.
         noise: Standard deviation of what the judge feels, in the unit of f; `None` before that is learned.
@@ -52,7 +52,7 @@ def reported(
     judge: Judge | None,
     repeats: Sequence[tuple[Judgement, Judgement]],
 ) -> JudgeReport:
-    """Return what is known of a judge.
+    """Return the report on a judge.
 
     Args:
         name: Who it is.

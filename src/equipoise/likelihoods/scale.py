@@ -6,7 +6,7 @@
     5       much second | second | equal | first | much first
     7       much second | second | slightly second | equal | slightly first | first | much first
 
-A word means something only within its scale: "first" of two steps is also said where the two are nearly equal.
+The meaning of a word depends on its scale: with two steps, "first" may also mean that the two are nearly equal.
 """
 
 from dataclasses import dataclass, field
@@ -28,28 +28,28 @@ SCALES: dict[int, tuple[str, ...]] = {
 """The answers of each scale, by its number of steps, in their order."""
 
 SAID_SO = {"a": "first", "b": "second", "tie": "equal", "draw": "equal", "same": "equal"}
-"""What people and models also say."""
+"""Other words for the answers."""
 
 LARGEST_NUMBER = 1e12
-"""Larger numbers are slips of the keyboard: no judge has such a unit."""
+"""Larger numbers are typing errors."""
 
 CHECK_EVERY = 10
-"""After this many new pairs people are asked an earlier one in the other order."""
+"""After this many new pairs, ask people an earlier one in the other order."""
 
 DEFAULT_STEPS = 5
-"""The scale where none is named: who never says "much", or "equal", loses nothing, as the thresholds are learned."""
+"""The default scale: a judge who never says "much" or "equal" loses nothing, since the thresholds are learned."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judgement:
-    """What a judge said of two settings.
+    """The judgement of two settings.
 
     Attributes:
         first: The setting shown first, encoded, shape (d,).
         second: The other.
         answer: A word of the scale; or how much better the first is, in the judge's own unit.
-        steps: The number of steps of the scale that was offered.
-        judge: Who said so.
+        steps: The number of steps of the scale.
+        judge: The name of the judge.
 
     Example:
         >>> import numpy as np
@@ -81,7 +81,7 @@ def known_scale(steps: Any) -> int:
 
 
 def answered(answer: Any, steps: int, name: str = "answer") -> str | float:
-    """Return an answer of a scale, or a number; refuse everything else. A, B and tie will do, in any case.
+    """Return an answer of a scale, or a number; refuse everything else. A, B and tie are accepted, in any case.
 
     Example:
         >>> answered("equal", 3), answered(2, 3), answered("B", 3), answered("Much A", 5), answered("a, much", 5)
@@ -102,15 +102,15 @@ def answered(answer: Any, steps: int, name: str = "answer") -> str | float:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two settings to be judged: what the user holds between `ask_pair` and `judge`. Equal when the ids are.
+    """Two settings to judge. Pairs with equal ids are equal.
 
     Attributes:
-        id: The number by which it is judged.
-        first: The setting to be shown first.
-        second: The other. Which one is first was decided by a coin.
-        answers: What may be said of them; or a number.
-        judge: Whom it is for.
-        again: The id of the pair that it asks once more, in the other order; `None` for a new one.
+        id: The number of the pair, for `tell`.
+        first: The setting to show first; the order is random.
+        second: The other.
+        answers: The words of the scale; a number is an answer too.
+        judge: The judge who is asked.
+        again: The id of the pair that it asks again in the other order; `None` for a new pair.
 
     Example:
         >>> import equipoise as eq

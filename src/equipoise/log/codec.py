@@ -91,7 +91,7 @@ class Codec:
     def from_json(self, content: Mapping[str, Any]) -> Event:
         """Return the event that a JSON object describes; unknown keys are ignored.
 
-        Its content is checked like the arguments of `ask` and `tell`: a log may come from a stranger.
+        The content is checked like the arguments of `ask` and `tell`, since a log may come from a stranger.
         """
         event = self._event(_renewed(content))
         return replace(event, undone=True) if isinstance(event, Step) and content.get("undo") is True else event
@@ -138,7 +138,7 @@ class Codec:
                 return {"set": name, "value": value} | _given(why=why or None)
             case Widened(name, low, high, why):
                 return {"set": name, "value": [low, high]} | _given(why=why or None) | _fit(event)
-        raise AssertionError(f"{event!r} is no event")
+        raise AssertionError(f"{event!r} is not an event")
 
     def _event(self, content: Mapping[str, Any]) -> Event:
         match content:
@@ -182,7 +182,9 @@ class Codec:
                 return Set("mode", topic, text) if topic in MODES else Set(topic, text)
             case {"note": number, "topic": str(topic), "text": str(text)}:
                 return Noted(_number("note", number), topic, text, self._to_moved(content))
-        raise ValueError(f"it is no event of this version of equipoise: {', '.join(content)}")
+        raise ValueError(
+            f"it is unknown event, perhaps of a newer version of equipoise, with the keys  {', '.join(content)}"
+        )
 
     def point(self, value: Any) -> FloatArray:
         """Return the point that JSON describes, encoded, shape (d,); refuse one that does not lie in the space."""

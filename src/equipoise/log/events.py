@@ -49,7 +49,7 @@ FORMER_SETTINGS = (*MODES, "unit")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Planned:
-    """The next duels serve a purpose: an audit, or a verification of the first of some points against the others.
+    """The next duels belong to an audit, or to a verification of the first of some points against the others.
 
     If there are contexts, the first of the points also says at which one; an audit has no other points.
     """

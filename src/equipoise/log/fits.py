@@ -133,7 +133,7 @@ def _judge(judge: Judge) -> dict[str, Any]:
 
 def _to_judge(content: Any) -> Judge:
     if not isinstance(content, Mapping) or not isinstance(content.get("name"), str):
-        raise TypeError(f"`judges` must be what is known of each, got {content!r}")
+        raise TypeError(f"`judges` must be the parameters of each, got {content!r}")
     thresholds = {}
     for steps, *places in (_listed("thresholds", each) for each in _listed("thresholds", content["thresholds"])):
         thresholds[likelihoods.known_scale(steps)] = _numbers("thresholds", places)

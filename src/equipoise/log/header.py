@@ -1,7 +1,7 @@
 """The first line of a log: the description of the study.
 
-It may come from a stranger. So it may name the parts of an optimizer and nothing else (`study/setup.py` refuses the
-rest), sizes are bounded, and whatever makes no sense in it is a `LogError`.
+It may come from a stranger. So it may name only parts of an optimizer (`study/setup.py` refuses the rest), sizes are
+bounded, and invalid content is a `LogError`.
 """
 
 import os
@@ -114,7 +114,7 @@ class Header:
             raise self.damaged(f"with a kernel a space may have at most {MAX_COVARIANCES} points, got {len(points)}")
 
     def damaged(self, why: object) -> LogError:
-        """Return the error of a header that makes no sense."""
+        """Return the error of an invalid header."""
         where = "the header" if self.lines is None else f"{self.lines.path}, line 1"
         return LogError(f"{where} is damaged: {why}")
 

@@ -1,4 +1,4 @@
-r"""An append-only file of JSON objects, one a line, that survives a power cut.
+r"""An append-only file of JSON objects, one per line, that survives a power cut.
 
 Each line ends with a checksum of itself and, through the line before, of everything above it. So a line that was
 changed, lost or doubled is noticed. A line counts once its last byte, the newline, is on the disk: what a crash has
@@ -202,7 +202,7 @@ class Lines:
         return place
 
     def damaged(self, why: object) -> LogError:
-        """Return the error to raise if the first unknown line makes no sense."""
+        """Return the error to raise if the first unknown line is invalid."""
         return LogError(f"{self.path}, line {self.known.lines + 1} is damaged: {why}")
 
     def _must_be_new(self) -> None:
@@ -275,7 +275,7 @@ def _seal(crc: int) -> bytes:
 
 
 def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"it holds {name}, which is no number")
+    raise ValueError(f"it holds {name}, which is not a number")
 
 
 _DECODER = json.JSONDecoder(parse_constant=_no_number)

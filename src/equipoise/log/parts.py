@@ -1,6 +1,6 @@
 """The parts of an optimizer as JSON and back, for the first line of a log.
 
-Every part of this library is said by its type and the arguments it was made with. A part of your own is only noted, by
+Every part of this library is said by its type and the arguments it was made with. Your own part is only noted, by
 its representation, and must be given again to take the study up.
 """
 

@@ -2,7 +2,7 @@
 
 Ctrl-C, or a request to terminate, may come between any two lines. The holder of a lock must then give it back, and a
 partial change must be repaired: by the journal, which knows the written events, and by `mend`, which makes
-the memory anew. Clean-up therefore runs twice: an interrupt may arrive during the first run.
+the memory again. Clean-up therefore runs twice: an interrupt may arrive during the first run.
 """
 
 import os
@@ -115,7 +115,7 @@ class Turns:
         if self._process != os.getpid():
             self._lock, self._process = threading.RLock(), os.getpid()
         if self._lock._is_owned():
-            raise RuntimeError("a study must not be used from inside a call of its own, as a callback of it would")
+            raise RuntimeError("a study must not be used from inside its own call, as a callback of it would")
 
 
 def now() -> str:

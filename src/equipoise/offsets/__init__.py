@@ -1,4 +1,4 @@
-"""Offsets: assumptions about the bias, which decide what a reading teaches. To add one: one file, one line here."""
+"""Offsets: assumptions about the bias, which decide what a reading teaches. A new one needs a file and a line here."""
 
 from typing import TYPE_CHECKING
 

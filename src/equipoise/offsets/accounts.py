@@ -1,4 +1,4 @@
-"""A law of the offset beside which blocks, covariates, a season and earlier campaigns are accounted for.
+"""A law of the offset that also accounts for blocks, covariates, a season and earlier campaigns.
 
     symbol   meaning                                                           shape
     S        1 if two readings belong to one block                              (n, m)
@@ -11,9 +11,9 @@ The covariance of the offset is
 
     C K_law + v_block S + effect S F + sum_q v_q z_q z_q' + C v_season cos(2 pi (t - t') / period)
 
-(METHOD section 13). The effect of a block on the settings is what keeps a single day from making sure what only several
-days can: readings of that day do not tell it from f. Where a covariate was not told, it may have been anything: z = 0,
-and v_q is added to the variance of that reading alone.
+(METHOD section 13). The effect of a block on the settings limits the certainty from a single day, since readings of
+that day cannot separate it from f. A missing covariate may have any value: z = 0, and v_q is added to the variance of
+that reading alone.
 """
 
 import math
@@ -82,8 +82,8 @@ class Accounts:
 
     Attributes:
         blocks: Whether blocks have levels, and effects on the settings.
-        covariates: What else the offset depends on.
-        period: After how many readings the offset repeats; 0 if it has no season.
+        covariates: Other quantities on which the offset depends.
+        period: The number of readings after which the offset repeats; 0 without a season.
     """
 
     blocks: bool = False
@@ -102,7 +102,7 @@ class Accounts:
 class Accounted:
     """A law of the offset that accounts for the circumstances of the readings.
 
-    The belief makes it by itself once blocks, covariates or earlier campaigns were told.
+    The belief makes it automatically if readings have blocks, covariates or earlier campaigns.
 
     Attributes:
         law: How the offset changes with time.
@@ -177,7 +177,7 @@ class Accounted:
         return found
 
     def echo(self, values: FloatArray, a: Moments, b: Moments) -> FloatArray | None:
-        """Return by how much the offset repeats f: effect S, shape (n, m); `None` without blocks."""
+        """Return the share of f that the offset repeats: effect S, shape (n, m); `None` without blocks."""
         effect = float(self._parts(values)[1][1])
         return effect * same_block(a, b).astype(np.float64) if self.blocks else None
 
@@ -247,7 +247,7 @@ def accounted(law: Offset, moments: Moments, feedback: bool = False, period: flo
 
 
 def unaccounted(law: Offset) -> Offset:
-    """Return a law as it was before anything was told."""
+    """Return a law without its circumstances."""
     return law.law if isinstance(law, Accounted) else law
 
 

@@ -16,7 +16,7 @@ from equipoise.offsets.terms import Hyperparameter
 
 @dataclass(frozen=True)
 class Blocks(Law):
-    """One level for each run of `length` readings: a cartridge, a plate, a fill of the machine.
+    """One level for each run of `length` readings, such as a cartridge, a plate or a fill of the machine.
 
     Args:
         length: How many readings a run has.
@@ -57,9 +57,9 @@ class Blocks(Law):
 
 @dataclass(frozen=True)
 class Steady(Law):
-    """Nothing drifts: the level is not known, and blocks, seeds and covariates move it, but not time.
+    """No drift: the level is unknown, and depends on blocks, seeds and covariates, but not on time.
 
-    The default of a study with seeds: a model that is trained does not age from one trial to the next.
+    The default of a study with seeds: training does not change from one trial to the next.
 
     Args:
         guard: If the duels contradict the estimate by more than this many standard deviations, trust the duels;

@@ -1,7 +1,7 @@
-"""The circumstances of a reading: all that an offset may depend on.
+"""The circumstances of a reading, on which an offset may depend.
 
-A reading belongs to a campaign: the study itself, or an earlier one whose offset has nothing to do with that of now.
-Inside a campaign time counts the readings; the user tells blocks (days, batches, workers) and covariates.
+A reading belongs to a campaign: the study itself, or an earlier one with an independent offset. Inside a campaign time
+counts the readings; the user gives blocks (days, batches, workers) and covariates.
 """
 
 import math
@@ -13,7 +13,7 @@ from typing import Any
 from equipoise import _validation as check
 
 LAST_READING = "the reading before"
-"""The covariate that is always known: the previous reading, since an instrument may respond to it."""
+"""A covariate that is always known: the previous reading, since an instrument may respond to it."""
 
 MAX_COVARIATES = 100
 """The most covariates that a reading may have: each costs a matrix over all readings."""
@@ -21,7 +21,7 @@ MAX_COVARIATES = 100
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """The circumstances of one reading: all that was told besides its value.
+    """The circumstances of one reading.
 
     Attributes:
         block: The day, batch or worker it belongs to; empty if none was told.
@@ -39,7 +39,7 @@ class Circumstances:
 
     @classmethod
     def of(cls, block: Any = None, campaign: Any = None, covariates: Any = None) -> "Circumstances":
-        """Return the circumstances after a check; a covariate that is `None` or not a number counts as not told."""
+        """Return the circumstances after a check; a covariate that is `None` or NaN counts as missing."""
         given = {} if covariates is None else covariates
         if not isinstance(given, Mapping):
             raise TypeError(f"`covariates` must be numbers by name, got {given!r}")

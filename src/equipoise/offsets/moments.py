@@ -12,10 +12,10 @@ Names = NDArray[np.str_]
 
 
 class Moments:
-    """Under which circumstances readings were taken.
+    """The circumstances of several readings.
 
     Args:
-        time: Which reading of its campaign each was, counted from 1, shape (n,).
+        time: The number of each reading in its campaign, counted from 1, shape (n,).
         pair: The number of the duel it belongs to, shape (n,); below zero for none.
         block: The name of its block, shape (n,).
         campaign: The name of its campaign, shape (n,).

@@ -1,14 +1,14 @@
-"""The names of blocks: each worker has blocks of its own, and so has each seed."""
+"""The names of blocks: each worker and each seed has its own."""
 
 import zlib
 
 from equipoise import _validation as check
 
 SLOT = "~"
-"""The names of places at an executor begin so: which machine measures there is not known: they are no blocks."""
+"""Names of places at an executor begin with this. Their machine is unknown, so they are not blocks."""
 
 SEED = "seed "
-"""What stands before a seed in the name of its block."""
+"""The prefix of a seed in the name of its block."""
 
 
 def seed_label(block: str | None, seed: int | str) -> str:

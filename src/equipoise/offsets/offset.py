@@ -1,9 +1,8 @@
 """The protocol of a law of the offset, and the two laws without a covariance, `Arbitrary` and `Constant`.
 
-Under `Arbitrary` nothing is assumed, so only the difference inside a duel teaches anything; under `Constant` it is as
-if there were no offset. Under every other law the offset is another Gaussian process, so that a reading
-y = f(x) + o + noise teaches by itself; pairs are still drawn and ordered at random, which is what keeps f and the
-offset apart (METHOD section 7).
+`Arbitrary` assumes nothing, so only the difference inside a duel teaches; `Constant` assumes that there is no offset.
+Under every other law the offset is another Gaussian process, so a single reading y = f(x) + o + noise teaches too.
+Pairs are still drawn and ordered at random, which separates f from the offset (METHOD section 7).
 """
 
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ class Offset(Protocol):
 
     @property
     def believed(self) -> bool:
-        """Whether readings are taken at face value: then their level is that of f."""
+        """Whether readings are trusted: then their level is that of f."""
         ...
 
     @property
@@ -44,7 +43,7 @@ class Offset(Protocol):
 
     @property
     def guard(self) -> float | None:
-        """By how many standard deviations pure duels must contradict it to be trusted instead; `None` for never."""
+        """The standard deviations by which pure duels must contradict the law to replace it; `None` for never."""
         ...
 
     @property
@@ -61,7 +60,7 @@ class Offset(Protocol):
         ...
 
     def echo(self, values: FloatArray, a: Moments, b: Moments) -> FloatArray | None:
-        """Return by how much the offset repeats f at readings a and b, as a share, shape (n, m); `None` for nothing."""
+        """Return the share of f that the offset repeats at readings a and b, shape (n, m); `None` for nothing."""
         ...
 
     def prepared(self, moments: Moments) -> Prepared:
@@ -82,7 +81,7 @@ class Offset(Protocol):
 
 
 class Law:
-    """What laws share: they learn from readings, nobody guards them, they have nothing to learn and no covariance.
+    """The defaults of a law: it learns from readings, has no guard, no hyperparameters and no covariance.
 
     Your own law is a frozen dataclass that inherits this and overrides what differs: its
     `hyperparameters`, their `covariance` and its `derivatives`.
@@ -96,7 +95,7 @@ class Law:
     hyperparameters: ClassVar[tuple[Hyperparameter, ...]] = ()
 
     def covariance(self, values: FloatArray, a: Moments, b: Moments) -> FloatArray:
-        """Return the covariance of an offset that never changes: a level that is not known."""
+        """Return the covariance of an offset that never changes: an unknown level."""
         return np.full((len(a.time), len(b.time)), LEVEL_VARIANCE)
 
     def derivatives(self, values: FloatArray, a: Moments, b: Moments) -> tuple[FloatArray, ...]:
@@ -164,10 +163,10 @@ class _Plain:
 
 @dataclass(frozen=True)
 class Arbitrary(Law):
-    """Nothing is assumed: the offset cancels inside each duel, and what does not cancel is noise.
+    """Assume nothing: the offset cancels inside each duel, and the rest is noise.
 
-    The paper's setting, with its guarantees. No bound on the offset is asked for; a user who knows one gives it to
-    the reduction's `outcome_noise` and that to `TightConfidence`.
+    The paper's setting, with its guarantees. It needs no bound on the offset. If you know one, pass it to the
+    reduction's `outcome_noise`, and the result to `TightConfidence`.
 
     Example:
         >>> import equipoise as eq

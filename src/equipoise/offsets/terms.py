@@ -1,4 +1,4 @@
-"""What laws of the offset are made of: hyperparameters with priors, and laws whose hyperparameters are known.
+"""Elements of laws of the offset: hyperparameters with priors, and laws with known hyperparameters.
 
     symbol   meaning                                                    shape
     a, b     circumstances of n and of m readings                       `Moments`
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 Disturbance = tuple[float, float]
-"""Time and variance of what changes the offset beyond its law."""
+"""Time and variance of a disturbance of the offset beyond its law."""
 
 
 class Hyperparameter(NamedTuple):

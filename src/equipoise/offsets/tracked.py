@@ -1,12 +1,11 @@
-"""The offset that wanders: level, slope, smooth wave and random walk; and a level that is new for every pair.
+"""A wandering offset: level, slope, smooth wave and random walk; and a new level for every pair.
 
     symbol   meaning                                                    shape
     t, s     times of readings                                          (n,), (m,)
     r2       squared lag, in durations of the smooth part               (n, m)
 
-The level of a pair is what makes pairs worth their while: as its variance grows, only the differences inside pairs
-teach, whatever the offset does between them; if it is small, readings of different pairs can be compared as well.
-The likelihood chooses (METHOD section 10).
+With a large variance of the level of a pair only the differences inside pairs teach, whatever the offset does between
+them; with a small one readings of different pairs are comparable too. The likelihood chooses (METHOD section 10).
 """
 
 import math
@@ -23,13 +22,15 @@ from equipoise.offsets.offset import LEVEL_VARIANCE, Law
 from equipoise.offsets.terms import Hyperparameter
 
 SLOPE_VARIANCE = 0.25**2
-"""Prior variance of the change per reading, in squared typical steps: wide, as a steady drift hardly exceeds a step a
-reading, of which it would be a part; but not so wide that it had to be learned before anything else."""
+"""Prior variance of the change per reading, in squared typical steps: wide, since a steady drift may reach a step per
+reading, but not so wide that the study must learn it first.
+"""
 
 
 WALK_TO_START_FROM = 0.3
-"""In logarithms the slope of the likelihood vanishes for a small variance: a fit that starts from the guess never finds
-a walk that passes for f. Squared steps."""
+"""In logarithms the slope of the likelihood vanishes for a small variance, so a fit that starts from the guess never
+finds a walk that resembles f. Squared steps.
+"""
 
 CHI2_MEDIAN = 0.455
 """Median of a squared standard normal number."""
@@ -37,11 +38,11 @@ CHI2_MEDIAN = 0.455
 
 @dataclass(frozen=True)
 class Tracked(Law):
-    """The offset wanders: a level, a slope, a smooth wave, a random walk and a level of each pair's own.
+    """A wandering offset: a level, a slope, a smooth wave, a random walk and a level for each pair.
 
-    The data decide how strong each is. It learns about f from each reading, not only from differences, so it needs
-    about half as many readings. Its certificate is an estimate. Against an offset that reacts to the readings it is
-    watched by the pure duels.
+    The data decide the strength of each. The study learns about f from each reading, not only from differences, so it
+    needs about half as many readings. Its certificate is an estimate. The pure duels check it, in case the offset
+    reacts to the readings.
 
     Args:
         guard: If the duels contradict the tracked estimate by more than this many standard deviations, trust the

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Answerable(ABC):
-    """A study that can be asked which settings are better, and can be made to check what it claims."""
+    """The answers of a study: which settings are better, and plans that check its claims."""
 
     _session: Session
 
@@ -31,29 +31,29 @@ class Answerable(ABC):
     def records(
         self, *, aside: bool = True, judgements: bool = False, trials: Iterable[int] | None = None
     ) -> list[Record]:
-        """Return every trial handed out: those told, in the order of telling, then those that failed or are open.
+        """Return every trial: first those with a reading, in the order of telling, then failed and open ones.
 
         Args:
-            aside: Whether to say which readings are set aside as spoiled. If not, nothing has to be computed.
-            judgements: Whether to return the pairs instead: those judged, in the order of judging, then those skipped
-                or open.
+            aside: Mark the readings that the model rejects. Pass False for a listing that needs no model.
+            judgements: Return the pairs instead: first the judged ones, in the order of judging, then skipped and open
+                ones.
             trials: Only these trials or pairs; all by default.
         """
         return self._session.look(lambda state: study.records(state, aside, judgements, trials))
 
     def rank(self) -> list[Rank]:
-        """Return all settings of a finite space, or those that were measured or judged, from the best to the worst."""
+        """Return all settings of a finite space, or the measured or judged ones, from the best to the worst."""
         return self._session.follow(study.Recommender(self.space, self._session.streams).rank)
 
     def front(self, *, tolerance: float = 0.05, context: Mapping[str, Any] | None = None) -> list[FrontPoint]:
-        """Return the settings among which several objectives leave a choice, best in the first objective first.
+        """Return the best compromises between several objectives, best in the first objective first.
 
-        They were measured, hold all limits with 95 %, and none that was measured is better in every objective: by
-        more than the tolerance with 95 %, and at all as far as is expected.
+        They were measured and hold all limits with 95 %. No other measured setting is expected to be better in every
+        objective, or is better by more than the tolerance with 95 %.
 
         Args:
-            tolerance: A share of the range of each objective over the front; 0 asks for certainty about settings that
-                are as good as equal.
+            tolerance: A share of the range of each objective over the front; with 0, nearly equal settings exclude each
+                other.
             context: As for `recommend`.
 
         Example:
@@ -70,26 +70,26 @@ class Answerable(ABC):
         return self._session.claim(context, lambda claims, state: study.front_of(claims, state, tolerance))
 
     def compare(self, first: Any, second: Any, *, context: Mapping[str, Any] | None = None) -> Difference:
-        """Return f(first) - f(second) for two settings, free of the offset, with an interval and its ground.
+        """Return f(first) - f(second) for two settings, free of the offset, with an interval and its basis.
 
         Args:
             first: One setting.
             second: The other.
-            context: The value of each `Context` of the space, where the settings do not say it themselves.
+            context: The value of each `Context` of the space, if the settings do not contain it.
         """
         space = self.space if context is None else self.space.at(context)
         return study.compare(self._session, (space.encode(first), space.encode(second)))
 
     def audit(self, duels: int = 24, *, context: Mapping[str, Any] | None = None) -> Plan:
-        """Plan an audit: duels that the leader could lose, which the next asks serve.
+        """Plan an audit: duels that the leader could lose. The next asks belong to it.
 
-        Half of them are with points spread over the space, half with those that are most promising under a bolder
-        model. Once they are told, the recommendation is `audited`. An audit that is under way continues.
+        Half of them use points spread over the space, half those that are most promising under a bolder model. After
+        the last reading, the recommendation is `audited`. A present audit continues.
 
         Args:
             duels: How many.
-            context: Where, in a space with contexts: asks at another context do not serve it, and asks that say none
-                are at this one. The context asked for last by default.
+            context: The context of the audit, in a space with contexts: asks at another context do not belong to it,
+                and asks without a context use this one. The context of the last ask by default.
         """
         _duels(duels)
         return study.begin(self._session, "audit", context, lambda claims, state: study.auditing(claims, state, duels))
@@ -102,17 +102,17 @@ class Answerable(ABC):
         against: Iterable[Any] | None = None,
         context: Mapping[str, Any] | None = None,
     ) -> Plan:
-        """Plan a verification: fresh duels of the best setting with its rivals, which the next asks serve.
+        """Plan a verification: fresh duels of the best setting with its rivals. The next asks belong to it.
 
-        Once they are told, the recommendation is `verified`: by an interval of the typical difference, or of the mean
-        if readings come in steps as successes do. Whether two settings differ needs only the coin that says which of
-        the two is measured first; by how much also needs noise that is alike at both, or symmetric (docs/claims.md).
+        After the last reading, the recommendation is `verified` by an interval of the typical difference, or of the
+        mean if readings come in steps, as successes do. The claim that two settings differ needs only the random order
+        of the two; its size also needs noise that is alike at both, or symmetric (docs/claims.md).
 
         Args:
             duels: How many.
-            runners_up: How many of the best settings elsewhere are rivals, besides the one where the study started.
-            against: Rivals of your own instead.
-            context: Where, in a space with contexts: see `audit`.
+            runners_up: How many of the best settings elsewhere are rivals, besides the start.
+            against: Your own rivals instead.
+            context: The context of the verification, see `audit`.
         """
         _duels(duels)
         check.count("runners_up", runners_up, at_least=0)
@@ -127,7 +127,7 @@ class Answerable(ABC):
         return study.begin(self._session, "verify", context, planned)
 
     def cancel(self) -> None:
-        """Stop the audit or verification that is under way; what was told for it stays."""
+        """Stop the present audit or verification; its answers stay."""
         study.cancel(self._session)
 
 

@@ -1,4 +1,4 @@
-"""The ask/tell shell around policy, reduction and belief: the only mutable object, and it does no mathematics."""
+"""The ask/tell shell around policy, reduction and belief. It is the only mutable object and does no mathematics."""
 
 from __future__ import annotations
 
@@ -32,46 +32,45 @@ if TYPE_CHECKING:
 
 
 class Optimizer(Judging, Looping, Revisable, Answerable):
-    """Optimizes what you measure, by comparing: ask, measure, tell, repeat.
+    """Optimize what you measure, by comparing: ask, measure, tell, repeat.
 
-    With a space and nothing else, the kernel, the noise and the law of the offset are learned from the readings. With
-    a `kernel`, nothing is learned but f: the paper's setting. Every part is an object and can be replaced. `ask` and
-    `tell` may be called from several threads; several trials may be open at once and told in any order.
+    With only a space, the study learns the kernel, the noise and the parameters of the offset from the readings. With a
+    `kernel` it learns only f, as in the paper. Every part is an object that you can replace. Several threads may call
+    `ask` and `tell`; several trials may be open at once, and you may tell them in any order.
 
     Args:
         space: Where points lie: `Space`, `Box` or `Finite`.
         kernel: Prior covariance of f on encoded points; learned by default.
-        policy: Chooses what to propose; `Challenger()` by default.
-        reduction: How a proposal is measured; by default the one the policy is meant for.
+        policy: The rule that proposes settings; `Challenger()` by default.
+        reduction: The rule that measures a proposal; by default that of the policy.
         offset: What is assumed of the bias: `Tracked()` by default, `Arbitrary()` with a `kernel` or for duels of a
             single reading.
         likelihood: How a reading depends on f: `Gaussian()` by default, a number; `likelihoods.Poisson()`, a count;
             `likelihoods.Binomial()`, successes and trials.
         confidence: Confidence coefficient; two standard deviations by default, with a `kernel` a fixed 1.
         regularizer: Variance given to the noise of an outcome; learned by default, with a `kernel` 1.
-        posterior: The belief before any data, where the above do not say it all.
-        start: The setting where things stand now, with its context if the space has contexts: it is in the first duel,
-            and claims are made against it too.
-        drop: Never ask for a setting that may be worse than `start` by more than this, as far as is known.
+        posterior: The belief before any data, if the arguments above cannot express it.
+        start: The present setting, with its context if the space has contexts. It is in the first duel, and claims
+            compare with it too.
+        drop: Ask for no setting that may be worse than `start` by more than this, under a cautious model.
         max_step: By how much a parameter may differ at most from one reading to the next, from `start` on: by name for
             a `Space`, else one number or one for each coordinate.
-        design: How many points, spread over the space, are measured first; by default as many as the dimension asks for
-            where the model is learned, else none. Further ones follow at times. 0 for neither.
+        design: How many points, spread over the space, to measure first; by default a number that depends on the
+            dimension if the model is learned, else none. Further ones follow at times. 0 for neither.
         minimize: Look for the smallest value instead of the largest.
-        objective: The name of what is made as large as possible, if a trial has several numbers: "flux"; or as small,
-            "-size"; or several at once, "flux, -size", see `front`.
-        limits: What must hold, such as "loss <= 3", or "size <= start + 1", which no offset can move. The study looks
-            for the best setting where all limits hold.
-        safe: Never ask for a setting unless all limits hold there, as far as is known, from a `start` where they do.
-        seeds: Whether each trial has a seed under which it is to be measured, `trial.seed`: `True` for 0, 1, 2 and on;
-            or a list of seeds, folds, instances or scenarios. Both settings of a pair are measured under the same, and
-            claims are about the mean over seeds.
+        objective: The name of the number to maximize, if a trial has several: "flux"; or to minimize, "-size"; or
+            several, "flux, -size", see `front`.
+        limits: Limits such as "loss <= 3", or "size <= start + 1", in which any offset cancels. The study looks for the
+            best setting that holds all limits.
+        safe: Ask only for settings that hold all limits under a cautious model, from a `start` that holds them.
+        seeds: Give each trial a seed, `trial.seed`: `True` for 0, 1, 2 and so on; or a list of seeds, folds, instances
+            or scenarios. Both settings of a pair have the same seed, and claims are about the mean over seeds.
         block: To which block, such as a day or a batch, the readings belong; see `begin_block`.
-        max_gap: Give up a pair whose halves were measured further apart than this, by the times told.
+        max_gap: Do not use a pair whose halves are further apart in time than this.
         rng: Seed, generator or `Streams`; the same one and the same answers give the same run.
         log: A new file in which every event is written before it counts; `resume` rebuilds the optimizer from it, also
-            in other processes, which may work on it together. Or a `Journal` of your own, taken up where it ends. In
-            memory only by default, and so are copies.
+            in other processes, which may work on it together. Or your own `Journal`, which is continued. By default,
+            and for copies, the study is only in memory.
 
     Example:
         >>> import equipoise as eq
@@ -128,12 +127,12 @@ class Optimizer(Judging, Looping, Revisable, Answerable):
         rng: Seed | Streams = None,
         **parts: Any,
     ) -> Optimizer:
-        """Return the study of a file: a new one where there is none, else the one that is there, if it is the same.
+        """Return the study of a file: a new one if there is none, else the existing one, if its parts are the same.
 
         Args:
             path: The log.
             space: Where points lie; it must be that of the log.
-            block: To which block what is told from now on belongs.
+            block: The block of all readings from now on.
             rng: Seed of a new study.
             **parts: Other arguments of `Optimizer`; they must be those of the log.
 
@@ -152,19 +151,19 @@ class Optimizer(Judging, Looping, Revisable, Answerable):
 
     @property
     def study(self) -> Study:
-        """What is looked at, or changed, less often: the log, open trials, notes, settings, the past, the setup."""
+        """Less common operations: the log, open trials, notes, settings, the history, the setup."""
         from equipoise.study import Study
 
         return Study(self._session)
 
     @property
     def posterior(self) -> Posterior:
-        """The posterior of f that answers, given everything told; immutable. See `study.belief` for its model."""
+        """The immutable posterior of f given all data. See `study.belief` for its model."""
         return self._session.state.belief.posterior
 
     @property
     def readings(self) -> int:
-        """How many readings were told."""
+        """The number of readings."""
         return self._session.state.readings
 
     @overload
@@ -180,9 +179,9 @@ class Optimizer(Judging, Looping, Revisable, Answerable):
 
         Args:
             n: How many trials, as a list, to be measured in this order; a single one, not in a list, by default.
-            worker: Who will measure. Both halves of a pair go to one worker, so that an offset of its own cancels.
-            context: The present value of each `Context` of the space. The second half of a pair need not be given one:
-                it has that of the first. If it has changed in between, that half is measured where it is now.
+            worker: Who will measure. Both halves of a pair go to one worker, so that its own offset cancels.
+            context: The present value of each `Context` of the space. For the second half of a pair it may be missing;
+                it is then that of the first. If the context has changed in between, give the new one.
         """
         if worker is not None and not isinstance(worker, str):
             raise TypeError(f"`worker` must be a name, got {worker!r}")
@@ -208,24 +207,24 @@ class Optimizer(Judging, Looping, Revisable, Answerable):
 
         Args:
             trial: The trial or pair, or its id.
-            value: The reading: a number; or what the `likelihood` of the study takes, such as (17, 200); or a number
-                for each name of `objective` and `limits`. Of a pair one of `pair.answers`; or a number, how much better
-                the first is, in the judge's own unit.
-            x: Where it was really measured, if that is not where it should have been.
+            value: The reading: a number; or a value for the `likelihood` of the study, such as (17, 200); or a number
+                for each name of `objective` and `limits`. For a pair one of `pair.answers`; or a number, how much
+                better the first is, in the judge's own unit.
+            x: The setting that was really measured, if it is not the requested one.
             time: When it was measured, in any unit; compared with `max_gap`.
             error: The reading's own standard error, 0 by default: the larger, the less it counts.
             block: To which block it belongs, if that is not the present one.
-            covariates: What was measured beside it, by name: what the offset may depend on. It need not be the same
-                each time.
-            judge: Who judged the pair, if that is not who was asked.
-            missing: The names of `objective` and `limits` of which there is no number this time.
-            failed: Instead of a value: why there is none. The duel is given up, with a `DuelGivenUp` warning; a pair is
-                skipped.
-            refit: Whether to fit the model where a reading makes that due. If not, it is left to `study.refit`, which
-                another thread may call: until then the belief learns under the fit before.
+            covariates: Other measured quantities, by name, on which the offset may depend. They may differ from reading
+                to reading.
+            judge: The judge of the pair, if another one than was asked.
+            missing: The names of `objective` and `limits` without a number this time.
+            failed: The reason why there is no value. The study does not use the duel, and gives a `DuelGivenUp`
+                warning; it skips a pair.
+            refit: Fit the model if it is due. With False, `study.refit` fits it later, perhaps in another thread; until
+                then the belief learns under the previous fit.
 
         Returns:
-            What you should know of it, such as a `DuelGivenUp`: the warnings that it gives. `None` if there are none.
+            The warning that the answer gives, such as a `DuelGivenUp`; `None` if there is none.
         """
         if (value is None) == (failed is None):
             raise ValueError(f"exactly one of `value` and `failed` must be given, got {value!r} and {failed!r}")
@@ -242,14 +241,14 @@ class Optimizer(Judging, Looping, Revisable, Answerable):
         prefer: str | None = None,
         context: Mapping[str, Any] | None = None,
     ) -> Recommendation:
-        """Return the best setting as far as is known, and what is claimed of it, on which ground.
+        """Return the best known setting, with claims about it and their basis.
 
         Args:
-            weights: With several objectives, how much is wanted of each, by name: the setting of the `front` with the
-                largest gains in this proportion. As much of each by default.
+            weights: With several objectives, a weight for each, by name: the setting of the `front` with the largest
+                gains in this proportion. Equal by default.
             prefer: Instead, the objective in which that setting is best.
-            context: The value of each `Context` of the space: the setting that is best there, and the claims are about
-                all settings there. By default the context asked for last; `x` names it.
+            context: The value of each `Context` of the space: the best setting there, with claims about all settings
+                there. By default the context of the last `ask`; `x` has it.
         """
         return self._session.recommend(context, weights, prefer)
 

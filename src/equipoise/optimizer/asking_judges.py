@@ -23,7 +23,7 @@ class Judging(ABC):
 
     @property
     def judgements(self) -> int:
-        """How many judgements were told."""
+        """The number of judgements."""
         return len(self._session.state.ledger.judgements)
 
     def ask_pair(
@@ -37,9 +37,9 @@ class Judging(ABC):
         """Return two settings to be judged against each other, in random order.
 
         Args:
-            judge: Who will judge, where there are several.
+            judge: The judge, if there are several.
             steps: The scale of the answers: 2, 3, 5 or 7 steps; see `Pair.answers`.
-            again: A pair to be asked once more, in the other order: a check of the judge.
+            again: A pair to ask again in the other order, to check the judge.
             context: The present value of each `Context` of the space: both settings are there.
 
         Example:
@@ -58,7 +58,7 @@ class Judging(ABC):
     def ask_pairs(
         self, n: int, *, judge: str = "", steps: int = DEFAULT_STEPS, context: Mapping[str, Any] | None = None
     ) -> list[Pair]:
-        """Return several pairs to be judged in any order, all different: also from those the judge has open.
+        """Return several pairs to judge in any order, all different, also from the judge's open ones.
 
         Args:
             n: How many.

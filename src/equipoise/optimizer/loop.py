@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from equipoise.study import Session
 
     class Optimizing(Asking, Protocol):
-        """The optimizer that is looped over."""
+        """The optimizer in the loop."""
 
         _session: Session
 
 
 class Looping(ABC):
-    """A study that calls a function that measures, and knows when it is done."""
+    """A study that calls a measuring function, and says when it is done."""
 
     _session: Session
 
@@ -33,7 +33,7 @@ class Looping(ABC):
 
         Args:
             eps: The bound to reach.
-            audit: Whether it must be a theorem or audited, see `audit`; else an estimate will do.
+            audit: Require a theorem or an audit, see `audit`; else an estimate is enough.
             context: As for `recommend`.
         """
         return self.recommend(context=context).certifies(check.positive("eps", eps), audit=audit)
@@ -57,26 +57,26 @@ class Looping(ABC):
     ) -> Recommendation:
         """Measure, or judge, until the study has a given number of answers; return the recommendation.
 
-        Ctrl-C, or an error of your function, loses nothing: its trial waits again, and `run` goes on from there.
+        Ctrl-C, or an error in your function, loses nothing: its trial waits again, and the next `run` continues.
 
         Args:
-            measure: Takes a setting, and the seed in a study with seeds, and returns its reading. Of `judgements` it
+            measure: Takes a setting, and the seed in a study with seeds, and returns its reading. With `judgements` it
                 takes the first and the second setting of a pair and returns an answer, or `None` if it cannot tell.
             readings: How many readings the study is to have.
             judgements: Instead: how many judgements.
-            eps: Stop where nothing is better by more, by audits; else a `BoundMissed` warning says why that failed.
-            failures: Exceptions by which `measure` says that there is no answer; others are passed on.
+            eps: Stop when audits confirm that nothing is better by more; else a `BoundMissed` warning says why not.
+            failures: Exceptions of `measure` that mean that there is no answer; others are passed on.
             context: The value of each `Context` of the space; or a function that returns the present one, called before
                 each question.
             judge: As for `ask_pair`.
             steps: As for `ask_pair`.
-            check_every: Each time this number of new pairs was judged, the last one is asked again in the other order;
-                0 for never. `study.judges` says what comes of it.
+            check_every: After each such number of new pairs, ask the last one again in the other order; 0 for never.
+                `study.judges` has the result.
             executor: Measures several duels at once, each by one of its workers: processes, threads, a dask cluster.
             workers: How many of them there are, if the executor does not say.
             timeout: After this many seconds for each reading it is measured again by another worker.
-            blocks: Whether each worker has an offset of its own: its readings then belong to a block of its name.
-                `False` says that surely none has: two workers then measure a pair at once, and half as much is out.
+            blocks: Whether each worker has its own offset: its readings then belong to a block with its name. `False` says
+                that surely none has: two workers then measure a pair at once, and half as many pairs are out.
 
         Example:
             >>> import equipoise as eq

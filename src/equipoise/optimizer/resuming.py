@@ -1,4 +1,4 @@
-"""A study of a file: as it was when its log was last written, or a new one if there is none."""
+"""The study of a file, as it was when its log was last written, or a new one."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -21,16 +21,16 @@ def resume(
 ) -> Optimizer:
     """Return the optimizer of a study as it was when its log was last written.
 
-    The same posterior to the last bit, the same open trials and the same next proposals, as if nothing had happened:
-    every event is replayed, no proposal is made again. What a crash has left of a last line is removed, with a
-    `TornLine` warning. Several processes may take up one log and work on it together.
+    It has the same posterior to the last bit, the same open trials and the same next proposals: `resume` replays every
+    event and makes no proposal again. It removes an incomplete last line after a crash, with a `TornLine` warning.
+    Several processes may resume one log and work on it together.
 
     Args:
         path: The log: the file given to `Optimizer` as `log`.
-        space: The space, where its choices are objects that JSON cannot hold.
-        constraint: The constraint of the space, if it has one.
-        notify: Called with what you should know, such as a `TornLine`, instead of a warning.
-        **parts: Of the arguments of `Optimizer`, those that JSON cannot hold: a policy or kernel of your own.
+        space: The space, if its choices are objects that JSON cannot hold.
+        constraint: The constraint of the space, if it is a function.
+        notify: Called with each warning, such as a `TornLine`, instead of `warnings.warn`.
+        **parts: The arguments of `Optimizer` that JSON cannot hold, such as your own policy or kernel.
 
     Raises:
         LogError: The file is missing, damaged or of a later format.

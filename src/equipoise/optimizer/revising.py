@@ -1,4 +1,4 @@
-"""What is told besides: answers that were not asked for, blocks; and answers that are corrected and taken back."""
+"""Imported answers, blocks, and corrections of answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Revisable(ABC):
-    """A study that takes in answers it did not ask for, and whose answers can be corrected and taken back."""
+    """A study that imports answers, and whose answers can be corrected and withdrawn."""
 
     _session: Session
 
@@ -36,13 +36,14 @@ class Revisable(ABC):
         steps: int = DEFAULT_STEPS,
         seed: Any = None,
     ) -> int:
-        """Take in an answer that the study did not ask for; return its number, by which it can be corrected.
+        """Add an answer that the study did not ask for; return its number, by which it can be corrected.
 
-        A reading of another block than the present one is of an earlier campaign, whose offset tells nothing of now; it
-        is forgotten, with a warning, if it contradicts readings of now. `coin_test` and `verify` leave judgements out.
+        A reading of another block than the present one belongs to an earlier campaign with an independent offset. The
+        study ignores it, with a warning, if it contradicts present readings. `coin_test` and `verify` ignore added
+        judgements.
 
         Args:
-            x: Where it was measured; of a judgement the setting that stood in the first place.
+            x: The measured setting; for a judgement the setting in the first place.
             value: The reading; or the judgement.
             time: As for `tell`.
             error: As for `tell`.
@@ -52,7 +53,7 @@ class Revisable(ABC):
             against: The other setting of a judgement.
             judge: Who judged.
             steps: The scale of the judgement.
-            seed: Under which seed it was read, in a study with seeds: one that the study may use again.
+            seed: Its seed, in a study with seeds; the study may use it again.
 
         Example:
             >>> import equipoise as eq
@@ -66,10 +67,10 @@ class Revisable(ABC):
         return study.add(self._session, [study.Addition(said, against, steps, seed)])[0]
 
     def begin_block(self, name: str) -> None:
-        """Let all that is told from now on belong to a block: a day, a batch, a shift.
+        """Begin a block, such as a day, a batch or a shift, for all further readings.
 
-        The offset has a level for each block, and each block has some effect of its own on the settings, so that many
-        readings of one day do not make sure what only several days can.
+        Each block has its own level of the offset and its own effect on the settings. Many readings of one day never
+        claim the certainty that only several days can give.
 
         Args:
             name: The block. The present block continues if it has this name.
@@ -86,36 +87,36 @@ class Revisable(ABC):
         error: float | None = None,
         missing: Sequence[str] = (),
     ) -> None:
-        """Replace a reading, or a judgement, by another: everything is as if it had been told in the first place.
+        """Replace a reading, or a judgement; the study is then as if the new value had been told at first.
 
         Args:
             trial: The trial or pair, or its id.
             value: The reading, or the answer.
-            x: Where it was really measured; as told before by default.
+            x: The setting that was really measured; as before by default.
             time: When it was measured; as told before by default.
             error: The reading's own standard error; as told before by default.
-            missing: The names of which there is no number.
+            missing: The names without a number.
         """
         i, said = number_of(trial), GivenAnswer(value, x, time, error, missing=missing)
         self._session.request(lambda requests: study.corrected(requests, i, said))
 
     def retract(self, trial: Trial | Pair | int) -> None:
-        """Take back what was told of a trial or pair, as if it had not been: it is open again."""
+        """Withdraw the answer to a trial or pair: it is open again."""
         i = number_of(trial)
         self._session.request(lambda requests: study.retracted(requests, i))
 
     def undo(self) -> int:
-        """Take back the last step, and nothing else, and return its trial or pair; a further call takes back another.
+        """Take back the last step and return its trial or pair; a further call takes back the step before.
 
-        - After `tell`, also that there is no answer, the trial or pair is open again.
-        - What `add` took in does not count any more.
-        - After `correct` the former reading or answer stands again.
-        - After `retract` what was taken back is told again: a reading that was asked for is the last one now.
+        - After `tell`, also of a failure, the trial or pair is open again.
+        - After `add` the answer does not count any more.
+        - After `correct` the former reading or answer is valid again.
+        - After `retract` the withdrawn answer is valid again: a reading that was asked for is now the last one.
 
-        Asks, notes, blocks and plans are no steps: they stay.
+        Asks, notes, blocks and plans are not steps: they stay.
 
         Raises:
-            RuntimeError: Nothing is left to take back; or a trial that was retracted is not open any more.
+            RuntimeError: There is no step left; or a retracted trial is no longer open.
 
         Example:
             >>> import equipoise as eq

@@ -1,4 +1,4 @@
-"""The course of a study: what was read and how the offset moved, and how the certificate fell."""
+"""The course of a study: the readings with the offset, and the certificate."""
 
 import math
 from collections.abc import Mapping
@@ -60,10 +60,10 @@ def readings(opt: Optimizer, ax: Any = None, *, context: Mapping[str, Any] | Non
 
 
 def progress(opt: Optimizer, ax: Any = None, *, context: Mapping[str, Any] | None = None) -> Any:
-    """Draw how much better than the start each reading was, with the drift taken out; up is better.
+    """Draw the gain of each reading over the start, without the drift; up is better.
 
-    A dot is a reading less the estimated offset. The line is the best setting that was read up to then, as is believed
-    now; the star is the recommended setting, with its interval. If the offset has no law, nothing tells it from the
+    A dot is a reading minus the estimated offset. The line is the best setting read up to then, by the present belief;
+    the star is the recommended setting, with its interval. If the offset has no law, it cannot be separated from the
     noise: the dots are then estimates, not readings.
 
     Args:
@@ -112,10 +112,10 @@ def _blocks(names: list[str | None], ax: Any) -> None:
 
 
 def predicted(opt: Optimizer, ax: Any = None) -> Any:
-    """Draw what was read over what is predicted, one dot for each complete pair of readings.
+    """Draw readings over predictions, one dot for each complete pair of readings.
 
-    Within a pair the offset cancels: both are the first setting less the second. The readings have taught the
-    prediction, so that the dots lie somewhat nearer to the line than new ones would.
+    Within a pair the offset cancels: both axes are the first setting minus the second. The study has learned from these
+    readings, so the dots lie somewhat nearer to the line than new ones would.
 
     Args:
         opt: The study.
@@ -134,7 +134,7 @@ def predicted(opt: Optimizer, ax: Any = None) -> Any:
 
 
 def answers(opt: Optimizer, ax: Any = None) -> Any:
-    """Draw what judges said of each pair over what is now believed of it: words in their order, or numbers.
+    """Draw the judges' answer to each pair over its estimate: words in their order, or numbers.
 
     Args:
         opt: The study.
@@ -162,7 +162,7 @@ def answers(opt: Optimizer, ax: Any = None) -> Any:
 
 
 def certificate(opt: Optimizer, ax: Any = None, points: int = 40, *, context: Mapping[str, Any] | None = None) -> Any:
-    """Draw how the bound on what is left to gain, over all settings, fell reading by reading.
+    """Draw how the bound on the remaining gain, over all settings, fell reading by reading.
 
     Replays the study, so it takes about as long as `resume`.
 
@@ -182,7 +182,7 @@ def certificate(opt: Optimizer, ax: Any = None, points: int = 40, *, context: Ma
     known = series.certified({n: best.overall.bound for n, best in past.items()})
     words = [word for word, n in (("readings", opt.readings), ("judgements", opt.judgements)) if n]
     unit = past[known[-1][0]].unit if known else ""
-    label = labeled("bound on what is left to gain", unit)
+    label = labeled("bound on the remaining gain", unit)
     ax.set(xlabel=" and ".join(words) or "readings", ylabel=label, title="No bound yet")
     whole(ax.xaxis)
     if not known:

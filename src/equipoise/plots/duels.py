@@ -1,4 +1,4 @@
-"""The duels: which settings met, and which of them won."""
+"""The duels: their settings and winners."""
 
 from collections.abc import Mapping
 from typing import Any

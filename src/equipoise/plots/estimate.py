@@ -27,7 +27,7 @@ BEST = 25
 
 
 def estimate(opt: Optimizer, *along: str, ax: Any = None, context: Mapping[str, Any] | None = None) -> Any:
-    """Draw the estimate of f, the leader, and how sure both are.
+    """Draw the estimate of f and the leader, with their uncertainty.
 
     One parameter gives a line with its confidence band, two give a map. If the space has more, the picture is the
     slice through the leader: along the two parameters that matter most, unless `along` says which.

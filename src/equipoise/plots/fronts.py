@@ -1,4 +1,4 @@
-"""The front of several objectives: what each setting gains against the start, with its intervals."""
+"""The front of several objectives: the gain of each setting over the start, with its intervals."""
 
 from collections.abc import Mapping
 from typing import Any

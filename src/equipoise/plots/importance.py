@@ -87,10 +87,11 @@ def _spread(values: int, rng: np.random.Generator) -> Any:
 
 
 def importances(opt: Optimizer, ax: Any = None, *, context: Mapping[str, Any] | None = None) -> Any:
-    """Draw which knob matters: its share in the variance of the estimate over all settings, as bars.
+    """Draw the importance of each knob, its share in the variance of the estimate over all settings, as bars.
 
-    The dark part of a bar is what a knob does alone, the light part what it does together with others. It is what is
-    believed so far: a knob that was hardly turned has a small share.
+    The dark part of a bar is the effect of the knob alone, the light part its interactions with others. This is the
+    present
+    belief: a knob that was hardly turned has a small share.
 
     Args:
         opt: The study.

@@ -127,7 +127,7 @@ def said(opt: Optimizer) -> Said:
 
 
 def certified(bounds: Mapping[int, float]) -> list[tuple[int, float]]:
-    """Return the bound on what is left to gain by the number of answers, if there was one, in this order."""
+    """Return the bound on the remaining gain by the number of answers, if there was one, in this order."""
     return [(n, bound) for n, bound in sorted(bounds.items()) if math.isfinite(bound)]
 
 

@@ -9,13 +9,13 @@
     rho      w' psi w, twice the weighted variance sum_i w_i |phi_i - m_w|^2      ()
     score    psi w = |phi_a - m_w|^2 + rho / 2                                    (n,)
 
-BOSE plays x ~ w, where no plausible candidate's squared distance from the center exceeds the weighted mean of them:
+BOSE plays x ~ w such that no plausible candidate's squared distance from the center exceeds their weighted mean:
 
     |phi_a - m_w|^2 <= sum_i w_i |phi_i - m_w|^2   for all plausible a, in the metric of G^-1.
 
 That is `score <= rho`: the Karush-Kuhn-Tucker conditions for the largest w'psi w over the simplex, where it is
-concave. So w is the dual of the smallest ball around the candidates, and a few small linear systems find exactly what
-is otherwise left to many gradient steps. Scaling psi changes nothing, so lambda is left out.
+concave. So w is the dual of the smallest ball around the candidates, and a few small linear systems find it exactly,
+without many gradient steps. Scaling psi changes nothing, so lambda is left out.
 
 KWS18 is Krishnamurthy, Wu and Syrgkanis, Semiparametric Contextual Bandits, ICML 2018.
 """
@@ -34,7 +34,7 @@ from equipoise.policies.pairs import pairwise_psi, plausible
 from equipoise.reductions import Centered
 
 TOLERANCE = 1e-7
-"""Violation of the condition that is let pass, relative to its right-hand side, the weighted variance rho / 2."""
+"""Tolerated violation of the condition, relative to its right-hand side, the weighted variance rho / 2."""
 
 SWAPS = 10_000
 """Most steps of the second method, which finishes if rounding stops the first; a few hundred were ever needed."""
@@ -53,7 +53,7 @@ def coefficient(t: float | FloatArray, dimension: int, delta: float) -> FloatArr
 def balanced(psi: FloatArray) -> tuple[Indices, FloatArray]:
     """Return S and w such that `score <= rho`, up to `TOLERANCE`: the points that hold the smallest ball.
 
-    Active-set method: from the two points farthest apart, the farthest point outside is let in until there is none.
+    Active-set method: start with the two points farthest apart, and add the farthest point outside until there is none.
     Each time rho grows, so no support comes twice. S stays affinely independent: it has at most d + 1 points in R^d.
     """
     S, w = np.array(divmod(int(psi.argmax()), len(psi))), EVEN
@@ -96,7 +96,7 @@ def climbed(psi: FloatArray, S: Indices, w: FloatArray) -> tuple[Indices, FloatA
 def swapped(psi: FloatArray, S: Indices, w: FloatArray) -> tuple[Indices, FloatArray]:
     """Return S and w as `balanced` does, by shifting weight from the nearest point to the farthest.
 
-    Slow but safe: rho grows in each step for any nonnegative psi, also one that rounding has spoiled.
+    Slow but safe: rho grows in each step for any nonnegative psi, even one with rounding errors.
     """
     v = np.zeros(len(psi))
     v[S] = w
@@ -118,12 +118,12 @@ def swapped(psi: FloatArray, S: Indices, w: FloatArray) -> tuple[Indices, FloatA
 
 @dataclass(frozen=True)
 class BOSE:
-    """Eliminate points that are beaten with confidence; measure the rest by weights under which no point stands out.
+    """Eliminate points that are beaten with confidence; measure the rest with balanced weights.
 
     The doubly-robust elimination method of Krishnamurthy, Wu and Syrgkanis (2018), here for any kernel: distances in
-    its information matrix are posterior variances. Robust to offsets, but slow to learn. Once one candidate is left
-    it is measured for ever and nothing more is learned. The weights come from an exact method; the KK21 authors'
-    public code descends a gradient that lacks a term, `2 x_i'G^-1 m_w`, and differs from this for that reason too.
+    its information matrix are posterior variances. Robust to offsets, but slow to learn. Once one candidate is left, it
+    is measured forever and teaches nothing more. The weights come from an exact method; the KK21 authors' public code
+    differs, since it descends a gradient that lacks a term, `2 x_i'G^-1 m_w`.
 
     Args:
         delta: Probability with which a confidence interval may fail.

@@ -17,9 +17,10 @@ SURELY = 0.95
 """A setting counts as usable if it holds its limits with this probability."""
 
 WARINESS = 0.5
-"""Power of the probability that limits hold, by which optimism is multiplied: what is not known of a limit is no reason
-to stay away. With 1, 23 % were left to gain on the beam line instead of 17 %, and 14 % with six knobs instead of 11 %
-(20 runs each)."""
+"""Power of the probability that limits hold, which multiplies optimism. A power below 1 keeps the search from avoiding
+unknown limits: with 1, 23 % of the gain remained on the beam line instead of 17 %, and 14 % with six knobs instead of
+11 % (20 runs each).
+"""
 
 WIDER = (1.0, 1.5, 2.0, 3.0)
 """By which factors intervals are widened, one after the other, until somewhere a gain of a noise deviation is
@@ -27,13 +28,14 @@ plausible: a smaller one no reading shows, and a model that sees nothing else is
 second half brought nothing all ended better (on average 6 % left to gain instead of 32 %, `company.SPARE` included)."""
 
 EXPECTED_SHARE = 0.5
-"""A limit is measured for itself once what is expected beyond it, times the probability that it holds there, is at
-least this share of what optimism promises anywhere. With a quarter 22 % were left to gain, with a half 24 % and more of
-the runs within 5 %, and 34 % if no limit is measured for itself (20 runs each)."""
+"""A limit is measured directly once the expected gain beyond it, times the probability that it holds there, is at least
+this share of the largest optimistic gain. With a quarter 22 % of the gain remained, with a half 24 % but more runs
+within 5 %, and 34 % if no limit is measured directly (20 runs each).
+"""
 
 
 def safest(mean: FloatArray, holds: FloatArray, rng: Generator) -> int:
-    """Return the best candidate that surely holds all limits; the one that most probably does if none surely does.
+    """Return the best candidate that is sure to hold all limits; if there is none, the one that most probably does.
 
     Example:
         >>> safest(np.array([1.0, 2.0, 3.0]), np.array([1.0, 0.96, 0.5]), np.random.default_rng(0))
@@ -47,21 +49,20 @@ def safest(mean: FloatArray, holds: FloatArray, rng: Generator) -> int:
 class Challenger:
     """Duel the leader with the candidate that may plausibly beat it by the most.
 
-    The one pair the proof of KK21 Theorem 1 needs, always played. Its value is the certificate delta_t, no ratio is
-    taken, and its maximum has no pole, so it suits continuous domains. If no candidate may be better than the
-    leader, the leader is played twice.
+    It always plays the one pair that the proof of KK21 Theorem 1 needs. Its value is the certificate delta_t. Without a
+    ratio its maximum has no pole, so it suits continuous domains. If no candidate may be better than the leader, the
+    leader is played twice.
 
     Args:
-        boldness: Each duel multiplies beta by `1 + boldness e`, e exponential of mean one, drawn each time: so that
-            even a rival that seems beaten gets its duel, and no interval that is too narrow locks the leader in for
-            ever (after Takeno, Inatsu, Karasuyama and Takeuchi 2023). With 0 and a theory coefficient the regret
-            bound is that of `IDS`.
-        scale: Factor on the half-width of the confidence interval. If a start design and scouts look at all of the
-            space, three quarters of it are enough; for judges, with a kernel given, 1.5 was best (docs/judge.md); a
-            guarantee needs 1.
-        climb: In a continuous space, climb from the best candidate to the very top of its score. In many dimensions
-            that top lies in a corner, where little is known and little to be found: measured on hartmann6, the plain
-            candidates do better, so that is the default.
+        boldness: Each duel multiplies beta by `1 + boldness e`, with a new exponential e of mean one. So even a rival
+            that seems beaten gets its duel, and too narrow an interval does not lock in the leader forever (after
+            Takeno, Inatsu, Karasuyama and Takeuchi 2023). With 0 and a theory coefficient the regret bound is that of
+            `IDS`.
+        scale: Factor on the half-width of the confidence interval. With a start design and scouts three quarters are
+            enough; for judges with a given kernel 1.5 was best (docs/judge.md); a guarantee needs 1.
+        climb: In a continuous space, climb from the best candidate to the top of its score. In many dimensions that top
+            lies in an unknown corner with little to find. The candidates alone did better on hartmann6, so False is the
+            default.
 
     Example:
         >>> import numpy as np, equipoise as eq
@@ -96,17 +97,17 @@ class Challenger:
         return chosen(self, belief, rng)
 
     def within(self, belief: Belief, holds: FloatArray, rng: Generator, origin: FloatArray | None = None) -> Proposal:
-        """Propose a leader that holds all limits, and the candidate of largest optimism, weighed by whether it does.
+        """Propose a leader that holds all limits, and the candidate of largest optimism, weighted by its usability.
 
-        Optimism is about what the next pair may show: beside the noise of a pair, small differences count less. If a
-        candidate is expected to be better than the leader and only a limit is in doubt, what the limit is counted from
-        is the better partner, and comes second: that pair is about the limit itself.
+        Optimism is about the next pair: relative to the noise of a pair, small differences count less. If a candidate is
+        expected to be better than the leader and only a limit is in doubt, its partner is the reference of the limit, and
+        comes second: that pair measures the limit itself.
 
         Args:
             belief: The candidates.
             holds: The probability that each of them holds all limits, shape (m,).
             rng: The source of randomness.
-            origin: What limits are counted from, shape (d,); `None` if the leader serves as well.
+            origin: The reference of limits, shape (d,); `None` if the leader serves as well.
         """
         leader = safest(belief.mean, holds, rng)
         widening = float(self.widening(rng.exponential()))
@@ -148,7 +149,7 @@ def _plausible(ahead: FloatArray, width: FloatArray, weights: FloatArray, least:
 
 
 def _doubted(ahead: FloatArray, gain: FloatArray, holds: FloatArray, rng: Generator) -> int | None:
-    """Return the candidate from which most is expected if its limits hold; `None` if optimism promises more anywhere.
+    """Return the candidate with the largest expected gain under its limits; `None` if optimism promises more.
 
     Example:
         >>> _doubted(np.array([0.0, 1.0]), np.array([0.2, 1.1]), np.array([1.0, 0.5]), np.random.default_rng(0))

@@ -46,7 +46,7 @@ def once_each(values: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class EUBO:
-    """Duel the two candidates whose better one is expected to be best: for judges, who need not like both.
+    """Duel the two candidates whose better one has the largest expectation; for judgements.
 
     Of more than 200 candidates, the leader and those of largest optimistic value, `mean + width(leader, .)`, count.
 

@@ -67,7 +67,7 @@ class IDS:
 
     Args:
         floor: Least probability of a duel with the rival. The paper's is 0; with a fixed coefficient a small one keeps
-            an unlucky duel from locking a wrong leader in for ever.
+            an unlucky duel from locking in a wrong leader forever.
 
     Example:
         >>> import numpy as np, equipoise as eq

@@ -27,9 +27,9 @@ def widest_pair(psi: FloatArray, rng: Generator) -> tuple[int, int]:
 class MaxInfo:
     """Duel the two candidates of least certain difference, among those that no other beats with confidence.
 
-    MaxInP of Saha (2021), with measured differences for feedback: pure exploration of the points that are still
-    plausible. If more than 200 candidates are, only the leader and those of largest optimistic value, `mean +
-    width(leader, .)`, are paired. If no difference is uncertain, the leader is played twice.
+    MaxInP of Saha (2021), with measured differences as feedback: pure exploration of the plausible points. If there are
+    more than 200, only the leader and those of largest optimistic value, `mean + width(leader, .)`, are paired. If no
+    difference is uncertain, the leader is played twice.
 
     Example:
         >>> import numpy as np, equipoise as eq

@@ -1,4 +1,4 @@
-"""Shared by the policies over pairs: which candidates are worth a pair, and how uncertain each difference is.
+"""Shared by the policies over pairs: candidates worth pairing, and the uncertainty of each difference.
 
     symbol   meaning                                                      shape
     xh       leader: the candidate of largest posterior mean
@@ -6,8 +6,8 @@
     psi      posterior variance of f(x_i) - f(x_j)                        (..., n, n)
     width    half-width of the confidence interval of f(x_i) - f(x_j)     (..., n, n)
 
-x beats z with confidence if `mean(x) - mean(z) > width(x, z)`. As the width is a distance, this is transitive: what the
-leader beats with confidence beats nothing that the leader does not beat.
+x beats z with confidence if `mean(x) - mean(z) > width(x, z)`. As the width is a distance, this is transitive: a
+candidate that the leader beats with confidence beats none that the leader does not beat.
 """
 
 import numpy as np

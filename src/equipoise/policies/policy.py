@@ -22,7 +22,7 @@ Candidates = Any
 
 
 class Policy(Protocol):
-    """Chooses what to propose; never sees a reading, an offset or the horizon."""
+    """Proposes settings; never sees a reading, an offset or the horizon."""
 
     @property
     def proposal_size(self) -> int | None:
@@ -36,7 +36,7 @@ class Policy(Protocol):
 
     @property
     def scores(self) -> tuple[Score, ...] | None:
-        """The functions that a search over a continuous space climbs for it; `None` if it needs no search."""
+        """The functions that a search over a continuous space maximizes for it; `None` if it needs no search."""
         ...
 
     def __call__(self, belief: Belief, rng: Generator) -> Proposal:

@@ -1,4 +1,4 @@
-"""Uniformly random search: what any policy has to beat."""
+"""Uniformly random search, the baseline of all policies."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from equipoise.reductions import Direct, Reduction, TwoPoint
 
 @dataclass(frozen=True)
 class Random:
-    """Measure a candidate drawn uniformly, whatever was learned; the reading is believed. Or compare two such.
+    """Measure a random candidate and trust the reading, or compare two random candidates.
 
     Args:
         pairs: Whether to propose two different candidates, to be compared or judged: a ranking of all settings.
@@ -35,7 +35,7 @@ class Random:
 
     @property
     def reduction(self) -> Reduction:
-        """A reading is believed; two are compared."""
+        """Single readings are trusted; two are compared."""
         return TwoPoint() if self.pairs else Direct()
 
     def __call__(self, belief: Belief, rng: Generator) -> Proposal:

@@ -10,8 +10,8 @@ A policy chooses among finitely many candidates. On a finite set these are its p
 quasi-random points, points near the best ones and, where the belief has gradients, from the best few of these the tops
 of the mean and of whatever scores the policy maximizes. A score is a function of (g, psi) with its two partial
 derivatives, so that the chain rule gives its gradient. The result of a climb is kept only if it is better than where
-the climb began. When a climb is over depends on the unit of what it climbs, hence the unit sigma: the same readings in
-volts or microvolts lead alike.
+the climb began. The end of a climb depends on the unit of its function, hence the unit sigma: the same readings in
+volts or microvolts give the same result.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ CLIMBS = 2
 """How many climbs are started for each score."""
 
 CLIMBING: dict[str, Any] = {"steps": 100, "ftol": 1e-6, "gtol": 1e-3}
-"""When a climb ends: at steps far below what any reading could tell, in units of sigma."""
+"""A climb ends at steps far below the noise of a reading, in units of sigma."""
 
 BEST_KNOWN = 64
 """How many of the points measured before are candidates: the best."""
@@ -50,14 +50,14 @@ REACH = (0.1, 0.02)
 def optimism(
     g: FloatArray, psi: FloatArray, delta: float, beta: float, regularizer: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Score a point by how much better than the leader it may plausibly be; its maximum is delta_t."""
+    """Score a point by its largest plausible gain over the leader; its maximum is delta_t."""
     width = np.sqrt(beta * psi / regularizer)
     by_psi = np.divide(0.5 * width, psi, out=np.zeros_like(psi), where=psi > 0)
     return width - g, np.full_like(g, -1.0), by_psi
 
 
 def measured(space: Domain, posterior: Posterior) -> FloatArray:
-    """Return the settings that data are of and that may be asked for, each once, shape (k, d).
+    """Return the measured settings that may be asked for, each once, shape (k, d).
 
     In a part of a space they are the same settings at its context, whatever it was when they were measured.
     """

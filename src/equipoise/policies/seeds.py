@@ -1,14 +1,14 @@
-"""Common random numbers: on which seed a pair is measured, an old one or a new one.
+"""Common random numbers: the choice of an old or a new seed for a pair.
 
     symbol   meaning                                                                    shape
     l, z     the settings of a pair                                                     (d,)
     psi      posterior variance of f(l) - f(z)                                          ()
     s        a seed: of a training, a split, an instance, a scenario                    ()
 
-A reading is `f(x) + a_s + h_s(x) + noise`: the level of its seed, and the effect of the seed on the setting. The
-belief knows both (METHOD section 13, blocks), so a question teaches as much as the psi it takes away. On a seed on
-which l was read, or something near it, reading z alone compares them, and costs one reading; on a new seed both are
-read, which averages h. The seed is that which takes away most per reading (METHOD section 17).
+A reading is `f(x) + a_s + h_s(x) + noise`: the level of its seed, and the effect of the seed on the setting. The belief
+knows both (METHOD section 13, blocks), so the value of a question is its reduction of psi. On a seed with a reading at
+or near l, reading z alone compares them at the cost of one reading; on a new seed both are read, which averages h. The
+chosen seed has the largest reduction per reading (METHOD section 17).
 """
 
 import math
@@ -26,7 +26,7 @@ MOST_OLD = 4
 """How many old seeds are considered for each of the settings: those on which something near the other one was read."""
 
 CLEARLY = 1.0 + 1e-6
-"""An old seed must be better than a new one by this factor: the last bit of a variance decides nothing."""
+"""An old seed must be better than a new one by this factor, so that rounding decides nothing."""
 
 Read = Mapping[SeedName, Sequence[FloatArray]]
 """The settings that were asked for on each seed, encoded, shape (d,) each, in the order in which these were used."""
@@ -65,7 +65,7 @@ class Seeds:
         return True if self.values is None else list(self.values)
 
     def nth(self, n: int) -> SeedName:
-        """Return the n-th seed, from 0, over and over again if there are only some."""
+        """Return the n-th seed, from 0; a list starts again at its end."""
         return n if self.values is None else self.values[n % len(self.values)]
 
     def fresh(self, used: Collection[SeedName]) -> SeedName | None:
@@ -81,7 +81,7 @@ def seeded(
     teaching: Callable[[SeedName, Duel], Sequence[Comparison]],
     alone: bool = True,
 ) -> tuple[SeedName, Duel]:
-    """Return the seed on which a duel is measured, and what of it: on an old seed perhaps one of its settings alone.
+    """Return the seed for a duel, and the settings to measure: on an old seed perhaps only one of them.
 
     Args:
         duel: The comparison to make.
@@ -125,7 +125,7 @@ def _holds(known: Sequence[FloatArray], point: FloatArray) -> bool:
 
 
 def _distance(known: Sequence[FloatArray], point: FloatArray) -> float:
-    """Return how far the nearest of some settings is; infinite if there is none."""
+    """Return the distance of the nearest setting; infinite if there is none."""
     return min((float(((each - point) ** 2).sum()) for each in known), default=math.inf)
 
 
@@ -140,7 +140,7 @@ def _most_informative(
     posterior: Posterior,
     teaching: Callable[[SeedName, Duel], Sequence[Comparison]],
 ) -> tuple[SeedName, Duel]:
-    """Return the offer that takes away most of psi for a reading; the first one unless another is clearly better."""
+    """Return the offer that reduces psi most per reading; the first one unless another is clearly better."""
     psi = _psi(posterior, points)
     best, most = offers[0], -1.0
     for offer in offers:

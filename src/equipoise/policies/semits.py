@@ -5,7 +5,7 @@
     pi       probability that each of them is the best                          (k,)
     xbar     sum_i pi_i phi(x_i)
     u        phi(x_a) - xbar for the point a that was measured                  (k + 1,): 1 at a, then -pi
-    A        directions learned from at once, one a row                         (k + 1, k + 1)
+    A        directions learned from at once, one per row                         (k + 1, k + 1)
     C        covariance of f at the points, given the data                      (m, m)
     L        Cholesky factor of lambda I + A C A'                               (k + 1, k + 1)
     rows     L^-1 A C, so that C <- C - rows' rows                              (k + 1, m)
@@ -100,11 +100,11 @@ def best_counts(mean: FloatArray, F: FloatArray, draws: int, rng: Generator) -> 
 class SemiTSPosterior(Posterior):
     """The estimate of SemiTS on a fixed, finite set of points.
 
-    A reading centered by a mixture is learned from in the way of Kim and Paik (2019): twice the reading, as if the
-    spread of the whole mixture had been seen. Any other comparison is learned from as usual.
+    It learns from a reading centered by a mixture as Kim and Paik (2019) do: from twice the reading, with the spread of
+    the whole mixture. It learns from any other comparison as usual.
 
     Args:
-        points: All points f will ever be asked about, shape (m, d).
+        points: All points at which f may be asked, shape (m, d).
         kernel: Prior covariance of f.
         regularizer: lambda, the variance given to the noise of an outcome; 1 makes B start as the identity.
         confidence: Gives the coefficient of the confidence intervals, which SemiTS does not use.

@@ -2,7 +2,7 @@
 
     symbol   meaning                                                          shape
     C, F     covariance of f at k of the candidates, and a factor: C = F F'   (k, k), (k, r)
-    values   posterior draws of f, one a row                                  (DRAWS, k)
+    values   posterior draws of f, one per row                                  (DRAWS, k)
 
 A draw over k points costs the cube of k once for the factor, so k is bounded.
 """

@@ -13,10 +13,10 @@ from equipoise.reductions import Direct
 
 @dataclass(frozen=True)
 class UCB:
-    """Measure the point with the largest upper confidence bound, and believe the reading.
+    """Measure the point with the largest upper confidence bound, and trust the reading.
 
-    LinUCB with `Linear()` and `PaperConfidence`, GP-UCB with any other kernel. Best when there is no offset, fooled
-    when there is one. A larger coefficient makes it the corruption-robust GP-UCB of Bogunovic et al. (2020).
+    LinUCB with `Linear()` and `PaperConfidence`, GP-UCB with any other kernel. It is best without an offset and fails
+    with one. A larger coefficient makes it the corruption-robust GP-UCB of Bogunovic et al. (2020).
 
     Example:
         >>> import numpy as np, equipoise as eq

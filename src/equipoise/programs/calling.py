@@ -1,4 +1,4 @@
-"""`compare`: which of these functions is best, measured in rounds of random order until it is decided."""
+"""`compare`: find the best of several functions, measured in rounds of random order."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -27,18 +27,18 @@ def compare(
     rng: Seed = None,
     **options: Any,
 ) -> Verdict:
-    """Call functions in rounds of random order until it is decided which is best, or the time is up.
+    """Call functions in rounds of random order until the best one is known, or the time is up.
 
-    The verdict may be relied upon though it was looked at after every round, and though the host or the instrument
-    drifts. Lower is better, unless `higher=True`.
+    The verdict holds although it is checked after every round, and although the host or the instrument drifts. Lower is
+    better, unless `higher=True`.
 
     Args:
-        arms: Functions without arguments, by name; the first is the one that others are compared with.
+        arms: Functions without arguments, by name; the first is the reference.
         metric: `value` for functions that return a number, `time` for functions to be timed.
-        seconds: When to stop, decided or not.
-        max_rounds: After how many rounds to stop, decided or not.
-        warmup: How many rounds are not counted.
-        null: Whether the first function is measured twice a round, as the floor of the noise.
+        seconds: The time after which to stop, decided or not.
+        max_rounds: The number of rounds after which to stop, decided or not.
+        warmup: The number of first rounds that do not count.
+        null: Measure the first function twice in each round, as the noise floor.
         rng: Seed of the random orders, as for `numpy.random.default_rng`.
         **options: Those of `Question`: `higher`, `scale`, `margin`, `fail_above`, `center`, `alpha`. Numbers are
             compared by `difference` with no margin, times by `ratio` with one of 1 %.

@@ -54,7 +54,7 @@ class Member:
         return min(self._above(worse, -margin), self._above(-worse, -margin)) if margin else 0.0
 
     def finding(self, alpha: float) -> Finding:
-        """Return what is known of the pair, with an interval that misses with a probability of alpha at most."""
+        """Return the finding about the pair, with an interval that misses with a probability of at most alpha."""
         first, second = self.question.arms
         interval = self.question.interval(self.differences, alpha)
         return finding(replace(self.question, alpha=alpha), (first, second), interval, len(self.differences))
@@ -106,7 +106,7 @@ class BenchmarkFamily:
         return self.changed | self.settled
 
     def finding(self, name: str) -> Finding:
-        """Return what is known of a benchmark, and what is claimed of it among all."""
+        """Return the finding about a benchmark, and its claim among all."""
         claims = len(self.changed if name in self.changed else self.settled) or 1
         one_sided = name in self.settled or self.members[name].question.fail_above is not None
         found = self.members[name].finding((1 + one_sided) * self.alpha * claims / len(self.members))

@@ -18,7 +18,7 @@ PASSED, FAILED, UNDECIDED = 0, 1, 2
 
 @dataclass(frozen=True)
 class Finding:
-    """What is known of two arms.
+    """A finding about two arms.
 
     Attributes:
         first: An arm.

@@ -75,7 +75,7 @@ def _answer(verdict: Verdict) -> Iterable[str]:
 
 
 def _sentence(verdict: Verdict, found: Finding) -> str:
-    """Return what is known of a pair."""
+    """Return the finding about a pair in words."""
     question, where = verdict.question, _where(verdict, found)
     if not found.rounds:
         return f"No round has measured both {found.first} and {found.second}."
@@ -119,7 +119,7 @@ def _floor(verdict: Verdict, floor: Finding) -> str:
     text = f"Noise floor: {floor.first} against itself, {short(floor, verdict.question)}."
     if 0.0 in floor.interval or math.isnan(floor.interval.value):
         return text
-    return f"{text} It differs from itself: do not trust this session, something tells its two runs apart."
+    return f"{text} It differs from itself: do not trust this session."
 
 
 def _sessions(verdict: Verdict) -> Iterable[str]:

@@ -36,7 +36,7 @@ AGAIN = " (again)"
 
 @dataclass(frozen=True)
 class Question:
-    """Which of these arms is best, or: is any of them worse than the first by more than a limit?
+    """The question of a comparison: which arm is best, or is any worse than the first by more than a limit?
 
     Args:
         arms: Names, two or more; the first is the one that others are compared with.
@@ -45,10 +45,10 @@ class Question:
         margin: Arms that differ by less are called the same: a fraction (0.01 is 1 %) on the ratio scale, else in
             the unit of the reading. At 0 nothing is ever called the same.
         fail_above: Asks its own question: is an arm worse than the first one by more than this?
-        center: What is claimed of the differences: `typical`, `median` or `mean`.
+        center: The center of the differences to estimate: `typical`, `median` or `mean`.
         alpha: How often any of the claims may be wrong, over all pairs and all times of looking.
-        kind: What a reading is, for words and units: a `time` in seconds, `memory` in bytes, or any other `reading`.
-        null: An arm that is the first one once more: what it seems to differ by is the floor of the noise.
+        kind: The kind of reading, for words and units: a `time` in seconds, `memory` in bytes, or any other `reading`.
+        null: An arm that repeats the first one; its difference from it is the noise floor.
 
     Example:
         >>> question = Question(("old", "new"), margin=0.01)
@@ -111,7 +111,7 @@ class Question:
         return -1.0 if self.higher else 1.0
 
     def reading(self, value: float) -> float:
-        """Return a reading; refuse one that makes no sense on the scale."""
+        """Return a reading; refuse one that is invalid on the scale."""
         value = check.number("value", value)
         if self.scale == "ratio" and value <= 0:
             raise ValueError(f"`value` must be positive on the scale `ratio`, got {value:g}: use `difference`")

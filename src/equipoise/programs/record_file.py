@@ -57,7 +57,7 @@ class Records:
             try:
                 self._enter(content)
             except (KeyError, TypeError, IndexError, ValueError) as error:
-                raise self._lines.damaged(f"it makes no sense: {error!r}") from None
+                raise self._lines.damaged(f"it cannot be read: {error!r}") from None
 
     def append(self, content: Mapping[str, Any]) -> None:
         """Put a record on the disk, and enter it; to be called inside `writing`."""

@@ -17,11 +17,11 @@ LOOK_AFTER = 0.02
 
 @dataclass(frozen=True)
 class Turn:
-    """It is the turn of an arm to be measured.
+    """A turn of an arm to be measured.
 
     Attributes:
-        id: Number of the turn.
-        arm: Which arm.
+        id: The number of the turn.
+        arm: The name of the arm.
         round: Number of its round.
     """
 
@@ -31,10 +31,10 @@ class Turn:
 
 
 class Contest:
-    """Asks for readings of arms in rounds of random order, and says at any time what is known of them.
+    """A comparison by ask and tell, in rounds of random order, with a verdict at any time.
 
-    Readings may come later, and in any order, so several turns may be open at once. A pair of readings counts when both
-    are told. Arms that are known to lose are asked for no more.
+    Readings may come later and in any order, so several turns may be open at once. A pair of readings counts when both
+    are told. Losing arms drop out.
 
     Args:
         arms: Their names, two or more; or a `Question`, and no options.
@@ -123,7 +123,7 @@ class Contest:
             self._asked += 1
 
     def verdict(self) -> Verdict:
-        """Return what is known now; it may be looked at as often as one likes."""
+        """Return the present verdict; you may look at it as often as you like."""
         for pair, d in self._differences.items():
             if self._known.get(pair, (None, -1))[1] != len(d):
                 self._known[pair] = (self.question.interval(d, self.question.alpha_each), len(d))

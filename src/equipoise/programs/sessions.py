@@ -45,7 +45,7 @@ def across(estimates: ArrayLike, alpha: float = 0.05) -> Interval:
     """Return the mean over sessions, with an interval that holds for all numbers of sessions at once.
 
     Args:
-        estimates: One a session, shape (k,).
+        estimates: One per session, shape (k,).
         alpha: How often it may miss, over all times of looking; exact where the effects of sessions are normal.
 
     Example:

@@ -1,4 +1,4 @@
-"""The verdict: what is known of all arms, who leads, and what is still open."""
+"""The verdict: the findings about all arms, the leader, and the open comparisons."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from equipoise.programs.question import Pair, Question
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is known of all arms; printed, it is a few sentences.
+    """The verdict on all arms; print it for a few sentences.
 
     Attributes:
         question: What was asked.
@@ -56,7 +56,7 @@ class Verdict:
 
     @property
     def against_first(self) -> tuple[Finding, ...]:
-        """What is known of the first arm with each other one."""
+        """The findings about the first arm with each other one."""
         return tuple(found for found in self.findings if found.first == self.question.arms[0])
 
     @property
@@ -98,7 +98,7 @@ class Verdict:
         return next((gate for gate in (FAILED, UNDECIDED) if gate in gates), PASSED)
 
     def between(self, first: str, second: str) -> Finding:
-        """Return what is known of two arms, seen from the first."""
+        """Return the finding about two arms, seen from the first."""
         for found in self.findings:
             if (found.first, found.second) == (first, second):
                 return found

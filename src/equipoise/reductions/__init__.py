@@ -1,4 +1,4 @@
-"""Reductions: how a proposal is measured, and with which signs its readings become an outcome."""
+"""Reductions: rules that measure a proposal and turn its readings into an outcome."""
 
 from typing import TYPE_CHECKING
 

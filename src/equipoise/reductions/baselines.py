@@ -13,7 +13,7 @@ from typing import Protocol, Self
 
 
 class Baseline(Protocol):
-    """A forecast of the next reading, made before the coin is thrown."""
+    """A forecast of the next reading, made before the coin is tossed."""
 
     def predict(self, midpoint: float) -> float:
         """Return c for a pair whose posterior means average to `midpoint`."""

@@ -1,4 +1,4 @@
-"""One point, its reading believed: what everyone else does."""
+"""One point, with its reading trusted: ordinary optimization."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from equipoise.reductions.reduction import draw
 
 @dataclass(frozen=True)
 class Direct:
-    """Measure a point drawn by the weights and believe the reading, offset and all: ordinary optimization.
+    """Measure a point drawn by the weights and trust the reading, including its offset: ordinary optimization.
 
     Example:
         >>> import numpy as np, equipoise as eq

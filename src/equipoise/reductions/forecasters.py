@@ -61,7 +61,7 @@ class ExponentialAverage:
 
 @dataclass(frozen=True, slots=True)
 class LastOffset:
-    """The last offset again: for one that moves by more than the noise between readings.
+    """The last offset, for one that changes by more than the noise between readings.
 
     Args:
         offset: The last offset.
@@ -84,11 +84,11 @@ class LastOffset:
 
 @dataclass(frozen=True, slots=True)
 class MinusLast:
-    """The last reading with the opposite sign: for an offset that answers it, such as a negative repeat.
+    """The last reading with the opposite sign, for an offset that reacts to it, such as a negative repeat.
 
-    Takes the reading whole, and adds no mean of f: an error of the posterior mean would enter the forecast twice, make
-    the outcome noisier and so the mean worse. Measured with that term on the linear problem, `b_t = -y_{t-1}`: a regret
-    of 950 after 2000 readings instead of 300.
+    It uses the reading itself and adds no mean of f: an error of the posterior mean would enter the forecast twice,
+    make the outcome noisier and so the mean worse. Measured with that term on the linear problem, `b_t = -y_{t-1}`: a
+    regret of 950 after 2000 readings instead of 300.
 
     Args:
         reading: The last reading.
@@ -163,12 +163,12 @@ FORECASTERS: tuple[Baseline, ...] = (
     Trend(),
     MinusLast(),
 )
-"""What `BestForecaster` chooses from, unless told otherwise."""
+"""The default choices of `BestForecaster`."""
 
 
 @dataclass(frozen=True, slots=True)
 class BestForecaster:
-    """The forecaster that did best recently: the one of least discounted squared error, one reading ahead.
+    """The forecaster with the least discounted squared error, one reading ahead.
 
     The choice is made before the coin, from past readings only, so the one-point outcome stays unbiased whatever the
     offset does. A wrong choice costs noise, never bias.

@@ -1,4 +1,4 @@
-"""Reductions: how a proposal is measured, and with which signs its readings become a comparison.
+"""Reductions: rules that measure a proposal and turn its readings into a comparison.
 
     reduction    readings                        outcome          squared noise of the outcome
     TwoPoint     both, order by a fair coin      y(x1) - y(x2)    D^2 + 2 sigma^2               KK21 Eq. (3)

@@ -33,7 +33,7 @@ time: the next questions are then asked with their answers known. It took an eig
 160 readings (four functions, four seeds each; benchmarks/crowd.py)."""
 
 MOST_LOST = 3
-"""If more tasks for each worker are lost, with none measured in between, the executor is taken for broken."""
+"""If more tasks for each worker are lost, with none measured in between, the executor counts as broken."""
 
 WHOLE = "the study is whole, call `run` again with another one"
 

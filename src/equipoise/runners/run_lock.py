@@ -21,7 +21,7 @@ def only_one(study: Path, worker: str | None) -> Iterator[None]:
     try:
         lock.acquire()
     except LockTimeoutError as error:
-        message = f"another run is under way, by {lock.holder()}: give this one its own --worker"
+        message = f"another run is active, by {lock.holder()}: give this one its own --worker"
         raise RuntimeError(message) from error
     except OSError as error:
         raise RuntimeError(f"{lock.path} could not be written: {error.strerror or error}") from error

@@ -18,12 +18,12 @@ class Asking(Protocol):
 
     @property
     def readings(self) -> int:
-        """How many readings were told."""
+        """The number of readings."""
         ...
 
     @property
     def judgements(self) -> int:
-        """How many judgements were told."""
+        """The number of judgements."""
         ...
 
     @property

@@ -1,7 +1,7 @@
 """Arithmetic of constraints that are texts, over columns of numbers, shape (m,).
 
-NaN stands for a missing value: a division by zero, the root of a negative number. It goes through every operation, so
-that no comparison with it is true. Truths are 1 and 0. Too large a number is infinite.
+NaN stands for a missing value: a division by zero, the root of a negative number. It propagates through every
+operation, so no comparison with it is true. Truth values are 1 and 0. A number that is too large is infinite.
 
 Exponentials and the like go through Python's `math`, number by number: in NumPy the last bit may depend on where in the
 array a number stands, and a point must not be allowed among others and forbidden alone.
@@ -62,17 +62,17 @@ def raised(a: FloatArray, b: FloatArray) -> FloatArray:
 
 
 def inverted(a: FloatArray) -> FloatArray:
-    """Return what `not` makes of truths."""
+    """Return `not` of truth values."""
     return 1.0 - a
 
 
 def both(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Return the `and` of truths: if the first is false, the second need not have a value."""
+    """Return the `and` of truth values: if the first is false, the second need not have a value."""
     return np.where(a == 1, b, a)
 
 
 def either(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Return the `or` of truths: if the first is true, the second need not have a value."""
+    """Return the `or` of truth values: if the first is true, the second need not have a value."""
     return np.where(a == 0, b, a)
 
 

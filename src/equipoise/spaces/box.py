@@ -21,9 +21,8 @@ class Box:
     Args:
         bounds: Lower and upper bound of each coordinate, shape (d, 2).
         candidates: How many quasi-random points an `ask` chooses from, rounded up to a power of two.
-        constraint: Where a point may be measured; elsewhere it is never asked. A text, such as "x[0] + x[1] <= 1", a
-            list of texts, or a function of a point, shape (d,). A log keeps texts, and not functions. Any point may
-            be measured by default.
+        constraint: Which points may be asked: a text, such as "x[0] + x[1] <= 1", a list of texts, or a function of a
+            point, shape (d,). A log keeps texts, but not functions. All points by default.
 
     Example:
         >>> import equipoise as eq

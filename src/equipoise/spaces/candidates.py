@@ -18,9 +18,8 @@ DOUBLINGS = 6
 def spread(dimension: int, log2: int, rng: Generator, keep: Callable[[FloatArray], FloatArray]) -> FloatArray:
     """Return at most 2**log2 points made from scrambled Sobol' points of the unit cube.
 
-    If fewer than a quarter of the points are kept, the sequence continues, up to 2**DOUBLINGS times as far.
-
-    `keep` turns points of the cube, shape (m, dimension), into those rows that are of use.
+    If `keep` returns fewer than a quarter of the points, the sequence continues, up to 2**DOUBLINGS times as far.
+    `keep` turns points of the cube, shape (m, dimension), into the usable rows.
 
     Raises:
         RuntimeError: If no point was kept.
@@ -54,7 +53,7 @@ def subsets(count: int, size: int, rng: Generator) -> NDArray[np.bool_]:
 @lru_cache(maxsize=32)
 def _sobol(dimension: int, log2: int) -> NDArray[np.uint64]:
     """Return the first 2**log2 points, shape (2**log2, dimension), as multiples of 2**-53."""
-    # Making the sequence costs more than all else: once and for all, and each call gives it a random shift.
+    # Making the sequence is expensive, so it is made once, and each call shifts it at random.
     result = (scrambled(dimension, log2, np.random.default_rng(0)) * 2.0**53).astype(np.uint64)
     result.flags.writeable = False
     return result

@@ -16,10 +16,10 @@ Function = Callable[[Any], object]
 """Takes the user's point; true if it may be measured."""
 
 Constraint = str | Sequence[str] | Function
-"""A text, several which must all hold, or a function."""
+"""A text, several texts that must all hold, or a function."""
 
 CHUNK = 4_096
-"""How many points a formula is computed for at once: a stranger's formula must not fill the memory."""
+"""The number of points evaluated at once, so that a stranger's formula cannot fill the memory."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def rule(constraint: Constraint | None, columns: Columns) -> Formula | Function 
 
 
 def given_again(description: Mapping[str, Any], constraint: Any) -> Constraint | None:
-    """Return the constraint of a space that is loaded: its texts; a function, which no description can hold, again."""
+    """Return the constraint of a loaded space: its texts, or the function that the user gives again."""
     noted, given = description.get("constraint"), checked(constraint)
     if isinstance(noted, list):
         if given is not None and described(given) != noted:

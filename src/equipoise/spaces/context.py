@@ -1,4 +1,4 @@
-"""Contexts: coordinates of f that are given, not chosen, and the part of a space that lies at one context.
+"""Contexts: coordinates of f that the user cannot choose, and the part of a space at one context.
 
     f(x, c)   the function: x are the chosen parameters, c the context, and the kernel is over both
 
@@ -23,16 +23,16 @@ SAME = 1e-9
 
 @dataclass(frozen=True)
 class Context:
-    """A coordinate of f that is given, not chosen: a temperature, the kind of sample, the hour of the day.
+    """A coordinate of f that you cannot choose, such as a temperature, the kind of sample or the hour of the day.
 
     Every `ask` gives its value, and `recommend` returns the best setting for it.
 
     Args:
-        low: Its lower bound; or instead the list of all that it may be.
+        low: Its lower bound; or instead the list of its options.
         high: Its upper bound.
-        log: Whether ratios matter rather than differences; needs `low` > 0.
-        step: How far its values lie apart, if they do.
-        unit: Of the number, for people to read.
+        log: Whether to search by ratios instead of differences; needs `low` > 0.
+        step: The distance of its values, if it has steps.
+        unit: The unit of the number, for people.
 
     Example:
         >>> import equipoise as eq

@@ -54,7 +54,7 @@ class Domain(Protocol):
 
     @property
     def contexts(self) -> tuple[str, ...]:
-        """The names of the contexts, which are given and not chosen; none for most spaces."""
+        """The names of the contexts; none for most spaces."""
         ...
 
     def at(self, context: Mapping[str, Any] | None) -> "Domain":

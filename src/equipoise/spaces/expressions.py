@@ -1,7 +1,7 @@
 """Constraints as text: comparisons of numbers, read by a list of allowed elements. Python code is never run.
 
-A text may come from a stranger, in the header of a log. So its length and nesting are bounded, everything is computed
-in floats, and its cost is proportional to its length and to the number of points.
+A text may come from a stranger, in the header of a log. So its length and nesting are bounded, all arithmetic uses
+floats, and its cost is proportional to its length and to the number of points.
 """
 
 import ast
@@ -29,7 +29,7 @@ MAX_NUMBER = 1e300
 """The largest number in a text; a float holds little more."""
 
 MAX_WHOLE = 2**53
-"""Beyond this, a float no longer tells a whole number from the next one."""
+"""Beyond this, a float cannot distinguish a whole number from the next one."""
 
 MAX_NESTING = 50
 """How deep a text may be nested: well below Python's limit of recursion."""
@@ -177,7 +177,7 @@ class _Reader:
         column = self._columns.get(name)
         if column is not None:
             if isinstance(p := column.parameter, Int) and max(-p.low, p.high) > MAX_WHOLE:
-                raise self._error(node, "must use whole numbers up to 2**53, which floats tell apart")
+                raise self._error(node, "must use whole numbers up to 2**53, which floats represent exactly")
             options = column.options if column.kind == "label" else ()
             return Term(column.kind, (name,), options, isinstance(column.parameter, Choice))
         if name in FUNCTIONS:
@@ -228,7 +228,7 @@ class _Reader:
         return Term("truth", (*chain(*programs), (compare, len(programs))))
 
     def _membership(self, left: ast.expr, others: list[ast.expr], negated: bool) -> Term:
-        """Return whether a value is one of others: all that can be asked of labels."""
+        """Return whether a value is one of others, the only comparison of labels."""
         nodes = [left, *others]
         terms = [self._term(node) for node in nodes]
         if any(term.kind == "label" for term in terms):
@@ -283,7 +283,7 @@ def _folded(operation: Callable[..., Any], programs: list[Program]) -> Program:
 
 
 def _key(option: Any) -> Any:
-    """Return what equal options have in common; True is not 1, and an object is equal to itself alone."""
+    """Return a key that equal options share; True is not 1, and an object is equal only to itself."""
     plain = option is None or isinstance(option, (bool, int, float, str))
     return (isinstance(option, bool), option) if plain else ("object", id(option))
 
@@ -295,7 +295,7 @@ def _written(name: str) -> str:
 
 
 def _listed(words: Iterable[str], most: int = 20) -> str:
-    """Return words, not too many of them."""
+    """Return a list of words, shortened."""
     first = [*islice(words, most + 1)]
     return ", ".join(first[:most]) + ", ..." * (len(first) > most)
 

@@ -13,10 +13,10 @@ from equipoise._typing import FloatArray
 
 
 class Finite:
-    """A finite set of points; their coordinates are used as they are. Or names, about which nothing else is known.
+    """A finite set of points with unscaled coordinates, or of names without features.
 
     Args:
-        points: Shape (m, d); or m different names: none is more like another than the rest, as in a ranking.
+        points: Shape (m, d); or m different names, all equally similar, as in a ranking.
 
     Example:
         >>> import equipoise as eq
@@ -27,7 +27,7 @@ class Finite:
     """
 
     LARGE = 5_000
-    """Above this number of points, `candidates` are some of them: the time of an `ask` must not grow with the set."""
+    """Above this number of points, `candidates` are a sample, so the time of an `ask` does not grow with the set."""
 
     SAMPLE = 4_096
     """How many candidates a large set offers."""
@@ -73,7 +73,7 @@ class Finite:
         return self.points[np.unique(nearest)]
 
     def valid(self, points: FloatArray) -> NDArray[np.bool_]:
-        """Return which points are in the set: leave out the points that must never be asked."""
+        """Return which points are in the set; the set has no constraint."""
         if points is self.points:
             return np.ones(len(points), dtype=np.bool_)
         return np.array([point.tobytes() in self._members for point in points + 0.0], dtype=np.bool_)

@@ -34,17 +34,16 @@ MOST_SETTINGS = 2**14
 class Space:
     """A space of named parameters, whose points are dictionaries.
 
-    Without any `Float` that has no steps, and with no more settings than candidates, it is a finite set: `points` lists
-    them all.
+    If every parameter has steps or options, and there are at most as many settings as candidates, it is a finite set:
+    `points` lists them all.
 
     Args:
         parameters: Parameters by name, for names that are not Python identifiers or belong to another argument.
         candidates: How many quasi-random points an `ask` chooses from, rounded up to a power of two.
-        constraint: Where a point may be measured; elsewhere it is never asked. A text, such as "q1 + q2 <= 1", a
-            list of texts, or a function of a point, a dictionary. A log keeps texts, and not functions. Any point
-            may be measured by default.
-        **named_parameters: Further parameters by name: `Float`, `Int` or `Choice`; or `Context`, which is given and
-            not chosen. A plain value is a constant: not tuned, but part of every point.
+        constraint: Which points may be asked: a text, such as "q1 + q2 <= 1", a list of texts, or a function of a
+            point, a dictionary. A log keeps texts, but not functions. All points by default.
+        **named_parameters: Further parameters by name: `Float`, `Int` or `Choice`; or `Context`, which you cannot
+            choose. A plain value is a constant: not tuned, but part of every point.
 
     Example:
         >>> import equipoise as eq
@@ -103,7 +102,7 @@ class Space:
 
     @property
     def contexts(self) -> tuple[str, ...]:
-        """The names of the contexts, which are given and not chosen."""
+        """The names of the contexts."""
         return tuple(name for name, p in self.parameters.items() if isinstance(p, Context))
 
     @cached_property
@@ -143,8 +142,8 @@ class Space:
     def near(self, points: FloatArray, scale: FloatArray, n: int, rng: Generator) -> FloatArray:
         """Return points some of whose parameters differ from a given one.
 
-        A Float differs by about `scale`, what has steps too but by one at least, a Choice is another one. Around the
-        first point, each other option of a Choice and one step up and down are tried alone as well.
+        A Float differs by about `scale`, a parameter with steps by at least one, and a Choice is another option. Around
+        the first point, each other option of a Choice and one step up and down are also tried alone.
         """
         if self.points is not None or not len(points):
             return np.empty((0, self.dimension))
@@ -267,7 +266,7 @@ class Space:
         raise ValueError(f"`max_step` must name a Float or an Int that is not logarithmic, got {name!r}")
 
     def _pinned(self, given: Mapping[str, list[float]]) -> "Space":
-        """Return this space with the coordinates of its contexts given."""
+        """Return this space with fixed coordinates of its contexts."""
         if not given:
             return self
         contexts = ((name, p) for name, p in self.parameters.items() if isinstance(p, Context))
@@ -334,7 +333,7 @@ def _collect(parameters: Mapping[str, Any] | None, more: dict[str, Any]) -> dict
     if not isinstance(parameters, Mapping) or not all(isinstance(name, str) for name in parameters):
         raise TypeError(f"`parameters` must be a dict of parameters by name, got {parameters!r}")
     if twice := sorted(set(parameters) & set(more)):
-        raise ValueError(f"`parameters` must not name what is given by name too, got {twice}")
+        raise ValueError(f"`parameters` must not repeat names given as arguments, got {twice}")
     result = {name: as_parameter(name, value) for name, value in {**parameters, **more}.items()}
     if all(isinstance(p, (Fixed, Context, Pinned)) for p in result.values()):
         raise ValueError(f"`parameters` must hold a Float, an Int or a Choice, got {result!r}")
@@ -356,7 +355,5 @@ def space_from_dict(description: Mapping[str, Any], constraint: Constraint | Non
         case "finite" if constraint is None:
             return Finite.from_dict(description)
         case "finite":
-            raise ValueError(
-                f"`constraint` must be None for a Finite, got {constraint!r}: leave out of it what is forbidden"
-            )
+            raise ValueError(f"`constraint` must be None for a Finite, got {constraint!r}: leave out forbidden points")
     raise ValueError(f"the type of a space must be 'space', 'box' or 'finite', got {kind!r}")

@@ -59,10 +59,10 @@ class Float(_Number):
     Args:
         low: Its lower bound.
         high: Its upper bound.
-        log: Whether ratios matter rather than differences; needs `low` > 0.
-        unit: Of the number, for people to read.
-        step: How far its values lie apart, counted from `low`; the last one that is not above `high` is the new `high`.
-            Any value by default.
+        log: Whether to search by ratios instead of differences; needs `low` > 0.
+        unit: The unit of the number, for people.
+        step: The distance of its values, counted from `low`; the last one not above `high` becomes `high`. Any value by
+            default.
 
     Example:
         >>> import equipoise as eq
@@ -169,8 +169,8 @@ class Int(_Number):
     Args:
         low: Its lower bound, included.
         high: Its upper bound, included.
-        log: Whether ratios matter rather than differences; needs `low` > 0.
-        unit: Of the number, for people to read.
+        log: Whether to search by ratios instead of differences; needs `low` > 0.
+        unit: The unit of the number, for people.
 
     Example:
         >>> import equipoise as eq
@@ -185,7 +185,7 @@ class Int(_Number):
 
     free: ClassVar[bool] = False
     MAX: ClassVar[int] = 2**40
-    """More steps than this, or logarithms of larger numbers, and a double no longer tells neighbors apart for sure."""
+    """With more steps than this, or logarithms of larger numbers, a double may not distinguish neighbors."""
 
     def __post_init__(self) -> None:
         self._set(_whole("low", self.low), _whole("high", self.high))
@@ -195,7 +195,7 @@ class Int(_Number):
 
     @property
     def grid(self) -> "Int":
-        """What counts its values: itself."""
+        """The parameter that counts its values: itself."""
         return self
 
     @property

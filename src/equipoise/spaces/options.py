@@ -1,4 +1,4 @@
-"""Parameters that are no numbers: `Choice`, one of several options, and `Fixed`, a constant that is not tuned.
+"""Parameters that are not numbers: `Choice`, one of several options, and `Fixed`, a constant.
 
 A choice occupies one column of an encoded point for each option, a constant none.
 """
@@ -19,7 +19,7 @@ HOT = math.sqrt(0.5)  # so that two different options lie at distance one
 
 @dataclass(frozen=True)
 class Choice:
-    """One of several options, which have no order and may be any objects.
+    """One of several options without an order; they may be any objects.
 
     Args:
         options: At least two, all different.
@@ -56,7 +56,7 @@ class Choice:
 
     @property
     def grid(self) -> "Choice":
-        """What counts its values: itself."""
+        """The parameter that counts its values: itself."""
         return self
 
     @property

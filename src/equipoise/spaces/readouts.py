@@ -1,4 +1,4 @@
-"""Settings as people read them: with units, to the digits that can be dialed in."""
+"""Settings as people read them: with units and with a useful number of digits."""
 
 import math
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from equipoise.spaces.domain import Domain
 from equipoise.spaces.numbers import Float, Int
 
 RESOLUTION = 1e-4
-"""A number is shown to this share of its range, which a knob can be set to and an operator can type."""
+"""Numbers are rounded to this share of their range, so that an operator can dial them in."""
 
 SIGNIFICANT = 5
 """Digits of a number that has no range, or of which ratios matter."""
@@ -22,7 +22,7 @@ PLAIN = 1e-6, 1e9
 
 
 def printable(text: str, keep: str = "\n\t") -> str:
-    r"""Return text without anything that a terminal would obey: a study, and its names, may come from a stranger.
+    r"""Return text with control characters escaped, since a study and its names may come from a stranger.
 
     The characters of `keep` stay though they are not printable.
 
@@ -121,7 +121,7 @@ def readouts_of(space: Domain) -> dict[str, Readout]:
 
 
 def _of_parameter(parameter: Any) -> Readout:
-    """Return how a number that is chosen is shown; a context is read off, so its digits are as they were told."""
+    """Return how a chosen number is shown; a context keeps the digits that were told."""
     if isinstance(parameter, (Context, Pinned)):
         return Readout(printable(getattr(parameter.values, "unit", ""), ""))
     if not isinstance(parameter, (Float, Int)):
@@ -157,7 +157,7 @@ class Dial:
 
     @property
     def changed(self) -> bool:
-        """Whether it must be turned, by the last known position."""
+        """Whether it differs from the last known position."""
         return self.value != self.before
 
     def __str__(self) -> str:

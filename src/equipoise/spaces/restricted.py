@@ -1,4 +1,4 @@
-"""A space without some of its points: those that are of no use, or that must not be measured."""
+"""A space without points that are useless or must not be measured."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
@@ -21,8 +21,8 @@ class Restricted:
     Args:
         space: The whole space.
         keep: Takes encoded points, shape (m, d), and returns which to keep, shape (m,).
-        anchors: Points that are kept whatever the rule says, shape (k, d): a candidate that is not kept is drawn
-            towards one of them until it is. Without anchors it is left out, and where none is left all are kept.
+        anchors: Points that are always kept, shape (k, d): a rejected candidate moves towards one of them until it is
+            kept. Without anchors it is left out; if none is left, all are kept.
 
     Example:
         >>> import numpy as np, equipoise as eq

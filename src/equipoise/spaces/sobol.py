@@ -1,7 +1,7 @@
 """Scrambled Sobol' points of the unit cube, the same to the last bit as those of `scipy.stats.qmc.Sobol`.
 
-SciPy's own cost more processor time to import than a proposal takes to compute. Studies made before this module hold
-SciPy's points, so none may differ, and the generator must be left as SciPy leaves it.
+The import of SciPy's takes more processor time than a proposal. Older studies hold SciPy's points, so none may differ,
+and the generator must end in the same state.
 
 Notation:
 
@@ -52,7 +52,7 @@ DIRECTIONS = """
 """JK08, dimensions 2 to 64, each as p:m_1,...,m_s. The first dimension has no polynomial, and m_k = 1 for all k."""
 
 MAX_DIMENSION = 64
-"""Beyond it SciPy makes the points: hardly any study has more parameters, and the whole table has 589 kB."""
+"""Beyond it SciPy makes the points: few studies have more parameters, and the whole table has 589 kB."""
 
 
 def scrambled(dimension: int, log2: int, rng: Generator) -> FloatArray:

@@ -1,4 +1,4 @@
-"""What the user should know of a reading: its duel was given up, a sensor seems dead, and so on."""
+"""Warnings about a reading: its duel is not used, a sensor seems dead, and so on."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ if TYPE_CHECKING:
 
 
 class DuelGivenUp(UserWarning):
-    """A duel came to nothing, since a reading failed or came too late; everything learned before stays."""
+    """A duel is not used, since a reading failed or came too late; everything learned before stays."""
 
 
 class GapUnknown(UserWarning):
-    """Readings were told without their times, so that the time between them cannot be compared with `max_gap`."""
+    """Readings have no times, so `max_gap` cannot be checked."""
 
 
 class DropExceeded(UserWarning):
-    """A setting that was asked for as safe turned out to be worse than the start by more than `drop`."""
+    """A setting that seemed safe is worse than the start by more than `drop`."""
 
 
 class Estranged(UserWarning):
-    """Readings of an earlier campaign contradict those of now; they stay in the log, nothing is learned from them."""
+    """Readings of an earlier campaign contradict the present ones and are ignored; they stay in the log."""
 
 
 class BoundMissed(UserWarning):
-    """A run has ended before the bound was reached that it was to reach."""
+    """A run ended before it reached its bound."""
 
 
 class DeadSensor(UserWarning):
-    """Many readings in a row are equal to the last bit, as those of a sensor that is not connected are."""
+    """Many readings in a row are equal to the last bit, as if a sensor were disconnected."""
 
 
 class SetAside(UserWarning):
-    """A reading cannot be: it is kept in the log, and nothing is learned from it."""
+    """A reading is impossible and was ignored; it stays in the log."""
 
 
 class WrongUnit(UserWarning):
-    """The readings contradict the unit of the kernel that was given: bounds by it would mean nothing."""
+    """The readings contradict the unit of the given kernel, so its bounds are meaningless."""
 
 
 def gap_alert(entry: Entry, late: bool, max_gap: float | None) -> Warning | None:
@@ -90,7 +90,7 @@ def drop_alert(limits: Limits, entry: Entry, now: StudyBelief, before: StudyBeli
         return None
     return DropExceeded(
         f"a setting of duel {entry.number} seems to be worse than the start by more than `drop`, {limits.drop:g}: "
-        "fewer settings are taken for safe from now on; see `retract` if the reading is wrong"
+        "fewer settings count as safe from now on; see `retract` if the reading is wrong"
     )
 
 
@@ -99,11 +99,11 @@ def estranged_alert(now: StudyBelief, before: StudyBelief) -> Estranged | None:
     if not (news := sorted(strangers(now) - strangers(before))):
         return None
     names = ", ".join(map(repr, news))
-    return Estranged(f"earlier readings of {names} contradict those of now: nothing is learned from them")
+    return Estranged(f"earlier readings of {names} contradict the present ones and are ignored")
 
 
 def strangers(belief: StudyBelief) -> frozenset[str]:
-    """Return the earlier campaigns whose readings contradict those of now: nothing is learned from them."""
+    """Return the earlier campaigns whose readings contradict the present ones and are ignored."""
     return frozenset() if belief.learned is None else frozenset(belief.learned.strangers)
 
 
@@ -111,6 +111,6 @@ def wrong_unit(belief: StudyBelief) -> WrongUnit:
     """Return what is to be said of outcomes far larger than a kernel that was given allows."""
     times = contradiction(belief)
     return WrongUnit(
-        f"the differences read are {math.sqrt(times):.2g} times as large as `kernel` and `regularizer` say, so no "
-        f"bound is claimed: multiply both by about {times:.1g}, or give neither, and all is learned"
+        f"the differences read are {math.sqrt(times):.2g} times as large as `kernel` and `regularizer` say, so there "
+        f"is no bound: multiply both by about {times:.1g}, or give neither to have both learned"
     )

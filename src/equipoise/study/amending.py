@@ -1,4 +1,4 @@
-"""What is done to a study besides asking and telling: answers added, corrected, taken back; the last step undone."""
+"""Edits of a study: add, correct and withdraw answers; undo the last step."""
 
 from __future__ import annotations
 
@@ -115,11 +115,11 @@ def undo(session: Session) -> int:
         done = session.state.done
         last, event = last_answered(done), undoing(done)
         if last is None or event is None:
-            raise RuntimeError("there is nothing to undo: nothing was told yet")
+            raise RuntimeError("there is nothing to undo yet")
         try:
             session.happen(event)
         except ValueError as error:
-            raise RuntimeError(f"the last step, of trial {last}, cannot be undone any more: {error}") from error
+            raise RuntimeError(f"the last step, of trial {last}, can no longer be undone: {error}") from error
         return last
 
     return session.change(act)
@@ -150,7 +150,7 @@ def news(requests: Requests, setting: Set | Widened) -> Event:
 
 
 def corrected(requests: Requests, i: int, said: GivenAnswer) -> Corrected:
-    """Return the event of an answer that is corrected, or refuse it: what it does not say stays."""
+    """Return the event of a corrected answer, or refuse it; fields that it leaves out stay."""
     before = must_be_answered(requests.ledger, i)
     if isinstance(before, Preference):
         now = replace(said, judge=before.judge if said.judge is None else said.judge)

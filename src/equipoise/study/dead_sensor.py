@@ -1,4 +1,4 @@
-"""Whether a sensor is alive: readings of several settings that are equal to the last bit are of none."""
+"""Detect a dead sensor: readings of several settings that are equal to the last bit."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ def dead_alert(ledger: Ledger, reading: Reading, point: FloatArray) -> DeadSenso
     """
     if same := _due(chain([(reading.value, point.tobytes())], _latest(ledger))):
         said = f"the last {same} readings are all {reading.value!r}"
-        return DeadSensor(f"{said}: is the sensor alive? No bound is claimed of it")
+        return DeadSensor(f"{said}: check the sensor. There is no bound")
     for name, value in [*reading.values.items()][1:]:  # the first one is the value itself
         if same := _due(chain([(value, point.tobytes())], _latest(ledger, name))):
-            return DeadSensor(f"the last {same} readings of {name} are all {value!r}: is its sensor alive?")
+            return DeadSensor(f"the last {same} readings of {name} are all {value!r}: check its sensor")
     return None
 
 

@@ -1,4 +1,4 @@
-"""What do I get with a space alone, and why?
+"""The defaults of a study, with the reasons.
 
 part         default                 why
 design       8 + d points            spread over the space, then scouts: study/exploring.py; none with a kernel given
@@ -89,7 +89,7 @@ def default_posterior(
     if offset.learns_readings and not offset.believed:
         raise ValueError(
             f"`offset` must be Arbitrary() where a `kernel` is given, got {offset!r}: give "
-            "posterior=AnywherePosterior(kernel, offset=....known(...)) to say its hyperparameters too"
+            "posterior=AnywherePosterior(kernel, offset=....known(...)) with its hyperparameters"
         )
     regularizer = 1.0 if regularizer is None else regularizer
     if space.points is None:

@@ -1,17 +1,17 @@
-"""Looking around: a start design spread over the space, and scouts that continue it.
+"""Exploration: a start design spread over the space, and scouts that continue it.
 
     symbol   meaning                                                                shape
     gap      posterior mean of the leader less the average over the start's points  ()
     sigma2   half the variance of the difference of two readings of a pair at one x ()
     j        duels since the start, from 1                                          ()
 
-A fitted model knows what it has seen: beside a lesser hill it takes the rest of the space for known, and where nothing
-was found yet it takes noise for f and goes to the corners. So the first duels are of points spread evenly over the
-space; where earlier readings say what is best, they are of that and of one such point, to find out whether it still is.
-Later, at times, a duel is one with the next point of the same sequence that is still a hole: of which a model of short
-lengthscales knows little, and which may be the top for all that it knows. The chance of such a scout is
-1/j + sigma2 / gap^2, at most a half. The first term sums to the logarithm of the number of duels; the second is large
-as long as nothing stands out, when to look around costs nothing (METHOD section 10).
+A fitted model is too confident outside its data: on a lesser hill it believes that it knows the rest of the space, and
+without any hill it mistakes noise for f and goes to the corners. So the first duels use points spread evenly over the
+space; if earlier readings name a best setting, they compare it with such points, to check it. Later, at times, a duel
+uses the next point of the same sequence that is still a hole: a model of short lengthscales knows little there, and the
+top may be there. The chance of such a scout is 1/j + sigma2 / gap^2, at most a half. The first term sums to the
+logarithm of the number of duels; the second is large as long as nothing stands out, when to look around costs nothing
+(METHOD section 10).
 """
 
 from __future__ import annotations

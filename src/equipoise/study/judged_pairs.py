@@ -1,4 +1,4 @@
-"""Pairs that people judge: what was said of each, by whom, and which is to be asked again."""
+"""Pairs that people judge: their answers and judges, and the next pair to repeat."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def due_again(ledger: Ledger, judge: str, every: int, lag: int = 1) -> int | Non
 
 
 def reports(ledger: Ledger, judges: tuple[Judge, ...]) -> list[JudgeReport]:
-    """Return what is known of each judge, in the order of appearance."""
+    """Return a report on each judge, in the order of appearance."""
     known, said = {judge.name: judge for judge in judges}, list(ledger.judgements.values())
     skipped = [ledger.pairs[i].pair.judge for i in ledger.skipped]
     twice = [(ledger.judgements[i], again) for i, again in _twice(ledger)]

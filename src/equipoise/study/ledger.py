@@ -1,8 +1,8 @@
-"""The ledger: every question of a study, from its being asked to its answer.
+"""The ledger: every question of a study, from its proposal to its answer.
 
 A question is a duel to measure or a pair to judge. Trials and pairs share one sequence of numbers, so that `retract`
 takes back a reading and a judgement alike. Two-point duels wait for their second half here and nowhere else. Both
-halves of a duel go to one worker: an offset of its own then cancels.
+halves of a duel go to one worker: its own offset then cancels.
 
 The ledger checks nothing when it changes: its callers ask it before whether the change is possible.
 """
@@ -31,7 +31,7 @@ class Entry:
     """A question in the ledger.
 
     Attributes:
-        number: Its place in the sequence of duels, from 0; of a pair, its trial.
+        number: Its place in the sequence of duels, from 0; for a pair, its trial.
         question: What was asked.
         ids: The trial of each point of a duel, in the order of measurement; a pair is one trial.
         worker: Who measures it, or judges.

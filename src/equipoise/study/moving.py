@@ -146,5 +146,5 @@ def way(setup: Setup, before: Any, x: Any) -> list[Any]:
         if (moves <= limits.max_step + ROUNDING).all():
             if space.valid(points).all():
                 return [space.decode(point) for point in points]
-            raise ValueError("the straight way there does not obey the constraint: go in steps of your own")
-    raise ValueError("there is no way there in steps of `max_step`")
+            raise ValueError("the straight path violates the constraint: move there in your own steps")
+    raise ValueError("no sequence of steps of `max_step` leads there")

@@ -1,7 +1,7 @@
-"""Plans: duels that serve their own purpose, an audit or a verification, before the policy continues.
+"""Plans: duels for an audit or a verification, before the policy continues.
 
-A plan is an event, and so is each duel that serves it. So a plan survives a crash in its middle, workers share it, and
-a reading that is taken back is missing again.
+A plan is an event, and so is each of its duels. So a plan survives a crash, workers share it, and it asks again for a
+reading that is withdrawn.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from equipoise.study.state import State
 
 MOST_TRIES = 2
-"""A duel of a plan that comes to nothing is replaced; no more than this many times the planned ones are begun."""
+"""A failed duel of a plan is replaced; no more than this many times the planned ones are begun."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What `opt.study` shows of a study: its log, open questions, notes, settings, setup and past."""
+"""`opt.study`: the log, open questions, notes, settings, setup and history of a study."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 
 class Study:
-    """What an `Optimizer` has on its `study`: what is looked at, or changed, less often than asked and told.
+    """The less common operations of an `Optimizer`, as its attribute `study`.
 
     Args:
-        session: The study that is under way.
+        session: The running study.
 
     Example:
         >>> import equipoise as eq
@@ -56,7 +56,7 @@ class Study:
 
     @property
     def notify(self) -> Callable[[Warning], object] | None:
-        """A function that is called with each notice, such as a `DuelGivenUp`; `None` for a warning."""
+        """A function to call with each notice, such as a `DuelGivenUp`; `None` for a warning."""
         return self._session.notify
 
     @notify.setter
@@ -70,22 +70,22 @@ class Study:
 
     @property
     def block(self) -> str | None:
-        """The present block; `None` where none was named."""
+        """The present block; `None` if there is none."""
         return self._session.look(lambda state: state.block) or None
 
     @property
     def open_trials(self) -> tuple[int, ...]:
-        """The trials handed out and not yet told."""
+        """The open trials."""
         return self._session.look(lambda state: state.ledger.open_trials)
 
     @property
     def open_pairs(self) -> tuple[Pair, ...]:
-        """The pairs handed out and not yet judged, oldest first."""
+        """The open pairs, oldest first."""
         return self._session.look(lambda state: tuple(shown(state.ledger, i) for i in state.ledger.open_pairs))
 
     @property
     def plan(self) -> Plan | None:
-        """The audit or verification that is under way, and how far it is; `None` if there is none."""
+        """The present audit or verification, with its progress; `None` if there is none."""
         return self._session.look(lambda state: state.plan)
 
     @property
@@ -95,14 +95,14 @@ class Study:
 
     @property
     def belief(self) -> StudyBelief:
-        """What all answers teach under the model, and what was learned of that; immutable."""
+        """The belief given all answers, with its fitted model; immutable."""
         return self._session.look(lambda s: s.belief)
 
     def position(self, worker: str | None = None) -> Any:
-        """Return the setting where the machine of a worker stands, by its last reading or by a note with `x` since.
+        """Return the setting of a worker's machine, by its last reading or a later note with `x`.
 
         Args:
-            worker: Who measures there.
+            worker: The worker.
 
         Returns:
             The setting; `None` if it is not known.
@@ -116,11 +116,11 @@ class Study:
         return self._session.look(lambda state: notes_of(state.past, state.setup.space.decode))
 
     def note(self, topic: str, text: str = "", *, x: Any = None) -> None:
-        """Write down what somebody should know of the study; nothing is learned from it.
+        """Add a note to the study, which learns nothing from it.
 
         Args:
-            topic: What it is about, in a word or two.
-            text: What there is to say.
+            topic: The topic, in a word or two.
+            text: The text.
             x: The setting to which the machine was moved, if it was.
 
         Example:
@@ -141,18 +141,18 @@ class Study:
 
     @property
     def settings(self) -> list[Setting]:
-        """The settings that were changed by `set`, in this order: the last one of a name holds."""
+        """The changes made by `set`, in order; the last one of a name is valid."""
         return self._session.look(lambda state: settings_of(state.past))
 
     def set(self, name: str, value: str | tuple[float, float], why: str = "") -> None:
-        """Set the unit of a reading, or who measures a study that is served; or widen the range of a number.
+        """Set the unit of a reading or the mode of the page, or widen the range of a number.
 
-        In the wider space all that was told is learned again: claims are about the wider space from then on.
+        After a range grows, the study learns all data again, and its claims are about the wider space.
 
         Args:
             name: "unit", "mode", or the name of a number of the space.
             value: The unit; the mode: "by hand", "automatic" or "pause"; or the ends of the range.
-            why: Why, for others to read.
+            why: The reason, for other people.
 
         Example:
             >>> import equipoise as eq
@@ -168,18 +168,18 @@ class Study:
         self._session.request(lambda requests: news(requests, setting))
 
     def judges(self) -> list[JudgeReport]:
-        """Return what is known of each judge: answers, advantage of the first place, answers alike in both orders."""
+        """Return a report on each judge: answers, advantage of the first place, agreement in both orders."""
         return self._session.follow(lambda state: reports(state.ledger, state.lessons.judgements.judges))
 
     def answers(self) -> list[tuple[Pair, str | float]]:
-        """Return the pairs that were judged, in the order of judging, and what was said of each."""
+        """Return the judged pairs with their answers, in the order of judging."""
         return self._session.look(lambda state: answers(state.ledger))
 
     def to_frame(self, *, judgements: bool = False) -> Any:
         """Return the outcome of every trial as a pandas DataFrame; `add_frame` of another study reads it.
 
         Args:
-            judgements: Whether to return the pairs that were judged instead.
+            judgements: Return the judged pairs instead.
 
         Example:
             >>> import equipoise as eq
@@ -201,17 +201,17 @@ class Study:
         covariates: Iterable[str] = (),
         judgements: bool = False,
     ) -> list[int]:
-        """Take in readings that the study did not ask for from a table, a row each, all or none; return their numbers.
+        """Add the readings of a table, one per row, all or none; return their numbers.
 
         Args:
-            frame: A pandas DataFrame, with a column for each parameter. Columns called time, error and block are used
-                if there are any, and seed in a study with seeds; others are not.
+            frame: A pandas DataFrame, with a column for each parameter. The study uses columns called time, error and
+                block, and seed if it has seeds, but no others.
             value: The column of the readings.
-            block: To which block all rows belong, where the table does not say.
-            covariates: The columns of what else was measured.
+            block: The block of rows that do not name one.
+            covariates: The columns of covariates.
             judgements: Whether the rows are judgements: a column answer, columns first.NAME and second.NAME for each
-                parameter, and columns judge and steps if there are any; else the shortest scale that has all words
-                is taken. Rows without an answer are left out.
+                parameter, and optional columns judge and steps; the default scale is the shortest one with all words.
+                Rows without an answer are skipped.
 
         Example:
             >>> import equipoise as eq, pandas as pd  # doctest: +SKIP
@@ -233,14 +233,14 @@ class Study:
         lag: int = 1,
         context: Mapping[str, Any] | None = None,
     ) -> Pair:
-        """Return the pair that a judge has left open; else one that is due to be asked again; else a new one.
+        """Return the open pair of a judge; else one that is due in the other order; else a new one.
 
         Args:
-            judge: Who will judge.
+            judge: The judge.
             steps: The scale of the answers.
-            check_every: Each time this number of new pairs was judged, one of them is asked again in the other order;
-                0 for never. `judges` says what comes of it.
-            lag: Which one: 1 for the last; who remembers pairs should be asked an earlier one, up to `check_every`.
+            check_every: After each such number of new pairs, ask one of them again in the other order; 0 for never.
+                `judges` has the result.
+            lag: Which one: 1 for the last. If the judge remembers pairs, ask an earlier one, up to `check_every`.
             context: The present value of each `Context` of the space.
         """
         check.count("check_every", check_every, at_least=0)
@@ -253,14 +253,14 @@ class Study:
         return asking.ask_pair(self._session, context, judge, steps, due)
 
     def follow(self) -> None:
-        """Learn what other processes have written to the log since; `ask`, `tell` and `recommend` do so themselves."""
+        """Learn the new events of other processes from the log; `ask`, `tell` and `recommend` do so too."""
         self._session.follow(lambda _: None)
 
     def refit(self) -> bool:
-        """Make the fit that `tell(..., refit=False)` has deferred; return whether there was one to make.
+        """Make the fit that `tell(..., refit=False)` has deferred; return whether there was one.
 
-        Other threads may ask and tell while it is made. If a reading is corrected or taken back meanwhile, or somebody
-        else makes a later fit, it is dropped: call it again.
+        Other threads may ask and tell meanwhile. If a reading is corrected or withdrawn, or another process makes a
+        later fit, this one is dropped: call `refit` again.
 
         Example:
             >>> import equipoise as eq
@@ -290,7 +290,7 @@ class Study:
         self._session.request(lambda requests: expired(requests, i, planned))
 
     def propose(self, *, context: Mapping[str, Any] | None = None) -> Duel:
-        """Return the duel that the next `ask` would begin if no trial were waiting; nothing happens.
+        """Return the duel that the next `ask` would begin if no trial were waiting; the study does not change.
 
         Args:
             context: The value of each `Context` of the space.
@@ -298,10 +298,10 @@ class Study:
         return proposed(self._session, context)
 
     def reproduces(self, event: Asked) -> Reproduction:
-        """Return whether a duel or a pair of a log is the one that would be handed out now; nothing happens.
+        """Return whether a logged duel or pair equals the one proposed now; the study does not change.
 
         Args:
-            event: The event by which it was handed out, where the study stood as this one does.
+            event: The event of the duel or pair, when the study had the present state.
         """
         return reproduced(self._session, event)
 
@@ -310,7 +310,7 @@ class Study:
         self._session.look(lambda state: state.apply(event))
 
     def history(self, readings: Iterable[int], *, context: Mapping[str, Any] | None = None) -> list[Recommendation]:
-        """Return what `recommend` would have said after fewer readings and judgements; costs as much as a replay.
+        """Return the recommendations after fewer readings and judgements; takes as long as a replay.
 
         Args:
             readings: Numbers of readings and judgements, ascending.
@@ -323,11 +323,11 @@ class Study:
     def coin_test(self, draws: int = 9999) -> float:
         """Return the p-value of "no two settings differ": an exact test of a study, with no model at all.
 
-        In each duel the order was random. If no settings differed, then what was expected to win, by what was known
-        before, would have won by the coin alone. The smaller the number, the less coins explain it.
+        The order in each duel was random. If no settings differed, the expected winner of each duel, by the data before
+        it, would have won by the coin alone. The smaller the p-value, the less the coins explain the wins.
 
         Args:
-            draws: How often the coins are thrown again.
+            draws: How often the coins are tossed again.
         """
         check.count("draws", draws, at_least=1)
         return self._session.follow(lambda state: coins(state, self._session.streams, draws))

@@ -1,4 +1,4 @@
-"""Requests: what may be told of a question, as an event; everything else is refused before it is written."""
+"""Requests: valid answers become events; everything else is refused before it is written."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ SAME = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class GivenAnswer:
-    """An answer as programs give it, not checked yet.
+    """An unchecked answer, as programs give it.
 
     Attributes:
-        value: The reading, as the likelihood takes it; of a pair a word or a number.
-        x: Where it was really measured.
-        time: When it was measured.
+        value: The reading, in the form of the likelihood; for a pair a word or a number.
+        x: The setting that was really measured.
+        time: The time of the measurement.
         error: The reading's own standard error.
-        block: To which block it belongs.
-        covariates: What was measured beside it.
-        judge: Who judged a pair.
-        missing: The outputs of which there is no number.
+        block: Its block.
+        covariates: Other measured quantities.
+        judge: The judge of a pair.
+        missing: The outputs without a number.
     """
 
     value: Any
@@ -75,14 +75,14 @@ class GivenAnswer:
         return found, {OF: rest[0]} if rest else {}
 
     def _circumstances(self) -> Circumstances:
-        """Return what was told of a reading besides its value, checked."""
+        """Return the circumstances of a reading, checked."""
         silent = self.block is None and self.covariates is None
         return NOTHING_TOLD if silent else Circumstances.of(self.block, None, self.covariates)
 
 
 @dataclass(frozen=True, eq=False)
 class Requests:
-    """Turns what is told of a trial or pair into an event, or refuses it.
+    """Turns an answer to a trial or pair into an event, or refuses it.
 
     If a method takes an x, that is where the caller believes that the trial should have been measured; `None` if the
     caller does not say it.
@@ -123,7 +123,7 @@ class Requests:
         return Told(i, answer, deferred=not refit)
 
     def telling(self, i: int, answer: Answer, x: Any = None) -> Told | None:
-        """Return the event of an answer, or refuse it; `None` if it was told before and is no news."""
+        """Return the event of an answer, or refuse it; `None` if it was told before."""
         if isinstance(answer, Preference):
             from equipoise.study.judged_pairs import judged_alike
 
@@ -137,7 +137,7 @@ class Requests:
         return Told(i, answer if moved is None else replace(answer, point=moved))
 
     def fail(self, i: int, reason: str, x: Any = None) -> Failed | None:
-        """Return the event of a failure, or of a pair that is skipped, or refuse it; `None` if that is no news."""
+        """Return the event of a failure, or of a skipped pair, or refuse it; `None` if it was told before."""
         if i in self.ledger.pairs:
             from equipoise.study.judged_pairs import must_be_open_pair
 
@@ -152,7 +152,7 @@ class Requests:
         return Failed(i, reason)
 
     def _must_be_as_told(self, i: int, reading: Reading) -> None:
-        """Refuse a reading that contradicts what was told before; what it does not say it does not contradict."""
+        """Refuse a reading that contradicts an earlier one; missing fields do not contradict."""
         told, at = self.ledger.readings[i], self.ledger.of_trial[i].point(i)
         same: dict[str, tuple[Any, Any]] = {"value": (told.said, reading.said)}
         same |= {name: (getattr(told, name), getattr(reading, name)) for name in ("time", "error")}

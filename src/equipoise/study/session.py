@@ -1,6 +1,6 @@
-"""A study under way: what happened, what happens next, who takes turns at it, and what is written of it.
+"""A running study: its state, its next question, its turns and its journal.
 
-Whatever changes it is prepared, written and made, in this order; what cannot be written did not happen.
+Every change is prepared, written and made, in this order; a change that cannot be written did not happen.
 """
 
 from __future__ import annotations
@@ -202,7 +202,7 @@ class Session:
             return act(self.state)
 
     def _mend(self) -> None:
-        """Make the memory anew if an interrupt came in the middle of a change: from the events that happened."""
+        """Make the memory again if an interrupt came in the middle of a change: from the events that happened."""
         if not self.state.whole:
             again = self.state.fresh()
             for stamped in list(self.state.past):

@@ -31,7 +31,7 @@ def feasibility(state: State) -> Feasibility:
 
 
 def suspect(ledger: Ledger, belief: StudyBelief, sign: float) -> FloatArray | None:
-    """Return a point whose only reading is taken for spoiled though it was a good one, so that it can be confirmed.
+    """Return a point whose only reading counts as an outlier although it was good, to confirm it.
 
     A discovery looks like that too: without another reading there nobody would ever know.
     """

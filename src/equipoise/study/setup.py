@@ -58,7 +58,7 @@ def _steps(name: str, value: Any, space: Domain) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """A study before anything has happened: each part as it was given, checked, or its default.
+    """The setup of a study: each part as given and checked, or its default.
 
     The order of the rows is that of the keys in the header of a log.
 
@@ -80,7 +80,7 @@ class Setup:
         object_row(
             "scores",
             "Challenger()",
-            "Chooses what to propose.",
+            "The rule that proposes settings.",
             default=lambda parts: default_policy(
                 parts["kernel"] is None and parts["posterior"] is None, parts["space"]
             ),
@@ -89,7 +89,10 @@ class Setup:
     reduction: Annotated[
         Reduction,
         object_row(
-            "baseline", "TwoPoint()", "How a proposal is measured.", default=lambda parts: parts["policy"].reduction
+            "baseline",
+            "TwoPoint()",
+            "The rule that measures a proposal.",
+            default=lambda parts: parts["policy"].reduction,
         ),
     ]
     minimize: Annotated[
@@ -109,8 +112,8 @@ class Setup:
         Part(
             "text",
             lambda name, value, space: ", ".join(map(str, names.objectives(value))),
-            "What to make large, by name, or small: flux, or -size; or several: 'flux, -size'.",
-            "If a reading has names: what is to be large, or small with a minus, such as flux, -size",
+            "What to maximize, by name, or minimize: flux, or -size; or several: 'flux, -size'.",
+            "If readings have names: what to maximize, or with a minus minimize, such as flux, -size",
             describe=lambda text: text,
             restore=lambda name, text, space: text,
             rare=False,
@@ -121,8 +124,8 @@ class Setup:
         Part(
             "texts",
             lambda name, value, space: tuple(map(str, names.limited(value))) or None,
-            "What must hold, such as 'loss <= 3' or 'size <= start + 1'.",
-            "Limits of what is read, such as loss <= 3, size <= start + 1",
+            "A limit, such as 'loss <= 3' or 'size <= start + 1'.",
+            "Limits of readings, such as loss <= 3, size <= start + 1",
             describe=list,
             restore=lambda name, texts, space: tuple(texts),
             rare=False,
@@ -133,19 +136,19 @@ class Setup:
         Part(
             "flag",
             lambda name, value, space: bool(value),
-            "Ask for no setting unless all limits hold there, as far as is known.",
+            "Ask only for settings that hold all limits, under a cautious model.",
             "Settings that may break a limit are",
             default=lambda parts: False,
             describe=lambda safe: safe or None,
-            options=("asked for where they may be better", "never asked for"),
+            options=("asked for if they may be better", "never asked for"),
             needs_start=True,
         ),
     ]
     max_gap: Annotated[
         float | None,
         positive_row(
-            "Give up a pair whose halves are further apart, by the times told.",
-            "Give up a pair whose readings are further apart, in seconds, than",
+            "Do not use a pair whose halves are further apart in time.",
+            "Do not use a pair whose readings are further apart, in seconds, than",
             logs_none=True,
         ),
     ]
@@ -154,8 +157,8 @@ class Setup:
         Part(
             "count",
             lambda name, value, space: check.count(name, value, at_least=0),
-            "Points measured first.  [default: by the dimension]",
-            "Points measured first",
+            "Number of points to measure first.  [default: by the dimension]",
+            "Number of points to measure first",
             logs_none=True,
         ),
     ]
@@ -164,7 +167,7 @@ class Setup:
         Part(
             "by name",
             _encoded,
-            "Where things stand now, every parameter: measured first.",
+            "The present setting, with every parameter; it is measured first.",
             "Present value",
             describe=lambda point: point.tolist(),
             restore=lambda name, point, space: Encoded(log.Codec(space).point(point)),

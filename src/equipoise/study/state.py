@@ -79,7 +79,7 @@ class State:
 
     @property
     def readings(self) -> int:
-        """How many readings were told, those of earlier campaigns apart."""
+        """The number of readings, without those of earlier campaigns."""
         return self.ledger.places.get("", 0)
 
     @property
@@ -94,7 +94,7 @@ class State:
 
     @property
     def requests(self) -> Requests:
-        """What turns what is told of a trial or pair into an event, or refuses it."""
+        """The requests, which turn an answer into an event or refuse it."""
         return Requests(self.ledger, self.setup, self.block)
 
     @property
@@ -180,7 +180,7 @@ class State:
         return State(self.setup if setup is None else setup)
 
     def copied(self) -> State:
-        """Return a copy with a ledger and lessons of its own."""
+        """Return a copy with its own ledger and lessons."""
         new, space = copy.copy(self), self.setup.space
         new.ledger = copy.deepcopy(self.ledger, {id(space): space})
         new.lessons, new.beside = self.lessons.copied(), self.beside and self.beside.copied()

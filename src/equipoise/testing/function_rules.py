@@ -76,7 +76,7 @@ def locates_points(function: Function) -> None:
     """A reading of a point knows the point and its value."""
     for x in _points(function)[:20]:
         point, value = function.locate(x)
-        require((point == x).all(), f"{x} is taken for {point}")
+        require((point == x).all(), f"{x} is mistaken for {point}")
         agree(value, float(function(x)), f"the value at {x}", 1e-12)
 
 

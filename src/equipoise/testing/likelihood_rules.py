@@ -53,7 +53,7 @@ def refuses_nonsense(likelihood: Likelihood) -> None:
         except (TypeError, ValueError) as error:
             require("`value" in str(error) and repr(value) in str(error), f"{value!r} is refused with: {error}")
         else:
-            require(False, f"{value!r} is taken for {found!r}")
+            require(False, f"{value!r} is mistaken for {found!r}")
 
 
 def derivatives_match(likelihood: Likelihood) -> None:

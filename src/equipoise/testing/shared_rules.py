@@ -11,7 +11,7 @@ from equipoise.testing.rule import require
 def is_described(part: Any) -> None:
     """A log can describe it, and a part that the library exports comes back from its description.
 
-    A part of your own is only noted, by its representation: it is given again to `resume`.
+    Your own part is only noted, by its representation: it is given again to `resume`.
     """
     description = json.loads(json.dumps(described(part), allow_nan=False))
     require(described(part) == description, f"JSON does not give its description back: {described(part)}")

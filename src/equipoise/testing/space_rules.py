@@ -53,7 +53,7 @@ def offers_valid_points(space: Domain) -> None:
         require(points.ndim == 2 and points.shape[1] == space.dimension, f"`{name}` gives shape {points.shape}")
         require(space.valid(points).all(), f"`{name}` gives a point that is not valid")
         require(space.snap(points).tobytes() == points.tobytes(), f"`{name}` gives a row that encodes no setting")
-    require(_near(space, candidates[:0]).shape == (0, space.dimension), "there is something near nothing")
+    require(_near(space, candidates[:0]).shape == (0, space.dimension), "there is a point near none")
 
 
 def has_parts(space: Domain) -> None:

@@ -7,7 +7,7 @@ forms       fields as they were sent, and the one form by which any question is 
 judging     how pairs are judged, and what shows their settings
 now         what is to be done now, the open question above all, as a plain record
 known       what is known, computed panel by panel
-panels      the panels: the best setting, charts, trials, notes; a panel of your own is one more
+panels      the panels: the best setting, charts, trials, notes; your own panel is one more
 station     a study that is served: its optimizer, its deferred fits
 actions     what a form may do with it
 pages       the screen; `beside` has the pages and files beside it, `beginning` the form of a new study

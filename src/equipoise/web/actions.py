@@ -57,7 +57,7 @@ def _must_be_likely(station: Station, value: Any) -> None:
     if times > FAR_TIMES:
         raise DoubtError(
             f"Is {value:g} right? It is {times:.0f} times as far from the middle of the readings, {middle:.4g}, as any"
-            " before. Nothing was told yet: correct it, or press Tell again if it is right."
+            " before. It is not saved yet: correct it, or press Tell again if it is right."
         )
 
 
@@ -131,7 +131,7 @@ def set_mode(station: Station, mode: Mode, why: str = "") -> None:
 
 
 def target(station: Station, where: str) -> Any:
-    """Return the setting of the start, or the best one as far as is known."""
+    """Return the setting of the start, or the best known one."""
     with station.turn():
         x = station.start if where == "start" else recommended(station.opt).x
         if x is None:
@@ -146,7 +146,7 @@ def dialed(where: str, station: Station, given: Fields) -> None:
     """
     x = target(station, where)
     if given.get("shown", "") != told_of(x):
-        raise RefusedError(f"What is {where} has changed meanwhile: look again. Nothing was written.")
+        raise RefusedError(f"The {where} setting has changed meanwhile: look again. Nothing was written.")
     if station.means.set is not None:
         _must_be_by_hand(station)
         station.machinist.move(way(station.opt.study.setup, station.stands, x))
@@ -178,7 +178,7 @@ def note(station: Station, given: Fields) -> None:
     """Write down what somebody says."""
     text = words(given, "text")
     if not text:
-        raise RefusedError("A note must say something.")
+        raise RefusedError("A note must have a text.")
     station.opt.study.note("note", text)
 
 
@@ -186,7 +186,7 @@ def widen(station: Station, given: Fields) -> None:
     """Widen the range of a number; an end that nobody typed stays."""
     knob = next((name for name in numbers(station.opt.space) if printable(name, "") == given.get("knob")), "")
     if not knob:
-        raise RefusedError("A range can be widened of a number of the study.")
+        raise RefusedError("Only the range of a number of the study can be widened.")
     known = numbers(station.opt.space)[knob]
     typed = {end: number(given, end, f"The {end} end") for end in ("low", "high") if words(given, end)}
     wanted = typed.get("low", float(known.low)), typed.get("high", float(known.high))
@@ -227,7 +227,7 @@ def change(station: Station, given: Fields) -> list[str]:
     """Do what a form says; return the messages for the screen, or refuse it."""
     act = ACTIONS.get(given.get("do", ""))
     if act is None:
-        raise RefusedError("This form says nothing that can be done.")
+        raise RefusedError("This form has no known action.")
     try:
         with nullcontext() if given["do"] in MOVING else station.turn():
             return act(station, given) or []
@@ -264,7 +264,7 @@ def _own(station: Station, given: Fields) -> int:
     """Return the question that a form is about; refuse a judge who has said a name any but their own pairs."""
     number, judge = count(given, "trial"), given.get("judge")
     if judge is not None and not is_own(station.record(number), judge):
-        raise RefusedError(f"Trial {number} is no pair that {judge} has judged. Nothing was changed.")
+        raise RefusedError(f"{judge} has not judged pair {number}. Nothing was changed.")
     return number
 
 
@@ -278,5 +278,5 @@ def _as_shown(station: Station, given: Fields) -> int:
     number = _own(station, given)
     record = station.record(number)
     if record is not None and given.get("was", "") != told_of(answer_of(record)):
-        raise RefusedError(f"What was told of trial {number} has changed meanwhile: look again.")
+        raise RefusedError(f"The answer to trial {number} has changed meanwhile: look again.")
     return number

@@ -125,7 +125,7 @@ class Watch:
         self._threads = [threading.Thread(target=each, daemon=True) for each in (self._look_on, self._tell_on)]
 
     def start(self) -> None:
-        """Begin: what was before is no news."""
+        """Begin: ignore earlier events."""
         self.look()
         for thread in self._threads:
             thread.start()

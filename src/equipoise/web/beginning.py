@@ -146,7 +146,7 @@ def _by_name(given: Fields, name: str, part: Part, lines: Mapping[int, str]) -> 
         knob: _value(given, f"{name}{k}", k, part.label) for k, knob in lines.items() if words(given, f"{name}{k}")
     }
     if values and part.complete and len(values) < len(lines):
-        raise RefusedError("Say where every knob stands now, or of none.")
+        raise RefusedError("Give the present value of every knob, or of none.")
     return values or None
 
 

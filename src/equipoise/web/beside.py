@@ -67,15 +67,15 @@ CONFIRMATIONS = {
         "Plan the verification",
         DUELS,
     ),
-    "cancel": Confirmation("Cancel what is planned", "What was told for it stays.", "Cancel it"),
+    "cancel": Confirmation("Cancel the plan", "Its answers stay.", "Cancel it"),
     "widen": Confirmation(
         "Widen a range",
-        "All that was told is learned again in the wider range, which then can be asked for. It never shrinks again.",
+        "The study learns all answers again in the wider range and may ask there. The range never shrinks again.",
         "Widen it",
         (*ENDS, WHY),
     ),
-    "start": Confirmation("Return to start", "Set the machine to where the study started.", "It is dialed in"),
-    "best": Confirmation("Dial in best", "Set the machine to the best setting as far as is known.", "It is dialed in"),
+    "start": Confirmation("Return to start", "Set the machine to the start of the study.", "It is dialed in"),
+    "best": Confirmation("Dial in best", "Set the machine to the best known setting.", "It is dialed in"),
 }
 
 
@@ -185,7 +185,7 @@ class Beside:
         station, what = self._pages.found(request), request.path_params["what"]
         question = CONFIRMATIONS.get(what)
         if question is None:
-            raise MissingError("There is no such thing to do.")
+            raise MissingError("There is no such action.")
         if what in REVEALING:
             must_see(request, station)
         moved, told = moves(station, what)
@@ -236,10 +236,10 @@ class Beside:
         record = station.open(request.path_params.get("judge"))
         sitting, places = station.sitting, ("A", "B")
         if sitting is None or record is None or record.trial != request.path_params["pair"] or letter not in places:
-            raise MissingError("There is nothing to be shown of this pair any more.")
+            raise MissingError("This pair has nothing to show any more.")
         path = sitting.content(record.x[places.index(letter)]).path
         if path is None:
-            raise MissingError("There is nothing to be shown of this setting.")
+            raise MissingError("This setting has nothing to show.")
         return FileResponse(path)
 
     def download(self, request: Request) -> Response:

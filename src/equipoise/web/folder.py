@@ -31,7 +31,7 @@ class ListedStudy:
         begun: When it was begun.
         knobs: What it tunes.
         trouble: Why it cannot be read, if it cannot.
-        outline: What is known of it; `None` until that is computed.
+        outline: Its outline; `None` until it is computed.
     """
 
     name: str
@@ -88,7 +88,7 @@ class Folder:
         )
 
     def _outline(self, paths: Iterable[Path]) -> None:
-        """Compute what is known of studies, one after the other, in the background."""
+        """Compute the views of studies, one after the other, in the background."""
         try:
             for path in paths:
                 size = path.stat().st_size
@@ -140,13 +140,13 @@ def change(studies: Studies, name: str, given: Mapping[str, str]) -> None:
         case "bring back" if name in there:
             _move(studies, there[name], studies.path / name)
         case _:
-            raise RefusedError("There is no such study, or nothing that can be done with it so.")
+            raise RefusedError("There is no such study, or no such action.")
 
 
 def _move(studies: Studies, path: Path, to: Path) -> None:
     """Move the log of a study that no program measures."""
     if not studies.folder:
-        raise RefusedError("The server was started for this very file: rename it when the server has ended.")
+        raise RefusedError("The server was started for this file: rename it after the server has ended.")
     if to.exists():
         raise RefusedError(f"There is a study called {to.name} already.")
     for lock in path.parent.glob(f"{escape(path.name)}.run*"):

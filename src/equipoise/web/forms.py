@@ -122,7 +122,7 @@ def circumstances(given: Fields) -> dict[str, Any]:
     for text in filter(None, map(str.strip, words(given, "beside").split(","))):
         name, equals, value = text.partition("=")
         if not equals:
-            raise RefusedError(f"What else was measured must be written as temperature=21.3, got {text!r}.")
+            raise RefusedError(f"Another measured quantity must be written as temperature=21.3, got {text!r}.")
         typed[name.strip()] = value
     beside = {name: number(typed, name, name) for name in typed}
     told = {"block": words(given, "block"), "covariates": beside}
@@ -210,7 +210,7 @@ def _by_name(names: tuple[str, ...]) -> AnswerForm:
             Field(f"value-{name}", name, required=True, keys="text" if k else "decimal") for k, name in enumerate(names)
         ),
         (),
-        f"If {names[0]} has none, why",
+        f"Reason, if {names[0]} has none",
         (("fail", "Failed"), ("skip", "Skip")),
         "failed",
         SKIPPED,
@@ -256,7 +256,7 @@ def _judgement(given: Fields) -> dict[str, Any]:
         return {"value": 0.0 if "by" in given else word}
     size = number(given, "by", "How much better it is")
     if size < 0 or word not in LETTERS:
-        raise RefusedError("Say how much better it is, a number from 0 on, and press A or B.")
+        raise RefusedError("Enter how much better it is, a number from 0 on, and press A or B.")
     return {"value": size if word == "first" else -size}
 
 

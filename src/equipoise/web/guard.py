@@ -95,12 +95,12 @@ class Guard:
         """Return what answers: the app, or a refusal."""
         headers, path = Headers(scope=scope), scope["path"]
         if not self._called_rightly(headers):
-            return _plain(421, "This server is not called so: see `equipoise serve --allow-host`.")
+            return _plain(421, "This server has another name: see `equipoise serve --allow-host`.")
         if scope["method"] not in ("GET", "HEAD", "POST"):
             return _plain(405, "Only GET, HEAD and POST are known here.")
         if scope["method"] == "POST":
             if not _from_here(scope, headers):
-                return _plain(403, "A change must come from this very page: the request names another origin, or none.")
+                return _plain(403, "A change must come from this page: the request names another origin, or none.")
             body = await _body(headers, receive)
             if isinstance(body, Response):
                 return body
@@ -117,14 +117,14 @@ class Guard:
         if role is None:
             return _door(401, FORM)
         if scope["method"] == "POST" and role == "watcher":
-            return _plain(403, "This token is for watching: it changes nothing.")
+            return _plain(403, "This token is for watching only.")
         if role == "judge" and JUDGING.fullmatch(scope["path"]) is None:
-            return _plain(403, "This token is for judging: it opens the page of a judge, and nothing else.")
+            return _plain(403, "This token is for judging: it opens only the page of a judge.")
         scope["equipoise.role"] = role
         return self.app
 
     async def _entering(self, scope: Scope) -> ASGIApp:
-        """Exchange a token for a cookie; by a page of our own, as a link from elsewhere brings no strict cookie."""
+        """Exchange a token for a cookie; by our own page, as a link from elsewhere brings no strict cookie."""
         given = scope.get("equipoise.body", scope["query_string"])
         token = parse_qs(given.decode("latin-1")).get("token", [""])[0].strip()
         role = self.tokens.role(token)
@@ -146,7 +146,7 @@ class Guard:
                 await asyncio.sleep(FAILURE_SECONDS)
         finally:
             self._waiting -= 1
-        return _door(401, "<p>This token is not known.</p>" + FORM)
+        return _door(401, "<p>This token is unknown.</p>" + FORM)
 
     def _called_rightly(self, headers: Headers) -> bool:
         """Return whether the request calls the server by a name that is its own, at any port: a tunnel has another."""
@@ -158,7 +158,7 @@ class Guard:
 
 
 def _name(host: str) -> str | None:
-    """Return the name in a Host header, without the port; `None` if it makes no sense."""
+    """Return the name in a Host header, without the port; `None` if it is invalid."""
     try:
         parts = urlsplit(f"//{host}")
         port, name = parts.port, parts.hostname

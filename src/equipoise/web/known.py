@@ -1,4 +1,4 @@
-"""What is known of a study: computed panel by panel, once after each change.
+"""The view of a study: computed panel by panel, once after each change.
 
 It has its own optimizer, so that nobody who enters a reading waits for pictures.
 """
@@ -169,7 +169,7 @@ def _template(text: str) -> Template:
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of a study.
+    """The view of a study.
 
     Attributes:
         version: A text that differs if it does.
@@ -217,7 +217,7 @@ class _Still:
 
 
 class Viewer:
-    """Computes what is known of a study, once after each change.
+    """Computes the view of a study, once after each change.
 
     Args:
         path: Its log.

@@ -15,7 +15,7 @@ class Target:
 
     Attributes:
         readings: The budget: readings, or judgements where pairs are judged; `None` for no end.
-        eps: The bound on what is left to gain; `None` for any.
+        eps: The bound on the remaining gain; `None` for any.
         audit: Whether that bound must be audited, or an estimate will do.
         truth: What f really is at a setting, if somebody knows: the page says so once the budget is spent.
     """
@@ -78,9 +78,9 @@ class Machinist:
             RuntimeError: The machine is being set by somebody else, or could not be set.
         """
         if self._put is None:
-            raise RuntimeError("nothing sets the machine here: `equipoise serve STUDY --set COMMAND`")
+            raise RuntimeError("no program sets the machine here: `equipoise serve STUDY --set COMMAND`")
         if not self._moving.acquire(blocking=False):
-            raise RuntimeError("the machine is being set by somebody else: look again")
+            raise RuntimeError("somebody else is setting the machine: look again")
         try:
             self.dialed = None
             for k, x in enumerate(points):
@@ -98,4 +98,4 @@ class Machinist:
             raise
         except Exception as error:  # whatever it did: it is said on the page, or is the reason of a trial
             said = str(error) or type(error).__name__
-            raise RuntimeError(f"the machine could not be set{where}: {said}; look where it stands") from error
+            raise RuntimeError(f"the machine could not be set{where}: {said}; check its position") from error

@@ -62,7 +62,7 @@ class Pages:
         station = self.found(request)
         sitting = station.sitting
         if sitting is None or not (station.several or may_only_judge(request.scope)):
-            raise MissingError("Nobody says a name to judge here.")
+            raise MissingError("This page does not use named judges.")
         if "judge" not in request.query_params and may_only_judge(request.scope) and sitting.judge is None:
             return page("judge.html", request, station=station, name=station.path.name, **self._asked(station))
         name = " ".join((sitting.judge or request.query_params.get("judge", "")).split())
@@ -84,7 +84,7 @@ class Pages:
             given.pop("judge", None)  # the address says who judges
             given |= {"judge": asked["judge"]} if "judge" in asked else {}
             if may_only_judge(request.scope) and given.get("do") not in JUDGES_DO:
-                raise RefusedError("A judge answers, skips and takes back, and does nothing else here.")
+                raise RefusedError("A judge may only answer, skip and take back answers here.")
             said = change(station, given)
         except RefusedError as error:
             said, status = [str(error)], 409
@@ -99,7 +99,7 @@ class Pages:
         """Tell a screen what is new, as it happens."""
         station = self.found(request)
         if self.broadcast.full:
-            return PlainTextResponse("Too many screens listen.\n", 503)
+            return PlainTextResponse("Too many open screens.\n", 503)
         return self.broadcast.stream(station, request.path_params.get("judge"))
 
     def found(self, request: Request) -> Station:
@@ -113,7 +113,7 @@ class Pages:
         judge, sitting = request.path_params.get("judge"), station.sitting
         alone = may_only_judge(request.scope) and sitting is not None and sitting.judge == judge
         if judge is not None and not (station.several or alone):
-            raise MissingError("Nobody says a name to judge here: see `equipoise serve STUDY --judges`.")
+            raise MissingError("This page does not use named judges: see `equipoise serve STUDY --judges`.")
         return station
 
     def _shown(

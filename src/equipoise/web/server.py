@@ -47,7 +47,7 @@ class PatientProtocol(H11Protocol):
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Wait for a request, but not for ever."""
+        """Wait for a request, but not forever."""
         super().connection_made(transport)
         self._deadline = self.loop.call_later(HEAD_SECONDS, self._cut)
 

@@ -40,7 +40,7 @@ class Station:
         trouble: What keeps it from measuring, such as a full disk.
         reached: Why that program has paused, if there was enough.
         alarm: What somebody should look at, in a sentence.
-        deaf: Why a program was not told of that.
+        deaf: Why a program was not notified.
         machinist: Who sets the machine from here.
         viewer: Who computes what is known.
     """

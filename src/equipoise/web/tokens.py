@@ -19,7 +19,7 @@ Role = Literal["operator", "watcher", "judge"]
 
 TOKEN_BYTES = 24
 FEWEST_CHARACTERS = 16
-"""A token of one's own choice has this many characters at least."""
+"""One's own token choice has this many characters at least."""
 
 
 @dataclass(frozen=True)
@@ -60,14 +60,14 @@ class Tokens:
 
     @classmethod
     def kept(cls, path: Path) -> "Tokens":
-        """Return the tokens of a file, one a line; if there is none, it is made, for its owner's eyes only."""
+        """Return the tokens of a file, one per line; if there is none, it is made, for its owner's eyes only."""
         if not path.exists():
             new = cls.fresh()
             with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
                 file.write(f"{new.operator}\n{new.watcher}\n")
         lines = path.read_text(encoding="ascii").split()
         if len(lines) != 2:
-            raise ValueError(f"{path} must hold two tokens, one a line, got {len(lines)}")
+            raise ValueError(f"{path} must hold two tokens, one per line, got {len(lines)}")
         return cls(*lines)
 
     def role(self, token: str) -> Role | None:

@@ -2,7 +2,7 @@
 
 A whole run is chaotic: of two points that are equally good, another processor may choose the other one, and all that
 follows differs. So every duel is compared by itself. What is believed and scored must agree to 1e-6, and another
-choice must be as good as the recorded one to 1e-6. `python tests/lab/experiments/test_golden.py` records anew.
+choice must be as good as the recorded one to 1e-6. `python tests/lab/experiments/test_golden.py` records again.
 """
 
 import json

@@ -97,7 +97,7 @@ def test_the_loop_adds_less_than_five_microseconds_a_reading():
 
 
 def benchmarking(folder):
-    """A sweep with two workers that would take hours, as a process of its own in a group of its own."""
+    """A sweep with two workers that would take hours, as its own process in its own group."""
     paths = os.pathsep.join([str(Path(eq.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     settings = ["--readings", "300", "--repetitions", "5000", "--out", str(folder)]
     return subprocess.Popen(

@@ -149,7 +149,7 @@ def test_what_is_wrong_is_refused_and_changes_nothing():
 
 def test_a_file_of_another_kind_is_refused(tmp_path):
     np.savez(tmp_path / "other.npz", a=np.zeros(3))
-    with pytest.raises(ValueError, match="must be a file that a fleet saved"):
+    with pytest.raises(ValueError, match="must be a file saved by a fleet"):
         resume(tmp_path / "other.npz")
 
 

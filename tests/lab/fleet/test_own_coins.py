@@ -45,7 +45,7 @@ def test_every_kind_of_coin_in_any_order():
     assert throws.random(zeros).tolist() == [rng.random() for rng in rngs]
 
 
-@pytest.mark.parametrize("high", [1, 2, 20, 3 * 2**30, 2**40])  # the large ones are often thrown again
+@pytest.mark.parametrize("high", [1, 2, 20, 3 * 2**30, 2**40])  # the large ones are often tossed again
 def test_whole_numbers(high):
     for n in range(30):
         throws, zeros = OwnCoins([Streams(i) for i in range(LEARNERS)]).at(n, PROPOSE), np.zeros(LEARNERS)

@@ -1,4 +1,4 @@
-"""Decisions that hold whenever one looks: the one engine of `compare`, `verify`, racing, the gate and items.
+"""Decisions that hold at any time of looking: the common engine of `compare`, `verify`, racing, the gate and items.
 
 betting    bets on the coins of randomized pairs: evidence, and the typical difference with its interval
 bounded    bets against the mean of bounded numbers

@@ -1,4 +1,4 @@
-r"""What paired differences show by the coins alone: bets on their signs, with limits that hold at any time of looking.
+r"""Bets on the signs of paired differences, with limits that hold at any time of looking.
 
     symbol   meaning                                                                   shape
     d        differences of pairs, each measured in random order                       (n,)
@@ -184,7 +184,7 @@ def median(differences: ArrayLike, alpha: float = 0.05) -> Interval:
     """Return the median difference: exact for differences that are alike, of any law.
 
     Args:
-        differences: One a round, shape (n,).
+        differences: One per round, shape (n,).
         alpha: How often the interval may miss, over all times of looking.
 
     Example:

@@ -4,7 +4,7 @@
     d        differences of fresh duels, each in random order                   (n,)
     m, s2    their mean, and mean of squares less m^2                           ()
     alpha    how often the interval may miss, over all times of looking         ()
-    e        coins thrown again, +1 or -1                                       (draws, n)
+    e        coins tossed again, +1 or -1                                       (draws, n)
 
 A difference of two readings in random order has the difference of the two settings as its expectation, whatever the
 offset does. So their mean needs no model. An interval of the usual kind holds when it is looked at once; if one looks
@@ -51,7 +51,7 @@ class Interval:
 
     @property
     def width(self) -> float:
-        """How far apart the limits are."""
+        """The distance of the limits."""
         return self.high - self.low
 
     @property
@@ -109,7 +109,7 @@ def coin_test(differences: ArrayLike, rng: Generator, draws: int = 9999) -> floa
 
     Args:
         differences: What was expected to be better less the other, shape (n,); expected before it was measured.
-        rng: Throws the coins again.
+        rng: Tosses the coins again.
         draws: How often, if they are too many to try all their falls.
 
     Example:

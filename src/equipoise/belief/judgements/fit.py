@@ -31,7 +31,7 @@ class JudgeFit:
     Attributes:
         answers: How many there were when all sites were last made consistent.
         fitted: How many there were when the judges, and the kernel, were last fitted; 0 before that.
-        judges: What is known of each judge; nothing before that.
+        judges: The parameters of each judge; empty before that.
         kernel: The kernel of f, where answers teach it.
         sites: The answers as Gaussian pseudo-outcomes, those since too.
 

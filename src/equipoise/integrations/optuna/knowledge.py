@@ -180,7 +180,7 @@ class StudyModel:
         return Named(self.numbers.outputs, beliefs, start) if self.numbers.several else None
 
     def standing(self, translation: Translation, named: Named | None) -> Standing:
-        """Return what is known of a study besides its belief."""
+        """Return the facts about a study besides its belief."""
         readings = self.readings(translation)
         if named is None:
             return Standing(readings)

@@ -58,7 +58,7 @@ def paired(objective: Callable[..., Any]) -> Callable[[Trial], Any]:
     def measure(trial: Trial) -> float | tuple[float, ...]:
         sampler = sampler_of(trial.study)
         if sampler is None:
-            raise RuntimeError(f"paired(objective) must meet a DuelSampler, got a study with {trial.study.sampler!r}")
+            raise RuntimeError(f"paired(objective) needs a study with a DuelSampler, got {trial.study.sampler!r}")
         if sampler.reduction.baseline is not None:
             raise RuntimeError("paired(objective) measures two points a trial, got a sampler for one: drop `paired`")
         _ = trial.relative_params  # the pair is proposed now, where the space is known

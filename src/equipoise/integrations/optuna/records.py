@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 class Unreadable(UserWarning):
-    """An attribute of a trial, written by another user or version, makes no sense: it is passed over."""
+    """An attribute of a trial, written by another user or version, cannot be read and is skipped."""
 
 
 def read(trial: FrozenTrial, key: str, parse: Callable[[Any], T]) -> T | None:
@@ -42,7 +42,7 @@ def read(trial: FrozenTrial, key: str, parse: Callable[[Any], T]) -> T | None:
     try:
         return None if content is None else parse(content)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        warnings.warn(f"passed over {key!r} of trial {trial.number}: {error!r}", Unreadable, stacklevel=2)
+        warnings.warn(f"skipped {key!r} of trial {trial.number}: {error!r}", Unreadable, stacklevel=2)
         return None
 
 

@@ -31,30 +31,30 @@ from equipoise.study.outputs import front as undominated
 
 
 class NotModeled(UserWarning):
-    """A parameter is drawn at random, since not every trial has it: it is not optimized."""
+    """Some trials do not have a parameter, so it is drawn at random and not optimized."""
 
 
 class DuelSampler(BaseSampler):
-    """Proposes pairs instead of points. Use it with `paired(objective)`.
+    """Proposes pairs instead of points.
 
-    The trial's own parameters are those of a challenger, its rival is the best setting known so far, so the value of a
-    trial says how much better than the best it was.
+    Use it with `paired(objective)`. The trial's own parameters are those of a challenger, and its rival is the best
+    setting known so far, so the value of a trial is its gain over the best.
 
     Args:
-        policy: Chooses the pair, once there was a look around; as in `Optimizer` by default.
+        policy: Chooses the pair after the start design; as in `Optimizer` by default.
         reduction: `TwoPoint()`, or `OnePoint(...)` for plain objectives that are measured once a trial.
         offset: What is assumed of the bias, over the trials by number; that of the reduction by default.
         search_space: The parameters to optimize; by default those that every finished trial has.
-        block: To which block, such as a day or a host, the readings of this process belong; a trial's own user
-            attribute `block` comes first.
+        block: The block, such as a day or a host, of the readings of this process; a trial's user attribute `block`
+            takes precedence.
         seeds: Whether both settings of a trial are measured under the same seed: `True`, or a list of seeds, folds or
             instances that are taken in turn. It is the user attribute `seed`, and `paired` passes it to an objective
             that takes `seed`.
-        limits: What must hold, such as `"loss <= 3"` or `"size <= start + 1"`, of an objective by its metric name or of
-            a user attribute that the objective sets. The start is the first trial that was measured: enqueue it.
+        limits: Limits such as `"loss <= 3"` or `"size <= start + 1"`, of an objective by its metric name or of a user
+            attribute that the objective sets. The start is the first measured trial: enqueue it.
         constraints_func: Returns numbers of a trial, each at most zero if it may be used, as other samplers take it;
             `trial.set_constraint` needs no function.
-        memory: How many duels are kept as they are: of more than that, the old ones are folded into a few outcomes.
+        memory: The number of duels to keep individually; older ones are folded into a few outcomes.
         independent_sampler: Draws the parameters that are not optimized; at random by default.
         seed: Makes the proposal of trial n a function of the seed, n and what was finished before.
 
@@ -167,7 +167,7 @@ class DuelSampler(BaseSampler):
     def recommend(
         self, study: Study, weights: Mapping[str, float] | None = None, prefer: str | None = None
     ) -> Recommendation:
-        """Return the best setting as far as is known, with a bound on what is left to gain: see the function."""
+        """Return the best known setting, with a bound on the remaining gain: see the function."""
         with self._lock, one_thread():
             model, translation, beliefs, named = self._known_of(study)
             outputs, space = model.numbers.outputs, translation.space
@@ -203,12 +203,12 @@ class DuelSampler(BaseSampler):
         model = self._model(study)
         translation = model.translation(model.search_space()) if model.search_space() else None
         if translation is None or not model.readings(translation):
-            raise ValueError("`study` must have finished a duel to recommend anything, got none that is complete")
+            raise ValueError("`study` must have a finished duel for a recommendation, got none")
         beliefs, _ = model.beliefs(translation, self.memory)
         return model, translation, beliefs, model.named(translation, beliefs)
 
     def coin(self, number: int) -> bool:
-        """Throw the coin of a trial whose pair was not proposed: whether its rival goes first."""
+        """Toss the coin of a trial whose pair was not proposed: whether its rival goes first."""
         with self._lock:
             return bool(self._streams.at(number, PROPOSE).random() < 0.5)
 
@@ -234,7 +234,7 @@ class DuelSampler(BaseSampler):
         return pair
 
     def _model(self, study: Study, trial: int = -1) -> StudyModel:
-        """Return what is known of a study; what was just read from the storage for the same trial is not read again."""
+        """Return the knowledge of a study; data just read from the storage for the same trial are not read again."""
         storage, number = study._storage, study._study_id
         if self._known is None or self._known[:2] != (storage, number):
             model = StudyModel(self.offset, self.search_space, self._streams, self.limits)
@@ -252,21 +252,21 @@ def sampler_of(study: Study) -> DuelSampler | None:
 
 
 def recommend(study: Study, weights: Mapping[str, float] | None = None, prefer: str | None = None) -> Recommendation:
-    """Return the best setting as far as a study's duels tell, also if it was loaded with another sampler.
+    """Return the best setting by a study's duels, also if it was loaded with another sampler.
 
     Args:
         study: The study.
-        weights: Of several objectives, how much is wanted of each, by metric name; as much of each by default.
-        prefer: The one objective that counts, instead.
+        weights: With several objectives, a weight for each, by metric name; equal by default.
+        prefer: Instead, the one objective that counts.
     """
     return (sampler_of(study) or DuelSampler(seed=0)).recommend(study, weights, prefer)
 
 
 def front(study: Study) -> list[FrontPoint]:
-    """Return the settings of several objectives that none beats: what `study.best_trials` is not, under drift."""
+    """Return the front of several objectives; under drift, `study.best_trials` is wrong."""
     return (sampler_of(study) or DuelSampler(seed=0)).front(study)
 
 
 def best_params(study: Study) -> dict[str, Any]:
-    """Return the parameters of the best setting known: what `study.best_params` is not, under drift."""
+    """Return the parameters of the best known setting; under drift, `study.best_params` is wrong."""
     return dict(recommend(study).x)

@@ -23,21 +23,22 @@ SEED = "random_state"
 class DuelSearchCV(BaseSearchCV):  # type: ignore[misc]
     """Search for the best parameters by comparing two settings on the same split, fit by fit.
 
-    Other searches fit every setting on all splits and believe the best mean, which is mostly the luckiest one. Here two
-    settings are fitted on one split, and what the split does to both cancels. The study chooses an old split, on which
-    one fit may be enough, or a new one: of a splitter that shuffles there are as many as are wanted. A `random_state`
-    of the estimator that is `None` is a part of the split: both settings get the same seed, another split another one.
+    Other searches fit every setting on all splits and trust the best mean, which is mostly the luckiest one. This one
+    fits two settings on one split, and the effect of the split on both cancels. The study chooses an old split, on
+    which one fit may be enough, or a new one; a splitter that shuffles has any number of them. If a `random_state` of
+    the estimator is `None`, it is part of the split: both settings get the same seed, and another split another one.
 
     Args:
-        estimator: What is fitted.
+        estimator: The estimator to fit.
         param_distributions: By name: a list of values, in which three numbers or more have an order; a distribution of
             SciPy; or a `Float`, an `Int` or a `Choice`.
-        n_fits: How many fits there may be, that of `refit` apart.
-        scoring: As in `RandomizedSearchCV`. Of several scores, that which `refit` names is optimized, else the first.
+        n_fits: The number of fits, not counting that of `refit`.
+        scoring: As in `RandomizedSearchCV`. With several scores, the search optimizes the one that `refit` names, else
+            the first.
         n_jobs: How many fits run at once, by joblib.
         refit: As in `RandomizedSearchCV`.
         cv: As in `RandomizedSearchCV`. One that shuffles, such as `KFold(5, shuffle=True)` without a seed, is better:
-            the best setting on five folds for ever is partly the luckiest on these.
+            the best setting on five fixed folds is partly the luckiest on these.
         verbose: As in `RandomizedSearchCV`.
         pre_dispatch: As in `RandomizedSearchCV`.
         random_state: Seed of the search.
@@ -45,12 +46,11 @@ class DuelSearchCV(BaseSearchCV):  # type: ignore[misc]
         return_train_score: As in `RandomizedSearchCV`.
 
     Attributes:
-        best_params_: What the study recommends, or the best known of those that were fitted if that is between them:
-            not the setting of the best score, which is luck.
-        cv_results_: A row for each setting. Scores of splits on which it was not fitted are NaN, and
-            `estimated_test_score` is what it is believed to score on the mean over all splits: `mean_test_score`
-            depends on which splits it had.
-        study_: The `Optimizer`; `study_.recommend()` says how much may be left to gain.
+        best_params_: The study's recommendation, or the best known fitted setting if the recommendation was never
+            fitted; not the setting of the best score, which is luck.
+        cv_results_: A row for each setting. Scores of splits on which it was not fitted are NaN. `estimated_test_score`
+            is the estimated mean score over all splits, while `mean_test_score` depends on the splits of the setting.
+        study_: The `Optimizer`; `study_.recommend()` bounds the remaining gain.
 
     Example:
         >>> from scipy.stats import loguniform

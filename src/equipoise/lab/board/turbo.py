@@ -19,7 +19,7 @@ from equipoise.lab.board.instruments import Point
 from equipoise.spaces import Space
 
 FIRST, LEAST, MOST = 0.8, 0.5**7, 1.6
-"""The side of the box at a start, the one below which the search starts anew, and the largest."""
+"""The side of the box at a start, the one below which the search starts again, and the largest."""
 
 SUCCESSES, LEAST_FAILURES = 3, 4
 """After this many successes in a row the box is doubled; it is halved after as many failures as there are knobs, and

@@ -1,6 +1,6 @@
 """Batches: the repetitions that one worker runs, one by one or in step as a fleet.
 
-Both engines meet the same functions, noise and offsets. A fleet lets each learner throw the coins it would throw alone,
+Both engines meet the same functions, noise and offsets. A fleet lets each learner toss the coins it would throw alone,
 so its readings are those of the runs one by one, except three things. SemiTS' draws are shared by all repetitions of a
 seed, turned by a reflection of each learner's own. BOSE reads its coin along the points that have a weight, whose order
 differs. And points that are equally good up to rounding, as on a regular grid, may be told apart otherwise. The law

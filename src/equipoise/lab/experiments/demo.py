@@ -1,7 +1,7 @@
 """The demonstration: an instrument that drifts, ordinary optimizers, and one that compares.
 
 The camelback function, read with noise of variance 0.1 while the offset wanders off by sin(0.2 t) - 0.1 t. `contest`
-has two continuous knobs and nobody is told anything but their ranges; `paper_contest` is the setting of the paper's
+has two continuous knobs and the learners know only their ranges; `paper_contest` is the setting of the paper's
 second figure, a grid of 30 x 30 points and a kernel that is known. All learners meet the same noise.
 """
 

@@ -13,7 +13,7 @@ from equipoise.lab.experiments.demo import COLORS, Contestant
 from equipoise.plots import METHODS
 
 GRAY = "#555555"
-HEADLINE = "One drifting instrument, the same noise: who believes its readings, and who compares them"
+HEADLINE = "One drifting instrument, the same noise: learners that trust readings, and one that compares them"
 
 
 def draw(contestants: Sequence[Contestant], path: Path) -> Path:

@@ -120,7 +120,7 @@ class Staging:
         return self.learner(told, learner_rng), environment
 
     def task(self, repetition: int) -> tuple[Function, Problem]:
-        """Return the function of a repetition, and what the learner is told of it."""
+        """Return the function of a repetition, and the learner's prior knowledge of it."""
         settings = self.experiment
         function = self.function(streams(settings.seed, repetition)[0])
         return function, problem(settings.function, function, settings.noise, settings.lengthscale)

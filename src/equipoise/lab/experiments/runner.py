@@ -27,7 +27,7 @@ class Learner(Protocol):
         """Report the reading of a trial."""
 
     def recommend(self) -> Recommendation:
-        """Return the best point as far as is known."""
+        """Return the best known point."""
 
 
 def run(

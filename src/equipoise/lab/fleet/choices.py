@@ -63,7 +63,7 @@ def double_thompson(policy: DoubleThompson, beliefs: Beliefs, throws: Throws, la
 def maxmin_lcb(policy: MaxMinLCB, beliefs: Beliefs, throws: Throws, last: Directions | None) -> Directions:
     """Choose the plausible point whose worst case is best, and the plausible one that makes it worst."""
     psi, xp = _all_psi(policy, beliefs), namespace(beliefs.mean)
-    throws.argmax(beliefs.mean)  # the leader, whom a learner alone looks for first: the same coins are thrown
+    throws.argmax(beliefs.mean)  # the leader, whom a learner alone looks for first: the same coins are tossed
     width = xp.reshape(beliefs.width(xp.reshape(psi, (psi.shape[0], -1))), psi.shape)
     alive = plausible(beliefs.mean, width)
     bounds = xp.where(alive[:, None, :], lower_bounds(beliefs.mean, width), xp.inf)

@@ -88,7 +88,7 @@ class Fleet:
         if np.isinf(y).any():
             raise ValueError("`values` must be finite, or not a number if a reading failed, got an infinite one")
         if (self._open.stage[rows] < 0).any():
-            raise RuntimeError("a reading was told of a learner that was not asked: call `ask` first")
+            raise RuntimeError("there is a reading of a learner that was not asked: call `ask` first")
         done = self._open.record(rows, -y if self.minimize else y)
         self.readings[rows] += np.isfinite(y)
         told = np.arange(len(self.names))[rows][done]
@@ -96,7 +96,7 @@ class Fleet:
             self._learn(slice(None) if len(told) == len(self.names) else told)
 
     def recommend(self, names: Sequence[str] | None = None) -> tuple[FloatArray, FloatArray]:
-        """Return the best setting of each learner as far as is known, and a bound on what is left to gain.
+        """Return the best known setting of each learner, and a bound on the remaining gain.
 
         Args:
             names: Which learners; all by default.

@@ -54,7 +54,7 @@ def load(path: Path, kernel: Kernel | None) -> tuple[tuple[str, ...], Blueprint,
         arrays = dict(file)
     header = json.loads(str(arrays["header"])) if "header" in arrays else {}
     if header.get("format") != FORMAT:
-        raise ValueError(f"`path` must be a file that a fleet saved, got {str(path)!r}")
+        raise ValueError(f"`path` must be a file saved by a fleet, got {str(path)!r}")
     parts = {name: restored(name, text) for name, text in header["parts"].items() if name != "kernel"}
     parts["kernel"] = PARTS["kernel"].again("kernel", header["parts"]["kernel"], kernel, Finite(arrays["points"]))
     blueprint = Blueprint(arrays["points"], **parts, **header["numbers"])

@@ -94,19 +94,18 @@ class Outcome:
 @BUDGET
 @HOOKS
 @RUNNING
-@click.option("--duet", is_flag=True, help="Run both at once, on a core each, and then swapped. Linux only.")
-@click.option("-i", "--ignore-failure", is_flag=True, help="A command that fails counts all the same.")
+@click.option("--duet", is_flag=True, help="Run both at once, on one core each, then swapped. Linux only.")
+@click.option("-i", "--ignore-failure", is_flag=True, help="Count runs of a command that fails.")
 @click.option("--show-output", is_flag=True, help="The same as --output inherit.")
-@click.option("--log", type=click.Path(path_type=Path), help="Keep all runs; a file that exists gets one more session.")
+@click.option("--log", type=click.Path(path_type=Path), help="Keep all runs; an existing file gets one more session.")
 @click.option("--seed", type=click.IntRange(min=0), help="Of the random orders.")
 @EXPORTS
 def compare(commands: tuple[str, ...], names: tuple[str, ...], **options: Any) -> None:
-    """Measure COMMANDS in rounds, each in a random order, until it is decided which is better.
+    """Measure COMMANDS in rounds, each in random order, until one is shown to be better.
 
     If the host slows down, it slows all commands of a round, so the slowdown cancels. The verdict holds although it is
-    checked after every round. The other commands are compared with the first one. With --log and no commands the
-    verdict of a log is printed again. With --git there is one command, which is run in each revision. A single command
-    is only measured.
+    checked after every round. The first command is the reference. With --log and no commands it prints the verdict of a
+    log again. With --git it runs one command in each revision. It only measures a single command.
     """
     log: Path | None = options.pop("log")
     files = {name: options.pop(name) for name in ("json_file", "markdown_file", "csv_file", "junit_file", "picture")}
@@ -258,7 +257,7 @@ def _note(report: Results, bench: Bench, shell_cost: float, early: Early | None)
     walls = {arm: statistics.median(run.wall for run in runs) for arm, runs in report.by_arm.items()}
     brief = [arm for arm, wall in walls.items() if wall < SHORT]
     if shell_cost and brief:
-        cost = f"the start of the shell, {amount(shell_cost, 'time')}, is taken off, its noise is not"
+        cost = f"the start of the shell, {amount(shell_cost, 'time')}, is subtracted, but not its noise"
         notes.append(f"Note: {', '.join(brief)}: less than 5 ms; {cost}. More exact: --shell none.")
     return "\n".join(notes)
 

@@ -37,7 +37,7 @@ def summary(arm: str, runs: Sequence[Execution]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Results:
-    """What is told of programs that were measured.
+    """The report on measured programs.
 
     Attributes:
         arms: Their names, in the order in which they were given.

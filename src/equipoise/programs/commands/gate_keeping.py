@@ -40,7 +40,7 @@ PATIENCE_FACTOR, PATIENCE_SECONDS = 20.0, 10.0
 EXAMPLES = """equipoise gate init --metric reading --lower -- uv run train.py --seed {seed}
 equipoise gate try && git commit -am "wider"                  the files as they are now, committed if kept
 equipoise gate try --rev idea-7                               a branch, a tag, a commit
-equipoise gate status                                         what the night has brought
+equipoise gate status                                         all ideas, and the true gain
 equipoise gate init --metric accuracy -- ./measure.sh {seed}  a line `METRIC accuracy=0.93`"""
 
 EXIT_STATUS = """\b
@@ -65,9 +65,9 @@ LOG = click.option(
 def gate() -> None:
     """Decide on every idea of a loop of experiments: keep, discard or not decided.
 
-    A loop that keeps every idea that beats the record is fooled by luck. The gate measures champion and
-    candidate on the same seeds in random order, reuses earlier readings of the champion, and stops early. Over the
-    whole stream of ideas, at most 10 % of those it keeps are no better than the champion.
+    A loop that keeps every idea that beats the record keeps lucky ones. The gate measures champion and candidate on the
+    same seeds in random order, reuses earlier readings of the champion, and stops early. Over the whole stream of
+    ideas, at most 10 % of the kept ones are no better than the champion.
     """
 
 
@@ -79,10 +79,13 @@ gate.epilog = EXIT_STATUS + "\b\nExamples:\n" + "\n".join(f"  {line}" for line i
 @LOG
 @click.option("--metric", default="reading", show_default=True, help="The last number printed, or METRIC name=number.")
 @click.option("--lower", is_flag=True, help="Lower is better.")
-@click.option("--margin", type=click.FloatRange(min=0), default=0.0, help="Keep only what is better by more.")
+@click.option("--margin", type=click.FloatRange(min=0), default=0.0, help="Keep only ideas that are better by more.")
 @click.option("--alpha", type=click.FloatRange(0, 1, True, True), default=0.1, help="Share of false keeps.")
 @click.option(
-    "--most", type=click.IntRange(min=1), default=40, help="Readings of a candidate before it stays undecided."
+    "--most",
+    type=click.IntRange(min=1),
+    default=40,
+    help="Most readings of a candidate before it counts as not decided.",
 )
 @click.option("--seeds", type=click.IntRange(min=1), help="How many seeds, splits or instances there are: 0 to N - 1.")
 @click.option("--rev", help="The champion: a revision.  [default: the files as they are now]")
@@ -98,8 +101,8 @@ gate.epilog = EXIT_STATUS + "\b\nExamples:\n" + "\n".join(f"  {line}" for line i
 def init(words: tuple[str, ...], log: Path, rev: str | None, folder: Path | None, **options: Any) -> None:
     """Write the file of a gate and measure the champion.
 
-    COMMAND measures once: {seed} in it is replaced by the number of a seed. Let the seed set all of the program's
-    randomness (split, order, start): what two versions share cancels.
+    COMMAND measures once; the gate replaces {seed} in it by a number. Let the seed set all of the program's randomness
+    (split, order, initialization), so that effects common to two versions cancel.
     """
     if log.exists():
         raise click.UsageError(f"{log} must be a new file: `equipoise gate try` continues it")
@@ -131,10 +134,10 @@ def init(words: tuple[str, ...], log: Path, rev: str | None, folder: Path | None
 @LOG
 @click.option("--rev", help="The candidate: a revision.  [default: the files as they are now]")
 @click.option("--dir", "folder", type=FOLDER, help="The candidate: a folder.")
-@click.option("--name", help="What the idea is called.  [default: the revision or folder]")
+@click.option("--name", help="Name of the idea.  [default: the revision or folder]")
 @AS_JSON
 def try_(log: Path, rev: str | None, folder: Path | None, name: str | None, as_json: bool) -> None:
-    """Measure a candidate beside the champion until it is decided: exit status 0 keep, 1 discard, 2 not decided.
+    """Measure a candidate beside the champion until a decision: exit status 0 keep, 1 discard, 2 not decided.
 
     After an interruption the trial continues with the same candidate. A candidate that fails, hangs or prints no
     number is discarded.
@@ -152,7 +155,7 @@ def _alone(log: Path) -> Iterator[None]:
         try:
             stack.enter_context(only_one(log, None))
         except RuntimeError as error:
-            raise click.ClickException(f"another `gate try` is under way on {log}: wait for it") from error
+            raise click.ClickException(f"another `gate try` is running on {log}: wait for it") from error
         yield
 
 
@@ -174,7 +177,7 @@ def _tried(log: Path, rev: str | None, folder: Path | None, name: str | None) ->
 @LOG
 @AS_JSON
 def status_(log: Path, as_json: bool) -> None:
-    """Show the night: ideas, what was kept, the true gain, and what a record would believe."""
+    """Show all ideas, which were kept, the true gain, and the gain by the record."""
     night = _opened(log).status()
     say(as_json, night.data(), str(night))
 

@@ -9,7 +9,7 @@ from equipoise.cli.common import AS_JSON, command, say
 from equipoise.programs.gating import compared, next_items, scores
 
 FILE = click.Path(path_type=Path)
-EXAMPLES = """equipoise items old.jsonl new.jsonl                        which is better, as far as both have run
+EXAMPLES = """equipoise items old.jsonl new.jsonl                        which is better, on their common items
 equipoise items old.jsonl new.jsonl --ask 50               the items that the new one should run next
 equipoise items a.csv b.csv --score f1 --cluster passage   graded scores; questions about one text count as one"""
 
@@ -27,8 +27,8 @@ def items(
 ) -> None:
     """Compare the scores in two files, item by item: CSV, JSON Lines, lm-evaluation-harness, inspect, promptfoo.
 
-    The verdict holds although you look after every item. If one file has items that the other lacks, --ask prints
-    which to run next, and none once the comparison is decided. Run only these items: their order is random.
+    The verdict holds although you look after every item. If one file has items that the other lacks, --ask prints the
+    items to run next, and none after the decision. Run only these items: their order is random.
     """
     a, b = (scores(path, score, cluster) for path in (first, second))
     found = compared(a, b, alpha)

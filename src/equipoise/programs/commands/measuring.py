@@ -228,7 +228,7 @@ def told(run: Execution, ratios: Sequence[str], programs: Programs, early: bool)
         if metric == "wall" and run.wall <= 0:
             raise FailedError("it takes no longer than the shell that starts it (advice: --shell none)")
         if metric == "rss" and run.rss is None:
-            raise FailedError(f"less memory than {programs.floor / 1e6:.0f} MB cannot be told")
+            raise FailedError(f"less memory than {programs.floor / 1e6:.0f} MB cannot be measured")
         if run.value(metric) <= 0:
             what = f"its {metric} time" if metric in ("cpu", "user", "system") else f"its {metric}"
             raise FailedError(f"{what} reads {run.value(metric):g} (advice: --scale difference)")

@@ -25,11 +25,18 @@ def grouped(options: Sequence[Decorator]) -> Decorator:
 
 WHAT = grouped(
     [
-        option("-n", "--name", "--command-name", "names", multiple=True, help="Name of a command, in their order."),
-        option("--reference", metavar="COMMAND", help="The command that others are compared with, before all."),
+        option(
+            "-n",
+            "--name",
+            "--command-name",
+            "names",
+            multiple=True,
+            help="Name of a command, in the order of the commands.",
+        ),
+        option("--reference", metavar="COMMAND", help="The reference command, before all others."),
         option("--git", "revisions", multiple=True, metavar="REV[..REV]", help="Run the command in each revision."),
         option("--suite", type=click.Path(path_type=Path), help="A file with many benchmarks, in one budget."),
-        option("--build", metavar="COMMAND", help="With --git: run once in each revision before all."),
+        option("--build", metavar="COMMAND", help="With --git: run once in each revision, first."),
         option(
             "-L",
             "--parameter-list",
@@ -37,7 +44,7 @@ WHAT = grouped(
             nargs=2,
             multiple=True,
             metavar="NAME VALUES",
-            help="Put each of these values, with commas between them, in the place of {NAME}.",
+            help="Replace {NAME} by each of these values, separated by commas.",
         ),
         option(
             "-P",
@@ -46,9 +53,9 @@ WHAT = grouped(
             nargs=3,
             multiple=True,
             metavar="NAME MIN MAX",
-            help="Put each of these numbers in the place of {NAME}.",
+            help="Replace {NAME} by each of these numbers.",
         ),
-        option("-D", "--parameter-step-size", "steps", multiple=True, help="Step of a -P, in their order."),
+        option("-D", "--parameter-step-size", "steps", multiple=True, help="Step of each -P, in their order."),
     ]
 )
 CLAIM = grouped(
@@ -56,9 +63,14 @@ CLAIM = grouped(
         option(
             "--metric",
             multiple=True,
-            help="wall, cpu, user, system, rss, reading, instructions, ...; several, if wanted.  [default: wall]",
+            help="wall, cpu, user, system, rss, reading, instructions, ...; repeatable.  [default: wall]",
         ),
-        option("--read", multiple=True, metavar="NAME[=REGEX]", help="A number it prints: a key of JSON, or a match."),
+        option(
+            "--read",
+            multiple=True,
+            metavar="NAME[=REGEX]",
+            help="A number that the program prints: a JSON key, or a match.",
+        ),
         option("--higher", is_flag=True, help="Higher is better."),
         option(
             "--scale",
@@ -70,10 +82,10 @@ CLAIM = grouped(
             type=click.Choice(["typical", "median", "mean"]),
             default="typical",
             show_default=True,
-            help="What is claimed of a pair of runs.",
+            help="The kind of average that the verdict is about.",
         ),
         option("--margin", help="Arms that differ by less are the same: 1%, or 0.5 where differences count."),
-        option("--fail-above", help="Only ask whether a command is worse than the first by more: 2%."),
+        option("--fail-above", help="Only test if a command is worse than the first by more: 2%."),
         option(
             "--alpha",
             type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -81,7 +93,7 @@ CLAIM = grouped(
             show_default=True,
             help="How often a verdict may be wrong.",
         ),
-        option("--null", is_flag=True, help="Measure the first command twice a round: the floor of the noise."),
+        option("--null", is_flag=True, help="Measure the first command twice in each round: the noise floor."),
     ]
 )
 BUDGET = grouped(
@@ -91,7 +103,9 @@ BUDGET = grouped(
         option("-m", "--min-runs", type=click.IntRange(min=1), help="Rounds at least.  [default: 10 without --time]"),
         option("-M", "--max-runs", type=click.IntRange(min=1), help="Rounds at most."),
         option("--min-benchmarking-time", "min_seconds", callback=duration, help="Do not stop before this time."),
-        option("-w", "--warmup", type=click.IntRange(min=0), default=0, help="Rounds first that do not count."),
+        option(
+            "-w", "--warmup", type=click.IntRange(min=0), default=0, help="Rounds at the beginning that do not count."
+        ),
     ]
 )
 HOOKS = grouped(

@@ -80,7 +80,7 @@ class RunOptions:
 
 
 class Programs:
-    """Runs programs, one at a time or together, from small processes of its own, to be used in a `with` statement.
+    """Runs programs, one at a time or together, from small helper processes; use it in a `with` statement.
 
     Args:
         setup: How they are run.

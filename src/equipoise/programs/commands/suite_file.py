@@ -63,7 +63,7 @@ class Suite:
 
 
 def loaded(path: Path, arms: Sequence[str], options: Mapping[str, Any]) -> Suite:
-    """Return the suite in a file; refuse what makes no sense.
+    """Return the suite in a file; refuse invalid content.
 
     Args:
         path: The file.

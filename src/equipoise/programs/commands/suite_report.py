@@ -1,4 +1,4 @@
-"""What is told of a suite: for people, for a step summary, for scripts, and for tools that read JUnit XML."""
+"""The report on a suite: for people, for a step summary, for scripts, and for tools that read JUnit XML."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -38,7 +38,7 @@ def summary(rows: Sequence[SuiteRow], arms: Sequence[str], alpha: float) -> str:
     counts = ", ".join(f"{words.count(each)} {each}" for each in dict.fromkeys(words))
     return (
         f"{arms[1]} against {arms[0]}, {len(rows)} benchmark{'s' * (len(rows) != 1)}: {counts}. "
-        f"Of what is claimed at most {100 * alpha:g} % is false, in the mean."
+        f"At most {100 * alpha:g} % of the claims are false, on average."
     )
 
 

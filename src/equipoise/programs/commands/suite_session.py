@@ -38,7 +38,7 @@ def suite_told(
     options: Mapping[str, Any],
     files: Mapping[str, Any],
 ) -> int:
-    """Measure a suite, say what is known of it, and return the exit status."""
+    """Measure a suite, report it, and return the exit status."""
     for option, wanted in (("csv", files["csv_file"]), ("plot", files["picture"])):
         if wanted is not None:
             raise click.UsageError(f"--suite has no --{option}: --json has everything")

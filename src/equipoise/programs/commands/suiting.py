@@ -47,12 +47,12 @@ class Source:
 
     @property
     def seconds(self) -> float:
-        """How long it was measured."""
+        """The time spent on it."""
         return sum(map(self.bench.seconds, self.bench.rounds))
 
     @property
     def each(self) -> float:
-        """How long a round takes, typically."""
+        """The typical time of a round."""
         rounds = [*map(self.bench.seconds, self.bench.rounds)]
         return max(statistics.median(rounds), SHORTEST) if rounds else SHORTEST
 
@@ -183,7 +183,7 @@ class SuiteRun:
 
 @dataclass(frozen=True)
 class SuiteRow:
-    """What is told of one benchmark.
+    """The report on one benchmark.
 
     Attributes:
         name: What it is called.
@@ -206,7 +206,7 @@ ORDER: Mapping[str, int] = {"worse": 0, "failed": 1, "open": 2, "better": 3, "sa
 
 
 def rows(run: SuiteRun) -> list[SuiteRow]:
-    """Return what is told of every benchmark: what is worse first."""
+    """Return the report on every benchmark, worse ones first."""
     family, contests, metrics = run.family(anew=True), run.contests, run.metrics
     found = []
     for name, contest in contests.items():

@@ -22,7 +22,7 @@ FINAL = 0.8
 """Of alpha goes to the final test of signs: with the next two, all looks together are wrong in alpha at most."""
 
 SURE = 0.9
-"""The final test is taken for significant if fair coins would make it so with this chance: costs FINAL / SURE."""
+"""The final test counts as significant if fair coins would make it so with this chance: costs FINAL / SURE."""
 
 EARLY = 0.1
 """Of alpha goes to bets on the signs, which decide large differences early."""
@@ -83,7 +83,7 @@ class Items:
         said = {
             "better": "The second is better",
             "worse": "The second is worse",
-            "same": f"These {self.items} items do not tell the two apart",
+            "same": f"These {self.items} items do not distinguish the two",
             "open": "Not decided",
         }
         return f"{said[self.standing]}: {size}, with {counts} on {self.seen} of {self.items} items."

@@ -14,7 +14,7 @@ class Trialed:
 
     Attributes:
         name: Its name.
-        found: What is known of it, and what follows.
+        found: The knowledge about it, with the decision.
 
     Example:
         >>> known = Assessment(Interval(0.3, 0.1, 0.5), 60.0, 50.0, 0.99, 8, "keep")
@@ -64,7 +64,7 @@ class Night:
 
     Example:
         >>> print(Night("start", (), Interval(0.0, 0.0, 0.0), 0.0, 4, 0.1))
-        No idea was tried yet: the champion is start, with 4 readings.
+        There are no ideas yet: the champion is start, with 4 readings.
     """
 
     champion: str
@@ -82,7 +82,7 @@ class Night:
     def __str__(self) -> str:
         open_ = [f"{self.trying} is being tried: the same command continues."] if self.trying else []
         if not self.ideas:
-            first = f"No idea was tried yet: the champion is {self.champion}, with {self.readings} readings."
+            first = f"There are no ideas yet: the champion is {self.champion}, with {self.readings} readings."
             return "\n".join([first, *open_])
         kept, discarded, undecided = map(self.count, ("keep", "discard", "open"))
         failed = sum(bool(idea.found.why) for idea in self.ideas)
@@ -91,8 +91,8 @@ class Night:
             f"{len(self.ideas)} ideas, {self.readings} readings: {ends}, {undecided} not decided.",
             *(str(idea) for idea in self.ideas if idea.decision == "keep"),
             f"The champion is {self.champion}, better than the first one by {sized(self.gain)}.",
-            f"The best single reading is better by {self.record:.3g}: that is what a record believes.",
-            f"At most {100 * self.alpha:g} % of what is kept is no better, in the mean.",
+            f"The best single reading is better by {self.record:.3g}, the gain by the record.",
+            f"At most {100 * self.alpha:g} % of the kept ideas are no better, on average.",
         ]
         return "\n".join([*lines, *open_])
 

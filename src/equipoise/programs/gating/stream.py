@@ -1,4 +1,4 @@
-"""A stream of ideas: which look is next, what is known of the candidate, and when it is kept or given up.
+"""A stream of ideas: the next look, the knowledge about the candidate, and when to keep it or give it up.
 
 symbol   meaning                                                              shape
 a        effects that are thought possible, in units of the residual deviation  (k,)
@@ -69,7 +69,7 @@ class Look:
 
 @dataclass(frozen=True)
 class Assessment:
-    """What is known of a candidate.
+    """The knowledge about a candidate.
 
     Attributes:
         effect: By how much it is better than the champion, with an interval of 95 %, in the unit of the readings.
@@ -180,7 +180,7 @@ class Stream:
         return order if rng.random() < 0.5 else order[::-1]
 
     def standing(self) -> Assessment:
-        """Return what is known of the candidate, and what follows."""
+        """Return the knowledge about the candidate, and the decision."""
         candidate, unit, margin = self._trying(), self.variances.unit, self.rules.margin
         looks = int((self.readings.versions == candidate).sum())
         if not looks:
@@ -226,7 +226,7 @@ class Stream:
     def gain(self) -> Interval:
         """Return by how much the champion is better than the first one, if ideas are like those that were tried.
 
-        The estimate of each idea that was kept is drawn towards what ideas are like: there is no winner's curse.
+        The estimate of each kept idea is shrunk towards the mean of ideas, against the winner's curse.
         """
         kept = [each for each in self.tried if each.decision == "keep"]
         unit = self.variances.unit

@@ -33,7 +33,7 @@ class CandidateError(Exception):
 
 
 class Gate:
-    """Decides on a stream of ideas whether each is kept, discarded or not decided.
+    """Decides for each idea of a stream: keep, discard or not decided.
 
     Args:
         champion: Measures the present champion on a seed: a function from the number of a seed to a number.
@@ -42,8 +42,8 @@ class Gate:
         name: What the champion is called.
         about: What else the log says of it, for the shell.
         rng: Seed of the random orders, an integer.
-        notify: Called with what the user should know.
-        fatal: Errors of a measurement that say nothing of a candidate, and end its trial to be continued.
+        notify: Called with each notice for the user.
+        fatal: Errors that do not concern the candidate; they end its trial, which can be continued.
         **rules: Those of `Rules`: `margin`, `alpha`, `most` readings of a candidate, `seeds` if there are only a few.
 
     Example:
@@ -114,10 +114,10 @@ class Gate:
             self._look(Look(self._stream.champion, len(self._stream.readings.values)))
 
     def test(self, candidate: Measure, name: str, about: Mapping[str, Any] | None = None) -> Trialed:
-        """Try an idea; if it is kept, it is the champion from now on.
+        """Try an idea; if it is kept, it becomes the champion.
 
-        A trial that was interrupted continues if the name is the same. What the candidate raises discards it; what the
-        champion raises ends the trial, to be continued.
+        An interrupted trial continues if the name is the same. An exception in the candidate discards it; an exception
+        in the champion ends the trial, which can be continued.
 
         Args:
             candidate: Measures it on a seed.
@@ -140,7 +140,7 @@ class Gate:
         return Trialed(name, known)
 
     def status(self) -> Night:
-        """Return what came of all ideas so far."""
+        """Return the results of all ideas so far."""
         stream = self._stream
         return Night(
             self.champion,
@@ -212,7 +212,7 @@ class Gate:
             self._sign = -1.0 if self.first["lower"] else 1.0
             self._names, self._about = {0: str(self.first["champion"])}, {0: dict(self.first["about"])}
         except (KeyError, TypeError, ValueError) as error:
-            raise LogError(f"the first line of the log makes no sense: {error!r}") from None
+            raise LogError(f"the first line of the log cannot be read: {error!r}") from None
         self._ideas: list[Trialed] = []
         self._took: list[float] = []
 

@@ -1,4 +1,4 @@
-"""What is asked next: a proposal, the gate that lets it pass, and the pairs that people judge."""
+"""The next question: a proposal, the gate that checks it, and the pairs that people judge."""
 
 from typing import TYPE_CHECKING
 

@@ -1,11 +1,11 @@
-"""The gate: the one place where trials and pairs are handed out, whatever has proposed them.
+"""The gate: the one place that hands out trials and pairs, whatever proposed them.
 
-A policy, a start, a scout, an audit, a verification, a pair to be judged, a half that waits: each passes here, and here
-alone the events `Asked` and `Handed` are made. The gate looks at the space and its constraint, at settings
-that fail, at `max_step` and at `drop`. A point that does not pass is not refused: it is replaced by one that does,
-drawn towards a setting that passes; in the worst case by where the machine stands, or by the way back to the start.
+Proposals of a policy, a start, a scout, an audit or a verification, pairs to judge and waiting halves all pass here,
+and only the gate makes the events `Asked` and `Handed`. It checks the space and its constraint, settings that fail,
+`max_step` and `drop`. It does not refuse a point that fails: it moves the point towards a setting that passes, in the
+worst case to the position of the machine or back towards the start.
 
-Both points of a duel must be within a step of where the machine stands, and of each other: a coin says which is first.
+Both points of a duel must be within a step of the machine's position and of each other: a coin decides which is first.
 """
 
 from __future__ import annotations

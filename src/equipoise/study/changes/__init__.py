@@ -1,4 +1,7 @@
-"""How each kind of event changes a state: prepared first, then made. What can fail fails while it is prepared."""
+"""How each kind of event changes a state: a change is prepared first, then made.
+
+All errors occur while it is prepared.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -39,7 +39,7 @@ def added(event: Added, on: Preparation) -> Change:
 def _taken_in(on: Preparation, event: Added) -> Change:
     state, i, told, law = on.state, event.trial, event.answer, on.state.setup.offset
     if not law.learns_readings:
-        raise ValueError(f"a reading that the study did not ask for is no duel, and {law!r} learns from duels alone")
+        raise ValueError(f"a reading that the study did not ask for is not a duel, and {law!r} learns from duels alone")
     assert told.point is not None
     must_be_known(on, told.point)
     single, reading = Proposal.single(told.point), placed(on, told)

@@ -74,7 +74,7 @@ def setting_aside(on: Preparation, news: Told | Added, aside: frozenset[int]) ->
     for event in without_fits([*on.state.events, news]):
         again.apply(event, sets_aside=False)
     strange = ", ".join(map(str, sorted(aside - on.state.aside)))
-    alert = SetAside(f"the reading of trial {strange} cannot be: nothing is learned from it; see `correct`")
+    alert = SetAside(f"the reading of trial {strange} is impossible and was ignored; see `correct`")
     return replace(_replaced(on, news, again), alert=alert if strange else None)
 
 
@@ -179,7 +179,7 @@ def undoing(past: Sequence[Event]) -> Event | None:
 
 
 def _again(answered: Event, rewritten: bool) -> Event:
-    """Return the event that makes an answer stand again: at its place, or told anew."""
+    """Return the event that makes an answer stand again: at its place, or told again."""
     if isinstance(answered, Failed):
         return Failed(answered.trial, answered.reason, undone=True)
     assert isinstance(answered, Told | Corrected | Added)

@@ -1,7 +1,7 @@
-"""Which readings cannot be: overload codes and the like are set aside before anything is learned from them.
+"""Impossible readings, such as overload codes: the study sets them aside before it learns from them.
 
-The log keeps them. Only what no unit explains is set aside here. A reading that is merely far off is for the belief to
-judge (`belief/disturbances.py`): it may be a discovery.
+The log keeps them. This module sets aside only readings that no unit can explain. A reading that is merely far off may
+be a discovery; the belief decides about it (`belief/disturbances.py`).
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """The changes of the loop: a question is asked, its trials are handed out, readings are told.
 
-A change that an event will make to a state is prepared first, then made. What can fail fails while it is prepared.
+A change that an event will make to a state is prepared first, then made. All errors occur while it is prepared.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What an event will change, computed but not made yet.
+    """A prepared change of a state.
 
     Attributes:
         make: Makes the change at a time, ISO 8601 in UTC; cannot fail.
-        alert: What the user should know of it.
-        event: The event as it is to be written: with what was fitted by it.
+        alert: The warning for the user, if any.
+        event: The event to write, with the fit that it caused.
     """
 
     make: Callable[[str | None], object]

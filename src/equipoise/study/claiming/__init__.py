@@ -1,4 +1,4 @@
-"""What a study claims: recommendations, fronts, plans to check them, and what it would have claimed before."""
+"""The claims of a study: recommendations, fronts, plans to check them, and earlier claims."""
 
 from typing import TYPE_CHECKING
 

@@ -49,7 +49,7 @@ def coins(state: State, streams: Streams, draws: int) -> float:
 def _expected(state: State) -> tuple[list[float], list[float]]:
     """Return by how much what was expected to win did: of each complete duel of two readings, of each pair judged.
 
-    What is expected must be known before the coin is thrown: it is what was believed when the duel was begun.
+    What is expected must be known before the coin is tossed: it is what was believed when the duel was begun.
     """
     differences, preferred = _differences(state), levels(state.ledger)
     read, said = [], []

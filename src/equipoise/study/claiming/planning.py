@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def auditing(claims: Recommender, state: State, duels: int) -> Planned:
     """Return the event of an audit; in a part of the space it says by the leader which part that is."""
     if state.limited:
-        raise RuntimeError("an audit looks everywhere, which `drop`, `max_step` and `safe` forbid: see `verify`")
+        raise RuntimeError("an audit measures everywhere, which `drop`, `max_step` and `safe` forbid: see `verify`")
     some = claims.space.candidates(np.random.default_rng(0))
     if (some == some[0]).all():
         raise RuntimeError("there is nothing to audit: a single setting may be asked for")
@@ -44,7 +44,7 @@ def verifying(claims: Recommender, state: State, duels: int, runners_up: int, ag
     """
     space = claims.space
     if state.setup.caution.max_step is not None:
-        raise RuntimeError("a verification goes to and fro between settings, which `max_step` forbids")
+        raise RuntimeError("a verification moves back and forth between settings, which `max_step` forbids")
     best = space.encode(claims.recommend(state, state.readings).x)
     if against is None:
         allowed, posterior = Checkpoint.of(state, space).allowed, state.belief.posterior
@@ -57,5 +57,5 @@ def verifying(claims: Recommender, state: State, duels: int, runners_up: int, ag
         left = f"the {len(seeds.values) - read} seeds that were never read"
         raise ValueError(f"`duels` must be at most {left}, for the same seed gives the same number, got {duels}")
     if len(points) < 2:
-        raise RuntimeError("there is nothing yet to verify the best setting against: measure more, or say `against`")
+        raise RuntimeError("there is no setting to compare the best one with yet: measure more, or give `against`")
     return Planned(len(state.planned), "verify", duels, points)

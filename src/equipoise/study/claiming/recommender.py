@@ -1,4 +1,4 @@
-"""What a study claims: its recommendation, the difference of two settings, the ranking."""
+"""The claims of a study: its recommendation, the difference of two settings, the ranking."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Recommender:
     streams: Streams
 
     def recommend(self, state: State, readings: int) -> Recommendation:
-        """Return the best setting as far as is known after this many readings, and what is claimed of it."""
+        """Return the best known setting after this many readings, with its claims."""
         several = state.setup.outputs is not None and state.setup.outputs.several
         return claiming.compromise(self, state) if several else self.single(state, readings)
 

@@ -49,7 +49,7 @@ class Judgements(LessonsOfOneKind["Judgement", "JudgeFit"]):
 
     @property
     def judges(self) -> tuple[Judge, ...]:
-        """What is known of each judge: nothing is computed if no fit is due since the last one that is known."""
+        """The parameters of each judge; nothing is computed if no fit is due since the last known one."""
         last = self.last_known
         if last is not None and last.due > len(self) and self._beside[last.answers - 1] == len(self._comparisons):
             return last.judges
@@ -93,7 +93,7 @@ class Judgements(LessonsOfOneKind["Judgement", "JudgeFit"]):
             self._fits[fit.answers] = fit
 
     def restart(self) -> None:
-        """Make the belief anew: a fit of the readings was taken up that it did not rest on."""
+        """Make the belief again: a fit of the readings was taken up that it did not rest on."""
         self._made = self._prior, 0
 
     def must_have_led_to(self, fit: JudgeFit) -> None:

@@ -67,7 +67,7 @@ class Lessons:
         """Return the last fits of the belief, made now unless it is to be made later; known ones are taken up.
 
         Args:
-            fit: What is known of them; refused if it cannot be.
+            fit: The known fits; impossible ones are refused.
             later: Whether the belief is made when it is asked for.
             readings: Whether the fit to readings is wanted too.
         """

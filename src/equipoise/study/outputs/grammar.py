@@ -260,7 +260,7 @@ def outputs_of(parameters: Container[str], parts: dict[str, Any]) -> Outputs | N
         )
     if parts["minimize"] and outputs.first.sign > 0:
         raise ValueError(
-            f"`minimize` must be False with an `objective`, which says it: objective='-{outputs.first.name}'"
+            f"`minimize` must be False with an `objective`, which implies it: objective='-{outputs.first.name}'"
         )
     _must_be_learned(outputs, parts["likelihood"])
     if outputs.believed(outputs.first.name) and not parts["offset"].learns_readings:
@@ -284,7 +284,7 @@ def _must_be_learned(outputs: Outputs, likelihood: Likelihood) -> None:
     if outputs.others and "/" in likelihood.example:
         raise ValueError(f"`likelihood` must take one number for each of several outputs, got {likelihood!r}")
     if limits := outputs.limits_of(outputs.first.name):
-        raise ValueError(f"`limits` must be of outputs that are no counts, got {limits[0]} under {likelihood!r}")
+        raise ValueError(f"`limits` must be of outputs that are not counts, got {limits[0]} under {likelihood!r}")
 
 
 def _written(number: float) -> str:

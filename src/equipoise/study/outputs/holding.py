@@ -93,7 +93,7 @@ class Named:
         return tuple(name for name in self.limiting if not self.beliefs[name].knows_unit)
 
     def slacks(self, cautious: Callable[[StudyBelief, Limit], Posterior]) -> list[Slack]:
-        """Return the slack of each limit, under beliefs that are made from what is known of its output.
+        """Return the slack of each limit, under beliefs made from that about its output.
 
         Args:
             cautious: Returns the belief to rely on for a limit.
@@ -109,13 +109,13 @@ class Named:
         return not self.unknown and all(sd < PLACED * noises[name] for name, sd in relative)
 
     def margin(self, limit: Limit) -> float:
-        """Return by how much a limit holds at the start, as far as is known; 0 if nothing is."""
+        """Return the known slack of a limit at the start; 0 if nothing is known."""
         assert self.start is not None
         mean, sd = self._slack(limit, believed(self.beliefs[limit.name]))(self.start[None])
         return float(mean[0]) if np.isfinite(sd[0]) else 0.0
 
     def usability(self, point: FloatArray) -> Usability | None:
-        """Return how surely a point, shape (d,), holds all limits, and what is known of each; `None` without limits."""
+        """Return how probably a point, shape (d,), holds all limits, and an estimate of each; `None` without limits."""
         if not self.limited:
             return None
         slacks, unknown = self.slacks(lambda belief, limit: believed(belief)), self.unknown
@@ -208,7 +208,7 @@ def below_zero(mean: FloatArray, sd: FloatArray) -> FloatArray:
 
 
 def _estimate(limit: Limit, mean: FloatArray, sd: FloatArray) -> LimitEstimate:
-    """Return what is known of the output of a limit, given its slack at one point."""
+    """Return the estimate of the output of a limit, given its slack at one point."""
     value, half = limit.bound + limit.sign * float(mean[0]), DEVIATIONS * float(sd[0])
     return LimitEstimate(str(limit), value, value - half, value + half)
 

@@ -1,4 +1,4 @@
-"""What a study shows of what happened: the record of each question, notes and settings."""
+"""The records of a study: questions, notes and settings."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,33 +22,33 @@ PLACES = ("first", "second")
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What happened to a question: a setting to measure, or a pair of settings to judge.
+    """The record of a question: a setting to measure, or a pair of settings to judge.
 
     Attributes:
         trial: Its number.
-        duel: The number of its duel; a pair is one by itself.
-        worker: Who measured it, or judged.
-        x: Where it was measured; of a pair, both settings in their order.
+        duel: The number of its duel; a pair is its own duel.
+        worker: The worker, or the judge.
+        x: The measured setting; for a pair, both settings in their order.
         value: The reading; `None` if there is none (yet).
         values: All numbers that were read, by name, if there are several.
-        time: When, in the user's clock, if that was told.
+        time: The time in the user's clock, if it was told.
         error: The reading's own standard error.
-        failed: Why there is no reading, or why a pair was skipped.
-        void: Whether its duel was given up.
-        aside: Why nothing is learned from the reading, if that is so.
-        block: To which block it belongs, if that was told.
-        earlier: Whether it is of an earlier campaign.
-        covariates: What else was measured, by name.
-        answer: What was said of a pair; `None` if nothing was (yet).
-        steps: How many words the scale of a pair has; `None` for a setting to measure.
-        again: The pair that was asked again by this one, in the other order.
-        plan: The audit or verification that a pair serves, by its number.
-        added: Whether a pair was not asked for, so that no coin has decided on its order.
+        failed: The reason why there is no reading, or why a pair was skipped.
+        void: Whether its duel is not used.
+        aside: The reason why the study ignores the reading, if it does.
+        block: Its block, if it was told.
+        earlier: Whether it belongs to an earlier campaign.
+        covariates: Other measured quantities, by name.
+        answer: The answer to a pair; `None` if there is none (yet).
+        steps: The number of words on the scale of a pair; `None` for a setting to measure.
+        again: The pair that this one asks again in the other order.
+        plan: The number of the audit or verification to which a pair belongs.
+        added: Whether a pair was imported, so that no coin decided its order.
         position: Its place among the trials of its duel, from 1.
-        positions: How many trials its duel has.
+        positions: The number of trials of its duel.
         seed: The seed on which it was measured, if the study has seeds.
-        asked: When it was last handed out, ISO 8601 in UTC; `None` if the log does not say it.
-        ended: When it was answered, or failed.
+        asked: The time when it was last handed out, ISO 8601 in UTC; `None` if the log does not have it.
+        ended: The time when it was answered, or failed.
     """
 
     trial: int
@@ -104,13 +104,13 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What somebody said of a study.
+    """A note on a study.
 
     Attributes:
-        topic: What it is about, in a word or two.
-        text: What was said.
-        x: Where the machine was moved, if it was.
-        at: When it was said, ISO 8601 in UTC; `None` if the log does not say it.
+        topic: The topic, in a word or two.
+        text: The text.
+        x: The setting to which the machine was moved, if it was.
+        at: The time, ISO 8601 in UTC; `None` if the log does not have it.
     """
 
     topic: str
@@ -121,13 +121,13 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting of a study that was changed.
+    """A changed setting of a study.
 
     Attributes:
-        name: Which: "mode" or "unit".
-        value: What it is from then on.
-        why: Why, if somebody has said so.
-        at: When, ISO 8601 in UTC; `None` if the log does not say it.
+        name: "mode" or "unit".
+        value: The new value.
+        why: The reason, if one was given.
+        at: The time, ISO 8601 in UTC; `None` if the log does not have it.
     """
 
     name: str

@@ -114,7 +114,7 @@ def _example(space: Domain, judgements: bool) -> Record:
 
 
 class RowError(ValueError):
-    """A row is no reading and no judgement; its message says why."""
+    """A row is neither a reading nor a judgement; the message says why."""
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ class Sitting:
     def hand_out(self, opt: Optimizer, context: Mapping[str, Any] | None) -> None:
         """Hand out a pair to the judge, if none waits."""
         if self.judge is None:
-            raise ValueError("say who judges first")
+            raise ValueError("enter the name of the judge first")
         lag = max(self.check_every, 1)
         opt.study.next_pair(judge=self.judge, steps=self.steps, check_every=self.check_every, lag=lag, context=context)
 

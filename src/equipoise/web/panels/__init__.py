@@ -1,6 +1,6 @@
 """The panels of the screen: each shows something that is known of a study.
 
-A panel of your own is one file with a `PagePanel`, and one line in `PANELS`.
+Your own panel is one file with a `PagePanel`, and one line in `PANELS`.
 """
 
 from equipoise.web.known import PagePanel

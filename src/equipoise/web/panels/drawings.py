@@ -48,12 +48,12 @@ def answers_chart(view: View) -> str:
     up = around(found.heights) if not found.ticks else around([*found.heights, -MOST_STEPS, MOST_STEPS], 0.0)
     chart = Chart.of(around([*across, 0.0]), up, TALL)
     parts = [chart.level(0.0, "axis"), chart.dots(list(zip(across, found.heights, strict=True)), "reading", 3.0)]
-    says = f"{len(across)} judgements: what was said, over what is believed."
+    says = f"{len(across)} judgements: the answers over the estimate."
     return chart.drawn(parts, "f(A) - f(B), estimated", "B better, A better", says)
 
 
 def certificate_chart(bounds: Mapping[int, float], told: int, unit: str, counted: str = "readings") -> str:
-    """Return how the bound on what is left to gain fell, by the number of readings or judgements."""
+    """Return how the bound on the remaining gain fell, by the number of readings or judgements."""
     known = series.certified({n: bound for n, bound in bounds.items() if n <= told})
     if not known:
         return '<p class="none">There is no bound yet.</p>'
@@ -62,7 +62,7 @@ def certificate_chart(bounds: Mapping[int, float], told: int, unit: str, counted
     up = (min(values) / 1.3, max(values) * 1.3) if log else (0.0, 1.0)
     chart = Chart.of((0.5, max(told, 2) + 0.5), up, WIDE, log_y=log)
     parts = [chart.line(known, "bound"), chart.dots(known, "bound", 1.6)]
-    return chart.drawn(parts, counted, labeled("bound", unit), f"At most {values[-1]:.3g} is left to gain.")
+    return chart.drawn(parts, counted, labeled("bound", unit), f"The remaining gain is at most {values[-1]:.3g}.")
 
 
 def estimate_charts(view: View) -> list[str]:
@@ -129,7 +129,7 @@ def _estimated(view: View) -> Mapping[str, Any]:
 
 READINGS = PagePanel(
     "readings",
-    """{% if judged %}Judgements <small>what was said, over what is believed</small>{% else %}
+    """{% if judged %}Judgements <small>the answers over the estimate</small>{% else %}
 Raw readings <small><span class="key reading">●</span> reading <span class="key offset">━</span>
 offset, as the best setting would read</small>{% endif %}""",
     _told,
@@ -138,7 +138,7 @@ offset, as the best setting would read</small>{% endif %}""",
 )
 CERTIFICATE = PagePanel(
     "certificate",
-    "Certificate <small>at most so much is left to gain</small>",
+    "Certificate <small>a bound on the remaining gain</small>",
     _certified,
     "{{ chart | safe }}",
     help="bound",

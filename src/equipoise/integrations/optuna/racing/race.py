@@ -82,5 +82,5 @@ def _sign(study: Study) -> float:
 
 
 def _finite(trial: FrozenTrial) -> bool:
-    """Return whether a trial has reported anything, and nothing that is no number."""
+    """Return whether a trial has reported something, and only numbers."""
     return bool(trial.intermediate_values) and all(map(math.isfinite, trial.intermediate_values.values()))

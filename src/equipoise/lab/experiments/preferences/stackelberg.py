@@ -25,7 +25,7 @@ LAMBDA, BETA = 0.25, 1.0
 """Those of PKK24."""
 
 TIE = 1e-4
-"""Bounds that differ by less are taken for equal, and one of them is chosen by chance."""
+"""Bounds that differ by less count as equal, and one of them is chosen at random."""
 
 STEPS, TOLERANCE, FARTHEST = 30, 1e-3, 3.0
 """Most steps of Newton's method, the size of f's last step, and that of its longest."""

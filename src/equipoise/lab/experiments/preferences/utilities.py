@@ -25,7 +25,7 @@ RANGE = 6.0
 
 @dataclass(frozen=True)
 class Utility:
-    """What a simulated judge likes, and what the rules are told of it.
+    """The utility of a simulated judge, and the rules' prior knowledge of it.
 
     Attributes:
         name: What it is called.

@@ -171,7 +171,7 @@ class RandomizedBlocks:
     """Measures the arms in random order, again and again, and fits arm + batch by least squares: the textbook's way.
 
     Args:
-        world: A world of batches, which it is told of.
+        world: A world of batches, which it knows.
         seed: Draws the order.
     """
 

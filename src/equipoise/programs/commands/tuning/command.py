@@ -47,14 +47,14 @@ equipoise tune './bench --cache {cache=1..64:log}' --metric reading --higher    
 equipoise tune './server {threads=1..64:log}' --objective=-p99 --limit 'rss <= 2GB' --executor dask --address tcp://10.0.0.5:8786"""
 
 
-@command("tune", EXAMPLES, short_help="The best settings of a program, on a host that drifts.")
+@command("tune", EXAMPLES, short_help="Find the best settings of a program, on a host that drifts.")
 @click.argument("words", nargs=-1, required=True, metavar="TEMPLATE")
-@click.option("--time", "seconds", callback=duration, default="10m", show_default=True, help="How long it may take.")
+@click.option("--time", "seconds", callback=duration, default="10m", show_default=True, help="The time budget.")
 @click.option(
     "--start",
     multiple=True,
     metavar="NAME=VALUE",
-    help="The present setting: measured first, and verified against at the end.",
+    help="The present setting: measured first, and compared with the winner at the end.",
 )
 @click.option(
     "--constraint",
@@ -62,17 +62,25 @@ equipoise tune './server {threads=1..64:log}' --objective=-p99 --limit 'rss <= 2
     metavar="TEXT",
     help="What must hold, such as 'threads * block <= 4096'; all of them.",
 )
-@click.option("-p", "--prepare", help="Run before each run of the program; settings have the same places.")
+@click.option("-p", "--prepare", help="Run before each run of the program; may contain {NAME}.")
 @click.option("-s", "--setup", help="Run once before all.")
 @click.option("-w", "--warmup", type=click.IntRange(min=0), default=0, help="Runs of the start that do not count.")
-@click.option("--metric", help="What counts: wall, cpu, user, system, rss, reading, instructions, ...  [default: wall]")
+@click.option(
+    "--metric", help="The objective: wall, cpu, user, system, rss, reading, instructions, ...  [default: wall]"
+)
 @click.option("--higher", is_flag=True, help="Higher is better.")
-@click.option("--read", multiple=True, metavar="NAME[=REGEX]", help="A number it prints: a key of JSON, or a match.")
-@click.option("--objective", multiple=True, metavar="[-]NAME", help="Instead of --metric: -NAME as small as possible.")
+@click.option(
+    "--read", multiple=True, metavar="NAME[=REGEX]", help="A number that the program prints: a JSON key, or a match."
+)
+@click.option(
+    "--objective", multiple=True, metavar="[-]NAME", help="Instead of --metric: NAME to maximize, -NAME to minimize."
+)
 @click.option("--limit", "limits", multiple=True, help="What must hold: 'rss <= 2GB', 'wall <= start + 10%'.")
 @click.option("--readings", type=click.IntRange(min=1), help="Stop the search at this number of readings.")
 @RUNNING
-@click.option("-j", "--jobs", type=click.IntRange(min=1), help="How many runs at once.  [default: 1; all of a cluster]")
+@click.option(
+    "-j", "--jobs", type=click.IntRange(min=1), help="The number of runs at once.  [default: 1; all of a cluster]"
+)
 @click.option("--executor", type=click.Choice(["dask"]), help="Measure on the workers of a cluster, all alike.")
 @click.option("--address", help="Of its scheduler, such as tcp://10.0.0.5:8786.  [default: workers on this machine]")
 @click.option("--log", type=click.Path(path_type=Path), help="Keep the study; the same command continues it.")
@@ -88,15 +96,15 @@ def tune(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Look for the settings with which a command line is fastest, then verify the winner against the start.
+    """Find the settings that make a command line fastest, then verify the winner against the start.
 
-    Parameters stand in the command line: {threads=1..64} a whole number, {x=0.1..2.0} a real one, either with :log
-    where ratios count or :STEP, and {mode=fast|safe} a choice. {threads} puts one in a second place. A run that fails,
-    or takes 20 times as long as the start (or --timeout), is learned from. It is a study like any other: `equipoise
-    best`, `status` and `plot` read its log.
+    Write parameters into the command line: {threads=1..64} is a whole number, {x=0.1..2.0} a real one, either with :log
+    if ratios matter or with :STEP, and {mode=fast|safe} a choice. {threads} repeats a value. The study also learns from
+    a run that fails, or takes 20 times as long as the start (or --timeout). `equipoise best`, `status` and `plot` read
+    its log.
 
-    Objectives and limits are about what is measured (wall, rss, ...) and what the program prints, as JSON or as
-    NAME=NUMBER. Several objectives leave a choice: it prints them, and verifies one in the middle.
+    Objectives and limits accept measured quantities (wall, rss, ...) and numbers that the program prints, as JSON or as
+    NAME=NUMBER. With several objectives it prints the best compromises, and verifies one in the middle.
     """
     template, more = sorted_words(words)
     plan, begun, goals = parsed(template).constrained(constraint), time.monotonic(), Goals.of(options)
@@ -223,7 +231,7 @@ def _verified(
     if isinstance(early, FailingError):
         early.show()
     if isinstance(early, KeyboardInterrupt):
-        click.echo("\nInterrupted: this is what is known so far.", err=True)
+        click.echo("\nInterrupted: this is the result so far.", err=True)
         return bench, early
     return bench, None
 
@@ -244,7 +252,7 @@ def _text(
     for number, _ in runner.goals.limits if measured.runs else ():
         lines += table(replace(measured, metrics={number.name: number.kind}), number.name).splitlines()
     if not measured.verdicts:
-        lines += ["Not verified against the start." if found != first else "The start is best, as far as is known."]
+        lines += ["Not verified against the start." if found != first else "The start is the best known setting."]
     several = len(measured.verdicts) > 1
     lines += [f"{name}: {told(verdict)}" if several else told(verdict) for name, verdict in measured.verdicts.items()]
     return "\n".join([*lines, runner.plan.command(found)])

@@ -128,7 +128,7 @@ class Goals:
         return values if self.named else values[self.objectives[0][0].output]
 
     def told(self, usability: Usability) -> str:
-        """Return how surely limits hold, and what is known of each, in the words and units in which it was written."""
+        """Return the probability that limits hold, and an estimate of each, in the words and units of the user."""
         limits = {limit: (number, text) for (number, limit), text in zip(self.limits, self.written, strict=True)}
         return usability.told(_known(*limits[each.limit], each) for each in usability.limits)
 

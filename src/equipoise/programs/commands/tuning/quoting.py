@@ -39,7 +39,7 @@ def quoted(value: str, before: str) -> str:
     quotes = _quotes(before)
     if quotes is None:
         places = "in a comment, a here-document, backticks, ${...}, $((...)), $'...', or behind a backslash or a dollar"
-        raise ValueError(f"{value!r} must not stand {places}: a shell may take it for something else")
+        raise ValueError(f"{value!r} must not stand {places}: a shell may misread it")
     return quotes + shlex.quote(value) + quotes  # the quotes are closed before it, and opened again
 
 

@@ -128,7 +128,7 @@ def search(
         ended = [each for each in opt.records(aside=False)[before:] if each.failed or each.value is not None]
         if len(ended) >= MOST_FAILURES and all(each.failed for each in ended[-MOST_FAILURES:]):
             last = f"{ended[-1].failed}: {runner.plan.command(runner.plan.settings(ended[-1].x))}"
-            raise FailingError(f"The program failed {MOST_FAILURES} times in a row. At last it failed, {last}")
+            raise FailingError(f"The program failed {MOST_FAILURES} times in a row. The last error: {last}")
         return time.monotonic() >= until
 
     if where is not None:
