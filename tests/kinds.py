@@ -373,7 +373,7 @@ def shares_on_seeds(path):
 
 
 def crowd(path):
-    """Workers of an executor, each a block of its own."""
+    """Workers of an executor, each its own block."""
     opt = eq.Optimizer(MIXED, minimize=True, start=LOW, log=path, rng=0)
     with ThreadPoolExecutor(1) as pool:
         opt.run(lambda x: round(height(x), 4), readings=10, executor=pool, workers=1, blocks=True)

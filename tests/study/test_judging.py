@@ -257,7 +257,7 @@ def test_numbers_have_the_unit_of_the_judge():
 
 
 def mirrored(answer):
-    """What is said of the same two settings in the other order."""
+    """The same answer for two settings in the other order."""
     other = {"first": "second", "second": "first"}
     return " ".join(other.get(word, word) for word in answer.split())
 

@@ -75,7 +75,8 @@ class Looping(ABC):
             executor: Measures several duels at once, each by one of its workers: processes, threads, a dask cluster.
             workers: How many of them there are, if the executor does not say.
             timeout: After this many seconds for each reading it is measured again by another worker.
-            blocks: Whether each worker has its own offset: its readings then belong to a block with its name. `False` says
+            blocks: Whether each worker has its own offset: its readings then belong to a block with its name. `False`
+            says
                 that surely none has: two workers then measure a pair at once, and half as many pairs are out.
 
         Example:

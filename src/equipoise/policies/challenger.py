@@ -99,9 +99,9 @@ class Challenger:
     def within(self, belief: Belief, holds: FloatArray, rng: Generator, origin: FloatArray | None = None) -> Proposal:
         """Propose a leader that holds all limits, and the candidate of largest optimism, weighted by its usability.
 
-        Optimism is about the next pair: relative to the noise of a pair, small differences count less. If a candidate is
-        expected to be better than the leader and only a limit is in doubt, its partner is the reference of the limit, and
-        comes second: that pair measures the limit itself.
+        Optimism is about the next pair: relative to the noise of a pair, small differences count less. If a candidate
+        is expected to be better than the leader and only a limit is in doubt, its partner is the reference of the
+        limit, and comes second: that pair measures the limit itself.
 
         Args:
             belief: The candidates.
