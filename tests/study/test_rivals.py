@@ -15,7 +15,7 @@ def value(n, m, mode):
 
 
 def share_with_a_known_setting(level, readings=70):
-    """Ask and tell, each pair with a level of its own; return how many later pairs have a setting that was read."""
+    """Ask and tell, each pair with its own level; return how many later pairs have a setting that was read."""
     opt, rng, asked = eq.Optimizer(SPACE, rng=1), np.random.default_rng(0), []
     for _ in range(readings // 2):
         now = level * rng.normal()

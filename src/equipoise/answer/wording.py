@@ -77,7 +77,7 @@ def sentences(best: "Recommendation") -> list[str]:
 
 
 def grounds(best: "Recommendation") -> list[str]:
-    """Return what is said of limits and bounds; of several objectives there is no bound."""
+    """Return the sentences about limits and bounds; with several objectives there is no bound."""
     limits = [] if best.usability is None else [str(best.usability)]
     return limits if best.compromise is not None else [*limits, *claims(best), *prospects(best)]
 
