@@ -67,9 +67,9 @@ def test_the_default_is_bolder_where_all_settings_are_looked_through():
 def test_a_study_whose_values_are_told_apart_is_resumed_to_the_same_belief(tmp_path):
     log = tmp_path / "study.jsonl"
     opt = eq.Optimizer(SPACE, rng=0, log=log)
-    for t in range(40):
+    for t in range(60):
         trial = opt.ask()
-        opt.tell(trial, float(trial.x["n"] % 3 == 0) + 0.5 * (trial.x["mode"] == "c") + 0.02 * np.sin(t))
+        opt.tell(trial, (7 * trial.x["n"] % 20) / 5 + 0.1 * trial.x["m"] + 0.02 * np.sin(t))
     again = eq.resume(shutil.copy(log, tmp_path / "copy.jsonl"))
     assert opt.study.belief.learned.form.leveled
     assert again.study.belief.learned.form.leveled
