@@ -49,3 +49,13 @@ def test_the_benchmark_reads_by_seeds(monkeypatch):
         assert set(found) == {6, 18}
         assert len(calls) - before in (18, 24)  # halving begins again for each number of fits
         assert np.mean([task(found[18], seed) for seed in range(20)]) > np.mean([task(default, s) for s in range(20)])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_search_of_the_gallery_has_an_equal_with_half_of_the_fits():
+    pytest.importorskip("sklearn", reason="needs the extra `sklearn`")
+    found = load(ROOT / "examples" / "search.py").randomized(0)
+    assert [fits for fits, _, _ in found.values()] == [75, 37]
+    (_, _, theirs), (_, believed, ours) = found.values()
+    assert ours > theirs - 0.02
+    assert abs(believed - ours) < 0.03
