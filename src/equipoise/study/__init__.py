@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from equipoise.study.amending import undo as undo
     from equipoise.study.asking import Proposer
     from equipoise.study.asking import ask_pair as ask_pair
+    from equipoise.study.changes import absurd as absurd
     from equipoise.study.claiming import Recommender
     from equipoise.study.claiming import auditing as auditing
     from equipoise.study.claiming import compare as compare

@@ -25,7 +25,8 @@ from equipoise.log import Streams
 from equipoise.offsets import Offset
 from equipoise.policies import Policy
 from equipoise.reductions import Baseline, TwoPoint, Zero
-from equipoise.study import Explorer, default_explorer, default_posterior
+from equipoise.spaces import Restricted
+from equipoise.study import Explorer, absurd, default_explorer, default_posterior
 from equipoise.study.outputs import Limit, Named, likely, of_output, proposed, usable
 
 MEMORY_DUELS = 96
@@ -59,6 +60,8 @@ class StudyModel:
         self._explorer: Explorer | None = None
         self._settled: set[int] = set()
         self._told: dict[int, tuple[TrialPair, list[Reading]]] = {}
+        self._lost: dict[int, tuple[TrialPair, tuple[int, ...]]] = {}
+        self._absurd: set[int] = set()
         self._pending: list[tuple[int, TrialPair]] = []
         self._names: set[str] | None = None
         self._latest: FrozenTrial | None = None
@@ -75,6 +78,8 @@ class StudyModel:
         running = [t for t in trials[-STALE_TRIALS:] if t.state == TrialState.RUNNING]
         for trial in new:
             self._settle(trial)
+        told = [(number, reading.value) for number, (_, read) in self._told.items() for reading in read]
+        self._absurd = {told[k][0] for k in absurd([value for _, value in told])}
         self._pending = [(t.number, pair) for t in running if (pair := TrialPair.of(t)) is not None]
         for trial in (*new, *running):
             for key in (key for key in trial.system_attrs if key.startswith(FIT)):
@@ -112,11 +117,12 @@ class StudyModel:
             duel, known = self._duels[number], pair.sign is None or pair.baseline is not None
             options = {"number": float(number), "sign": sign}
             taught[number] = () if duel is None else teaches(duel, read, self.law, comparable=known, **options)
-        return {number: taught[number] for number in sorted(taught) if taught[number]}
+        left = taught.keys() - self._absurd
+        return {number: taught[number] for number in sorted(left) if taught[number]}
 
     def _following(self, number: int) -> list[Reading]:
         """Return the readings of a trial, each with the one before it: an instrument may answer to that."""
-        before = max((n for n in self._told if n < number), default=None)
+        before = max((n for n in self._told if n < number and n not in self._absurd), default=None)
         last = None if before is None else self._told[before][1][-1].value
         told = []
         for reading in self._told[number][1]:
@@ -181,12 +187,25 @@ class StudyModel:
 
     def standing(self, translation: Translation, named: Named | None) -> Standing:
         """Return the facts about a study besides its belief."""
-        readings = self.readings(translation)
+        readings, feasibility = self.readings(translation), self.feasibility(translation)
+        known = None if feasibility.certain else feasibility
         if named is None:
-            return Standing(readings)
-        space, posterior = translation.space, named.wanted[0]
-        within = usable(space, posterior, Feasibility(space.extent), named) if named.limited else None
-        return Standing(readings, start=named.start, attainable=within)
+            return Standing(readings, known)
+        within = usable(translation.space, named.wanted[0], feasibility, named) if named.limited else None
+        return Standing(readings, known, start=named.start, attainable=within)
+
+    def feasibility(self, translation: Translation) -> Feasibility:
+        """Return where readings can be had: of a pair that failed, only the member that failed counts."""
+        extent, told = translation.space.extent, {n: (pair, pair.measures) for n, (pair, _) in self._told.items()}
+        places = [
+            (x, number in told)
+            for number, (pair, members) in sorted({**told, **self._lost}.items())
+            for i in members
+            if (x := translation.encode(pair.member(i))) is not None
+        ]
+        if all(was_read for _, was_read in places):
+            return Feasibility(extent)
+        return Feasibility.of(extent, np.array([x for x, _ in places]), np.array([was_read for _, was_read in places]))
 
     def anticipating(self, belief: StudyBelief, translation: Translation) -> StudyBelief:
         """Return the belief as if what is being measured now came out as expected, so that the next pair differs."""
@@ -202,16 +221,19 @@ class StudyModel:
         """Return what to compare, to look around or as the policy says: the challenger, then the best setting known."""
         first = self.numbers.outputs.first.name
         expecting, space = self.anticipating(beliefs[first], translation), translation.space
+        feasibility = self.feasibility(translation)
+        part = space if feasibility.certain else Restricted(space, feasibility.allows)
         named = self.named(translation, {**beliefs, first: expecting})
         open_duels = [pair.duel(translation.encode) for _, pair in self._pending]
         told = self.taught(translation)
-        begun = [*open_duels, *(self._duels[number] for number in told)]
+        lost = [pair.duel(translation.encode) for pair, _ in self._lost.values()]
+        begun = [*open_duels, *lost, *(self._duels[number] for number in told)]
         points = [x for duel in begun if duel is not None for x in duel.points]
         asked: FloatArray = np.array(points).reshape(-1, space.dimension)
-        count = len(begun) if told else 0  # as long as nothing is known, the start design goes on
-        found = self._explorer(expecting, count, likely(space, named), asked, rng) if self._explorer else None
+        count = len(begun) if told else len(lost)  # as long as nothing is known, the start design goes on
+        found = self._explorer(expecting, count, likely(part, named), asked, rng) if self._explorer else None
         if found is None:
-            found = proposed(policy, expecting.posterior, space, named, rng)
+            found = proposed(policy, expecting.posterior, part, named, rng)
         return Proposal(found.points[::-1], found.weights)
 
     def forecast(self, baseline: Baseline) -> Baseline | None:
@@ -228,6 +250,8 @@ class StudyModel:
         duel = TrialPair({}, sign=1.0) if pair is None else pair  # a trial that was not proposed may serve the forecast
         if readings := duel.told(trial):
             self._told[trial.number] = duel, readings
+        elif trial.state == TrialState.FAIL and pair is not None:
+            self._lost[trial.number] = pair, pair.failed(trial)
         if trial.state == TrialState.COMPLETE and trial.distributions:
             names = set(trial.distributions) & (trial.distributions if pair is None else pair.values).keys()
             self._names = names if self._names is None else self._names & names

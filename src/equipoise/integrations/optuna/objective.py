@@ -11,7 +11,7 @@ from optuna.distributions import BaseDistribution
 from optuna.trial import FixedTrial, FrozenTrial, Trial
 
 from equipoise.data import SeedName
-from equipoise.integrations.optuna.records import FIRST, PAIR, SECOND, TrialPair
+from equipoise.integrations.optuna.records import FAILED, FIRST, PAIR, SECOND, TrialPair
 from equipoise.integrations.optuna.sampler import DuelSampler, sampler_of
 from equipoise.integrations.optuna.study_numbers import CONSTRAINTS, numbers
 from equipoise.integrations.optuna.translation import internal
@@ -69,7 +69,7 @@ def paired(objective: Callable[..., Any]) -> Callable[[Trial], Any]:
         given = _given(objective, seed, (trial, rival))
         order = (rival, trial) if swapped else (trial, rival)
         study, limits = trial.study, (sampler.limits, sampler.constraints_func)
-        values = {each: objective(each, **given) for each in order}
+        values = {each: _measured(objective, each, trial, given) for each in order}
         read = {each: numbers(_frozen(each, trial, inherited), value, study, *limits) for each, value in values.items()}
         block = sampler.block if seed is None else label(sampler.block, seed)
         _record(trial, rival, swapped, (read[trial], read[rival]), block)
@@ -78,6 +78,15 @@ def paired(objective: Callable[..., Any]) -> Callable[[Trial], Any]:
         return found if len(found) > 1 else found[0]
 
     return measure
+
+
+def _measured(objective: Callable[..., Any], member: Trial | Rival, trial: Trial, given: Mapping[str, SeedName]) -> Any:
+    """Return what the objective says of a member of the pair of a trial; if it fails, keep for which one it did."""
+    try:
+        return objective(member, **given)
+    except Exception:
+        trial.storage.set_trial_system_attr(trial._trial_id, FAILED, [int(isinstance(member, Rival))])
+        raise
 
 
 def _frozen(member: Trial | Rival, trial: Trial, inherited: Collection[str]) -> FrozenTrial:
@@ -117,6 +126,8 @@ def _record(
     finite = first if math.isfinite(first[0] - first[1]) else None
     others = {key: [read[0][key], read[1].get(key, math.nan)] for key in read[0] if key != "values_0"}
     kept = {key: two for key, two in others.items() if math.isfinite(two[0] - two[1])}
+    if failed := [i for i, value in enumerate(first) if not math.isfinite(value)]:
+        trial.storage.set_trial_system_attr(trial._trial_id, FAILED, failed)
     measured = None if finite is None else trial.number
     pair = TrialPair(values, swapped, measured, finite, block=block, others=kept or None)
     trial.storage.set_trial_system_attr(trial._trial_id, PAIR, pair.to_json())

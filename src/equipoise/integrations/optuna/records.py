@@ -25,7 +25,7 @@ from equipoise.integrations.remembering import Fit
 from equipoise.log import described, restored
 from equipoise.offsets import Circumstances
 
-PAIR, FIT = "eq", "eq:fit"
+PAIR, FIT, FAILED = "eq", "eq:fit", "eq:failed"
 FIRST, SECOND, BLOCK = "duel_first", "duel_second", "block"
 KEYS = {"values": "p", "swapped": "o", "measured": "n", "readings": "y", "sign": "s", "baseline": "c", "predicted": "m"}
 KEYS |= {"block": "b", "others": "v"}
@@ -101,6 +101,16 @@ class TrialPair:
     def picked(self) -> dict[str, float]:
         """The member a trial measures by itself: the first, or in a one-point duel the one the coin picked."""
         return self.member(0 if self.sign is None or self.sign > 0 else 1)
+
+    @property
+    def measures(self) -> tuple[int, ...]:
+        """Which members are measured: both, or in a one-point duel the one the coin picked."""
+        return (0, 1) if self.sign is None else (int(self.sign < 0),)
+
+    def failed(self, trial: FrozenTrial) -> tuple[int, ...]:
+        """Return which members of a trial that failed did so; none if its worker may have died between two readings."""
+        known = read(trial, FAILED, lambda content: tuple(i for i in (0, 1) if i in content))
+        return known or (self.measures if self.sign is not None else ())
 
     def duel(self, encode: Callable[[Mapping[str, float]], FloatArray | None]) -> Duel | None:
         """Return the duel; `None` if a member is no longer in the space."""

@@ -10,6 +10,7 @@ from equipoise._lazy import lazily
 if TYPE_CHECKING:
     from equipoise.study.changes.edits import last_answered as last_answered
     from equipoise.study.changes.edits import undoing as undoing
+    from equipoise.study.changes.plausibility import absurd as absurd
     from equipoise.study.changes.trials import Change as Change
     from equipoise.study.changes.trials import Preparation as Preparation
     from equipoise.study.changes.trials import prepared as prepared
