@@ -113,7 +113,7 @@ equipoise tell study.jsonl 5 flux=3.1 loss=0.4             of a study begun with
     "covariates",
     multiple=True,
     metavar="NAME=NUMBER",
-    help="What else was measured, such as temperature=21.3; repeatable.",
+    help="A covariate, such as temperature=21.3; repeatable.",
 )
 def tell(
     opt: Optimizer,
@@ -166,8 +166,8 @@ def expire(opt: Optimizer, trial: int) -> Said:
 @TRIAL
 @VALUE
 @MISSING
-@click.option("--x", metavar="JSON", help="Where it was really measured.  [default: as told before]")
-@click.option("--time", type=number, help="When it was measured.  [default: as told before]")
+@click.option("--x", metavar="JSON", help="The setting that was really measured.  [default: as before]")
+@click.option("--time", type=number, help="The time of the measurement.  [default: as before]")
 @click.option("--error", type=number, help="The reading's own standard error.  [default: as told before]")
 def correct(opt: Optimizer, trial: int, value: tuple[str, ...], x: str | None, **more: Any) -> Said:
     """Replace the reading of a TRIAL, or the answer to a pair, by VALUE. The log keeps both."""

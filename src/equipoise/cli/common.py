@@ -43,14 +43,14 @@ class FailingError(click.ClickException):
 
 STUDY = click.argument("study", type=click.Path(path_type=Path))
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for scripts.")
-WORKER = click.option("--worker", help="Who measures. Both halves of a pair go to one worker.")
+WORKER = click.option("--worker", help="Name of the worker. Both halves of a pair go to one worker.")
 BLOCK = click.option("--block", help="The day, batch or shift that begins now, if it is another one.")
 CONTEXT = click.option(
     "--context", multiple=True, metavar="NAME=VALUE", help="The present value of a context; once for each of them."
 )
 EPS = click.option("--eps", type=click.FloatRange(min=0, min_open=True), help="The bound to reach: see `best`.")
 AUDIT = click.option(
-    "--audit/--no-audit", default=True, help="Whether the bound of --eps must be audited, or an estimate will do."
+    "--audit/--no-audit", default=True, help="Require an audited bound for --eps, or accept an estimate."
 )
 
 

@@ -120,9 +120,7 @@ equipoise new study.jsonl --config study.toml""",
 @click.option(
     "--config", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="A TOML file; options win."
 )
-@click.option(
-    "--constraint", multiple=True, metavar="TEXT", help="What must hold, such as 'q1 + q2 <= 1'; with several, all."
-)
+@click.option("--constraint", multiple=True, metavar="TEXT", help="A constraint, such as 'q1 + q2 <= 1'; repeatable.")
 @click.option(
     "--names",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),

@@ -28,7 +28,7 @@ equipoise judge study.jsonl 7 'much first'""",
 @STUDY
 @click.argument("pair", type=click.IntRange(min=0), required=False)
 @click.argument("answer", required=False)
-@click.option("--judge", "name", default="", help="Who judges, if there are several.")
+@click.option("--judge", "name", default="", help="Name of the judge, if there are several.")
 @click.option(
     "--steps",
     type=click.Choice([str(steps) for steps in SCALES]),

@@ -14,7 +14,7 @@ DUELS = click.option(
     type=click.IntRange(min=2),
     default=24,
     show_default=True,
-    help="How many; each takes two readings, or a judgement.",
+    help="The number of duels; each takes two readings, or a judgement.",
 )
 
 

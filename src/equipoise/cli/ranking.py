@@ -30,7 +30,7 @@ def rank(opt: Optimizer) -> Said:
     type=click.FloatRange(0, 1),
     default=0.05,
     show_default=True,
-    help="By which share of the range of each objective a setting must be beaten to be left out.",
+    help="Share of the range of each objective by which a setting must be beaten to be left out.",
 )
 @CONTEXT
 def front(opt: Optimizer, tolerance: float, context: tuple[str, ...]) -> Said:

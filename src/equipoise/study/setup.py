@@ -178,8 +178,8 @@ class Setup:
     drop: Annotated[
         float | None,
         positive_row(
-            "Ask for nothing that may be worse than the start by more than this.",
-            "No setting that may be worse than where the knobs stand now by more than",
+            "Ask for no setting that may be worse than the start by more than this.",
+            "No setting that may be worse than the start by more than",
             needs_start=True,
             rare=False,
         ),
@@ -189,7 +189,7 @@ class Setup:
         Part(
             "by name",
             _steps,
-            "By how much a number may differ at most from one reading to the next, from the start on.",
+            "The largest change of a number from one reading to the next, from the start on.",
             "Longest move",
             describe=lambda steps: list(map(list, steps.items())) if isinstance(steps, Mapping) else steps,
             needs_start=True,
@@ -232,7 +232,7 @@ class Setup:
         object_row(
             "learns_readings",
             "Tracked()",
-            "What is assumed of the bias.",
+            "The assumption about the bias.",
             default=lambda parts: default_offset(
                 parts["reduction"], parts["kernel"], parts["posterior"], parts["seeds"]
             ),

@@ -87,7 +87,7 @@ class Outcome:
     note: str = ""
 
 
-@command("compare", EXAMPLES, cls=_Apart, short_help="Which program is faster, on a host that drifts?")
+@command("compare", EXAMPLES, cls=_Apart, short_help="Compare programs, on a host that drifts.")
 @click.argument("commands", nargs=-1)
 @WHAT
 @CLAIM

@@ -61,7 +61,7 @@ LOG = click.option(
 )
 
 
-@click.group("gate", short_help="Keep this change, or discard it? For loops of experiments.")
+@click.group("gate", short_help="Decide which changes of a loop of experiments to keep.")
 def gate() -> None:
     """Decide on every idea of a loop of experiments: keep, discard or not decided.
 
@@ -87,7 +87,7 @@ gate.epilog = EXIT_STATUS + "\b\nExamples:\n" + "\n".join(f"  {line}" for line i
     default=40,
     help="Most readings of a candidate before it counts as not decided.",
 )
-@click.option("--seeds", type=click.IntRange(min=1), help="How many seeds, splits or instances there are: 0 to N - 1.")
+@click.option("--seeds", type=click.IntRange(min=1), help="The number of seeds, splits or instances: 0 to N - 1.")
 @click.option("--rev", help="The champion: a revision.  [default: the files as they are now]")
 @click.option("--dir", "folder", type=FOLDER, help="The champion: a folder.")
 @click.option("--build", help="Run once in every version before it is measured, such as make.")

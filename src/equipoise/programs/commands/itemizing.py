@@ -14,7 +14,7 @@ equipoise items old.jsonl new.jsonl --ask 50               the items that the ne
 equipoise items a.csv b.csv --score f1 --cluster passage   graded scores; questions about one text count as one"""
 
 
-@command("items", EXAMPLES, short_help="Which of two models is better, item by item?")
+@command("items", EXAMPLES, short_help="Compare two models, item by item.")
 @click.argument("first", type=FILE)
 @click.argument("second", type=FILE)
 @click.option("--score", help="Key, column or scorer with the score.  [default: found by its name]")

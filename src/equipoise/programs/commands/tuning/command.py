@@ -60,7 +60,7 @@ equipoise tune './server {threads=1..64:log}' --objective=-p99 --limit 'rss <= 2
     "--constraint",
     multiple=True,
     metavar="TEXT",
-    help="What must hold, such as 'threads * block <= 4096'; all of them.",
+    help="A constraint, such as 'threads * block <= 4096'; repeatable.",
 )
 @click.option("-p", "--prepare", help="Run before each run of the program; may contain {NAME}.")
 @click.option("-s", "--setup", help="Run once before all.")
@@ -75,7 +75,7 @@ equipoise tune './server {threads=1..64:log}' --objective=-p99 --limit 'rss <= 2
 @click.option(
     "--objective", multiple=True, metavar="[-]NAME", help="Instead of --metric: NAME to maximize, -NAME to minimize."
 )
-@click.option("--limit", "limits", multiple=True, help="What must hold: 'rss <= 2GB', 'wall <= start + 10%'.")
+@click.option("--limit", "limits", multiple=True, help="A limit: 'rss <= 2GB', 'wall <= start + 10%'.")
 @click.option("--readings", type=click.IntRange(min=1), help="Stop the search at this number of readings.")
 @RUNNING
 @click.option(
