@@ -1,4 +1,4 @@
-"""Programs that are started by a small process, which ends them if this one ends, in whatever way that may be.
+"""Programs are started by a small process, which ends them if this one ends in any way.
 
 `launcher_process.py` is that process. Nothing is left running after Ctrl-C, a hangup, a request to terminate or a kill
 of this process; and if the launcher itself is killed, its program is ended here, and another launcher runs it again.

@@ -1,4 +1,4 @@
-"""Programs of the user's that measure: started for a trial, read to their last line, ended with all they started."""
+"""The user's measuring programs: started for a trial, read to their last line, ended with all they started."""
 
 import json
 import os

@@ -1,7 +1,7 @@
-"""Reaching a bound: when a study that was searching goes over to proving, and how long that will take.
+"""Reaching a bound: when a study changes from searching to audits, and how long that takes.
 
-The search sits on the top, so the bound falls slowly while one searches; duels of an audit lower it faster. So once the
-leader has settled, audits are planned until the bound is reached, each as long as it is expected to take.
+A search stays at the top, so the bound falls slowly; duels of an audit lower it faster. So once the leader has settled,
+audits are planned until the bound is reached, each as long as it is expected to take.
 """
 
 from collections.abc import Callable, Mapping

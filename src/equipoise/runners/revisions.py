@@ -17,7 +17,7 @@ AUTHOR = {f"GIT_{who}_{what}": "equipoise" for who in ("AUTHOR", "COMMITTER") fo
 
 
 class GitError(RuntimeError):
-    """Git refused; the message is its own."""
+    """Git refused, with its own message."""
 
 
 @dataclass(frozen=True)

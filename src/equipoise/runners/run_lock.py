@@ -1,4 +1,4 @@
-"""One measuring loop a worker: a second one would take the first one's trials for left over."""
+"""One measuring loop per worker: a second loop would treat the first loop's open trials as abandoned."""
 
 import hashlib
 import os
@@ -15,7 +15,7 @@ LONGEST_NAME = 100
 
 @contextmanager
 def only_one(study: Path, worker: str | None) -> Iterator[None]:
-    """Refuse a second run of the same worker, which would take the first one's trials for left over."""
+    """Refuse a second run of the same worker, which would treat the first one's open trials as abandoned."""
     study = Path(os.path.realpath(study))
     lock = FileLock(study.with_name(f"{study.name}.run{file_name(worker)}"), timeout=0.0)
     try:

@@ -1,4 +1,4 @@
-"""The user's function: it is called for question after question, until the study has answers enough."""
+"""The user's function: it is called for each question, until the study has enough answers."""
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping

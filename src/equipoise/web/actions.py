@@ -1,6 +1,6 @@
-"""Everything that may be done with a study by a form, by the word on its button.
+"""The actions of forms on a study, by the word on the button.
 
-A form names the question it is about and what it has shown, so one that is out of date is refused, and told why.
+A form names its question and what it has shown, so an outdated one is refused with the reason.
 """
 
 import time

@@ -1,4 +1,4 @@
-"""What somebody should look at: a trial that failed, a pause, a goal that is reached, a reading that is overdue.
+"""Alarms: a failed trial, a pause, a reached goal, an overdue reading.
 
 All of it is read from the log, so it does not matter whether this server measures or a program elsewhere.
 """

@@ -1,8 +1,8 @@
 """Automatic mode: a program, or a function, measures trial after trial; people watch, pause, take over, resume.
 
-Whose turn it is stands in the log: its mode, "automatic", "by hand" or "pause". A reading under way when
-somebody pauses is finished: a program that is killed may leave an instrument anywhere. When the server ends, the
-program is ended, as `equipoise run` does, and its trial waits to be measured again.
+The mode in the log, "automatic", "by hand" or "pause", says whose turn it is. A pause lets the present reading finish,
+since a killed program may leave an instrument in any state. When the server ends, it ends the program, as
+`equipoise run` does, and its trial waits to be measured again.
 """
 
 import threading

@@ -1,4 +1,4 @@
-"""What is asked for beside the screen: what is confirmed before it is done, one question, the logbook entry, files."""
+"""Pages beside the screen: confirmations, one question, the logbook entry, files."""
 
 import io
 import threading

@@ -1,4 +1,4 @@
-"""A folder of studies: the list, and the pages on which a study is renamed, archived or taken as a pattern."""
+"""A folder of studies: the list, and the pages to rename, archive or copy a study."""
 
 import threading
 from collections.abc import Iterable, Mapping

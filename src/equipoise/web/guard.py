@@ -1,4 +1,4 @@
-"""The guard: what is refused before any page sees it.
+"""The guard: requests that are refused before any page sees them.
 
 threat                                    what stands against it
 another site's page posts a form          SameSite=Strict cookie; Origin and Sec-Fetch-Site of every change
@@ -65,7 +65,7 @@ FORM = """<p>Open the address that <code>equipoise serve</code> has printed, or 
 
 @dataclass(eq=False)
 class Guard:
-    """Lets in everybody who has a token, from this very page; refuses everybody else.
+    """Admits requests with a token from this page, and refuses all others.
 
     Attributes:
         app: What is guarded.

@@ -1,4 +1,4 @@
-"""What a server has besides the study: a goal, and what sets the machine."""
+"""The means of a server besides the study: a goal, a program that sets the machine, and one for alarms."""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -11,13 +11,13 @@ from equipoise.runners import StoppedError
 
 @dataclass(frozen=True)
 class Target:
-    """When there is enough.
+    """The goal of a study.
 
     Attributes:
-        readings: The budget: readings, or judgements where pairs are judged; `None` for no end.
+        readings: The budget of readings, or of judgements if pairs are judged; `None` for no end.
         eps: The bound on the remaining gain; `None` for any.
-        audit: Whether that bound must be audited, or an estimate will do.
-        truth: What f really is at a setting, if somebody knows: the page says so once the budget is spent.
+        audit: Whether that bound must be audited; else an estimate is enough.
+        truth: The true f at a setting, if it is known: the page shows it once the budget is spent.
     """
 
     readings: int | None = None
@@ -28,10 +28,10 @@ class Target:
 
 @dataclass(frozen=True)
 class Means:
-    """What a server has besides the study.
+    """The means of a server besides the study.
 
     Attributes:
-        goal: When there is enough: the page says how far it is, and a program that measures pauses then.
+        goal: The goal: the page shows the progress, and a measuring program pauses when it is reached.
         set: Sets the machine: takes a setting, and raises an exception if that fails. It is called for each trial of a
             program; by hand for a trial, for the best setting and for the start, once somebody has confirmed it.
         on_event: Called with what somebody should look at: the attributes of an `Alarm` by name, and the study's path.

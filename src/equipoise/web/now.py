@@ -1,4 +1,4 @@
-"""What is to be done now, the upper left of the screen, as a record: the open question above all."""
+"""The next thing to do, at the upper left of the screen, as a record with the open question."""
 
 import hashlib
 from collections.abc import Mapping, Sequence

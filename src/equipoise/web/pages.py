@@ -1,4 +1,4 @@
-"""The screen of a study, and the list of studies: looking changes nothing, and every change is a form."""
+"""The screen of a study, and the list of studies. Looking changes nothing; every change is a form."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

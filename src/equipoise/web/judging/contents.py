@@ -1,7 +1,7 @@
-"""What shows a setting to those who judge: an image, a sound, a film, a text, Markdown or JSON.
+"""The content that shows a setting to judges: an image, a sound, a film, a text, Markdown or JSON.
 
-Nothing of it is run: text is escaped, Markdown has neither HTML nor links nor images, and the page's policy forbids
-scripts and files from elsewhere.
+The page never runs it: text is escaped, Markdown has neither HTML nor links nor images, and the page's policy forbids
+foreign scripts and files.
 """
 
 import json

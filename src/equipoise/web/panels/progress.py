@@ -1,4 +1,4 @@
-"""Is it getting better, and how far is it: the gain with the drift taken out, the budget, the rate, the end."""
+"""The progress of a study: the gain without the drift, the budget, the rate, the expected end."""
 
 import math
 from collections.abc import Sequence
