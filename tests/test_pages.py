@@ -76,8 +76,7 @@ DIALECT = r"\bso many\b|\bwhoever\b|what became of|nobody asked for|gone on with
 DIALECT += r"|\bof late\b|by no means|in want of|who met whom|noise and all|thinks most of"
 DIALECT += r"|\ban? \w+ of (?:its|their|your|our|one's) own\b|as far as is known|\bfor ever\b|\bto and fro\b"
 DIALECT += r"|on (?:what|which) ground|makes no sense|is no news|\bone a (?:line|row|column|session|round)\b"
-DIALECT += r"|\bthrows? (?:a|the|its) coin|what is known of|(?:is|are|was|were) taken for\b|(?:is|are) said of\b"
-DIALECT += r"|(?:comes?|came) to nothing"
+DIALECT += r"|\bthrows? (?:a|the|its) coin|what is known of|(?:is|are) said of\b"
 BRITISH = r"neighbour|\bcentre|behaviour|favour|colour(?! = 1)|modelled|whilst|analyse[sd]?\b|optimisation|normalis"
 
 
