@@ -305,6 +305,7 @@ def test_huge_numbers_and_long_texts_cost_little(text, expected):
         ("q1 + foo(1) <= 1", r"the functions abs, .*, got 'foo\(1\)' at character 6"),
         ("q1 ^ 2 <= 1", r"\*\* instead of \^\), got 'q1 \^ 2' at character 1"),
         ("q1 + * 2 <= 1", "must be an expression: invalid syntax, at character 6 of"),
+        ("pump power <= 1", r"invalid syntax, at character 6 of .*; write x\['pump power'\] for pump power, x\['if'\]"),
         (
             "q1 < 1 and q1",
             "must have a comparison on each side of `and` and `or`, and after `not`, got 'q1' at character 12",

@@ -100,6 +100,7 @@ def test_where_no_listed_point_is_safe_but_the_start_that_is_recommended():
     [
         ({"drop": 0.5}, "`drop` must come with a `start`"),
         ({"drop": -1, "start": START}, "`drop` must be positive, got -1"),
+        ({"start": {"a": 70, "b": 0}}, r"`start\['a'\]` must lie within"),
         ({"max_step": {"a": 1.0}}, "`max_step` must come with a `start`"),
         ({"max_step": 0.5, "start": START}, "`max_step` must be a dict of steps by name, got 0.5"),
         (

@@ -48,7 +48,9 @@ BLOCK = click.option("--block", help="The day, batch or shift that begins now, i
 CONTEXT = click.option(
     "--context", multiple=True, metavar="NAME=VALUE", help="The present value of a context; once for each of them."
 )
-EPS = click.option("--eps", type=click.FloatRange(min=0, min_open=True), help="The bound to reach: see `best`.")
+EPS = click.option(
+    "--eps", type=click.FloatRange(min=0, min_open=True), help="The bound to reach: nothing is better by more."
+)
 AUDIT = click.option(
     "--audit/--no-audit", default=True, help="Require an audited bound for --eps, or accept an estimate."
 )

@@ -124,7 +124,9 @@ class _Reader:
             return ast.parse(self._text, mode="eval").body
         except SyntaxError as error:
             where = self._place(error.lineno or 1, error.offset or 1)
-            raise ValueError(f"`constraint` must be an expression: {error.msg}, {where}") from error
+            odd = _listed(f"{_written(name)} for {name}" for name in self._columns if _written(name) != name)
+            advice = f"; write {odd}" if odd else ""
+            raise ValueError(f"`constraint` must be an expression: {error.msg}, {where}{advice}") from error
         except (ValueError, MemoryError, RecursionError) as error:  # no character, or nested too deep for Python
             raise ValueError(f"`constraint` must be an expression: {error}, got {_short(self._text)}") from error
 

@@ -37,7 +37,12 @@ SPACE = object_row("candidates", "Space(q=Float(0, 1)), Box(bounds) or Finite(po
 
 def _encoded(name: str, value: Any, space: Domain) -> FloatArray:
     """Return the point of a setting, shape (d,)."""
-    return value.point if isinstance(value, Encoded) else space.encode(value)
+    if isinstance(value, Encoded):
+        return value.point
+    try:
+        return space.encode(value)
+    except (ValueError, TypeError) as error:  # it names the setting x, as for `tell`
+        raise type(error)(str(error).replace("`x", f"`{name}", 1)) from error
 
 
 def _seeds(name: str, value: Any, space: Domain) -> Seeds | None:
