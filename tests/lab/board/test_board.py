@@ -388,7 +388,7 @@ def test_the_command_runs_merges_and_writes_a_page(tmp_path):
     other.write_text(a_score("oats, 2 a batch", "theirs").to_json() + "\n")
     options = ["--task", "oats, 2 a batch", "--learner", "random", "--learner", "W-DBO", "--seeds", "1", "--jobs", "1"]
     done = invoke("bench", "board", *options, "--out", out, "--with", other, "--page", target)
-    assert "Left out: W-DBO" in done.stderr
+    assert "Skipped: W-DBO" in done.stderr
     assert {"random", "theirs"} <= set(done.stdout.replace("|", " ").split())
     assert "theirs" in target.read_text()
     lines = invoke("bench", "board", *options, "--out", out, "--json").stdout.splitlines()
