@@ -41,7 +41,7 @@ not paid."""
 
 TELLING_APART = 3.0
 """That values of parameters are told apart must earn this. On tables of a program's times it earns 4 to 7 in the mean
-after 50 to 120 readings. If it had to earn nothing, a smooth function of 12 whole numbers and 6 choices was taken for
+after 50 to 120 readings. If it had to earn nothing, a smooth function of 12 whole numbers and 6 choices was modeled as
 such a table in two runs of six (final regret 0.30 instead of 0.11, and 0.34 instead of 0.31)."""
 
 LEAST_COUNTED = 0.1
