@@ -264,7 +264,7 @@ def test_an_interrupt_keeps_the_study(tmp_path):
     assert process.returncode == 130
     assert "Interrupted; with --log the same command continues." in err
     assert "Traceback" not in err
-    assert re.search(r"Best: n = \d, after \d+ readings\n(Not verified|The start is best)", out)
+    assert re.search(r"Best: n = \d, after \d+ readings\n(Not verified|The start is the best)", out)
     assert eq.resume(log).readings >= 3
 
 
@@ -383,7 +383,7 @@ def test_two_objectives_leave_a_front(tmp_path):
     assert "speed" in invoke("front", tmp_path / "log.jsonl").stdout
     said = invoke("tune", command, *options, "--log", tmp_path / "log.jsonl").stdout  # goes on, and has enough
     assert re.search(r"^Or: n = 9: speed \+", said, re.MULTILINE)
-    assert re.search(r"^size: best is |^The start is best", said, re.MULTILINE)
+    assert re.search(r"^size: best is |^The start is the best", said, re.MULTILINE)
     other = invoke("tune", command, "--objective", "speed", "--log", tmp_path / "log.jsonl", code=1).stderr
     assert "is a study of something else" in other
 
