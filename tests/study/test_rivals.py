@@ -76,3 +76,24 @@ def test_a_study_whose_values_are_told_apart_is_resumed_to_the_same_belief(tmp_p
     found, same = (each.posterior.difference(SPACE.settings[:50], SPACE.settings[50]) for each in (opt, again))
     np.testing.assert_array_equal(found, same)
     assert again.ask().x == opt.ask().x
+
+
+def share_of_failures(seed, readings=80):
+    """Ask and tell where six in ten settings fail; return what share of the later half of the trials does."""
+    options = range(1, 11)
+    opt, failed = eq.Optimizer(eq.Space({name: eq.Choice(options) for name in "abc"}), rng=seed), []
+    for _ in range(readings):
+        trial = opt.ask()
+        a, b, c = trial.x.values()
+        failed.append(a * b + c > 24)
+        if failed[-1]:
+            opt.tell(trial, failed="it does not run")
+        else:
+            opt.tell(trial, -abs(a - 4) - abs(b - 4) - 0.3 * abs(c - 3))
+    return np.mean(failed[readings // 2 :])
+
+
+@pytest.mark.filterwarnings("ignore:duel:equipoise.DuelGivenUp")
+def test_settings_are_not_looked_through_where_many_fail():
+    """Then most of all settings look promising only because none near them could be read."""
+    assert np.mean([share_of_failures(seed) for seed in range(3)]) < 0.35

@@ -72,16 +72,21 @@ class Chooser(Protocol):
         ...
 
 
-def candidates(space: Domain, posterior: Posterior, scores: Sequence[Score] | None, rng: Generator) -> FloatArray:
+def candidates(
+    space: Domain, posterior: Posterior, scores: Sequence[Score] | None, rng: Generator, listed: bool = True
+) -> FloatArray:
     """Return the points to choose from, shape (m, d): all points of the space, or those found by climbing the scores.
 
-    The policy maximizes the scores besides the posterior mean; `None` if it needs no search.
+    The policy maximizes the scores besides the posterior mean; `None` if it needs no search. All `settings` of a space
+    that has them are looked at, unless `listed` is false.
     """
     if posterior.points is not None:
         part = space.points is not None and len(space.points) < len(posterior.points)
         return space.points if part and space.points is not None else posterior.points
-    everywhere = space.candidates(rng) if space.settings is None else space.settings
-    if everywhere is space.points or space.settings is not None:
+    if listed and space.settings is not None:
+        return space.settings
+    everywhere = space.candidates(rng)
+    if everywhere is space.points:
         return everywhere
     if scores is not None:
         return search(space, posterior, scores, everywhere, rng)

@@ -34,12 +34,22 @@ from equipoise.reductions import Reduction
 from equipoise.spaces import Domain
 from equipoise.study.exploring import Explorer, default_size
 
+MANY_FAILURES = 6
+"""After this number of failed trials settings are no longer listed: most of all then look promising because none
+of their neighbors could be read. In a table in which 59 % of the settings fail, 113 to 143 of 200 trials failed if all
+were looked at throughout, and 16 to 26 with this rule (four studies)."""
+
 
 def default_policy(learned: bool = True, space: Domain | None = None) -> Policy:
     """Return the policy where the model is learned, and where it is given; bolder if all settings are looked at."""
     if space is not None and learned and space.settings is not None:
         return Challenger(scale=1.5)
     return Challenger(scale=0.75) if learned else Challenger()
+
+
+def sampled_policy(policy: Policy, space: Domain) -> Policy:
+    """Return the policy if not all settings of a space are looked at: a default for those that are is too bold."""
+    return default_policy() if policy == default_policy(space=space) else policy
 
 
 def judging_policy(policy: Policy, space: Domain) -> Policy:

@@ -12,7 +12,7 @@ from equipoise.data import Proposal
 from equipoise.policies import candidates
 from equipoise.reductions import TwoPoint
 from equipoise.study import outputs
-from equipoise.study.defaults import default_explorer, judging_policy
+from equipoise.study.defaults import MANY_FAILURES, default_explorer, judging_policy, sampled_policy
 
 if TYPE_CHECKING:
     from equipoise._typing import FloatArray
@@ -124,13 +124,13 @@ class Proposer:
             doubtful = suspect(state.ledger, state.belief, state.sign)
         if named is not None and (named.limited or named.outputs.several):
             return outputs.proposed(self.policy, posterior, space, named, rng, outputs.teaching(state))
-        belief = posterior.at(candidates(space, posterior, self.policy.scores, rng))
-        proposal = self.policy(belief, rng)
+        listed = space.settings is not None and len(state.ledger.failed) < MANY_FAILURES
+        policy = self.policy if listed or self.space.settings is None else sampled_policy(self.policy, self.space)
+        belief = posterior.at(candidates(space, posterior, policy.scores, rng, listed))
+        proposal = policy(belief, rng)
         if doubtful is not None and len(proposal.points) == 2 and bool(space.valid(doubtful[None])[0]):
             return Proposal.pair(proposal.points[0], doubtful)
-        if space.settings is None:
-            return proposal
-        return outputs.two_rivals(state, posterior, belief, self.policy, proposal, rng)
+        return outputs.two_rivals(state, posterior, belief, policy, proposal, rng) if listed else proposal
 
 
 def other(points: FloatArray, point: FloatArray) -> FloatArray:
