@@ -178,6 +178,7 @@ def every_part():
         guess,
         eq.belief.Learned(guess, ((3.0, 0.5),), 1.5),
         eq.belief.Model(KERNEL, 0.1),
+        eq.kernels.Levels([0.5, 2.0], [0.0, 0.3]),
         eq.offsets.Accounted(eq.Tracked(), True, (eq.offsets.Covariate("humidity", 0.4, 0.1),)),
     ]
     made += [

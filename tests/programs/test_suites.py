@@ -104,7 +104,7 @@ def test_a_suite_is_measured_and_told_in_four_ways(tmp_path):
     assert said[0].startswith("fails   worse")
     assert "+3 [+3, +3] of 100" in said[0]
     assert said[-1].startswith("new against old, 4 benchmarks: 1 fails, ")
-    assert "at most 5 % is false" in said[-1]
+    assert "At most 5 % of the claims are false" in said[-1]
     found = {each["name"]: each for each in json.loads((tmp_path / "out.json").read_text())["benchmarks"]}
     words = {name: each["verdict"] for name, each in found.items()}
     assert words == {"worse": "fails", "within": "passes", "query p50": "lower", "query p99": "same"}

@@ -103,7 +103,7 @@ def test_an_overload_code_is_said_kept_and_not_learned_from():
     opt = eq.Optimizer(eq.Box([(0, 1)]), rng=0)
     for value in (0.3, 0.5, 0.2):
         opt.tell(opt.ask(), value)
-    with pytest.warns(eq.study.SetAside, match="the reading of trial 3 cannot be"):
+    with pytest.warns(eq.study.SetAside, match="the reading of trial 3 is impossible"):
         opt.tell(opt.ask(), 9.9e37)
     assert [record.aside for record in opt.records()] == [None] * 3 + ["it cannot be"]
     assert opt.posterior.comparisons == 3

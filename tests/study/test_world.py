@@ -193,7 +193,7 @@ def test_added_readings_need_a_law_that_learns_from_readings():
 def test_absurd_earlier_readings_are_set_aside():
     opt = eq.Optimizer(SPACE, rng=9)
     earlier(opt, 10)
-    with pytest.warns(UserWarning, match="cannot be"):
+    with pytest.warns(UserWarning, match="is impossible"):
         opt.add({"a": 0.5, "b": 0.5}, 9.9e37, block="2025")
     assert f(opt.recommend().x) > -1.0
 

@@ -28,7 +28,7 @@ def test_the_code_of_the_page_runs(tmp_path, monkeypatch, capsys):
     assert f"print(error)  # {said}" in TEXT
     add_command(monkeypatch, module)
     assert invoke("spread", "drifting.jsonl", "--json").data["largest"] <= 5.0
-    assert "How far the readings lie apart." in invoke("--help").output
+    assert "Print the spread of the readings." in invoke("--help").output
 
 
 def add_command(monkeypatch, module):

@@ -41,7 +41,7 @@ def test_a_bound_that_does_not_exist_yet_is_not_foreseen():
         opt.tell(trial, {"flux": flux + rng.gauss(0, 0.01), "size": size + rng.gauss(0, 0.01)})
     assert math.isinf(opt.recommend().overall.bound)
     said = remaining(viewed(opt, Target(eps=0.2)))[-1]
-    assert said.startswith("When a bound of 0.20 is reached cannot be foreseen")
+    assert said.startswith("When a bound of 0.20 is reached cannot be forecast")
 
 
 def test_the_rate_is_that_of_the_last_readings_whatever_the_lunch_break(tmp_path):

@@ -109,7 +109,7 @@ def test_the_demonstration_runs_by_itself_and_leaves_nothing(tmp_path, monkeypat
     server = Served("--demo")
     try:
         assert "Automatic" in server.get("/study/demo.jsonl/now").text
-        assert "nA" in server.get("/study/demo.jsonl/known").text
+        until(lambda: "nA" in server.get("/study/demo.jsonl/known").text)
         assert any(tmp_path.iterdir())
     finally:
         assert "Ended; every reading" in server.stop()
