@@ -1,6 +1,6 @@
-"""The board: optimizers at tasks whose readings drift, where everybody can compare.
+"""The board: a public comparison of optimizers on tasks whose readings drift.
 
-A task is a function or a table, an offset and noise; a learner is three functions, `ask`, `tell` and `best`.
+A task is a function or a table, with an offset and noise; a learner is three functions, `ask`, `tell` and `best`.
 
 Example:
     >>> from equipoise.lab.board import play

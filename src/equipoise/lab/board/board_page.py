@@ -1,4 +1,4 @@
-"""The board as a static page: one file of HTML, its pictures inside."""
+"""The board as a static page: one HTML file with its pictures embedded."""
 
 import io
 from collections.abc import Mapping, Sequence
@@ -14,10 +14,10 @@ from equipoise.lab.board.tasks import KINDS, tasks
 from equipoise.plots import METHODS, pyplot
 
 COLUMNS = 4
-"""Pictures in a row."""
+"""The number of pictures in a row."""
 
 OTHERS = ("#88CCEE", "#DDCC77", "#CC6677", "#661100", "#6699CC", "#AA4466", "#4477AA", "#228833", "#CCBB44")
-"""Colors of learners that have none of their own: Paul Tol's."""
+"""Paul Tol's colors, for learners without a color in the style."""
 
 STYLE = """body { font: 15px/1.5 sans-serif; max-width: 1200px; margin: 2em auto; padding: 0 1em; color: #222 }
 table { border-collapse: collapse; margin: 1em 0; display: block; overflow-x: auto }
@@ -41,7 +41,7 @@ def page(scores: Sequence[Score]) -> str:
 
 
 def fragment(scores: Sequence[Score]) -> str:
-    """Return the tables and pictures as HTML without a frame, for a page of the documentation."""
+    """Return the tables and pictures as an HTML fragment, for a page of the documentation."""
     parts = [f"<p>{escape(LEGEND)}</p>"]
     for kind in KINDS:
         own = [score for score in scores if tasks()[score.task].kind == kind]
@@ -73,7 +73,7 @@ def _cells(tag: str, cells: Sequence[str]) -> str:
 
 
 def curves(scores: Sequence[Score]) -> str:
-    """Return a picture as SVG: a panel for each task, mean cumulative regret of each learner along the run."""
+    """Return a picture as SVG: one panel per task, with the mean cumulative regret of each learner during the run."""
     names = [name for name in tasks() if any(score.task == name for score in scores)]
     learners = in_order({score.learner for score in scores})
     colors = _colors(learners)

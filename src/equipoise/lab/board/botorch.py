@@ -1,4 +1,4 @@
-"""BoTorch on the board: an ordinary Gaussian process that believes its readings.
+"""BoTorch on the board: an ordinary Gaussian process that ignores offsets.
 
 symbol    meaning                                          shape
 X, Y      settings measured, encoded; their readings       (n, d), (n, 1)
@@ -15,19 +15,19 @@ from equipoise.lab.board.instruments import Point
 from equipoise.spaces import Space
 
 BETA = 4.0
-"""UCB's coefficient: two standard deviations, as our own UCB has by default."""
+"""The coefficient of UCB: two standard deviations, as in the default of our own UCB."""
 
 
 class BoTorch:
-    """BoTorch's `SingleTaskGP` with its defaults: a start by chance, then the top of an acquisition function.
+    """BoTorch's `SingleTaskGP` with its defaults: a random start, then the maximum of an acquisition function.
 
-    Where parameters are not continuous, the best of the space's candidates is taken. It recommends the measured setting
-    of largest posterior mean, and claims nothing.
+    If some parameters are not continuous, it takes the best of the space's candidates. It recommends the measured
+    setting with the largest posterior mean, and claims no bound.
 
     Args:
-        space: Where settings lie.
-        readings: Is not needed.
-        seed: Of the start, the candidates and torch.
+        space: The space of settings.
+        readings: Not used.
+        seed: The seed of the start, the candidates and torch.
         acquisition: "UCB" or "qLogNEI".
     """
 
@@ -48,7 +48,7 @@ class BoTorch:
         return self._memory.space.decode(self._top(self._model()))
 
     def best(self) -> tuple[Point, float]:
-        """Return the measured setting of largest posterior mean."""
+        """Return the measured setting with the largest posterior mean."""
         import torch
 
         with torch.no_grad():
@@ -59,7 +59,7 @@ class BoTorch:
         return fitted(self._memory.X, self._memory.y)
 
     def _top(self, model: Any) -> FloatArray:
-        """Return the top of the acquisition function, encoded, shape (d,)."""
+        """Return the maximum of the acquisition function, encoded, shape (d,)."""
         from botorch.optim import optimize_acqf, optimize_acqf_discrete
 
         space, function = self._memory.space, self._function(model)
@@ -95,7 +95,7 @@ def tensor(values: Any) -> Any:
 
 
 def fitted(X: Any, y: Any) -> Any:
-    """Return `SingleTaskGP` with its defaults, fitted to readings."""
+    """Return a `SingleTaskGP` with its defaults, fitted to the readings."""
     from botorch.fit import fit_gpytorch_mll
     from botorch.models import SingleTaskGP
     from botorch.models.transforms import Standardize

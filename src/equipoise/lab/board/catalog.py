@@ -1,4 +1,4 @@
-"""The learners of the board by name: what each needs, and which tasks it cannot take."""
+"""The learners of the board by name: the packages they need and the tasks they refuse."""
 
 import importlib
 import importlib.metadata
@@ -25,11 +25,11 @@ class Listed:
     """A learner of the board.
 
     Attributes:
-        make: Makes it.
-        package: The distribution that it needs, such as "optuna"; none for our own.
-        modules: What must be there to be imported.
-        takes: Says which spaces it takes.
-        why: Why it does not take the others.
+        make: The function that makes it.
+        package: The distribution that it needs, such as "optuna"; empty for our own.
+        modules: The modules that must be importable.
+        takes: Returns True for a space that it accepts.
+        why: The reason why it refuses the other spaces.
     """
 
     make: Maker
@@ -40,17 +40,17 @@ class Listed:
 
     @property
     def missing(self) -> str | None:
-        """What is not installed; `None` if nothing is."""
+        """The missing packages; `None` if everything is installed."""
         absent = [name for name in self.modules if importlib.util.find_spec(name) is None]
         return f"needs {', '.join(absent)}: pip install {self.package}" if absent else None
 
     @property
     def version(self) -> str:
-        """The package and its version; nothing for our own."""
+        """The package and its version; empty for our own."""
         return "" if self.package is None else f"{self.package} {importlib.metadata.version(self.package)}"
 
     def refuses(self, space: Space) -> str | None:
-        """Return why it cannot take a space; `None` if it can."""
+        """Return why it cannot use a space; `None` if it can."""
         return None if self.takes(space) else self.why
 
 
@@ -91,16 +91,16 @@ LISTED: Mapping[str, Listed] = {
     "Ax": Listed(Ax, "ax-platform", ("ax",), _unconstrained, CONSTRAINED),
     "SMAC": Listed(Smac, "smac", ("smac",), _unconstrained, CONSTRAINED),
 }
-"""Everything that takes part."""
+"""All learners on the board."""
 
 ABSENT: Mapping[str, str] = {
     "HEBO": "HEBO 0.3.6 did not install with the others",
 }
-"""What was looked at and cannot take part, and why."""
+"""Optimizers that were considered but cannot take part, with the reason."""
 
 
 def listed(name: str) -> Listed:
-    """Return a learner by name; "module:Class" is one of your own, of a module in this folder or installed.
+    """Return a learner by name; "module:Class" names your own, in a module of this folder or an installed one.
 
     Example:
         >>> listed("random").missing is None

@@ -1,4 +1,4 @@
-"""What takes part on the board: three functions, `ask`, `tell` and `best`; and how our own learners are seen so."""
+"""The interface of learners on the board, `ask`, `tell` and `best`, and an adapter for our own learners."""
 
 import math
 import warnings
@@ -17,39 +17,39 @@ from equipoise.lab.experiments import Learner
 from equipoise.spaces import Float, Space
 
 ROUNDING = 1e-9
-"""A rival's number may miss its range by this share of it: units are changed on the way."""
+"""The tolerance, as a share of the range, for a rival's number outside it: unit conversions round."""
 
 MOST_RANDOM = 20
-"""Rivals that start by chance take two settings a parameter and two more, at most this many."""
+"""The most random settings that a rival starts with; otherwise it takes two per parameter and two more."""
 
 
 class Entrant(Protocol):
-    """A learner on the board: it is asked for a setting and told its reading, in turn."""
+    """A learner on the board: it proposes a setting and receives its reading, in turn."""
 
     def ask(self) -> Point:
         """Return the setting to read next."""
 
     def tell(self, x: Point, reading: float) -> None:
-        """Report the reading of the setting that was asked for."""
+        """Report the reading of the proposed setting."""
 
     def best(self) -> tuple[Point, float]:
-        """Return the setting recommended, and a bound on what it loses, in the readings' unit; nan without a claim."""
+        """Return the recommended setting and a bound on its regret, in the readings' unit; nan without a claim."""
 
 
 Maker = Callable[[Space, int, int], Entrant]
-"""Makes a learner: takes the space, the number of readings and a seed."""
+"""The type of a function that makes a learner from the space, the number of readings and a seed."""
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence the warnings of a rival: they are not ours to repair."""
+    """Silence the warnings of a rival: we cannot fix them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
 
 def admitted(space: Space, x: Any) -> Point:
-    """Return a setting as it may be read, numbers that miss their range by rounding put back into it; refuse others.
+    """Return a valid setting: clip numbers that miss their range by rounding, and refuse other invalid settings.
 
     Example:
         >>> import equipoise as eq
@@ -72,10 +72,10 @@ def _in_range(parameter: Any, value: Any) -> Any:
 
 
 class Seated:
-    """A learner of this library, or one dressed as such, on the board.
+    """An adapter for a learner with the interface of this library.
 
     Args:
-        learner: What asks with trials and recommends.
+        learner: A learner with trials and recommendations.
 
     Example:
         >>> import equipoise as eq
@@ -98,27 +98,27 @@ class Seated:
         return point
 
     def tell(self, x: Point, reading: float) -> None:
-        """Report the reading of the setting that was asked for."""
+        """Report the reading of the proposed setting."""
         if self._trial is None:
             raise RuntimeError("`tell` must follow an `ask`")
         self._learner.tell(self._trial, reading)
         self._trial = None
 
     def best(self) -> tuple[Point, float]:
-        """Return what is recommended, and its bound."""
+        """Return the recommended setting and its bound."""
         found = self._learner.recommend()
         return found.x, found.gap_bound
 
 
 class Memory:
-    """The settings and readings that a rival has seen, encoded; it recommends the best reading and claims nothing.
+    """The encoded settings and readings that a rival has seen; it recommends the best reading and claims no bound.
 
     Args:
-        space: Where settings lie.
-        rng: Draws candidates.
+        space: The space of settings.
+        rng: The generator for candidates.
 
     Attributes:
-        X: Settings, each shape (d,).
+        X: The settings, each of shape (d,).
         y: Their readings.
     """
 
@@ -128,7 +128,7 @@ class Memory:
         self.y: list[float] = []
 
     def tell(self, x: Point, reading: float) -> None:
-        """Keep a reading."""
+        """Store a reading."""
         self.X.append(self.space.encode(x))
         self.y.append(reading)
 
@@ -137,18 +137,18 @@ class Memory:
         return self.space.decode(self.X[int(np.argmax(self.y))]), math.nan
 
     def anywhere(self) -> Point:
-        """Return a random setting that may be read."""
+        """Return a random valid setting."""
         candidates = self.space.candidates(self.rng)
         return self.space.decode(candidates[int(self.rng.integers(len(candidates)))])
 
 
 class AtRandom:
-    """Random settings; the best reading is recommended.
+    """A learner that draws random settings and recommends the best reading.
 
     Args:
-        space: Where settings lie.
-        readings: Is not needed.
-        seed: Of the settings.
+        space: The space of settings.
+        readings: Not used.
+        seed: The seed of the settings.
     """
 
     def __init__(self, space: Space, readings: int, seed: int) -> None:

@@ -1,6 +1,6 @@
-"""What a learner meets in one run: a setting goes in, a reading comes out, and the truth is hidden.
+"""The instrument of a run: it takes a setting, returns a reading and hides the truth.
 
-Everything that a run is scored by is in units of what a random setting loses on average.
+All scores of a run are in units of the average regret of a random setting.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,22 +17,22 @@ from equipoise.lab.environments import Bias, Environment, Measurement, gp_draw
 from equipoise.lab.experiments.real import RecordedWorld, autotuned
 
 NOISE = 0.1
-"""Standard deviation of the noise of a function, in units of what a random setting loses."""
+"""The standard deviation of a function's noise, in units of the average regret of a random setting."""
 
 NEAR = float(np.log(1.05))
-"""A time is near the best if it is at most 5 % longer."""
+"""The threshold, in log time, for a time near the best: at most 5 % longer."""
 
 Point = dict[str, Any]
 """A setting: the value of each parameter by name."""
 
 
 class Instrument(Protocol):
-    """What a learner meets in one run.
+    """The instrument of one run.
 
     Attributes:
-        space: Where settings lie.
-        near: What a good recommendation may lose at most, in units of what a random setting loses.
-        unit: What a random setting loses on average, in the unit of the readings.
+        space: The space of settings.
+        near: The largest regret of a good recommendation, in units of the average regret of a random setting.
+        unit: The average regret of a random setting, in the unit of the readings.
     """
 
     space: Space
@@ -40,19 +40,19 @@ class Instrument(Protocol):
     unit: float
 
     def read(self, x: Point) -> float:
-        """Return the next reading, of a setting."""
+        """Return the next reading, taken at a setting."""
 
     def regret(self, x: Point) -> float:
-        """Return how much a setting loses against the best, in units of what a random setting loses on average."""
+        """Return the regret of a setting, in units of the average regret of a random setting."""
 
 
 class OfFunction:
-    """A function on a box, read with Gaussian noise under an offset.
+    """A function on a box, read with Gaussian noise and an offset.
 
     Args:
-        family: Name of the function, one of `FAMILIES`.
+        family: The name of the function, one of `FAMILIES`.
         bias: The offset.
-        rng: Draws the function, the noise and the offset.
+        rng: The generator for the function, the noise and the offset.
     """
 
     near, unit = 0.05, 1.0
@@ -68,7 +68,7 @@ class OfFunction:
         return self._nature.measure(self._array(x))
 
     def regret(self, x: Point) -> float:
-        """Return what a setting loses."""
+        """Return the regret of a setting."""
         return max(self._nature.regret(self._array(x)), 0.0)
 
     def _array(self, x: Point) -> FloatArray:
@@ -76,12 +76,12 @@ class OfFunction:
 
 
 class OfCard:
-    """A complete search space of a graphics card: minus the logarithm of one of the times of the setting.
+    """A complete search space of a graphics card: a reading is minus the logarithm of one of the setting's times.
 
     Args:
         card: The graphics card.
         bias: The offset of the readings.
-        rng: Draws which time is read, and the offset.
+        rng: The generator that selects the time and draws the offset.
     """
 
     def __init__(self, card: str, bias: Bias, rng: Generator) -> None:
@@ -102,16 +102,16 @@ class OfCard:
         return shown + offset
 
     def regret(self, x: Point) -> float:
-        """Return what a setting loses."""
+        """Return the regret of a setting."""
         return (self._table.top - self._table.values[self._table.key(x)]) / self.unit
 
 
 class OfRecords:
-    """A published experiment, replayed: see `equipoise bench real`.
+    """A replay of a published experiment: see `equipoise bench real`.
 
     Args:
-        make: Makes the world.
-        rng: Draws the order of batches, residuals, and the moment at which a recorded drift begins.
+        make: The function that makes the world.
+        rng: The generator for the order of batches, the residuals, and the start within a recorded drift.
     """
 
     near = 0.05
@@ -128,23 +128,23 @@ class OfRecords:
         return self._world.read(self._table.arm(x))
 
     def regret(self, x: Point) -> float:
-        """Return what a setting loses."""
+        """Return the regret of a setting."""
         return (self._top - float(self._table.values[self._table.arm(x)])) / self.unit
 
 
 INTEGERS, CHOICES = 12, 6
-"""Parameters of the mixed space: whole numbers from 0 to 7, and choices of four options."""
+"""The parameters of the mixed space: integers from 0 to 7, and choices of four options."""
 
 STARTS = 16
-"""Climbs that look for the top of the mixed space, one parameter after the other."""
+"""The number of coordinate-wise climbs that search for the maximum of the mixed space."""
 
 
 class OfMixed:
-    """A smooth function of whole numbers and choices, drawn at random; its top is the best that was found.
+    """A random smooth function of integers and choices; its maximum is the best value found.
 
     Args:
         bias: The offset of the readings.
-        rng: Draws the function, the noise and the offset.
+        rng: The generator for the function, the noise and the offset.
     """
 
     near, unit = 0.05, 1.0
@@ -168,14 +168,14 @@ class OfMixed:
         return self._value(x) / self._scale + NOISE * self._noise.standard_normal() + offset
 
     def regret(self, x: Point) -> float:
-        """Return what a setting loses."""
+        """Return the regret of a setting."""
         return max(self._top - self._value(x), 0.0) / self._scale
 
     def _value(self, x: Point) -> float:
         return float(self._f(self.space.encode(x)))
 
     def _climbed(self, X: FloatArray) -> float:
-        """Return the best value at the tops of climbs: the best of all values of one parameter after the other."""
+        """Return the best value that the climbs reach; a climb maximizes over one parameter after the other."""
         known, before = self._f(X), np.full(len(X), -np.inf)
         while (known > before).any():
             before = known

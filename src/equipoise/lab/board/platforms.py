@@ -1,4 +1,4 @@
-"""Other platforms on the board: Ax, SMAC, Xopt and W-DBO, each as its own pages say to use it."""
+"""Other platforms on the board: Ax, SMAC, Xopt and W-DBO, each used as its documentation recommends."""
 
 import logging
 import math
@@ -14,16 +14,16 @@ from equipoise.lab.board.instruments import Point
 from equipoise.spaces import Choice, Float, Int, Space
 
 LAST = 20
-"""W-DBO recommends the best of this many last readings: older ones are of another time."""
+"""The number of last readings among which W-DBO recommends the best: older ones are out of date."""
 
 
 class Ax:
-    """Ax's `Client`, as its defaults have it: Sobol' settings, then a Gaussian process with qLogNEI.
+    """Ax's `Client` with its defaults: Sobol' settings, then a Gaussian process with qLogNEI.
 
     Args:
-        space: Where settings lie; a constraint is refused.
-        readings: Is not needed.
-        seed: Of the experiment.
+        space: The space of settings; a constraint is refused.
+        readings: Not used.
+        seed: The seed of the experiment.
     """
 
     def __init__(self, space: Space, readings: int, seed: int) -> None:
@@ -45,12 +45,12 @@ class Ax:
         return dict(x)
 
     def tell(self, x: Point, reading: float) -> None:
-        """Report the reading of the setting that was asked for."""
+        """Report the reading of the proposed setting."""
         with quiet():
             self._client.complete_trial(self._trial, {"reading": reading})
 
     def best(self) -> tuple[Point, float]:
-        """Return what it thinks best."""
+        """Return the setting that it considers best."""
         with quiet():
             return dict(self._client.get_best_parameterization()[0]), math.nan
 
@@ -70,12 +70,12 @@ def _of_ax(name: str, parameter: Any) -> Any:
 
 
 class Smac:
-    """SMAC's `HyperparameterOptimizationFacade`: a random forest, and settings that are read again.
+    """SMAC's `HyperparameterOptimizationFacade`: a random forest that measures settings again.
 
     Args:
-        space: Where settings lie; a constraint is refused.
-        readings: How long a run is.
-        seed: Of the scenario.
+        space: The space of settings; a constraint is refused.
+        readings: The number of readings of a run.
+        seed: The seed of the scenario.
     """
 
     def __init__(self, space: Space, readings: int, seed: int) -> None:
@@ -83,7 +83,7 @@ class Smac:
         from smac import HyperparameterOptimizationFacade, Scenario
 
         described = {name: _of_smac(p) for name, p in space.parameters.items()}
-        self._space, self._folder = space, TemporaryDirectory()  # it keeps files whether one wants them or not
+        self._space, self._folder = space, TemporaryDirectory()  # it always keeps files
         scenario = Scenario(
             ConfigurationSpace(space=described, seed=seed),
             output_directory=Path(self._folder.name),
@@ -94,7 +94,7 @@ class Smac:
         self._trial: Any = None
 
     def ask(self) -> Point:
-        """Return the setting to read next: the incumbent again if it has tried all there are."""
+        """Return the setting to read next: the incumbent again if it has tried all settings."""
         from smac.main.exceptions import ConfigurationSpaceExhaustedException
 
         try:
@@ -106,7 +106,7 @@ class Smac:
         return self._point(self._trial.config)
 
     def tell(self, x: Point, reading: float) -> None:
-        """Report the reading of the setting that was asked for."""
+        """Report the reading of the proposed setting."""
         from smac.runhistory.dataclasses import TrialValue
 
         if self._trial is not None:
@@ -122,24 +122,24 @@ class Smac:
 
 
 def _of_smac(parameter: Any) -> Any:
-    """Return a parameter as ConfigSpace takes it: a range, or a list."""
+    """Return a parameter in ConfigSpace's form: a range, or a list."""
     return list(parameter.options) if isinstance(parameter, Choice) else (parameter.low, parameter.high)
 
 
 def _never_called(config: Any, seed: int = 0) -> float:
-    """Stand for a target that SMAC wants to know of, and does not call between `ask` and `tell`."""
+    """Stand in for the target that SMAC requires but does not call between `ask` and `tell`."""
     raise RuntimeError("SMAC is told its readings")
 
 
 class Xopt:
-    """Xopt's time-dependent UCB, whose Gaussian process has the time as a further input; a reading takes a second.
+    """Xopt's time-dependent UCB, whose Gaussian process has time as an additional input; a reading takes a second.
 
-    It recommends the measured setting of the largest posterior mean at the time of the last reading.
+    It recommends the measured setting with the largest posterior mean at the time of the last reading.
 
     Args:
-        space: Where settings lie: numbers only.
-        readings: Is not needed.
-        seed: Of the start and of torch.
+        space: The space of settings: numbers only.
+        readings: Not used.
+        seed: The seed of the start and of torch.
     """
 
     def __init__(self, space: Space, readings: int, seed: int) -> None:
@@ -163,14 +163,14 @@ class Xopt:
 
         if len(self._memory.y) < self._start:
             return self._memory.anywhere()
-        # Its own `generate` sleeps until the time that it predicts for, which is not the time of a clock here.
+        # Its own `generate` sleeps until the time of its prediction; here time is simulated.
         self._generator.target_prediction_time = self._began + len(self._memory.y)
         with quiet():
             found = BayesianGenerator.generate(self._generator, 1)[0]
         return {name: float(found[name]) for name in self._memory.space.parameters}
 
     def tell(self, x: Point, reading: float) -> None:
-        """Report the reading of the setting that was asked for."""
+        """Report the reading of the proposed setting."""
         import pandas as pd
 
         row = x | {"reading": reading, "time": self._began + len(self._memory.y)}
@@ -179,7 +179,7 @@ class Xopt:
             self._generator.add_data(pd.DataFrame([row]))
 
     def best(self) -> tuple[Point, float]:
-        """Return the measured setting of largest posterior mean now."""
+        """Return the measured setting with the largest posterior mean now."""
         import torch
 
         now = np.full((len(self._memory.y), 1), self._began + len(self._memory.y) - 1)
@@ -195,14 +195,14 @@ class Xopt:
 
 
 class WDbo:
-    """W-DBO (Bardou, Thiran and Ranieri 2024), which follows an optimum that moves, and forgets stale readings.
+    """W-DBO (Bardou, Thiran and Ranieri 2024), which tracks a moving optimum and forgets stale readings.
 
-    It recommends the best of its last twenty readings, and claims nothing.
+    It recommends the best of its last twenty readings and claims no bound.
 
     Args:
-        space: Where settings lie: numbers only.
-        readings: Says how long a run is, which lasts from time 0 to 1.
-        seed: Of its generators.
+        space: The space of settings: numbers only.
+        readings: The number of readings of a run, which lasts from time 0 to 1.
+        seed: The seed of its generators.
     """
 
     def __init__(self, space: Space, readings: int, seed: int) -> None:
@@ -229,7 +229,7 @@ class WDbo:
         return dict(zip(self._memory.space.parameters, map(float, found), strict=True))
 
     def tell(self, x: Point, reading: float) -> None:
-        """Report the reading of the setting that was asked for."""
+        """Report the reading of the proposed setting."""
         with quiet():
             self._optimizer.tell(np.array(list(x.values())), self._now, reading)
             self._optimizer.clean(self._now)

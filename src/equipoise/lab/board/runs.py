@@ -1,4 +1,4 @@
-"""Runs of the board: one learner at one task, and many, kept line by line in a file that may be merged with others."""
+"""Runs of the board: single runs, and many runs stored line by line in a file that can be merged with others."""
 
 import gzip
 import json
@@ -24,25 +24,25 @@ from equipoise.lab.experiments import in_parallel
 from equipoise.spaces import Space
 
 KEPT = 20
-"""Points kept of a curve of regret."""
+"""The number of points kept of a regret curve."""
 
 
 @dataclass(frozen=True)
 class Score:
-    """What is kept of a run; regrets are in units of what a random setting loses on average.
+    """The stored results of a run; regrets are in units of the average regret of a random setting.
 
     Attributes:
-        task: Name of the task.
-        learner: Name of the learner.
-        seed: Of the run.
-        readings: How many readings it had.
-        paid: Regret summed over the readings, at each twentieth of the run; the last one is that of the whole run.
-        final: Regret of the final recommendation.
-        bound: What the learner says it is at most; `None` if it claims nothing.
-        near: What a good recommendation may lose: 5 % of a time on a graphics card, a twentieth of the unit elsewhere.
-        milliseconds: Processor time of a reading, of `ask` and `tell`.
-        version: Of this library.
-        package: Name and version of the learner's package.
+        task: The name of the task.
+        learner: The name of the learner.
+        seed: The seed of the run.
+        readings: The number of readings.
+        paid: The cumulative regret at each twentieth of the run; the last one is that of the whole run.
+        final: The regret of the final recommendation.
+        bound: The learner's bound on that regret; `None` if it claims none.
+        near: The largest regret of a good answer: 5 % of a time on a graphics card, else a twentieth of the unit.
+        milliseconds: The processor time per reading, of `ask` and `tell`.
+        version: The version of this library.
+        package: The name and version of the learner's package.
 
     Example:
         >>> score = Score("camel2, walk", "random", 0, 200, (1.0, 2.5), 0.3, None, 0.05, 0.1, "0.2.0", "")
@@ -64,21 +64,21 @@ class Score:
 
     @property
     def key(self) -> tuple[str, str, int]:
-        """What names the run."""
+        """The task, learner and seed, which identify the run."""
         return self.task, self.learner, self.seed
 
     @property
     def cumulative(self) -> float:
-        """Regret of the whole run."""
+        """The cumulative regret of the whole run."""
         return self.paid[-1]
 
     def to_json(self) -> str:
-        """Return one line."""
+        """Return the score as one line of JSON."""
         return json.dumps(asdict(self), ensure_ascii=False)
 
     @classmethod
     def from_json(cls, line: str) -> Self:
-        """Undo `to_json`; refuse what is no score."""
+        """Undo `to_json`; refuse a line that is not a score."""
         content = json.loads(line)
         if not isinstance(content, dict) or set(content) != {field.name for field in fields(cls)}:
             raise ValueError(
@@ -96,11 +96,11 @@ Job = tuple[str, str, int]
 
 @dataclass(frozen=True)
 class Broken:
-    """A run that its learner did not finish.
+    """A run that failed with an error of its learner.
 
     Attributes:
-        key: Task, learner and seed.
-        why: The error, and where it was raised.
+        key: The task, learner and seed.
+        why: The error and its origin.
     """
 
     key: Job
@@ -112,7 +112,7 @@ class Broken:
 
 
 def attempt(job: Job) -> Score | Broken:
-    """Run a learner at a task; the error of a learner is returned, and stops no other run.
+    """Run a learner on a task; an error of the learner is returned and does not stop other runs.
 
     Example:
         >>> attempt(("cake, 2 a batch", "random", 0)).readings
@@ -120,15 +120,15 @@ def attempt(job: Job) -> Score | Broken:
     """
     try:
         return play(job)
-    except Exception as error:  # learners are code of others, and raise whatever they like
+    except Exception as error:  # third-party learners may raise any error
         frames = [each for each in traceback.extract_tb(error.__traceback__) if "site-packages" not in each.filename]
-        last = [each for each in frames if each.filename.endswith(".py")][-1]  # of the learner, not of what it calls
+        last = [each for each in frames if each.filename.endswith(".py")][-1]  # the learner's, not its library's
         where = f"{Path(last.filename).name}, line {last.lineno}"
         return Broken(job, f"{type(error).__name__}: {error} ({where})")
 
 
 def play(job: Job) -> Score:
-    """Run a learner at a task.
+    """Run a learner on a task.
 
     Example:
         >>> score = play(("cake, 2 a batch", "random", 0))
@@ -163,7 +163,7 @@ def play(job: Job) -> Score:
 
 
 def _made(make: Maker, space: Space, readings: int, seed: int) -> Entrant:
-    """Return a learner of a run; refuse at once what could not finish it."""
+    """Return the learner of a run; refuse early if the run could not finish."""
     entrant = make(space, readings, seed)
     if lacking := [name for name in ("ask", "tell", "best") if not callable(getattr(entrant, name, None))]:
         raise TypeError(f"a learner must have `ask`, `tell` and `best`, got one without {', '.join(lacking)}")
@@ -171,7 +171,7 @@ def _made(make: Maker, space: Space, readings: int, seed: int) -> Entrant:
 
 
 def _answer(entrant: Entrant) -> tuple[Any, float]:
-    """Return what a learner recommends and its bound; refuse what is no such pair."""
+    """Return the recommendation of a learner and its bound; refuse any other kind of answer."""
     try:
         best, bound = entrant.best()
         return best, float(bound)
@@ -192,7 +192,7 @@ def _rounded(value: float) -> float:
 
 
 def skipped(names: Sequence[str], learners: Sequence[str]) -> dict[tuple[str, str], str]:
-    """Return why learners do not take part in tasks, by task and learner.
+    """Return why learners skip tasks, by task and learner.
 
     Example:
         >>> skipped(["A4000, none"], ["CMA", "random"])[("A4000, none", "CMA")]
@@ -215,15 +215,15 @@ def contest(
     progress: Callable[[int], object] | None = None,
     workers: int | None = 1,
 ) -> tuple[list[Score], list[Broken]]:
-    """Run the jobs that a file has no line of, and add a line for each as it comes.
+    """Run the jobs that are missing in a file, and append a line after each job.
 
-    Returns the scores of all that finished, and the runs that did not: they are run again the next time.
+    Returns the scores of all finished runs, and the failed runs: the next call repeats those.
 
     Args:
-        jobs: Task, learner and seed of each run.
-        out: A file of JSON lines; nothing is kept if it is `None`.
+        jobs: The task, learner and seed of each run.
+        out: A file of JSON lines; nothing is stored if it is `None`.
         progress: Called with 1 after each run.
-        workers: Processes to use, -1 for one per core; `None` as `joblib.parallel_config` says.
+        workers: The number of processes, -1 for one per core; `None` uses the setting of `joblib.parallel_config`.
     """
     known = {score.key: score for score in _resumed(out)}
     left = [job for job in jobs if job not in known]
@@ -250,9 +250,9 @@ def _keep(out: Path | None, score: Score) -> None:
 
 
 def merged(paths: Iterable[Path]) -> list[Score]:
-    """Return the scores of several files; of a run that stands in several of them the first.
+    """Return the scores of several files; if a run occurs in several files, the first one counts.
 
-    A last line that was cut off while it was written is left out; any other that is no score is refused.
+    An incomplete last line, cut off during writing, is skipped; any other line that is not a score is refused.
     """
     found: dict[Job, Score] = {}
     for path in paths:
@@ -262,7 +262,7 @@ def merged(paths: Iterable[Path]) -> list[Score]:
 
 
 def _resumed(out: Path | None) -> list[Score]:
-    """Return the scores of a file that is to be continued, and end its last line: it may have been cut off."""
+    """Return the scores of a file to be continued, and terminate its last line, which may have been cut off."""
     if out is None or not out.exists():
         return []
     scores = _read(out)
@@ -283,6 +283,6 @@ def _read(path: Path) -> list[Score]:
 
 
 def stored() -> list[Score]:
-    """Return the scores that come with this library: those of docs/board.md."""
+    """Return the scores that ship with this library: those of docs/board.md."""
     text = gzip.decompress((files("equipoise.lab.board") / "results.jsonl.gz").read_bytes()).decode("utf-8")
     return list(map(Score.from_json, text.splitlines()))

@@ -1,4 +1,4 @@
-"""The functions of the board, scaled so that a random setting loses one unit on average.
+"""The functions of the board, scaled so that a random setting has an average regret of one.
 
 symbol    meaning                                                   shape
 Q         a rotation, drawn with the seed                           (d, d)
@@ -28,12 +28,12 @@ from equipoise.lab.environments import (
 )
 
 POINTS = 2**12
-"""How many settings say what a random one loses: the mean is known to 2 %."""
+"""The number of settings for the average regret of a random setting: its error is about 2 %."""
 
 
 @dataclass(frozen=True, eq=False)
 class Divided:
-    """x to f(x) / unit."""
+    """The function x to f(x) / unit."""
 
     evaluate: Callable[[FloatArray], FloatArray]
     unit: float
@@ -45,7 +45,7 @@ class Divided:
 
 @dataclass(frozen=True, eq=False)
 class FirstOnly:
-    """A function of the first few coordinates: the others change nothing."""
+    """A function of the first few coordinates; the others have no effect."""
 
     evaluate: Callable[[FloatArray], FloatArray]
     dimension: int
@@ -57,7 +57,7 @@ class FirstOnly:
 
 @dataclass(frozen=True, eq=False)
 class LogBowl:
-    """x to -log(1 + 10 sum_i c_i (Q (x - top))_i^2): steep near the top and flat far from it, along no knob."""
+    """The function x to -log(1 + 10 sum_i c_i (Q (x - top))_i^2): steep near the top, flat far off, on rotated axes."""
 
     Q: FloatArray
     c: FloatArray
@@ -71,7 +71,7 @@ class LogBowl:
 
 
 def log_bowl(dimension: int, condition: float, rng: Generator) -> Function:
-    """Return a log-bowl on the unit cube, its top in the middle three fifths.
+    """Return a log-bowl on the unit cube with its top in the middle three fifths.
 
     Example:
         >>> log_bowl(3, 100.0, np.random.default_rng(0)).maximum
@@ -84,7 +84,7 @@ def log_bowl(dimension: int, condition: float, rng: Generator) -> Function:
 
 
 def with_idle(function: Function, dimension: int) -> Function:
-    """Return a function on the unit cube with further knobs that change nothing.
+    """Return a function on the unit cube with additional knobs that have no effect.
 
     Example:
         >>> with_idle(hartmann6(), 20).dimension
@@ -95,13 +95,13 @@ def with_idle(function: Function, dimension: int) -> Function:
 
 
 def smooth_draw(dimension: int, shortest: float, longest: float, rng: Generator) -> Function:
-    """Return a draw of a Gaussian process whose lengthscales, one a knob, are drawn too."""
+    """Return a draw of a Gaussian process with one random lengthscale per knob."""
     lengthscale = np.exp(rng.uniform(np.log(shortest), np.log(longest), dimension))
     return gp_draw(bounds=[[0.0, 1.0]] * dimension, lengthscale=lengthscale, features=512, rng=rng)
 
 
 def in_units(function: Function) -> Function:
-    """Return a function divided by what a random setting loses on average.
+    """Return a function divided by the average regret of a random setting.
 
     Example:
         >>> f = in_units(camelback())
@@ -136,4 +136,4 @@ FAMILIES: Mapping[str, Callable[[Generator], Function]] = {
     "bowl50": lambda rng: log_bowl(50, 30.0, rng),
     "styblinski50": lambda rng: styblinski_tang(50),
 }
-"""The functions by name, the number of knobs last; those drawn at random are others for each seed."""
+"""The functions by name, ending in the number of knobs; each seed draws its own version of the random functions."""

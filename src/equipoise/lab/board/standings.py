@@ -1,4 +1,4 @@
-"""Tables of the board: what each learner pays, loses and claims, by kind of task and by task."""
+"""Tables of the board: regret, failures and claims of each learner, by kind of task and by task."""
 
 import math
 import textwrap
@@ -14,10 +14,10 @@ from equipoise.lab.board.tasks import KINDS, tasks
 from equipoise.lab.experiments import markdown, short, two_standard_errors
 
 LOST = 0.2
-"""A run is lost if its recommendation loses more than a fifth of what a random setting loses."""
+"""The threshold for a lost run: a recommendation with more than a fifth of the average regret of a random setting."""
 
 MEASURE = "default"
-"""Regret is compared with this learner's, on the same tasks and seeds."""
+"""The learner whose regret is the reference, on the same tasks and seeds."""
 
 
 LEGEND = (
@@ -30,19 +30,19 @@ LEGEND = (
 
 @dataclass(frozen=True)
 class Performance:
-    """A learner on the tasks of one kind.
+    """The results of a learner on the tasks of one kind.
 
     Attributes:
         learner: Its name.
-        tasks: How many tasks it was run at.
-        runs: How many runs there are.
+        tasks: The number of its tasks.
+        runs: The number of its runs.
         ratio: Its cumulative regret over that of the default, geometric mean over tasks; nan without common runs.
-        final: Median regret of the final recommendation.
-        lost: Share of lost runs.
-        near: Share of runs whose recommendation is near the best.
-        claims: How many runs have a bound.
-        held: Share of these whose bound is true; nan without claims.
-        milliseconds: Median processor time of a reading.
+        final: The median regret of the final recommendation.
+        lost: The share of lost runs.
+        near: The share of runs whose recommendation is near the best.
+        claims: The number of runs with a bound.
+        held: The share of these bounds that are true; nan without claims.
+        milliseconds: The median processor time per reading.
     """
 
     learner: str
@@ -58,7 +58,7 @@ class Performance:
 
 
 def standings(scores: Sequence[Score], kind: str) -> list[Performance]:
-    """Return the learners on the tasks of a kind, those that pay least first.
+    """Return the performance of learners on a kind of task, in ascending order of regret.
 
     Example:
         >>> from equipoise.lab.board.runs import stored
@@ -94,7 +94,7 @@ def _standing(learner: str, own: Sequence[Score], measure: Mapping[tuple[str, in
 
 
 def ratio(own: Sequence[Score], measure: Mapping[tuple[str, int], float]) -> float:
-    """Return the geometric mean over tasks of the mean regret over another's in the same runs.
+    """Return the mean regret relative to another learner's in the same runs, as a geometric mean over tasks.
 
     Example:
         >>> score = Score("cake, 2 a batch", "random", 0, 60, (30.0,), 0.0, None, 0.05, 0.1, "", "")
@@ -133,7 +133,7 @@ def _row(each: Performance) -> list[str]:
 
 
 def regret_table(scores: Sequence[Score], kind: str) -> str:
-    """Return cumulative regret, mean and two standard errors, by task and learner, in Markdown."""
+    """Return the cumulative regret, mean and two standard errors, by task and learner, in Markdown."""
     cells: dict[tuple[str, str], list[float]] = defaultdict(list)
     for score in scores:
         if tasks()[score.task].kind == kind:
@@ -151,7 +151,7 @@ def _cell(values: Sequence[float]) -> str:
 
 
 def in_order(learners: set[str]) -> list[str]:
-    """Return learners in the order of the catalog, those of others last."""
+    """Return learners in the order of the catalog, followed by those not in it."""
     return [*(name for name in LISTED if name in learners), *sorted(learners - set(LISTED))]
 
 

@@ -14,25 +14,25 @@ from equipoise.lab.board.weather import WEATHER, Throttle
 from equipoise.lab.experiments.real import CARDS, recorded_worlds
 
 KINDS = ("few knobs", "many knobs", "tables")
-"""Tasks are ranked by kind: up to eight knobs, ten to fifty, and settings that can be listed."""
+"""The kinds of task, ranked separately: up to eight knobs, ten to fifty knobs, and tables of settings."""
 
 FEW = ("camel2", "branin2", "hartmann3", "gp3", "levy4", "rosenbrock4", "hartmann6", "gp8")
-"""Functions of few knobs: 200 readings, under every offset."""
+"""The functions with few knobs: 200 readings, under every offset."""
 
 READINGS = {"few knobs": 200, "many knobs": 300}
 EASY = ("none", "walk", "jumps", "pairs")
-"""The offsets of functions of many knobs."""
+"""The offsets for functions of many knobs."""
 
 
 @dataclass(frozen=True)
 class BoardTask:
-    """A function or a table under an offset, and how often it may be read.
+    """A function or a table under an offset, with a fixed number of readings.
 
     Attributes:
-        name: What is tuned, and under which offset.
+        name: The name of the function or table, and of the offset.
         kind: One of `KINDS`.
-        readings: How many readings a run has.
-        build: Makes the instrument of a run with its generator.
+        readings: The number of readings of a run.
+        build: The function that makes the instrument of a run from a generator.
 
     Example:
         >>> instrument = tasks()["camel2, walk"].start(seed=0)
@@ -48,7 +48,7 @@ class BoardTask:
     build: Callable[[Generator], Instrument]
 
     def start(self, seed: int) -> Instrument:
-        """Return the instrument of a run: the same function, noise and offset for every learner."""
+        """Return the instrument of a run: every learner gets the same function, noise and offset."""
         return self.build(np.random.default_rng([seed, zlib.crc32(self.name.encode())]))
 
 

@@ -1,4 +1,4 @@
-"""TuRBO-1 on the board: Thompson's choice in a box around the best setting, which grows with success and shrinks.
+"""TuRBO-1 on the board: Thompson sampling in a box around the best setting; the box grows with success, else shrinks.
 
 symbol    meaning                                          shape
 X, y      settings measured since the start, encoded       (n, d), (n,)
@@ -19,28 +19,28 @@ from equipoise.lab.board.instruments import Point
 from equipoise.spaces import Space
 
 FIRST, LEAST, MOST = 0.8, 0.5**7, 1.6
-"""The side of the box at a start, the one below which the search starts again, and the largest."""
+"""The side of the box at a start, the side below which the search restarts, and the largest side."""
 
 SUCCESSES, LEAST_FAILURES = 3, 4
-"""After this many successes in a row the box is doubled; it is halved after as many failures as there are knobs, and
-not sooner than after four."""
+"""The number of successes in a row that doubles the box; it is halved after as many failures as there are knobs, but
+at least four."""
 
 GAIN = 1e-3
-"""A reading is a success if it exceeds the best before it by this share of that."""
+"""The share of the best earlier reading by which a new reading must exceed it to count as a success."""
 
 MOVED, CANDIDATES = 20, 2000
-"""A candidate differs from the center in about this many knobs; and how many there are. The authors take up to 5,000
-in many dimensions, of which a joint draw takes five times as long."""
+"""The expected number of knobs in which a candidate differs from the center, and the number of candidates. The authors
+use up to 5,000 in many dimensions; a joint draw of those takes five times as long."""
 
 
 @dataclass(frozen=True)
 class TrustRegion:
-    """The side of the box, and how often in a row the search succeeded or failed.
+    """The side of the box, and the current streaks of successes and failures.
 
     Attributes:
-        side: In units of the space, before each knob has its share.
-        succeeded: Successes since the last failure or change.
-        failed: Failures since the last success or change.
+        side: The side in units of the space, before each knob is scaled.
+        succeeded: The successes since the last failure or change.
+        failed: The failures since the last success or change.
 
     Example:
         >>> TrustRegion().told(True, 10).told(True, 10).told(True, 10).side
@@ -70,13 +70,13 @@ class TrustRegion:
 class Turbo:
     """TuRBO with one trust region (Eriksson, Pearce, Gardner, Turner and Poloczek 2019), on BoTorch's `SingleTaskGP`.
 
-    The center of the box is the measured setting of largest posterior mean, as the paper has it under noise. The same
-    over all readings is recommended, and nothing is claimed.
+    The center of the box is the measured setting with the largest posterior mean, as in the paper for noisy readings.
+    The recommendation is the same, over all readings; it claims no bound.
 
     Args:
-        space: Where settings lie: numbers only.
-        readings: Is not needed.
-        seed: Of the starts, the candidates and torch.
+        space: The space of settings: numbers only.
+        readings: Not used.
+        seed: The seed of the starts, the candidates and torch.
     """
 
     def __init__(self, space: Space, readings: int, seed: int) -> None:
@@ -93,7 +93,7 @@ class Turbo:
         return self._memory.space.decode(self._drawn()) if started else self._memory.anywhere()
 
     def tell(self, x: Point, reading: float) -> None:
-        """Report the reading of the setting that was asked for."""
+        """Report the reading of the proposed setting."""
         before, dimension = self._memory.y[self._began :], self._memory.space.dimension
         self._memory.tell(x, reading)
         if len(before) >= 2 * dimension:
@@ -102,12 +102,12 @@ class Turbo:
                 self._began, self._region = len(self._memory.y), TrustRegion()
 
     def best(self) -> tuple[Point, float]:
-        """Return the measured setting of largest posterior mean."""
+        """Return the measured setting with the largest posterior mean."""
         X = np.array(self._memory.X)
         return self._memory.space.decode(_leader(fitted(X, self._memory.y), X)), math.nan
 
     def _drawn(self) -> FloatArray:
-        """Return the best candidate of a draw of the posterior, encoded, shape (d,)."""
+        """Return the best candidate in a posterior draw, encoded, shape (d,)."""
         from botorch.generation import MaxPosteriorSampling
 
         X = np.array(self._memory.X[self._began :])
@@ -121,7 +121,7 @@ class Turbo:
 
 
 def _leader(model: Any, X: FloatArray) -> FloatArray:
-    """Return the setting of largest posterior mean, shape (d,)."""
+    """Return the setting with the largest posterior mean, shape (d,)."""
     import torch
 
     with torch.no_grad(), quiet():

@@ -1,4 +1,4 @@
-"""The offsets of the board, in units of what a random setting loses on average."""
+"""The offsets of the board, in units of the average regret of a random setting."""
 
 import math
 from collections.abc import Mapping
@@ -21,12 +21,12 @@ from equipoise.lab.environments import (
 
 @dataclass(frozen=True)
 class Throttle:
-    """A processor that runs slower for a part of the run: the offset is `-depth` from a random moment on.
+    """A processor that runs slower for part of the run: the offset is `-depth` from a random moment on.
 
     Args:
         readings: The number of readings of the run.
-        depth: By how much a reading is lower; readings are minus logarithms of times, so that log 1.2 is 20 % slower.
-        share: For what share of the run.
+        depth: The drop of a reading; readings are minus logarithms of times, so log 1.2 means 20 % slower.
+        share: The share of the run that is slow.
 
     Example:
         >>> import numpy as np
@@ -53,7 +53,7 @@ class Throttle:
 
 
 class _Spell:
-    """An offset that is there at some readings only."""
+    """An offset that affects only some readings."""
 
     def __init__(self, when: range, offset: float) -> None:
         self._when, self._offset, self._readings = when, offset, 0

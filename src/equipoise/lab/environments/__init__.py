@@ -1,4 +1,4 @@
-"""The world to test against: functions to maximize, biases, and environments that join them with noise.
+"""Simulated environments for tests: functions to maximize and biases, combined with noise.
 
 Examples:
     >>> from equipoise.lab.environments import CompensatedDrift, Environment, linear

@@ -12,16 +12,16 @@ from equipoise.lab.environments.reading import BiasProcess, Measurement
 
 @dataclass(frozen=True)
 class Adversary:
-    """An offset of -strength where the leader is expected to be measured next, +strength elsewhere.
+    """An offset of -strength where it expects the leader to be measured next, +strength elsewhere.
 
-    It sees every past reading, with the exact value and the noise, but not the coming point. Its guess of the
-    leader is the point measured most often recently (the better one among equals); whether the leader comes next
-    it reads off how often the leader followed a reading like the last one: so it learns the order of
-    a learner that measures its pairs in a fixed order, and the pauses of one that explores now and then.
+    It sees every past reading, with the exact value and the noise, but not the next point. Its guess of the leader is
+    the point measured most often recently (among equals, the better one). It predicts if the leader comes next from
+    how often the leader followed a reading like the last one. So it learns the order of a learner that measures its
+    pairs in a fixed order, and the pauses of one that explores now and then.
 
     Args:
         strength: The size of the offset; the first is 0.
-        window: How many past readings it looks at.
+        window: The number of past readings that it considers.
 
     Examples:
         >>> import numpy as np
@@ -45,7 +45,7 @@ class Adversary:
 
 
 class _Spy:
-    """The recent points of one run, by their bytes, each with its value."""
+    """The recent points of one run, keyed by their bytes, each with its value."""
 
     def __init__(self, bias: Adversary) -> None:
         self._strength = bias.strength

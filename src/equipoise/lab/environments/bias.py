@@ -1,4 +1,4 @@
-"""Every bias by name."""
+"""A registry of all biases by name."""
 
 from collections.abc import Callable
 

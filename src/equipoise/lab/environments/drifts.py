@@ -1,4 +1,4 @@
-"""Biases that ignore the readings: functions of time, and levels drawn at random."""
+"""Biases that ignore the readings: functions of time, and random levels."""
 
 import math
 from abc import ABC, abstractmethod
@@ -27,7 +27,7 @@ class _Timed(ABC):
 
 @dataclass(frozen=True)
 class NoBias(_Timed):
-    """No offset at all.
+    """A bias without any offset.
 
     Examples:
         >>> import numpy as np
@@ -93,7 +93,7 @@ class PeriodicDrift(_Timed):
 
 @dataclass(frozen=True)
 class Jumps(_Timed):
-    """A level that stays, and now and then is drawn again from a normal distribution; it starts at 0.
+    """A constant level that is redrawn now and then from a normal distribution; it starts at 0.
 
     Args:
         rate: The chance of a jump before each reading, from 0 to 1.
@@ -169,7 +169,7 @@ class BlockOffsets(_Timed):
 
 
 class _Clock:
-    """A process that counts the readings and keeps its last offset."""
+    """A process that counts the readings and stores its last offset."""
 
     def __init__(self, law: _Law, rng: Generator) -> None:
         self._law, self._rng = law, rng

@@ -1,4 +1,4 @@
-"""The world a learner meets: a function, noise, and a bias.
+"""The environment of a learner: a function, noise, and a bias.
 
 KK21 Eq. (1): y_t = f(x_t) + b_t + eps_t.
 """
@@ -14,25 +14,25 @@ from equipoise.lab.environments.function import Function
 from equipoise.lab.environments.reading import Bias, Measurement
 
 _NO_BIAS = NoBias()
-_BLOCK = 256  # noise drawn at a time: one call for many readings
+_BLOCK = 256  # noise values drawn at a time: one call for many readings
 
 
 class Environment:
     """A function that is read with noise and an offset, one reading at a time.
 
-    The noise of reading t depends on the seed and on t alone, and the bias has its own stream: two learners
-    that start with one seed meet the same noise whichever points they measure. Pickle or deep-copy an environment to
-    continue it twice.
+    The noise of reading t depends only on the seed and on t, and the bias has a separate stream: two learners with the
+    same seed meet the same noise, even if they measure different points. To continue an environment twice, pickle or
+    deep-copy it.
 
     Args:
-        function: What is to be maximized.
+        function: The function to maximize.
         bias: The offset of the readings.
         noise: The standard deviation of the Gaussian noise.
-        rng: Seed of noise and bias.
-        keep_history: Whether `history` is filled; turn it off to save memory in very long runs.
+        rng: The seed of noise and bias.
+        keep_history: If true, fill `history`; turn it off to save memory in very long runs.
 
     Attributes:
-        history: Every reading so far, with what it is made of.
+        history: Every reading so far, with its components.
 
     Examples:
         >>> from equipoise.lab.environments import Drift, camelback
@@ -64,14 +64,14 @@ class Environment:
 
     @property
     def readings(self) -> int:
-        """How many readings were taken."""
+        """The number of readings taken."""
         return self._readings
 
     def measure(self, x: ArrayLike) -> float:
-        """Take a reading at `x` and return what is shown.
+        """Take a reading at `x` and return the displayed number.
 
         Args:
-            x: The point, shape (d,). A point off the domain is read as well; its regret may be negative.
+            x: The point, shape (d,). Points outside the domain can be read as well; their regret may be negative.
         """
         point, value = self.function.locate(x)  # checks x before anything is drawn
         time = self._readings = self._readings + 1
@@ -85,7 +85,7 @@ class Environment:
         return y
 
     def regret(self, x: ArrayLike) -> float:
-        """Return how much the best point is better than `x`, without taking a reading.
+        """Return how much better the best point is than `x`, without taking a reading.
 
         Args:
             x: The point, shape (d,).

@@ -1,4 +1,4 @@
-"""Biases that answer past readings: repeats, differences, re-calibration, a detector that adjusts its range."""
+"""Biases that depend on past readings: repeats, differences, re-calibration, a detector that adjusts its range."""
 
 from collections import deque
 from collections.abc import Callable
@@ -11,15 +11,15 @@ from equipoise._validation import count, number, positive
 from equipoise.lab.environments.reading import BiasProcess, Measurement
 
 Source = Literal["value", "reading"]
-"""Whether a bias remembers the exact f(x) or the noisy reading."""
+"""The quantity that a bias remembers: the exact f(x) or the noisy reading."""
 
 
 @dataclass(frozen=True)
 class NegativeRepeat:
-    """The negative of what was there before; 0 at the first reading.
+    """A bias of minus the previous reading; 0 at the first reading.
 
     Args:
-        of: "value" gives b_t = -f(x_{t-1}), as the authors ran it. "reading" gives the printed -y_{t-1}, which
+        of: "value" gives b_t = -f(x_{t-1}), as in the authors' experiments. "reading" gives the printed -y_{t-1}, which
             has no bound: y becomes an alternating random walk.
 
     Examples:
@@ -45,10 +45,9 @@ class NegativeRepeat:
 
 @dataclass(frozen=True)
 class CompensatedDrift:
-    """What is left when a drifting signal is shown as its change since the last reading.
+    """A drifting signal displayed as its change since the last reading.
 
-    The raw signal is raw_t = f(x_t) + eps_t + slope t, and the learner is shown raw_t - raw_{t-1} with
-    raw_0 = 0.
+    The raw signal is raw_t = f(x_t) + eps_t + slope t. The learner sees raw_t - raw_{t-1}, with raw_0 = 0.
 
     Args:
         slope: The drift per reading.
@@ -78,14 +77,14 @@ class CompensatedDrift:
 
 @dataclass(frozen=True)
 class RangeAdjustingDetector:
-    """A detector of fixed gain that recenters whenever its display is left.
+    """A detector of fixed gain that recenters when a reading leaves its display.
 
-    After a reading outside [low, high] the offset is set so that the same unshifted reading would be displayed
-    at the middle of the range; it starts at 0.
+    After a reading outside [low, high] the offset is set so that the same unshifted reading would be displayed in the
+    middle of the range; it starts at 0.
 
     Args:
-        low: The lowest number the detector displays.
-        high: The highest.
+        low: The lowest number that the detector displays.
+        high: The highest number that it displays.
 
     Examples:
         >>> import numpy as np
@@ -116,14 +115,14 @@ class RangeAdjustingDetector:
 class Calibration:
     """A calibration that follows a moving average, b = -o.
 
-    Whenever the mean of the last `window` unshifted readings (of those there are, at the start) is further than
-    `threshold` from the reference o, o is set to that mean less `residue`; o starts at 0. The defaults are the
-    paper's, `authors_calibration` gives those of its code.
+    If the mean of the last `window` unshifted readings (of all readings, at the start) is further than `threshold` from
+    the reference o, then o is set to that mean less `residue`; o starts at 0. The defaults are the paper's;
+    `authors_calibration` has those of the authors' code.
 
     Args:
-        window: How many readings are averaged.
-        threshold: How far the displayed average may stray.
-        residue: What the displayed average is set to.
+        window: The number of readings in the average.
+        threshold: The largest tolerated deviation of the displayed average.
+        residue: The displayed average after a calibration.
         of: Average the noisy "reading", or the exact "value".
 
     Examples:
@@ -152,7 +151,7 @@ class Calibration:
 
 
 def authors_calibration() -> Calibration:
-    """Return the calibration as the paper's authors ran it, which differs from the printed one.
+    """Return the calibration of the authors' experiments, which differs from the printed one.
 
     Examples:
         >>> authors_calibration().window

@@ -1,6 +1,6 @@
 """A function to be maximized, with its domain and its declared optimum.
 
-Notation: d the dimension, m the number of points of a finite domain. Everything here is to be maximized.
+Notation: d the dimension, m the number of points of a finite domain. All functions here are to be maximized.
 """
 
 import dataclasses
@@ -16,20 +16,20 @@ from equipoise._typing import FloatArray
 from equipoise._validation import array, count, frozen, number
 
 Evaluate = Callable[[FloatArray], FloatArray]
-"""Takes points of shape (..., d) and returns values of shape (...)."""
+"""The type of a function from points of shape (..., d) to values of shape (...)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Function:
     """A function on a box or on a finite set of points, with its largest value there.
 
-    Build one with `Function.box` or `Function.finite`, which fill in the optimum. Values are defined off the
-    domain as well (a grid's function can be read between its points), but `maximum` holds on the domain only.
+    Build one with `Function.box` or `Function.finite`, which fill in the optimum. Values are defined outside the domain
+    as well (a grid's function can be evaluated between its points), but `maximum` is valid only on the domain.
 
     Args:
-        name: What the function is called.
-        evaluate: Takes points of shape (..., d), returns values of shape (...). A pickled function needs one
-            that pickles: a function of a module, or an object with `__call__`.
+        name: The name of the function.
+        evaluate: Takes points of shape (..., d), returns values of shape (...). To pickle the function, this must
+            pickle too: a module-level function, or an object with `__call__`.
         maximum: The largest value on the domain.
         maximizer: A point of the domain with that value, shape (d,).
         bounds: Lowest and highest value of each coordinate, shape (d, 2); None if the domain is finite.
@@ -67,7 +67,7 @@ class Function:
         object.__setattr__(self, "maximizer", frozen(array("maximizer", self.maximizer, (d,))))
 
     def __reduce__(self) -> tuple[type["Function"], tuple[object, ...]]:
-        # Copies are built again: arrays stay read-only, and the look-up table is not carried along.
+        # Copies are built again: arrays stay read-only, and the lookup table is not copied.
         return type(self), tuple(getattr(self, field.name) for field in dataclasses.fields(self))
 
     @classmethod
@@ -75,7 +75,7 @@ class Function:
         """Return a function on a box whose maximizer is known.
 
         Args:
-            name: What the function is called.
+            name: The name of the function.
             evaluate: Takes (..., d), returns (...).
             bounds: Shape (d, 2).
             maximizer: Shape (d,).
@@ -94,7 +94,7 @@ class Function:
         """Return a function on finitely many points; its optimum is the best of them.
 
         Args:
-            name: What the function is called.
+            name: The name of the function.
             evaluate: Takes (..., d), returns (...).
             points: Shape (m, d).
 
@@ -114,7 +114,7 @@ class Function:
 
     @property
     def is_finite(self) -> bool:
-        """Whether the domain is a finite set of points."""
+        """True if the domain is a finite set of points."""
         return self.points is not None
 
     @cached_property
@@ -133,7 +133,7 @@ class Function:
         return self.evaluate(points)
 
     def locate(self, x: ArrayLike) -> tuple[FloatArray, float]:
-        """Return a single point as its own read-only array, and its value: fast, the door of a reading.
+        """Return a single point as a read-only array, and its value; this is the fast path of a reading.
 
         Args:
             x: Shape (d,). A point of a finite domain is looked up; -0.0 counts as 0.0.
@@ -172,8 +172,8 @@ class Function:
         """Return the same function on a regular grid with its own optimum.
 
         Args:
-            per_dimension: Points along each coordinate, both ends included; row-major, the last coordinate
-                runs fastest.
+            per_dimension: The number of points along each coordinate, including both ends; row-major, the last
+                coordinate varies fastest.
         """
         if self.bounds is None:
             raise ValueError(f"`on_grid` needs a function on a box, but {self.name!r} has a finite domain")

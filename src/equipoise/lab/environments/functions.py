@@ -1,7 +1,7 @@
 """Test functions by name: the standard ones of global optimization, negated so that each is maximized.
 
 Domains and constants: Surjanovic & Bingham, Virtual Library of Simulation Experiments, sfu.ca/~ssurjano (SB).
-Maximizers without a closed form are constants found by a local search, exact to about 1e-9.
+Maximizers without a closed form are constants from a local search, accurate to about 1e-9.
 """
 
 from collections.abc import Callable
@@ -38,7 +38,7 @@ def branin() -> Function:
 
 
 def hartmann3() -> Function:
-    """Return the negated Hartmann function of three dimensions on the unit cube.
+    """Return the negated three-dimensional Hartmann function on the unit cube.
 
     Examples:
         >>> round(hartmann3().maximum, 5)
@@ -50,7 +50,7 @@ def hartmann3() -> Function:
 
 
 def hartmann6() -> Function:
-    """Return the negated Hartmann function of six dimensions on the unit cube.
+    """Return the negated six-dimensional Hartmann function on the unit cube.
 
     Examples:
         >>> round(hartmann6().maximum, 5)
@@ -73,7 +73,7 @@ def ackley(dimension: int = 2) -> Function:
 
 
 def rosenbrock(dimension: int = 2) -> Function:
-    """Return the negated Rosenbrock function: a long bent ridge with its top at (1, ..., 1), in two dimensions or more.
+    """Return the negated Rosenbrock function in two or more dimensions: a long bent ridge with its top at (1, ..., 1).
 
     Examples:
         >>> float(rosenbrock()([0.0, 0.0]))
@@ -95,7 +95,7 @@ def levy(dimension: int = 2) -> Function:
 
 
 def styblinski_tang(dimension: int = 2) -> Function:
-    """Return the negated Styblinski-Tang function: a lesser top in every orthant, the best at (-2.9, ..., -2.9).
+    """Return the negated Styblinski-Tang function: a local maximum in every orthant, the best at (-2.9, ..., -2.9).
 
     Examples:
         >>> round(styblinski_tang(1).maximum, 5)
@@ -195,4 +195,4 @@ FUNCTIONS: dict[str, Callable[[Generator], Function]] = {
     "additive": lambda rng: additive(rng=rng),
     "beamline": lambda rng: beam_line(),
 }
-"""Every function by its name on the command line; the generator serves those drawn at random."""
+"""Every function by its name on the command line; the generator is for random functions."""

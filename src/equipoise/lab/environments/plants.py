@@ -1,7 +1,7 @@
-"""Plants: several outputs of the same settings, of which some are to be large or small and others have limits.
+"""Plants: several outputs of the same settings; some are objectives and others have limits.
 
-Notation: d the dimension, K the number of outputs. Every limit is relative to the start, so that it means the same
-however the readings drift.
+Notation: d the dimension, K the number of outputs. Every limit is relative to the start, so that drifting readings do
+not change its meaning.
 
 Branin with a disk: Gelbart, Snoek and Adams (2014). Townsend with a heart: Townsend (2014), as in Chebfun. ZDT1:
 Zitzler, Deb and Thiele (2000). DTLZ2: Deb, Thiele, Laumanns and Zitzler (2002).
@@ -25,10 +25,10 @@ from equipoise.lab.environments.random_functions import gp_draw
 from equipoise.lab.environments.reading import Bias, Measurement
 
 Evaluate = Callable[[FloatArray], FloatArray]
-"""Takes points of shape (..., d) and returns values of shape (...)."""
+"""The type of a function from points of shape (..., d) to values of shape (...)."""
 
 SPREAD = 2**13
-"""How many points the best feasible value and the ranges are found from, beside small steps from the best of them."""
+"""The number of points in the search for the best feasible value and the ranges, besides small steps from the best."""
 
 PIPE = 4.0e-3
 """Half the width of the square pipe behind the magnets, in m."""
@@ -39,12 +39,12 @@ class Plant:
     """Several outputs of the same settings.
 
     Attributes:
-        name: What it is called.
-        bounds: Lowest and highest value of each coordinate, shape (d, 2).
-        outputs: Each output by name.
-        objectives: The direction of each objective by name: 1 for large, -1 for small.
-        rooms: By how much an output may be above the start, by name.
-        start: Where it stands, shape (d,).
+        name: The name of the plant.
+        bounds: The lowest and highest value of each coordinate, shape (d, 2).
+        outputs: The function of each output, by name.
+        objectives: The direction of each objective by name: 1 to maximize, -1 to minimize.
+        rooms: The largest allowed increase of an output above its value at the start, by name.
+        start: The starting point, shape (d,).
 
     Examples:
         >>> plant = branin_in_a_disk()
@@ -70,12 +70,12 @@ class Plant:
 
     @property
     def objective(self) -> str:
-        """The objectives as a study takes them."""
+        """The objectives in the grammar of a study."""
         return ", ".join(name if sign > 0 else f"-{name}" for name, sign in self.objectives.items())
 
     @property
     def limits(self) -> list[str]:
-        """The limits as a study takes them."""
+        """The limits in the grammar of a study."""
         return [f"{name} <= start + {room:g}" for name, room in self.rooms.items()]
 
     def __call__(self, x: ArrayLike) -> dict[str, FloatArray]:
@@ -84,12 +84,12 @@ class Plant:
         return {name: evaluate(points) for name, evaluate in self.outputs.items()}
 
     def values(self, x: ArrayLike) -> FloatArray:
-        """Return the objectives at `x`, each to be large, shape (..., number of objectives)."""
+        """Return the objectives at `x`, signed so that larger is better, shape (..., number of objectives)."""
         found = self(x)
         return np.stack([sign * found[name] for name, sign in self.objectives.items()], axis=-1)
 
     def violation(self, x: ArrayLike) -> FloatArray:
-        """Return by how much the limit is broken that is broken most, in units of its output's range, shape (...)."""
+        """Return the largest violation of a limit, in units of its output's range, shape (...)."""
         now, before = self(x), self(self.start)
         if not self.rooms:
             return np.zeros(np.shape(x)[:-1])
@@ -98,17 +98,17 @@ class Plant:
         return worst
 
     def holds(self, x: ArrayLike) -> Any:
-        """Return whether all limits hold at `x`, shape (...)."""
+        """Return True where all limits hold at `x`, shape (...)."""
         return np.less_equal(self.violation(x), 0.0)
 
     @cached_property
     def ranges(self) -> dict[str, float]:
-        """By how much each output varies: its standard deviation over the domain, times four."""
+        """The range of each output: its standard deviation over the domain, times four."""
         return {name: 4.0 * float(values.std()) for name, values in self(self._spread).items()}
 
     @cached_property
     def best(self) -> float:
-        """The largest value of the first objective, as it is to be large, where all limits hold; found by search."""
+        """The largest value of the first objective (larger is better) where all limits hold; found by search."""
         rng, width = np.random.default_rng(1), self.bounds[:, 1] - self.bounds[:, 0]
         points = self._spread
         for step in (0.1, 0.03, 0.01, 0.003, 0.001):
@@ -126,13 +126,13 @@ class Plant:
 
 
 class PlantReadings:
-    """The readings of a plant: each output has its own noise and offset.
+    """The readings of a plant: each output has independent noise and a separate offset.
 
     Args:
-        plant: What is read.
+        plant: The plant to read.
         bias: The offset of each output, in units of its range.
         noise: The standard deviation of the noise, in the same units.
-        rng: Seed of noise and offsets.
+        rng: The seed of noise and offsets.
 
     Examples:
         >>> from equipoise.lab.environments import RandomWalk
@@ -160,7 +160,7 @@ class PlantReadings:
 
 
 def branin_in_a_disk() -> Plant:
-    """Return Branin's function, to be small, within a disk that has one of its three minima."""
+    """Return Branin's function, to be minimized, within a disk that contains one of its three minima."""
     upside_down = branin()
     outputs = {"height": lambda x: -upside_down(x), "disk": lambda x: (x[..., 0] - 2.5) ** 2 + (x[..., 1] - 7.5) ** 2}
     return Plant(
@@ -169,7 +169,7 @@ def branin_in_a_disk() -> Plant:
 
 
 def townsend() -> Plant:
-    """Return Townsend's function, to be small, within a heart-shaped limit."""
+    """Return Townsend's function, to be minimized, within a heart-shaped limit."""
 
     def height(x: FloatArray) -> FloatArray:
         value: FloatArray = -(np.cos((x[..., 0] - 0.1) * x[..., 1]) ** 2) - x[..., 0] * np.sin(
@@ -190,12 +190,12 @@ def townsend() -> Plant:
 
 
 def gp_plant(dimension: int = 3, limits: int = 1, rng: Seed = 0) -> Plant:
-    """Return independent draws of a Gaussian process: one to be large, the others with a limit that binds.
+    """Return independent draws of a Gaussian process: one to maximize, the others with a limit that binds.
 
     Args:
         dimension: The number of coordinates.
-        limits: How many outputs have one: it leaves room for half a standard deviation above the start.
-        rng: Draws the functions.
+        limits: The number of outputs with a limit: it allows half a standard deviation above the start.
+        rng: The generator for the functions.
     """
     d, streams = (
         count("dimension", dimension),
@@ -209,11 +209,11 @@ def gp_plant(dimension: int = 3, limits: int = 1, rng: Seed = 0) -> Plant:
 
 
 def beam_line_with_loss(objectives: str = "flux", spot: bool = False) -> Plant:
-    """Return the beam line: the flux through the aperture, and what is lost in the pipe behind the magnets.
+    """Return the beam line: the flux through the aperture, and the loss in the pipe behind the magnets.
 
     Args:
-        objectives: "flux", with a limit of the loss; or "flux, -loss" without any.
-        spot: Whether a camera reads the size of the spot too, which may grow by 0.3 mm.
+        objectives: "flux", with a limit on the loss; or "flux, -loss" without any limit.
+        spot: If true, a camera also reads the size of the spot, which may grow by 0.3 mm.
 
     Examples:
         >>> beam_line_with_loss(spot=True).limits
@@ -228,7 +228,7 @@ def beam_line_with_loss(objectives: str = "flux", spot: bool = False) -> Plant:
 
 
 def zdt1(dimension: int = 4) -> Plant:
-    """Return ZDT1: two objectives to be small, whose front is convex."""
+    """Return ZDT1: two objectives to minimize, with a convex front."""
     d = count("dimension", dimension, at_least=2)
 
     def second(x: FloatArray) -> FloatArray:
@@ -241,7 +241,7 @@ def zdt1(dimension: int = 4) -> Plant:
 
 
 def dtlz2(dimension: int = 6) -> Plant:
-    """Return DTLZ2 with two objectives to be small, whose front is a quarter of a circle."""
+    """Return DTLZ2 with two objectives to minimize, with a quarter of a circle as its front."""
     d = count("dimension", dimension, at_least=2)
 
     def radius(x: FloatArray) -> FloatArray:
@@ -257,14 +257,14 @@ def dtlz2(dimension: int = 6) -> Plant:
 
 
 def _loss(x: FloatArray) -> FloatArray:
-    """Return which share of the beam, in percent, hits the pipe right behind the magnets."""
+    """Return the share of the beam, in percent, that hits the pipe right behind the magnets."""
     back = np.linalg.inv(drift_space(2.0))  # from the detector to there
     lost: FloatArray = 100.0 * (1.0 - erf(PIPE / np.sqrt(2.0 * _variances(back @ transfer(x)))).prod(-1))
     return lost
 
 
 def _spot(x: FloatArray) -> FloatArray:
-    """Return the standard deviation, in mm, of what a camera as wide as the pipe sees at the detector."""
+    """Return the standard deviation, in mm, of the spot on a camera at the detector that is as wide as the pipe."""
     a = PIPE / np.sqrt(variances := _variances(transfer(x)))
     seen = variances * (1.0 - np.sqrt(2.0 / np.pi) * a * np.exp(-0.5 * a**2) / erf(a / np.sqrt(2.0)))  # cut at +-a
     size: FloatArray = 1e3 * np.sqrt(seen.mean(axis=-1))

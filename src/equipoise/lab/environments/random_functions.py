@@ -1,4 +1,4 @@
-"""Functions drawn at random: linear, a Gaussian-process draw, a sum over coordinates, bumps on flat ground.
+"""Random functions: linear, a Gaussian-process draw, a sum over coordinates, bumps on flat ground.
 
 Notation of the random Fourier features:
     omega  frequencies, (features, d)
@@ -16,7 +16,7 @@ from equipoise._validation import array, count, positive
 from equipoise.lab.environments.function import Function, checked_bounds
 
 APART = 0.5
-"""Least distance of two bumps, in units of the range."""
+"""The least distance between two bumps, in units of the range."""
 
 
 def linear(actions: int = 20, dimension: int = 4, rng: Seed = None) -> Function:
@@ -25,7 +25,7 @@ def linear(actions: int = 20, dimension: int = 4, rng: Seed = None) -> Function:
     Args:
         actions: The number of actions, uniform on the unit sphere.
         dimension: The number of coordinates.
-        rng: Draws actions and parameter.
+        rng: The generator for actions and parameter.
 
     Examples:
         >>> f = linear(rng=0)
@@ -50,16 +50,16 @@ def gp_draw(
 ) -> Function:
     """Return a draw from a Gaussian process with a unit-variance kernel, by random Fourier features.
 
-    Over `points` the optimum is exact. Over `bounds` it is the best of many local searches: certain in few
-    dimensions and for lengthscales that are not tiny against the box, the best known otherwise.
+    Over `points` the optimum is exact. Over `bounds` it is the best of many local searches: reliable in few dimensions
+    with lengthscales that are not tiny compared with the box, otherwise the best known value.
 
     Args:
         bounds: Shape (d, 2); give this or `points`.
         points: Shape (m, d).
         lengthscale: One number, or one for each coordinate, in the units of the coordinates.
-        features: The more, the closer to the Gaussian process and the slower to evaluate.
+        features: The number of features: more are closer to the Gaussian process and slower to evaluate.
         smoothness: nu of a Matern kernel; the RBF kernel by default.
-        rng: Draws the function.
+        rng: The generator for the function.
 
     Examples:
         >>> f = gp_draw(bounds=[[0, 1], [0, 1]], lengthscale=0.3, rng=0)
@@ -81,13 +81,13 @@ def gp_draw(
 def additive(dimension: int = 4, lengthscale: float = 0.2, rng: Seed = None) -> Function:
     """Return a sum of smooth functions of one coordinate each, on the unit cube.
 
-    Since the parts share no coordinate, the optimum of the sum is made of the optima of the `parts`, and
-    several learners may optimize one part each while the others are an offset to them (KK21 section 1.1).
+    Since the parts share no coordinate, the optimum of the sum consists of the optima of the `parts`. Several learners
+    may optimize one part each; the other parts are then an offset to them (KK21 section 1.1).
 
     Args:
         dimension: The number of parts.
-        lengthscale: How fast each part varies.
-        rng: Draws the parts.
+        lengthscale: The lengthscale of each part.
+        rng: The generator for the parts.
 
     Examples:
         >>> f = additive(3, rng=0)
@@ -105,8 +105,8 @@ def two_bumps(sigma: float = 0.1, rng: Seed = None) -> Function:
     """Return a narrow bump of height 1 beside a broad one of height 0.3, on the unit square.
 
     Args:
-        sigma: Standard deviation of the narrow bump; that of the broad one is 0.3.
-        rng: Draws where they are: the tops at least half the range apart.
+        sigma: The standard deviation of the narrow bump; that of the broad one is 0.3.
+        rng: The generator for their positions: the tops are at least half the range apart.
 
     Examples:
         >>> f = two_bumps(rng=0)
@@ -122,12 +122,12 @@ def two_bumps(sigma: float = 0.1, rng: Seed = None) -> Function:
 
 
 def peak(dimension: int = 3, height: float = 5.0, rng: Seed = None) -> Function:
-    """Return a single peak over a flat ground, its full width at half maximum 22 to 33 % of each range.
+    """Return a single peak on flat ground, with a full width at half maximum of 22 to 33 % of each range.
 
     Args:
         dimension: The number of knobs.
-        height: Of the peak.
-        rng: Draws where it is and how wide.
+        height: The height of the peak.
+        rng: The generator for its position and width.
 
     Examples:
         >>> f = peak(rng=0)
@@ -142,7 +142,7 @@ def peak(dimension: int = 3, height: float = 5.0, rng: Seed = None) -> Function:
 
 @dataclass(frozen=True, eq=False)
 class _Linear:
-    """x to x' theta."""
+    """The function x to x' theta."""
 
     theta: FloatArray  # (d,)
 
@@ -152,7 +152,7 @@ class _Linear:
 
 @dataclass(frozen=True, eq=False)
 class _Sum:
-    """x to the sum of the parts, each at its own coordinate."""
+    """The function x to the sum of the parts, each at its own coordinate."""
 
     parts: tuple[Function, ...]
 
@@ -165,7 +165,7 @@ class _Sum:
 
 @dataclass(frozen=True, eq=False)
 class Waves:
-    """x to sum_j r_j cos(omega_j' x + phase_j)."""
+    """The function x to sum_j r_j cos(omega_j' x + phase_j)."""
 
     omega: FloatArray  # (features, d)
     phase: FloatArray  # (features,)
@@ -182,7 +182,7 @@ class Waves:
 
 @dataclass(frozen=True, eq=False)
 class Bumps:
-    """x to sum_i height_i exp(-|(x - center_i) / width_i|^2 / 2)."""
+    """The function x to sum_i height_i exp(-|(x - center_i) / width_i|^2 / 2)."""
 
     centers: FloatArray  # (k, d)
     widths: FloatArray  # (k, d)
@@ -198,7 +198,7 @@ class Bumps:
 def waves(
     dimension: int, lengthscale: float | ArrayLike, features: int, rng: Seed, smoothness: float | None = None
 ) -> Waves:
-    """Draw one function: Gaussian given omega, its covariance the mean of cos(omega'(x - z))."""
+    """Draw one function: Gaussian given omega, with covariance equal to the mean of cos(omega'(x - z))."""
     each = np.full(dimension, lengthscale) if np.ndim(lengthscale) == 0 else lengthscale
     scale = array("lengthscale", each, (dimension,))
     if not (scale > 0).all():
@@ -215,7 +215,7 @@ def waves(
 
 
 def _maximizer(draw: Waves, bounds: FloatArray, candidates: int = 2**13, starts: int = 16) -> FloatArray:
-    """Return the best of local searches from the best of many spread points, shape (d,)."""
+    """Return the best result of local searches from the best of many spread points, shape (d,)."""
     from scipy.stats import qmc  # slow to import
 
     unit = qmc.Sobol(len(bounds), scramble=False).random(candidates)
@@ -226,7 +226,7 @@ def _maximizer(draw: Waves, bounds: FloatArray, candidates: int = 2**13, starts:
 
 
 def _bumps(name: str, bumps: Bumps) -> Function:
-    """Return the function, whose top is near that of the highest bump."""
+    """Return the function of the bumps; its maximum is near the top of the highest bump."""
     bounds = np.array([[0.0, 1.0]] * bumps.centers.shape[1])
     top = _climb(bumps, bumps.centers[int(bumps.heights.argmax())], bounds)
     return Function.box(name, bumps, bounds, top)

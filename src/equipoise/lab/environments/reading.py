@@ -1,7 +1,7 @@
-"""What passes between an environment and its bias: the reading, and the two protocols.
+"""The interface between an environment and its bias: the reading, and the two protocols.
 
-KK21 Eq. (1): y_t = f(x_t) + b_t + eps_t. The offset b_t may depend on everything before reading t, never on
-x_t: `BiasProcess.offset` takes no argument, so no bias can see the current point.
+KK21 Eq. (1): y_t = f(x_t) + b_t + eps_t. The offset b_t may depend on everything before reading t, but not on x_t:
+`BiasProcess.offset` takes no argument, so no bias can see the current point.
 """
 
 from typing import NamedTuple, Protocol
@@ -12,15 +12,15 @@ from equipoise._typing import FloatArray
 
 
 class Measurement(NamedTuple):
-    """One reading and what it is made of: y = value + noise + offset.
+    """One reading and its components: y = value + noise + offset.
 
     Attributes:
         time: The number of the reading, from 1.
-        x: Where it was taken, shape (d,), read-only.
+        x: The point measured, shape (d,), read-only.
         value: f(x).
         noise: The error eps of this reading.
         offset: The bias b of this reading.
-        y: What the learner is shown.
+        y: The number shown to the learner.
 
     Examples:
         >>> import numpy as np
@@ -42,7 +42,7 @@ class Measurement(NamedTuple):
 
 
 class BiasProcess(Protocol):
-    """A bias at work: asked once before each reading, told once after it.
+    """A running bias: the environment calls `offset` once before each reading, and `record` once after it.
 
     Examples:
         >>> import numpy as np
@@ -58,11 +58,11 @@ class BiasProcess(Protocol):
         """Return b_t for the coming reading."""
 
     def record(self, reading: Measurement) -> None:
-        """Take note of the reading just made."""
+        """Record the reading just made."""
 
 
 class Bias(Protocol):
-    """The frozen description of a bias, from which any number of runs start.
+    """The frozen description of a bias; any number of runs can start from it.
 
     Examples:
         >>> import numpy as np
@@ -75,5 +75,5 @@ class Bias(Protocol):
         """Return a fresh process.
 
         Args:
-            rng: The bias's own stream of random numbers.
+            rng: The bias's separate stream of random numbers.
         """

@@ -1,4 +1,4 @@
-"""A drifting instrument for newcomers: a beam line whose detector warms up, wanders and jumps."""
+"""A simulated drifting instrument for newcomers: a beam line whose detector warms up, wanders and jumps."""
 
 import math
 import time
@@ -9,21 +9,21 @@ import numpy as np
 from equipoise.lab.environments.beamline import intensity
 
 SECONDS = 1.0
-"""How long a reading takes."""
+"""The duration of a reading in seconds."""
 
 FULL = 40.0
-"""Transmitted intensity if all of the beam passed the aperture, in nA."""
+"""The transmitted intensity, in nA, if the whole beam passed the aperture."""
 
 
 class Simulator:
-    """Reads the intensity behind three quadrupole magnets, with an offset that nobody knows.
+    """A simulator of the intensity behind three quadrupole magnets, with an unknown offset.
 
     Args:
-        seed: Of the noise and the jumps.
-        seconds: How long a reading takes.
+        seed: The seed of the noise and the jumps.
+        seconds: The duration of a reading.
 
     Attributes:
-        names: The magnets.
+        names: The names of the magnets.
 
     Example:
         >>> read = Simulator(seed=0, seconds=0.0)
@@ -38,7 +38,7 @@ class Simulator:
         self._shots, self._level = 0, 0.0
 
     def truth(self, x: Mapping[str, float]) -> float:
-        """Return what a reading would be without offset and noise, in nA; it is at most FULL."""
+        """Return the reading without offset and noise, in nA; it is at most FULL."""
         return FULL * float(intensity([x[name] for name in self.names]))
 
     def __call__(self, x: Mapping[str, float]) -> float:

@@ -1,4 +1,4 @@
-"""Experiments: learners by name against the environments, repeated, kept, drawn; the paper's figures among them.
+"""Experiments: named learners in simulated environments, with repetitions, storage and plots, and the paper's figures.
 
 Examples:
     >>> from equipoise.lab.experiments import Experiment, sweep

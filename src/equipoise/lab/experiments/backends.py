@@ -1,4 +1,4 @@
-"""Where a sweep runs: this machine, a dask cluster or a ray cluster, all through joblib.
+"""Backends of a sweep: this machine, a dask cluster or a ray cluster, all through joblib.
 
 with backend("dask", workers=4) as jobs:
     sweep(experiments, repetitions=50, jobs=jobs)
@@ -15,12 +15,12 @@ from equipoise.lab.experiments.experiment import known
 
 @contextmanager
 def backend(name: str = "loky", workers: int | None = None, address: str | None = None) -> Iterator[int]:
-    """Choose where the sweeps inside run, and give the number of jobs to ask `sweep` for.
+    """Choose the backend of the sweeps in the `with` block, and yield the number of jobs for `sweep`.
 
     Args:
         name: "loky" for processes of this machine, "threading", "dask" or "ray".
-        workers: How many; by default one per core, or all of a cluster that is there already.
-        address: Of a running dask scheduler or ray head; by default dask and ray start their own workers here.
+        workers: The number of workers; by default one per core, or all workers of an existing cluster.
+        address: The address of a running dask scheduler or ray head; by default dask and ray start local workers.
 
     Example:
         >>> with backend("loky", workers=1) as jobs:
@@ -70,7 +70,7 @@ def _ray(workers: int | None, address: str | None) -> Iterator[int]:
 
 
 def _needed(name: str) -> Any:
-    """Import a module of a package that only one backend needs."""
+    """Import a module from a package that only one backend needs."""
     try:
         return importlib.import_module(name)
     except ImportError as error:

@@ -1,14 +1,14 @@
 """Batches: the repetitions that one worker runs, one by one or in step as a fleet.
 
-Both engines meet the same functions, noise and offsets. A fleet lets each learner toss the coins it would throw alone,
-so its readings are those of the runs one by one, except three things. SemiTS' draws are shared by all repetitions of a
-seed, turned by a reflection of each learner's own. BOSE reads its coin along the points that have a weight, whose order
-differs. And points that are equally good up to rounding, as on a regular grid, may be told apart otherwise. The law
-of a run is the same. The gap bound of a fleet is always the certificate delta_t, where `Optimizer.recommend` has an
-estimate if nothing is proven.
+Both engines use the same functions, noise and offsets. In a fleet each learner tosses the coins that it would toss
+alone, so its readings are those of the runs one by one, with three exceptions. SemiTS' draws are shared by all
+repetitions of a seed, with a separate reflection for each learner. BOSE reads its coin along the points that have a
+weight, whose order differs. And ties up to rounding, as on a regular grid, may be broken differently. The
+distribution of a run is the same. The gap bound of a fleet is always the certificate delta_t, while
+`Optimizer.recommend` gives an estimate if nothing is proven.
 
-A repetition does not depend on those it is run with. So experiments that differ in their bias alone share a batch: what
-an array program costs, up to some hundred learners, is its calls.
+A repetition does not depend on the others in its batch. So experiments that differ only in their bias share a
+batch: up to a few hundred learners, the cost of an array program is its calls.
 """
 
 import math
@@ -27,25 +27,25 @@ Run = tuple[Experiment, int]
 """An experiment and the number of a repetition."""
 
 Done = tuple[Experiment, Result]
-"""A repetition that was run."""
+"""A finished repetition."""
 
 PER_WORKER = 2
-"""Batches that each worker should get at least, so that none is left alone with the last one."""
+"""The least number of batches per worker, so that no worker is left alone with the last one."""
 
 FEWEST = 50
-"""Learners of a batch below which halving it saves a worker little: the calls cost as much as before."""
+"""The learners of a batch below which halving it saves little time: the calls cost as much as before."""
 
 MIXING = 5.0
-"""How much more a learner costs that weighs all points against each other than one that proposes one or two."""
+"""The cost of a learner that weighs all points against each other, relative to one that proposes one or two."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Repetitions that are run together, of experiments that differ in their bias at most.
+    """Repetitions that run together, of experiments that differ at most in their bias.
 
     Args:
-        runs: Each experiment with its names looked up, and the number of the repetition; an experiment's together.
-        cost: What running them costs, in any unit: a sweep begins with what costs most.
+        runs: Each experiment with its names looked up, and the number of the repetition, grouped by experiment.
+        cost: The cost of the batch, in any unit: a sweep starts with the most expensive batches.
 
     Example:
         >>> plan = Experiment("IDS-two", "linear", "drift", readings=20, engine="fleet").plan
@@ -57,7 +57,7 @@ class Batch:
     cost: float = 0.0
 
     def run(self) -> list[Done]:
-        """Run them: what a worker does."""
+        """Run all repetitions; this is the task of a worker."""
         together = self.runs[0][0].experiment.engine == "fleet"
         traces = self._together() if together else (plan.run(i) for plan, i in self.runs)
         pairs = zip(self.runs, traces, strict=True)
@@ -75,7 +75,7 @@ class Batch:
         return simulate(blueprint, worlds, settings.readings, coins=coins)
 
     def _blueprint(self, told: Sequence[Problem]) -> Blueprint:
-        """Return the blueprint of the learners; one is made of all that are told the same, as on a grid."""
+        """Return the blueprint of the learners; one learner is built for all with the same prior, as on a grid."""
         made: dict[object, Optimizer] = {}
         for (plan, i), each in zip(self.runs, told, strict=True):
             if each.key not in made:
@@ -87,8 +87,8 @@ def divided(runs: Sequence[Run], workers: int = 1) -> list[Batch]:
     """Divide repetitions into batches; refuse a learner or a function that the engine cannot run.
 
     Args:
-        runs: What to run, an experiment's repetitions ascending.
-        workers: How many will share the work.
+        runs: The repetitions to run, ascending within an experiment.
+        workers: The number of workers that share them.
 
     Example:
         >>> biases = [Experiment("IDS-two", "linear", bias, engine="fleet") for bias in ("none", "drift")]

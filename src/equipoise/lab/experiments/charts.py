@@ -36,11 +36,11 @@ STYLE: Mapping[str, Any] = {
     "savefig.dpi": 200,
     "pdf.fonttype": 42,
 }
-"""Quiet axes, text that stays text."""
+"""Plot style: quiet axes, and text stored as text."""
 
 
 THIN: Mapping[str, Any] = {"linewidth": 0.9, "linestyle": (0, (4, 2))}
-"""A variant of a learner, in its color."""
+"""The line style of a variant, in the color of its learner."""
 
 
 def draw(figure: Figure, outcome: Outcome, stem: Path) -> list[Path]:

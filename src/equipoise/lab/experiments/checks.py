@@ -23,7 +23,7 @@ LINEAR = 0.75
 """Growth exponent between sublinear and linear."""
 
 FACTOR = 3.0
-"""What "close" and "much worse" mean."""
+"""The factor that defines "close" and "much worse"."""
 
 
 @dataclass(frozen=True)
@@ -54,39 +54,39 @@ def linear(statement: str, curves: Curves) -> Check:
 
 
 def on_a_par(statement: str, first: Curves, second: Curves, bias: bool = False) -> Check:
-    """State that two learners pay the same; `bias` names their worlds too."""
+    """State that two learners have the same regret; `bias` adds their biases to the names."""
     difference = lead(first, second)
     numbers = f"{_levels([first, second], bias)}; the second pays {difference} more"
     return Check(statement, abs(difference.mean) <= difference.error, numbers)
 
 
 def ahead(statement: str, first: Curves, others: Sequence[Curves]) -> Check:
-    """State that the first pays less than each of the others."""
+    """State that the first has less regret than each of the others."""
     passed = all(each.mean > each.error for each in (lead(first, other) for other in others))
     return Check(statement, passed, _levels([first, *others]))
 
 
 def best(statement: str, first: Curves, others: Sequence[Curves]) -> Check:
-    """State that none of the others pays less than the first."""
+    """State that none of the others has less regret than the first."""
     passed = all(each.mean >= -each.error for each in (lead(first, other) for other in others))
     return Check(statement, passed, _levels([first, *others]))
 
 
 def behind(statement: str, last: Curves, others: Sequence[Curves]) -> Check:
-    """State that each of the others pays less than the last."""
+    """State that each of the others has less regret than the last."""
     passed = all(each.mean > each.error for each in (lead(other, last) for other in others))
     return Check(statement, passed, _levels([last, *others]))
 
 
 def close(statement: str, first: Curves, second: Curves) -> Check:
-    """State that the first pays typically not many times what the second does."""
+    """State that the typical regret of the first is not many times that of the second."""
     medians = level(first.final).median, level(second.final).median
     numbers = f"median {short(medians[0])} against {short(medians[1])}, ratio {short(medians[0] / medians[1])}"
     return Check(statement, medians[0] <= FACTOR * medians[1], numbers)
 
 
 def much_worse(statement: str, first: Curves, second: Curves) -> Check:
-    """State that the first pays many times what the second does."""
+    """State that the regret of the first is many times that of the second."""
     passed = level(first.final).mean >= FACTOR * level(second.final).mean
     return Check(statement, passed, _levels([first, second], bias=True))
 

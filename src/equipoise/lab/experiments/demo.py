@@ -1,8 +1,8 @@
-"""The demonstration: an instrument that drifts, ordinary optimizers, and one that compares.
+"""The demonstration: a drifting instrument, ordinary optimizers, and an optimizer that compares.
 
-The camelback function, read with noise of variance 0.1 while the offset wanders off by sin(0.2 t) - 0.1 t. `contest`
-has two continuous knobs and the learners know only their ranges; `paper_contest` is the setting of the paper's
-second figure, a grid of 30 x 30 points and a kernel that is known. All learners meet the same noise.
+The function is camelback, read with noise of variance 0.1 and an offset of sin(0.2 t) - 0.1 t. In `contest` the
+learners tune two continuous knobs and know only their ranges; `paper_contest` is the setting of the paper's second
+figure, a grid of 30 x 30 points and a known kernel. All learners get the same noise.
 """
 
 import importlib.util
@@ -27,7 +27,7 @@ from equipoise.policies import UCB
 from equipoise.spaces import Box
 
 PAPER = {"GP-UCB": "UCB", "IDS, two-point": "IDS-two"}
-"""What the learners of the paper's setting are called here, and their names in `LEARNERS`."""
+"""The learners of the paper's setting: their labels here, and their names in `LEARNERS`."""
 
 COLORS = {
     "GP-UCB": "UCB",
@@ -43,12 +43,12 @@ Maker = Callable[[Generator], Learner]
 
 @dataclass(frozen=True, eq=False)
 class Contestant:
-    """One learner and how it fared.
+    """A learner and its results.
 
     Attributes:
-        name: What it is called.
+        name: The label of the learner.
         traces: One run for each seed.
-        readings: What it read in the first run.
+        readings: The readings of the first run.
     """
 
     name: str
@@ -57,12 +57,12 @@ class Contestant:
 
     @property
     def regret(self) -> FloatArray:
-        """Cumulative regret, shape (seeds, readings)."""
+        """The cumulative regret, shape (seeds, readings)."""
         return np.array([trace.cumulative for trace in self.traces])
 
 
 def contenders() -> dict[str, Maker]:
-    """Return who turns the continuous knobs: a plain GP, TPE where Optuna is installed, and the default."""
+    """Return the learners for the continuous knobs: a plain GP, the default, and TPE if Optuna is installed."""
     box = Box(np.asarray(camelback().bounds))
     tpe: dict[str, Maker] = {"Optuna's TPE": lambda rng: Optuna(box, seed=int(rng.integers(2**31)))}
     return {
@@ -73,11 +73,11 @@ def contenders() -> dict[str, Maker]:
 
 
 def contest(seeds: int = 3, readings: int = 120, progress: Callable[[int], object] | None = None) -> list[Contestant]:
-    """Let everybody tune two continuous knobs with nothing told but their ranges, once for each seed.
+    """Run all learners on two continuous knobs, once for each seed; they know only the ranges.
 
     Args:
-        seeds: How many runs of each.
-        readings: How many readings a run takes.
+        seeds: The number of runs per learner.
+        readings: The number of readings per run.
         progress: Called now and then with the number of readings taken since the last call.
 
     Example:
@@ -91,7 +91,7 @@ def contest(seeds: int = 3, readings: int = 120, progress: Callable[[int], objec
 def paper_contest(
     seeds: int = 5, readings: int = 600, progress: Callable[[int], object] | None = None
 ) -> list[Contestant]:
-    """Let the paper's learner and GP-UCB take readings on the grid, once for each seed.
+    """Run the paper's learner and GP-UCB on the grid, once for each seed.
 
     Example:
         >>> ucb, ids = paper_contest(seeds=1, readings=300)
@@ -127,7 +127,7 @@ def _contestant(
 
 
 def regret_table(contestants: Sequence[Contestant]) -> str:
-    """Return the regret after some readings, mean and two standard errors, in Markdown."""
+    """Return the regret at several numbers of readings, mean and two standard errors, in Markdown."""
     n = contestants[0].regret.shape[1]
     at = sorted({max(n // 6, 1), max(n // 2, 1), n})
     rows = [[c.name, *(str(level(c.regret[:, i - 1])) for i in at)] for c in contestants]
@@ -135,9 +135,9 @@ def regret_table(contestants: Sequence[Contestant]) -> str:
 
 
 def recommendation_table(contestants: Sequence[Contestant]) -> str:
-    """Return what each recommends at the end, what it claims of that, and what is true, in Markdown.
+    """Return each learner's final recommendation, its claim about it, and the truth, in Markdown.
 
-    The point is that of the first run; the other columns are about all runs.
+    The point is that of the first run; the other columns summarize all runs.
     """
     columns = ["", "recommends", "claims a regret below", "true regret", "in the worst run", "claim held"]
     return markdown(columns, [_recommendation(contestant) for contestant in contestants])

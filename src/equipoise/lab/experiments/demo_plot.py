@@ -17,7 +17,7 @@ HEADLINE = "One drifting instrument, the same noise: learners that trust reading
 
 
 def draw(contestants: Sequence[Contestant], path: Path) -> Path:
-    """Draw regret, raw readings, and where each learner measured.
+    """Draw the regret, the raw readings, and the points that each learner measured.
 
     Returns:
         The file written.

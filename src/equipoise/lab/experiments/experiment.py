@@ -1,4 +1,4 @@
-"""Experiments: one learner against one world, all by name, repeated under a seed.
+"""Experiments: one learner against one environment, all by name, repeated under a seed.
 
 Repetition i of a seed has three random streams, one each for the function, the environment and the learner. They do
 not depend on the learner, so two learners meet the same functions and the same noise.
@@ -23,22 +23,22 @@ from equipoise.lab.fleet import Trace
 from equipoise.optimizer import Optimizer
 
 ENGINES = ("one-by-one", "fleet")
-"""How repetitions are run: each by itself, through ask and tell, or in step as one array program."""
+"""The ways to run repetitions: one by one, through ask and tell, or in step as one array program."""
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """One learner against one world: names and numbers only, so that it can be written down.
+    """One learner against one environment: only names and numbers, so that it can be stored.
 
     Args:
         learner: A name in `LEARNERS`.
         function: A name in `FUNCTIONS`.
         bias: A name in `BIASES`.
-        readings: How many readings a repetition takes.
-        seed: Of all repetitions.
-        noise: Standard deviation of a reading's noise; by default the problem's own.
-        lengthscale: Of the learner's kernel; by default the problem's own.
-        engine: A name in `ENGINES`: how the repetitions are run.
+        readings: The number of readings of a repetition.
+        seed: The seed of all repetitions.
+        noise: The standard deviation of a reading's noise; by default the problem's.
+        lengthscale: The lengthscale of the learner's kernel; by default the problem's.
+        engine: The way to run the repetitions, a name in `ENGINES`.
 
     Example:
         >>> Experiment("IDS-two", "linear", "drift", readings=100).label
@@ -68,7 +68,7 @@ class Experiment:
 
     @property
     def label(self) -> str:
-        """Function, bias and learner in one word."""
+        """The function, bias and learner in one word."""
         return f"{self.function}_{self.bias}_{self.learner}"
 
     @cached_property
@@ -79,7 +79,7 @@ class Experiment:
 
     @cached_property
     def description(self) -> dict[str, Any]:
-        """All that the results depend on, down to the parts of the learner, as plain data."""
+        """All settings that affect the results, down to the parts of the learner, as plain data."""
         from equipoise import __version__
 
         optimizer, environment = self.plan.start(0)
@@ -93,18 +93,18 @@ class Experiment:
         return hashlib.sha256(canonical).hexdigest()[:10]
 
     def __getstate__(self) -> dict[str, Any]:
-        return asdict(self)  # what is cached is not sent along
+        return asdict(self)  # without the cached values
 
 
 @dataclass(frozen=True)
 class Staging:
-    """An experiment with its names looked up, so that a worker needs no registry: yours are sent along too.
+    """An experiment with its names looked up, so that a worker needs no registry: custom entries are sent along too.
 
     Attributes:
         experiment: The settings.
-        function: Draws the function.
+        function: The function that draws the test function.
         bias: The offset.
-        learner: Builds the learner.
+        learner: The function that builds the learner.
     """
 
     experiment: Experiment
@@ -113,7 +113,7 @@ class Staging:
     learner: Factory
 
     def start(self, repetition: int) -> tuple[Optimizer, Environment]:
-        """Return learner and environment of a repetition, before the first reading."""
+        """Return the learner and environment of a repetition, before the first reading."""
         function, told = self.task(repetition)
         _, environment_rng, learner_rng = streams(self.experiment.seed, repetition)
         environment = Environment(function, self.bias, told.noise, environment_rng, keep_history=False)
@@ -143,7 +143,7 @@ def streams(seed: int, repetition: int) -> tuple[Generator, Generator, Generator
 
 
 def known(what: str, name: str, choices: Collection[str]) -> str:
-    """Return `name` if it is among the choices; else say which there are."""
+    """Return `name` if it is among the choices; otherwise raise an error that lists them."""
     if name not in choices:
         raise ValueError(f"`{what}` must be one of {', '.join(choices)}; got {name!r}")
     return name

@@ -1,4 +1,4 @@
-"""The paper's two figures: which learners meet which world (METHOD section 8)."""
+"""The paper's two figures: their learners and environments (METHOD section 8)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,12 +10,12 @@ from equipoise.lab.experiments.results import Curves
 
 @dataclass(frozen=True)
 class World:
-    """A bias, and the lengthscale learners are told.
+    """A bias, and the lengthscale given to the learners.
 
     Attributes:
         bias: Its name in `BIASES`.
-        title: What it is called in the figure.
-        lengthscale: The lengthscale, if it is not the paper's.
+        title: Its title in the figure.
+        lengthscale: The lengthscale, if it differs from the paper's.
     """
 
     bias: str
@@ -34,14 +34,14 @@ class Figure:
     Attributes:
         name: Its name on the command line.
         title: Its caption.
-        function: What is optimized, a name in `FUNCTIONS`.
-        readings: How many the paper takes.
-        columns: Panels side by side.
+        function: The function to maximize, a name in `FUNCTIONS`.
+        readings: The number of readings in the paper.
+        columns: The number of panels side by side.
         panels: The worlds drawn, row by row.
-        extras: Worlds of the table alone.
+        extras: The worlds that appear only in the table.
         learners: The learners drawn.
-        thin: Learners drawn as thin dashed lines, each a variant of the learner its name begins with.
-        labels: What a learner is called here, if that is not its name.
+        thin: The learners drawn as thin dashed lines; each is a variant of the learner with which its name begins.
+        labels: The labels of learners in this figure, if they differ from their names.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Figure:
         return self.panels + self.extras
 
     def label(self, learner: str) -> str:
-        """Return what a learner is called in this figure."""
+        """Return the label of a learner in this figure."""
         return self.labels.get(learner, learner.replace("-honest", " (honest noise)"))
 
     def experiments(self, **settings: Any) -> dict[tuple[World, str], Experiment]:

@@ -1,8 +1,8 @@
-"""Learners by name, as the paper ran them and as this library would.
+"""Learners by name, with the paper's settings and with those of this library.
 
-The paper sets rho, the noise of an outcome, to sigma whatever the reduction: so do "UCB", "IDS-one" and "IDS-two".
-The honest ones, and those that are not the paper's, are told the noise their reduction really has. To add a learner,
-add one entry to `LEARNERS`.
+The paper sets rho, the noise of an outcome, to sigma for every reduction: so do "UCB", "IDS-one" and "IDS-two". The
+honest learners, and those that are not the paper's, know the true noise of their reduction. To add a learner, add
+one entry to `LEARNERS`.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ from equipoise.policies import (
 from equipoise.reductions import BestForecaster, OnePoint, TwoPoint
 
 Factory = Callable[[Problem, Generator], Optimizer]
-"""Builds a learner from what it is told and its random stream."""
+"""The type of a function that builds a learner from a problem and its random stream."""
 
 
 def of_policy(
@@ -40,7 +40,7 @@ def of_policy(
     honest: bool = False,
     widening: float = 1.0,
 ) -> Optimizer:
-    """Return a learner of a policy and a reduction; an honest one knows the noise of its outcomes without an offset."""
+    """Return a learner with a policy and a reduction; an honest one knows the noise of outcomes without offset."""
     rho = None
     if honest:
         two = isinstance(reduction, TwoPoint)
@@ -63,7 +63,7 @@ def semits(problem: Problem, rng: Generator, scale: float | None = None) -> Opti
 
 
 def default(problem: Problem, rng: Generator) -> Optimizer:
-    """Return what a user gets who gives a space and nothing else: kernel, noise and offset are learned."""
+    """Return the optimizer of a user who gives only a space: it learns kernel, noise and offset."""
     return Optimizer(problem.space, rng=rng)
 
 
@@ -72,7 +72,7 @@ def _pairs(policy: Policy) -> Factory:
 
 
 LEARNERS: dict[str, Factory] = {
-    "UCB": partial(of_policy, policy=UCB()),  # LinUCB where the norm is bounded, GP-UCB otherwise: METHOD section 6
+    "UCB": partial(of_policy, policy=UCB()),  # LinUCB if the norm is bounded, else GP-UCB: METHOD section 6
     "UCB-scaled": partial(of_policy, policy=UCB(), widening=2.0),  # tolerates some corruption: Bogunovic et al. 2020
     "BOSE": bose,
     "SemiTS": semits,

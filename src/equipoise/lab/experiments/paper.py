@@ -1,4 +1,4 @@
-"""The paper's figures at a command: run, draw, tabulate, and check what the paper says of them (METHOD section 8)."""
+"""The paper's figures in one command: run, draw, tabulate, and check the paper's statements (METHOD section 8)."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -28,13 +28,13 @@ from equipoise.lab.experiments.sweep import sweep
 
 @dataclass(frozen=True)
 class Report:
-    """What came out of a figure.
+    """The results for a figure.
 
     Attributes:
-        figure: Which one.
-        repetitions: How many were run.
+        figure: The figure.
+        repetitions: The number of repetitions.
         outcome: The curves.
-        checks: The paper's statements.
+        checks: The checks of the paper's statements.
     """
 
     figure: Figure
@@ -53,7 +53,7 @@ class Report:
 
     @property
     def table(self) -> str:
-        """The final levels beside the reference, in Markdown."""
+        """The final levels next to the reference, in Markdown."""
         return levels_table(self.figure, self.outcome)
 
     def markdown(self) -> str:
@@ -77,13 +77,13 @@ def reproduce(
 
     Args:
         name: "linear" or "camelback".
-        repetitions: The paper's are 50.
-        readings: By default as many as in the paper.
-        seed: Of all repetitions.
-        engine: How the repetitions are run, a name in `ENGINES`.
-        out: Where results are kept, in the folder `runs`; what is there already is not run again.
-        jobs: Processes to use, -1 for one per core; see `sweep`.
-        progress: Show a bar with the time left.
+        repetitions: The number of repetitions, 50 in the paper.
+        readings: The number of readings, by default as in the paper.
+        seed: The seed of all repetitions.
+        engine: The way to run the repetitions, a name in `ENGINES`.
+        out: The directory for results, in its folder `runs`; stored results are not computed again.
+        jobs: The number of processes, -1 for one per core; see `sweep`.
+        progress: Show a bar with the remaining time.
 
     Example:
         >>> report = reproduce("camelback", repetitions=1, readings=20)
@@ -102,7 +102,7 @@ def reproduce(
 def save(report: Report, out: str | os.PathLike[str]) -> list[Path]:
     """Write table, curves and figure; return the files written.
 
-    Without matplotlib there is an `ImportError`, after table and curves were written.
+    Without matplotlib it raises `ImportError`, after it has written table and curves.
     """
     name, folder = report.figure.name, Path(out)
     written = [folder / f"{name}.md", folder / f"{name}.csv"]

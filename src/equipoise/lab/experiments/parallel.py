@@ -1,8 +1,8 @@
-"""Work shared by processes: of this machine, or of a cluster, through joblib.
+"""Parallel work through joblib, in processes of this machine or on a cluster.
 
-Processes of this machine by default; `joblib.parallel_config(backend="dask")` or `"ray"` around the call sends the work
-to a cluster. With one job and no such configuration joblib is not needed. Processes of this machine end with the work
-if it is interrupted, and with the process that called them if that is killed.
+The default is processes of this machine; `joblib.parallel_config(backend="dask")` or `"ray"` around the call sends
+the work to a cluster. With one job and no such configuration joblib is not needed. Processes of this machine end if
+the work is interrupted, and if the process that called them is killed.
 """
 
 import importlib.util
@@ -19,22 +19,22 @@ R = TypeVar("R")
 
 
 def workers(jobs: int | None) -> int:
-    """Return how many will share the work."""
+    """Return the number of workers that will share the work."""
     return 1 if _alone(jobs) else int(_joblib().effective_n_jobs(jobs))
 
 
 def _alone(jobs: int | None) -> bool:
-    """Return whether joblib is not needed."""
+    """Return True if joblib is not needed."""
     return jobs == 1 or (jobs is None and importlib.util.find_spec("joblib") is None)
 
 
 def in_parallel(call: Callable[[T], R], items: Sequence[T], jobs: int | None) -> Generator[R, None, None]:
-    """Call a function with each item and yield the results in the order they are done.
+    """Call a function with each item and yield the results in the order of completion.
 
     Args:
-        call: A function of a module, so that it can be sent to another process.
-        items: What to call it with; those that take longest first.
-        jobs: Processes to use, -1 for one per core; by default as `joblib.parallel_config` says, which is one.
+        call: A module-level function, so that it can be sent to another process.
+        items: The arguments of the calls, the slowest first.
+        jobs: The number of processes, -1 for one per core; by default that of `joblib.parallel_config`, which is one.
 
     Example:
         >>> list(in_parallel(len, ["ab", "c"], jobs=1))
@@ -56,7 +56,7 @@ def in_parallel(call: Callable[[T], R], items: Sequence[T], jobs: int | None) ->
 
 
 def _as_they_come(parallel: Any, calls: Iterable[Any]) -> Iterator[Any]:
-    """Start the workers, yield what they find, and end them if that is no longer wanted."""
+    """Start the workers, yield their results, and end them if the caller stops."""
     with ExitStack() as stack:
         with deaf() if _local() else nullcontext():
             results = parallel(calls)
@@ -67,18 +67,18 @@ def _as_they_come(parallel: Any, calls: Iterable[Any]) -> Iterator[Any]:
 def _end(results: Generator[Any, None, None]) -> None:
     """End the workers if they are not done."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # how much of their work was in vain
+        warnings.simplefilter("ignore", UserWarning)  # it counts the work that was lost
         results.close()
 
 
 def _how_to_answer() -> dict[str, str]:
-    """Ask for results as they come; backends that answer with all at once (ray) get a few tasks at a time."""
+    """Request results as they come; backends that return all results at once (ray) get a few tasks at a time."""
     backend, _ = _joblib().parallel.get_active_backend()
     return {"return_as": "generator_unordered"} if backend.supports_return_generator else {}
 
 
 def _own_workers() -> AbstractContextManager[object]:
-    """Keep local workers to one thread of linear algebra and to the life of this process; clusters see to theirs."""
+    """Limit local workers to one thread of linear algebra and to the life of this process; clusters manage theirs."""
     if not _local():
         return nullcontext()
     joblib = _joblib()
@@ -91,7 +91,7 @@ def _own_workers() -> AbstractContextManager[object]:
 
 
 def _local() -> bool:
-    """Return whether joblib is to start processes of this machine."""
+    """Return True if joblib will start processes of this machine."""
     backend, _ = _joblib().parallel.get_active_backend()
     return bool(backend.supports_inner_max_num_threads)
 

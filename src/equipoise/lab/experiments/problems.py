@@ -1,4 +1,4 @@
-"""Problems: what a learner is told before the first reading, the same for every learner.
+"""Problems: the prior knowledge of a learner, the same for every learner.
 
 symbol    meaning                                                                shape
 sigma     standard deviation of a reading's noise                                ()
@@ -28,16 +28,16 @@ CAMELBACK_NOISE = math.sqrt(0.1)  # KK21 section 6: noise variance 0.1
 
 @dataclass(frozen=True)
 class Problem:
-    """What a learner is told before the first reading.
+    """The prior knowledge of a learner, before the first reading.
 
     Attributes:
-        space: Where points lie.
-        kernel: Prior covariance of f.
+        space: The space of points.
+        kernel: The prior covariance of f.
         noise: sigma, the standard deviation of a reading's noise.
         regularizer: lambda in the paper's setting.
         norm_bound: B if it is known: then the coefficient is the paper's theorem. Otherwise it is as large as the
             regularizer: an interval is one posterior standard deviation to each side, as in the paper's camelback.
-        delta: Probability with which the confidence intervals may fail.
+        delta: The probability with which the confidence intervals may fail.
 
     Example:
         >>> from equipoise.lab.environments import linear
@@ -54,7 +54,7 @@ class Problem:
 
     @cached_property
     def key(self) -> tuple[object, ...]:
-        """What tells it from other problems."""
+        """The values that distinguish it from other problems."""
         points = None if self.space.points is None else self.space.points.tobytes()
         numbers = self.noise, self.regularizer, self.norm_bound, self.delta
         return repr(self.space), points, repr(self.kernel), *numbers
@@ -63,8 +63,8 @@ class Problem:
         """Return the confidence coefficient.
 
         Args:
-            rho: The noise of an outcome, told honestly; by default the paper's setting.
-            widening: Factor on the width of all intervals.
+            rho: The true noise of an outcome; by default the paper's setting.
+            widening: A factor on the width of all intervals.
         """
         if self.norm_bound is not None:
             scale = self.noise if rho is None else rho
@@ -81,15 +81,15 @@ class Problem:
         rho: float | None = None,
         widening: float = 1.0,
     ) -> Optimizer:
-        """Return an optimizer told exactly this.
+        """Return an optimizer with exactly this prior knowledge.
 
         Args:
-            policy: What it proposes.
-            rng: Its own stream.
-            reduction: How it measures; by default as the policy is meant.
-            rho: The noise of an outcome, told honestly; without B its square is the regularizer too. By default
-                the paper's setting: sigma whatever the reduction.
-            widening: Factor on the width of all confidence intervals.
+            policy: The policy that proposes points.
+            rng: The learner's random stream.
+            reduction: The way to measure; by default the one that suits the policy.
+            rho: The true noise of an outcome; without B its square is the regularizer too. By default the paper's
+                setting: sigma for every reduction.
+            widening: A factor on the width of all confidence intervals.
         """
         return Optimizer(
             self.space,
@@ -108,9 +108,9 @@ def problem(name: str, function: Function, noise: float | None = None, lengthsca
     Args:
         name: Its name in `FUNCTIONS`; the paper's two have the paper's settings.
         function: The function.
-        noise: sigma, if it is not the standard one.
-        lengthscale: Of the RBF kernel, if it is not the standard one; in the units of a finite set's points, in
-            parts of the range for a box. Not for "linear".
+        noise: sigma, if it differs from the standard value.
+        lengthscale: The lengthscale of the RBF kernel, if it differs from the standard value; in the units of a finite
+            set's points, as a share of the range for a box. Not for "linear".
 
     Example:
         >>> from equipoise.lab.environments import camelback
@@ -132,7 +132,7 @@ def _camelback_grid(function: Function, noise: float | None, lengthscale: float 
 
 
 def _standardized(function: Function, noise: float | None, lengthscale: float | None) -> Problem:
-    """Return the paper's camelback setting in units of the function's spread; noise a tenth of that."""
+    """Return the paper's camelback setting in units of the function's spread, with a noise of a tenth of that."""
     space = _space(function)
     extent = np.ones(space.dimension) if space.points is None else np.ptp(space.points, axis=0)
     width = 0.2 * np.where(extent > 0, extent, 1.0) if lengthscale is None else np.full(space.dimension, lengthscale)
@@ -153,7 +153,7 @@ def spread(function: Function) -> float:
 
 
 def _sample(function: Function) -> FloatArray:
-    """Return all points of a finite domain, many well spread ones of a box."""
+    """Return all points of a finite domain, or many well-spread points of a box."""
     if function.points is not None:
         return function.points
     from scipy.stats import qmc  # slow to import
@@ -172,4 +172,4 @@ PROBLEMS: dict[str, Callable[[Function, float | None, float | None], Problem]] =
     "linear": _linear,
     "camelback-grid": _camelback_grid,
 }
-"""Functions whose standard problem is the paper's; every other one is set up in units of its spread."""
+"""The functions whose standard problem is the paper's; all others use units of their spread."""

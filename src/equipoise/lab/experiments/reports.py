@@ -1,4 +1,4 @@
-"""Tables: final levels of figures and of benchmarks, and the curves, for people and for programs."""
+"""Tables of figures and benchmarks: the final levels and the curves, in Markdown, CSV and plain data."""
 
 import csv
 import math
@@ -17,7 +17,7 @@ from equipoise.lab.experiments.results import Curves, as_csv
 from equipoise.lab.experiments.statistics import growth, level, short, two_standard_errors
 
 Place = tuple[str, str, str, int]
-"""Figure, bias, learner and number of readings."""
+"""A figure, a bias, a learner and a number of readings."""
 
 
 def references() -> dict[Place, list[str]]:
@@ -38,7 +38,7 @@ def references() -> dict[Place, list[str]]:
 
 
 def levels_table(figure: Figure, outcome: Outcome) -> str:
-    """Return the final levels of a figure beside the reference, in Markdown."""
+    """Return the final levels of a figure next to the reference, in Markdown."""
     known = references()
     columns = ["bias", "learner", "regret", "median", "linear runs", "recommended", "us/reading", "reference"]
     rows = []
@@ -49,10 +49,10 @@ def levels_table(figure: Figure, outcome: Outcome) -> str:
 
 
 def levels(curves: Curves) -> list[str]:
-    """Return the numbers that sum up an experiment.
+    """Return the numbers that summarize an experiment.
 
-    Regret with two standard errors, its median, how many runs still grow linearly, what the recommendation costs, and
-    processor time per reading.
+    They are the regret with two standard errors, its median, the number of runs that still grow linearly, the regret of
+    the recommendation, and the processor time per reading.
     """
     regret = level(curves.final)
     linear = np.count_nonzero(growth(curves) >= LINEAR)
@@ -67,7 +67,7 @@ def levels(curves: Curves) -> list[str]:
 
 
 def curves_csv(figure: Figure, outcome: Outcome) -> str:
-    """Return the mean curves of a figure as comma-separated values, one point a row."""
+    """Return the mean curves of a figure as comma-separated values, one point per row."""
     columns = ["bias", "lengthscale", "learner", "readings", "mean", "two_standard_errors", "median"]
     return as_csv(columns, (row for curves in outcome.values() for row in _points(curves)))
 
@@ -84,7 +84,7 @@ def _points(curves: Curves) -> Iterable[list[object]]:
 def combinations(
     learners: Sequence[str], functions: Sequence[str], biases: Sequence[str], **settings: Any
 ) -> list[Experiment]:
-    """Return an experiment for each combination of names, all of them known to work together.
+    """Return an experiment for each combination of names, after checking that they work together.
 
     Example:
         >>> [e.label for e in combinations(["UCB"], ["linear"], ["none", "drift"], readings=10)]

@@ -1,4 +1,4 @@
-"""Results: what is kept of a repetition, written to disk at once, and all repetitions of an experiment together.
+"""Results: the stored data of a repetition, written to disk at once, and all repetitions of an experiment.
 
 symbol    meaning                                                       shape
 r         number of repetitions
@@ -24,21 +24,21 @@ from equipoise.lab.experiments.experiment import Experiment
 from equipoise.lab.fleet import Trace
 
 KEPT = 200
-"""Points kept of a curve."""
+"""The number of points kept of a curve."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """What is kept of a repetition.
+    """The stored results of a repetition.
 
     Attributes:
         repetition: Its number, from 0.
-        at: Numbers of readings.
-        regret: Cumulative regret after that many.
+        at: The numbers of readings.
+        regret: The cumulative regret after each of them.
         recommended: The point recommended at the end.
-        recommended_regret: What it costs in truth.
-        gap_bound: What the learner says it costs at most.
-        cpu_seconds: Processor time of the run.
+        recommended_regret: Its true regret.
+        gap_bound: The learner's bound on that regret.
+        cpu_seconds: The processor time of the run.
 
     Example:
         >>> result = Result(0, [1, 2], [0.5, 0.75], [0.0], 0.25, 1.0, 0.001)
@@ -56,7 +56,7 @@ class Result:
 
     @classmethod
     def of(cls, trace: Trace, repetition: int) -> Self:
-        """Return what is kept of a trace: eight significant digits of some `KEPT` points of the curve."""
+        """Return the results of a trace: eight significant digits of about `KEPT` points of the curve."""
         at = grid(len(trace.regrets))
         kept = [_rounded(value) for value in trace.cumulative[np.array(at) - 1]]
         best = trace.recommendation
@@ -65,7 +65,7 @@ class Result:
         return cls(repetition, at, kept, point, *(_rounded(value) for value in numbers))
 
     def to_json(self) -> str:
-        """Return one field a line."""
+        """Return the result as JSON, one field per line."""
         fields = [f'  "{name}": {json.dumps(value)}' for name, value in asdict(self).items()]
         return "{\n" + ",\n".join(fields) + "\n}\n"
 
@@ -76,7 +76,7 @@ class Result:
 
 
 def grid(readings: int) -> list[int]:
-    """Return the numbers of readings at which a curve is kept; the last one is always among them.
+    """Return the numbers of readings at which a curve is kept; the last reading is always included.
 
     Example:
         >>> grid(5), len(grid(10_000)), grid(10_000)[:2]
@@ -91,8 +91,8 @@ class Curves:
     """All repetitions of one experiment, in order.
 
     Attributes:
-        experiment: What was run.
-        results: One for each repetition.
+        experiment: The experiment.
+        results: One result per repetition.
     """
 
     experiment: Experiment
@@ -100,32 +100,32 @@ class Curves:
 
     @property
     def at(self) -> list[int]:
-        """Numbers of readings, k of them."""
+        """The numbers of readings, k of them."""
         return self.results[0].at
 
     @property
     def regret(self) -> FloatArray:
-        """Cumulative regret, shape (r, k)."""
+        """The cumulative regret, shape (r, k)."""
         return np.array([result.regret for result in self.results])
 
     @property
     def final(self) -> FloatArray:
-        """Regret of the whole run, shape (r,)."""
+        """The regret of the whole run, shape (r,)."""
         return np.array([result.regret[-1] for result in self.results])
 
     def column(self, name: str) -> FloatArray:
-        """Return one of the numbers of each repetition, shape (r,)."""
+        """Return one number of each repetition, shape (r,)."""
         return np.array([getattr(result, name) for result in self.results], dtype=np.float64)
 
 
 class Store:
     """Results on disk: a directory for each experiment, a file for each repetition.
 
-    The directory's name ends in the experiment's key, so results of other settings are never mistaken for these.
-    Files are written under another name and then renamed: a file that is there is whole.
+    The directory's name ends in the experiment's key, so results of other settings are never confused with these. Files
+    are written under another name and then renamed, so every file present is complete.
 
     Args:
-        root: Where the directories are.
+        root: The parent of the directories.
 
     Example:
         >>> import tempfile
@@ -141,22 +141,22 @@ class Store:
         self.root = Path(root)
 
     def directory(self, experiment: Experiment) -> Path:
-        """Return where the results of an experiment are."""
+        """Return the directory for the results of an experiment."""
         return self.root / f"{experiment.label}_{experiment.key}"
 
     def path(self, experiment: Experiment, repetition: int) -> Path:
-        """Return where the result of a repetition is."""
+        """Return the path of the result of a repetition."""
         return self.directory(experiment) / f"repetition-{repetition:04d}.json"
 
     def load(self, experiment: Experiment, repetition: int) -> Result | None:
-        """Return a result, or `None` if there is none that can be read."""
+        """Return a result, or `None` if no readable result exists."""
         try:
             return Result.from_json(self.path(experiment, repetition).read_text(encoding="utf-8"))
         except (FileNotFoundError, ValueError, TypeError):
             return None
 
     def save(self, experiment: Experiment, result: Result) -> None:
-        """Write a result, and the manifest before the first one."""
+        """Write a result; before the first one, write the manifest."""
         manifest = self.directory(experiment) / "manifest.json"
         if not manifest.exists():
             write(manifest, json.dumps(experiment.description, indent=2) + "\n")
@@ -164,7 +164,7 @@ class Store:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a text file all at once, making its directory."""
+    """Write a text file atomically, and create its directory."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
     try:
@@ -176,10 +176,10 @@ def write(path: Path, text: str) -> None:
 
 
 Row = dict[str, str]
-"""A row of a CSV file as it was written: names and texts."""
+"""A row of a CSV file: texts by column name."""
 
 Job = tuple[int, Callable[[], Sequence[Mapping[str, Any]]]]
-"""The number of rows that a job gives, and the function that runs it."""
+"""The number of rows of a job, and the function that runs it."""
 
 
 def continued(
@@ -188,12 +188,12 @@ def continued(
     jobs: Mapping[tuple[str, ...], Job],
     progress: Callable[[int], object] | None = None,
 ) -> list[Row]:
-    """Run the jobs whose rows are not all in a CSV file yet, keep their rows as they come, and return those of all.
+    """Run the jobs whose rows in a CSV file are missing or incomplete, store new rows at once, and return all rows.
 
     Args:
-        path: The file; nothing is kept if it is `None`.
+        path: The file; nothing is stored if it is `None`.
         fields: The names of the columns; the first ones name a job.
-        jobs: What to run, by the texts in those first columns.
+        jobs: The jobs, keyed by the texts in those first columns.
         progress: Called with 1 after each job.
     """
     stored, rows, key = defaultdict(list), [], len(next(iter(jobs), ()))
@@ -214,7 +214,7 @@ def _stored(path: Path | None) -> list[Row]:
 
 
 def _kept(path: Path | None, fields: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[Row]:
-    """Add rows to a file, with a head if it is new, and return them as they can be read from it."""
+    """Append rows to a file, with a header if it is new, and return them as they would be read from it."""
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         new = not path.exists()

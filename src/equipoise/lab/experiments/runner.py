@@ -1,4 +1,4 @@
-"""The runner: one learner against one environment, every reading charged its own regret."""
+"""The runner: one learner in one environment; every reading costs its own regret."""
 
 import time
 from collections.abc import Callable
@@ -14,14 +14,14 @@ from equipoise.lab.environments import Environment
 from equipoise.lab.fleet import Trace
 
 BLOCK = 256
-"""Readings between two reports of progress; their regrets are computed together."""
+"""The number of readings between two progress reports; their regrets are computed together."""
 
 
 class Learner(Protocol):
-    """What takes readings: an `Optimizer`, or another program dressed as one."""
+    """A learner that takes readings: an `Optimizer`, or an adapter of another program."""
 
     def ask(self) -> Trial:
-        """Return what to measure next."""
+        """Return the next trial to measure."""
 
     def tell(self, trial: Trial, value: float) -> object:
         """Report the reading of a trial."""
@@ -36,12 +36,12 @@ def run(
     readings: int,
     progress: Callable[[int], object] | None = None,
 ) -> Trace:
-    """Let a learner take readings and return what they cost.
+    """Let a learner take readings and return their regret.
 
     Args:
         optimizer: The learner; it may have learned before.
-        environment: What is measured.
-        readings: How many readings to take.
+        environment: The environment to measure.
+        readings: The number of readings to take.
         progress: Called now and then with the number of readings taken since the last call.
 
     Example:
@@ -67,7 +67,7 @@ def run(
 
 
 def _take(optimizer: Learner, environment: Environment, n: int) -> list[Any]:
-    """Take n readings and return where."""
+    """Take n readings and return their points."""
     ask, tell, measure = optimizer.ask, optimizer.tell, environment.measure
     taken = []
     for _ in range(n):

@@ -51,10 +51,10 @@ def two_standard_errors(values: FloatArray) -> FloatArray:
 
 
 def growth(curves: Curves) -> FloatArray:
-    """Return e for each repetition, shape (r,); 0 where the second half costs nothing.
+    """Return e for each repetition, shape (r,); 0 if the second half has no regret.
 
-    Of all measures of "sublinear" this one needs no fit and no constant: a linear curve doubles over the second half
-    of the run whatever its slope, a root grows by sqrt 2.
+    Unlike other measures of "sublinear", this one needs no fit and no constant: a linear curve doubles in the second
+    half of the run for any slope, and a root grows by sqrt 2.
     """
     R = curves.regret
     half = int(np.searchsorted(curves.at, curves.at[-1] / 2))
@@ -65,7 +65,7 @@ def growth(curves: Curves) -> FloatArray:
 
 
 def median_interval(values: FloatArray) -> tuple[float, float]:
-    """Return a 95% confidence interval of the median, by order statistics; all values if they are few.
+    """Return a 95% confidence interval of the median, by order statistics; with few values, their whole range.
 
     Example:
         >>> median_interval(np.arange(50.0))
@@ -82,13 +82,13 @@ def median_interval(values: FloatArray) -> tuple[float, float]:
 
 
 def lead(first: Curves, second: Curves) -> Level:
-    """Return by how much the first learner paid less, paired by repetition: both met the same world."""
+    """Return by how much the regret of the first learner is smaller, paired by repetition: both met the same world."""
     r = min(len(first.results), len(second.results))
     return level(second.final[:r] - first.final[:r])
 
 
 def short(value: float) -> str:
-    """Return a number with the digits worth reading.
+    """Return a number with its relevant digits.
 
     Example:
         >>> short(7498.3), short(34.26), short(0.0123), short(float("nan"))

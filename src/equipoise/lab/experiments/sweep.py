@@ -1,4 +1,4 @@
-"""Sweeps: many repetitions of many experiments, in parallel, kept as they come, continued where they stopped."""
+"""Sweeps: many repetitions of many experiments, in parallel, stored as they come, and resumable."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -19,14 +19,14 @@ def sweep(
     jobs: int | None = None,
     progress: bool = False,
 ) -> list[Curves]:
-    """Run the repetitions that are not on disk yet and return all.
+    """Run the missing repetitions and return all.
 
     Args:
-        experiments: What to run.
-        repetitions: How often each.
-        out: Directory in which results are kept as they come; `None` keeps nothing.
-        jobs: Processes to use, -1 for one per core; by default as `joblib.parallel_config` says, which is one.
-        progress: Show a bar with the time left.
+        experiments: The experiments to run.
+        repetitions: The number of repetitions of each.
+        out: The directory that stores results as they come; `None` stores nothing.
+        jobs: The number of processes, -1 for one per core; by default that of `joblib.parallel_config`, which is one.
+        progress: Show a bar with the remaining time.
 
     Returns:
         The results of each experiment, in the order given.
@@ -56,7 +56,7 @@ def sweep(
 
 @contextmanager
 def _bar(show: bool, total: int, done: int) -> Iterator[Callable[[int], object]]:
-    """Give a function that advances the bar, or does nothing."""
+    """Yield a function that advances the bar, or does nothing."""
     if not show:
         yield lambda n: None
         return

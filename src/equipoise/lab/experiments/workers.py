@@ -1,4 +1,4 @@
-"""Worker processes that joblib starts: they leave signals to the process that started them, and do not outlive it."""
+"""Worker processes of joblib: they leave signals to the process that started them, and do not outlive it."""
 
 import os
 import signal
@@ -9,15 +9,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 LOOK = 0.5
-"""Seconds after which a worker looks again whether the process that started it is still there."""
+"""The seconds between two checks by a worker that its parent process still exists."""
 
 
 @contextmanager
 def deaf() -> Iterator[None]:
-    """Let processes that are started inside hear neither Ctrl-C nor a request to terminate: their parent ends them.
+    """Block Ctrl-C and requests to terminate in the processes started inside the `with` block: their parent ends them.
 
-    A signal that comes meanwhile reaches this process at the end. Workers are deaf from their first moment on: one that
-    is interrupted while it starts prints a traceback. Windows has no such masks.
+    A signal that arrives in the meantime reaches this process at the end. Workers must block signals from their first
+    moment on: a worker that is interrupted during its start prints a traceback. Windows has no such masks.
     """
     if sys.platform == "win32":
         yield
@@ -31,7 +31,7 @@ def deaf() -> Iterator[None]:
 
 
 def _start_trackers() -> None:
-    """Start what cleans up after workers; to be done before, since it unblocks all signals again."""
+    """Start joblib's resource trackers; call this first, since it unblocks all signals again."""
     from multiprocessing import resource_tracker
 
     from joblib.externals.loky.backend import resource_tracker as loky_tracker
@@ -41,9 +41,9 @@ def _start_trackers() -> None:
 
 
 def end_with(parent: int) -> None:
-    """End this process soon after the one that started it, however that ended: what a worker does first.
+    """End this process soon after its parent has ended for any reason; a worker calls this first.
 
-    On Windows a process is not told that its parent has ended, and stays.
+    On Windows a process does not learn that its parent has ended, so it keeps running.
     """
     threading.Thread(target=_watch, args=(parent,), daemon=True).start()
 
@@ -51,4 +51,4 @@ def end_with(parent: int) -> None:
 def _watch(parent: int) -> None:
     while os.getppid() == parent:  # an orphan is given another parent
         time.sleep(LOOK)
-    os._exit(1)  # whatever the other threads do: nobody waits for it
+    os._exit(1)  # regardless of the other threads: nobody waits for this process

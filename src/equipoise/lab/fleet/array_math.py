@@ -1,4 +1,4 @@
-"""Products and places of arrays of any library, for many learners at once."""
+"""Products and devices of arrays of any library, for many learners at once."""
 
 from typing import Any
 
@@ -29,12 +29,12 @@ def outer(first: Array, second: Array) -> Array:
 
 
 def placed(array: Array) -> dict[str, Any]:
-    """Return where new arrays must be made to work with this one: nothing for NumPy, the device elsewhere."""
+    """Return the arguments that create new arrays next to this one: none for NumPy, else the device."""
     return {} if isinstance(array, np.ndarray) else {"device": array.device}
 
 
 def to_numpy(array: Array) -> FloatArray:
-    """Return an array as NumPy's, brought back from a device if need be.
+    """Return an array as a NumPy array, copied from a device if necessary.
 
     Example:
         >>> to_numpy(np.ones(2))

@@ -2,15 +2,15 @@
 
     symbol   meaning                                                              shape
     psi      posterior variance of f(x_a) - f(x_b)                                (L, k, k)
-    alive    whether a point is beaten by none with confidence                    (L, k)
+    alive    true for points that none beats with confidence                      (L, k)
     S        the points that have a weight                                        (n, k), a mask
     w        probabilities of the points                                          (n, k)
     held     those of the s points of S, padded by others of weight zero          (n, s)
     z        psi_SS z = 1: the stationary point on S is z / sum(z)                (n, s)
     score    psi w: BOSE's condition is score <= rho = w' psi w                   (n, k)
 
-The active-set method of `policies/bose.py`, for all learners in step. It starts from the weights of the round before,
-which mostly rest on the same points; a learner that needs more than a few steps is left to that file's own function.
+This is the active-set method of `policies/bose.py`, for all learners in step. It starts from the last round's
+weights, mostly on the same points. A learner that needs more than a few steps falls back to the function there.
 """
 
 import numpy as np
@@ -28,10 +28,10 @@ NEVER = 1e300
 """The length of a step that no weight limits."""
 
 TOGETHER = 40
-"""Learners whose pairs are looked at together: those of 20 points then stay in a processor's caches."""
+"""The number of learners whose pairs are processed together: with 20 points their data fit a processor's caches."""
 
 STEPS = 12
-"""Steps that all learners take together; on the linear problem all but one in a thousand rounds need fewer."""
+"""The number of steps that all learners take together: enough for 999 of 1,000 rounds of the linear problem."""
 
 
 def balanced_weights(policy: BOSE, beliefs: Beliefs, last: Array | None) -> Array:
@@ -54,8 +54,8 @@ def balanced_weights(policy: BOSE, beliefs: Beliefs, last: Array | None) -> Arra
 def near_leader(beliefs: Beliefs, gamma: FloatArray) -> tuple[Indices, Indices]:
     """Return the points that the leader does not beat with confidence, shape (L, k), and their number, shape (L,).
 
-    Those that it beats follow if a learner has fewer than another. They beat none of the first: see
-    `policies/pairs.py`.
+    If a learner has fewer of them than another, points that the leader does beat follow. They beat none of the first:
+    see `policies/pairs.py`.
     """
     leader = namespace(beliefs.mean).argmax(beliefs.mean, axis=-1)
     width = half_width(to_numpy(beliefs.psi(leader)), gamma[:, None] ** 2, beliefs.regularizer)
@@ -67,7 +67,7 @@ def near_leader(beliefs: Beliefs, gamma: FloatArray) -> tuple[Indices, Indices]:
 def contest(beliefs: Beliefs, gamma: FloatArray, points: Indices, near: Indices) -> tuple[FloatArray, Mask]:
     """Return psi of the pairs of points near the leader, zero elsewhere, and which points are alive.
 
-    A few learners are looked at together, those of about as many points.
+    It processes a few learners together, those with about as many points.
     """
     mean, C = to_numpy(beliefs.mean), to_numpy(beliefs.covariances.full())
     psi, alive = np.zeros((*points.shape, points.shape[1])), np.zeros(points.shape, dtype=np.bool_)
@@ -82,12 +82,12 @@ def contest(beliefs: Beliefs, gamma: FloatArray, points: Indices, near: Indices)
 
 
 def climbed_together(psi: FloatArray, alive: Mask, w: FloatArray) -> tuple[FloatArray, Mask]:
-    """Return weights, and for whom they meet the condition.
+    """Return the weights, and a mask of the learners whose weights meet the condition.
 
     Args:
-        psi: Of all pairs, shape (L, k, k).
-        alive: Which points may have a weight, shape (L, k).
-        w: Where to start, shape (L, k); zeros for learners without a start.
+        psi: The psi of all pairs, shape (L, k, k).
+        alive: A mask of the points that may have a weight, shape (L, k).
+        w: The starting weights, shape (L, k); zeros for learners without a start.
     """
     w = np.where(alive, w, 0.0)
     total = w.sum(axis=-1, keepdims=True)
@@ -99,7 +99,7 @@ def climbed_together(psi: FloatArray, alive: Mask, w: FloatArray) -> tuple[Float
             break
         try:
             S[going], w[going], there = _step(psi, going, alive[going], S[going], w[going])
-        except np.linalg.LinAlgError:  # points that coincide: the slower function knows what to do
+        except np.linalg.LinAlgError:  # coincident points: the slower function handles them
             going = np.array([i for i in going if _has_step(psi, int(i), alive, S, w)], dtype=np.intp)
             continue
         arrived[going[there]] = True
@@ -108,7 +108,7 @@ def climbed_together(psi: FloatArray, alive: Mask, w: FloatArray) -> tuple[Float
 
 
 def _has_step(psi: FloatArray, i: int, alive: Mask, S: Mask, w: FloatArray) -> bool:
-    """Return whether the equations of a learner's next step have a solution."""
+    """Return True if the equations of a learner's next step have a solution."""
     try:
         _step(psi, np.array([i]), alive[i : i + 1], S[i : i + 1], w[i : i + 1])
     except np.linalg.LinAlgError:
@@ -117,7 +117,7 @@ def _has_step(psi: FloatArray, i: int, alive: Mask, S: Mask, w: FloatArray) -> b
 
 
 def _step(psi: FloatArray, who: Indices, alive: Mask, S: Mask, w: FloatArray) -> tuple[Mask, FloatArray, Mask]:
-    """Go to the stationary point on S, or as far as no weight turns negative; let the farthest point outside in."""
+    """Move to the stationary point on S, or until a weight reaches zero; then add the farthest point outside."""
     rows = np.arange(len(who))
     i: Indices = np.argsort(~S, axis=-1, kind="stable")[:, : S.sum(axis=-1).max()]  # the points of S come first
     inside, held = S[rows[:, None], i], w[rows[:, None], i]
@@ -143,7 +143,7 @@ def _step(psi: FloatArray, who: Indices, alive: Mask, S: Mask, w: FloatArray) ->
 
 
 def stationary(psi: FloatArray, inside: Mask) -> FloatArray:
-    """Return z of the points inside, zero elsewhere; a lone point needs no equation, and its z is one."""
+    """Return z of the points inside, zero elsewhere; a single point needs no equation, and its z is one."""
     several = inside.sum(axis=-1) > 1
     both = inside[:, :, None] & (inside & several[:, None])[:, None, :]
     A = np.where(both, psi, np.eye(psi.shape[-1]))

@@ -8,7 +8,7 @@
     beta      confidence coefficient                                      (L, 1)
     log_det   log det(I + K / lambda)                                     (L,)
 
-The formulas are those of the one-learner library: the same functions, called with a leading axis.
+The formulas are those of the single-learner library: the same functions, called with a leading axis.
 """
 
 from dataclasses import dataclass
@@ -47,16 +47,16 @@ def coefficients(confidence: Confidence, log_det: Array, regularizer: float) -> 
 
 @dataclass(frozen=True, eq=False)
 class Beliefs:
-    """What each of many learners believes of its f; immutable except for `put`.
+    """The beliefs of many learners, each about its f; immutable except for `put`.
 
     Attributes:
-        mean: Posterior mean of f, shape (L, m).
-        variance: Posterior variance of f, shape (L, m).
+        mean: The posterior mean of f, shape (L, m).
+        variance: The posterior variance of f, shape (L, m).
         covariances: The rest of the covariance.
-        log_det: Of the comparisons learned from, shape (L,).
+        log_det: The log-determinant of the comparisons learned, shape (L,).
         comparisons: Their number, shape (L,).
         regularizer: lambda.
-        confidence: Gives beta.
+        confidence: The rule that gives beta.
         dimension: The number of coordinates of a point.
     """
 
@@ -86,7 +86,7 @@ class Beliefs:
         return pick(self.mean, j)[:, None] - self.mean
 
     def gap_bounds(self, j: Array) -> Array:
-        """Return delta_t for leaders j, shape (L,): no point is plausibly better by more."""
+        """Return delta_t for leaders j, shape (L,): no plausible point is better by more."""
         return gap_bound(self.gaps(j), self.width(self.psi(j)))[:, 0]
 
     def condition(self, u: Directions, outcome: Array, overwrite: bool = False) -> "Beliefs":
@@ -108,7 +108,7 @@ class Beliefs:
         return Beliefs(*parts, *self._settings)
 
     def put(self, rows: Array, part: "Beliefs") -> None:
-        """Write the beliefs of some learners over the old ones: the one thing that changes an object of this class."""
+        """Overwrite the beliefs of some learners; this is the only method that changes an object of this class."""
         self.mean[rows], self.variance[rows] = part.mean, part.variance
         self.log_det[rows], self.comparisons[rows] = part.log_det, part.comparisons
         self.covariances.put(rows, part.covariances)

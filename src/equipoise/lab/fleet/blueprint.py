@@ -1,4 +1,4 @@
-"""The blueprint of a fleet: what all its learners have in common, and the two steps of a round: propose and learn."""
+"""The blueprint of a fleet: the common parts of its learners, and the two steps of a round, propose and learn."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -28,12 +28,12 @@ class Blueprint:
 
     Args:
         points: The points: one list for all learners, shape (m, d), or one each, shape (L, m, d).
-        kernel: Prior covariance of f; `Linear()` keeps d x d numbers a learner, any other kernel m x m.
-        policy: Chooses what to propose; `Challenger()` by default.
-        reduction: How a proposal is measured; by default as the policy is meant.
-        confidence: Gives the confidence coefficient; a fixed 1 by default.
-        regularizer: lambda, the variance given to the noise of an outcome.
-        semiparametric: Learn from centered readings in the way of SemiTS, as `SemiTSPosterior` does.
+        kernel: The prior covariance of f; `Linear()` stores d x d numbers per learner, any other kernel m x m.
+        policy: The policy that proposes points; `Challenger()` by default.
+        reduction: The way to measure a proposal; by default the one that suits the policy.
+        confidence: The rule for the confidence coefficient; a fixed 1 by default.
+        regularizer: lambda, the assumed noise variance of an outcome.
+        semiparametric: If true, learn from centered readings as SemiTS does; see `SemiTSPosterior`.
 
     Example:
         >>> import equipoise as eq
@@ -90,14 +90,14 @@ class Blueprint:
 
     @property
     def linear(self) -> bool:
-        """Whether f is linear, so that a learner is kept as d x d numbers."""
+        """True if f is linear, so that a learner is stored as d x d numbers."""
         return isinstance(self.kernel, Linear)
 
     def prior(self, count: int, like: Array | None = None) -> Beliefs:
-        """Return the beliefs of this many learners before any data.
+        """Return the beliefs of `count` learners before any data.
 
         Args:
-            count: How many learners.
+            count: The number of learners.
             like: An array of the library, type and device to compute with; NumPy in double precision by default.
         """
         X = self.points if like is None else namespace(like).asarray(self.points, dtype=like.dtype, **placed(like))
@@ -111,24 +111,24 @@ class Blueprint:
         return Beliefs(mean, variance, self._covariances(X, count), zeros, counts, self.regularizer, self.confidence, d)
 
     def propose(self, beliefs: Beliefs, throws: Throws, last: Directions | None = None) -> Duels:
-        """Return what to measure next for each learner.
+        """Return the points that each learner should measure next.
 
         Args:
-            beliefs: Of L learners.
+            beliefs: The beliefs of L learners.
             throws: Their coins.
-            last: What was chosen last; it may save time, and changes nothing.
+            last: The last choice; it may save time, but does not change the result.
         """
         chosen = self._choose(self.policy, beliefs, throws, last)
         return self._measure(chosen, throws, beliefs.mean[:, 0])
 
     def learn(self, beliefs: Beliefs, duels: Duels, readings: Array, overwrite: bool = False) -> Beliefs:
-        """Return the beliefs after the readings of a duel each.
+        """Return the beliefs after one duel of each learner.
 
         Args:
-            beliefs: Of L learners.
-            duels: What was measured.
-            readings: What was read, shape (L, r).
-            overwrite: Whether the beliefs before are no longer needed: their memory may be used again.
+            beliefs: The beliefs of L learners.
+            duels: The duels measured.
+            readings: Their readings, shape (L, r).
+            overwrite: If true, the memory of the old beliefs may be reused.
         """
         outcome = duels.outcome(readings)
         if self.semiparametric and duels.directions.mixture is not None:

@@ -1,14 +1,14 @@
-"""Policies for many learners at once: which points each proposes.
+"""Policies for many learners at once: the points that each learner proposes.
 
-A policy that has `choose` is called as it is. The others stand here, with the formulas of `policies/` but another way
-through them, because a learner alone takes a way that arrays cannot take, or that costs too much in company:
+A policy with a method `choose` is called directly. The others are here, with the formulas of `policies/` but
+another algorithm, because that of a single learner does not suit arrays or costs too much for many learners:
 
-    DoubleThompson   a learner alone stops at the first draw with another winner
-    MaxMinLCB, EUBO  a learner alone looks at the promising candidates only, as many as there are: here they are masked
-    SemiTS           own draws for each learner cost five times as much: they are shared, see `posterior_draws.py`
-    BOSE             weights found one learner after the other cost 3.3 times as much: see `balancing.py`
+    DoubleThompson   a single learner stops at the first draw with another winner
+    MaxMinLCB, EUBO  a single learner evaluates only its promising candidates, in varying number: here they are masked
+    SemiTS           separate draws per learner cost five times as much: they are shared, see `posterior_draws.py`
+    BOSE             weights computed one learner after the other cost 3.3 times as much: see `balancing.py`
 
-To add a policy, give it `choose`; if that cannot be, add an entry to `FORMS`.
+To add a policy, give it `choose`; if that is impossible, add an entry to `FORMS`.
 """
 
 from collections.abc import Callable
@@ -41,7 +41,7 @@ from equipoise.policies import (
 )
 
 Choose = Callable[[Any, Beliefs, Throws, Directions | None], Directions]
-"""Takes a policy, the beliefs, the coins and what was chosen last; returns what is chosen now."""
+"""The type of a function from a policy, the beliefs, the coins and the last choice to the new choice."""
 
 
 def double_thompson(policy: DoubleThompson, beliefs: Beliefs, throws: Throws, last: Directions | None) -> Directions:
@@ -61,9 +61,9 @@ def double_thompson(policy: DoubleThompson, beliefs: Beliefs, throws: Throws, la
 
 
 def maxmin_lcb(policy: MaxMinLCB, beliefs: Beliefs, throws: Throws, last: Directions | None) -> Directions:
-    """Choose the plausible point whose worst case is best, and the plausible one that makes it worst."""
+    """Choose the plausible point with the best worst case, and the plausible point that attains this worst case."""
     psi, xp = _all_psi(policy, beliefs), namespace(beliefs.mean)
-    throws.argmax(beliefs.mean)  # the leader, whom a learner alone looks for first: the same coins are tossed
+    throws.argmax(beliefs.mean)  # a single learner finds the leader first: toss the same coins
     width = xp.reshape(beliefs.width(xp.reshape(psi, (psi.shape[0], -1))), psi.shape)
     alive = plausible(beliefs.mean, width)
     bounds = xp.where(alive[:, None, :], lower_bounds(beliefs.mean, width), xp.inf)
@@ -72,7 +72,7 @@ def maxmin_lcb(policy: MaxMinLCB, beliefs: Beliefs, throws: Throws, last: Direct
 
 
 def eubo(policy: EUBO, beliefs: Beliefs, throws: Throws, last: Directions | None) -> Directions:
-    """Choose the two points whose better one is expected to be best."""
+    """Choose the two points with the largest expected maximum."""
     psi = _all_psi(policy, beliefs)
     value = once_each(expected_best(to_numpy(beliefs.mean), to_numpy(psi)))
     pair = throws.argmax(namespace(psi).asarray(value.reshape(len(value), -1), **placed(psi)))
@@ -80,7 +80,7 @@ def eubo(policy: EUBO, beliefs: Beliefs, throws: Throws, last: Directions | None
 
 
 def semits(policy: SemiTS, beliefs: Beliefs, throws: Throws, last: Directions | None) -> Directions:
-    """Choose every point as often as it is the best of a draw."""
+    """Weight every point by how often it is the best of a draw."""
     return Directions(mixture=winning_weights(policy, beliefs, throws))
 
 
@@ -96,11 +96,11 @@ FORMS: dict[type, Choose] = {
     SemiTS: semits,
     BOSE: bose,
 }
-"""How policies without `choose` look at many beliefs."""
+"""The fleet versions of policies without `choose`."""
 
 
 def chooser(policy: Policy) -> Choose:
-    """Return how a policy looks at many beliefs; refuse one that cannot.
+    """Return the fleet version of a policy; refuse a policy that has none.
 
     Example:
         >>> chooser(BOSE()) is bose

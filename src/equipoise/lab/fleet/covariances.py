@@ -22,7 +22,7 @@ from equipoise.lab.fleet.array_math import outer, placed, times
 
 @dataclass(frozen=True, eq=False)
 class Directions:
-    """What each learner's outcome is of: a point, two points, or a point and a mixture.
+    """The direction of each learner's outcome: a point, two points, or a point and a mixture.
 
     Attributes:
         first: Index of the point whose merit the outcome estimates, shape (L,); `None` until it is drawn.
@@ -46,7 +46,7 @@ class Directions:
 
 @dataclass(frozen=True, eq=False)
 class FeatureCovariances:
-    """Of linear functions: the covariance of theta, whose size is that of a feature, however many points there are."""
+    """Covariances of linear functions, stored as the covariance of theta: its size does not depend on the points."""
 
     X: Array
     C: Array
@@ -70,16 +70,16 @@ class FeatureCovariances:
         return self.X @ self.C @ namespace(self.X).matrix_transpose(self.X)
 
     def taken(self, rows: Array) -> "FeatureCovariances":
-        """Return those of some learners."""
+        """Return the covariances of some learners."""
         return FeatureCovariances(self.X if self.X.ndim == 2 else self.X[rows], self.C[rows])
 
     def put(self, rows: Array, part: "Covariances") -> None:
-        """Write those of some learners over the old ones."""
+        """Overwrite the covariances of some learners."""
         assert isinstance(part, FeatureCovariances)
         self.C[rows] = part.C
 
     def owned(self) -> "FeatureCovariances":
-        """Return itself: no two learners share numbers, so that `put` may be called."""
+        """Return itself: no two learners share numbers, so `put` is safe."""
         return self
 
     def direction(self, u: Directions) -> Array:
@@ -106,14 +106,14 @@ class FeatureCovariances:
 
 @dataclass(frozen=True, eq=False)
 class PointCovariances:
-    """Of any function on few points: the whole matrix less a tail of rows not yet folded in, `C = base - tail' tail`.
+    """Covariances of any function on few points: a base less a tail of rows not yet folded in, `C = base - tail' tail`.
 
-    As in `belief/covariance.py`, which says why. The base is one for all, of shape (1, m, m), until rows are folded in.
+    See `belief/covariance.py` for the reasons. All share one base, of shape (1, m, m), until rows are folded in.
 
     Attributes:
-        base: Shape (L, m, m) or (1, m, m).
-        tail: Shape (L, t, m).
-        room: Memory in which the tail grows, shape (L, `TAIL`, m), where objects before this one are not needed.
+        base: The base matrices, shape (L, m, m) or (1, m, m).
+        tail: The tail rows, shape (L, t, m).
+        room: The memory in which the tail grows, shape (L, `TAIL`, m), if older objects are not needed.
     """
 
     base: Array
@@ -130,7 +130,7 @@ class PointCovariances:
         return c
 
     def apply(self, u: Directions) -> tuple[Array, Array, Array]:
-        """Return c, which is C u, again c, and q."""
+        """Return C u, which is c, then c again, and q."""
         c = self.column(u.first)
         if u.second is not None:
             c = c - self.column(u.second)
@@ -139,7 +139,7 @@ class PointCovariances:
         return c, c, u.of(c)
 
     def downdate(self, Cu: Array, s: Array, overwrite: bool = False) -> "PointCovariances":
-        """Return C after an outcome; `overwrite` uses the same memory, as fresh memory costs more than arithmetic."""
+        """Return C after an outcome; `overwrite` reuses the memory, since fresh memory costs more than arithmetic."""
         xp = namespace(Cu)
         row = Cu / xp.sqrt(s)
         if row.shape[1] <= SMALL:
@@ -167,15 +167,15 @@ class PointCovariances:
         return self.base - namespace(self.base).matrix_transpose(self.tail) @ self.tail
 
     def taken(self, rows: Array) -> "PointCovariances":
-        """Return those of some learners, folded."""
+        """Return the covariances of some learners, folded."""
         return PointCovariances(self.base[rows], self.tail[rows])
 
     def put(self, rows: Array, part: "Covariances") -> None:
-        """Write those of some learners over the old ones."""
+        """Overwrite the covariances of some learners."""
         self.base[rows] = part.full()
 
     def owned(self) -> "PointCovariances":
-        """Return them folded, one matrix for each learner."""
+        """Return the folded covariances, one matrix per learner."""
         return PointCovariances(self.full(), self.tail[:, :0, :])
 
 
@@ -187,4 +187,4 @@ def _folded(base: Array, tail: Array) -> Array:
 
 
 Covariances = FeatureCovariances | PointCovariances
-"""What the beliefs need of C, in the form that suits the kernel."""
+"""The type of the stored covariances C, in the form that suits the kernel."""

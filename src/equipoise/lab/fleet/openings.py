@@ -1,4 +1,4 @@
-"""The duels that the learners of a live fleet are in the middle of."""
+"""The open duels of the learners of a live fleet."""
 
 from dataclasses import dataclass, fields
 
@@ -11,21 +11,21 @@ from equipoise.lab.fleet.reducing import SIZES, Duels
 from equipoise.reductions import TwoPoint
 
 NOTHING = -1
-"""The stage of a learner that has no trial open."""
+"""The stage of a learner without an open trial."""
 
 
 @dataclass(frozen=True, eq=False)
 class OpenDuels:
-    """What was asked of each learner and not yet learned from; its arrays change in place.
+    """The open duels of all learners, not yet learned from; the arrays change in place.
 
     Attributes:
-        stage: Which reading of its duel is awaited, `NOTHING` if there is no duel, shape (L,).
-        points: Index of the point of each reading, shape (L, r).
-        signs: With which each reading enters the outcome, shape (L, r).
+        stage: The index of the awaited reading of the duel, `NOTHING` without a duel, shape (L,).
+        points: The index of the point of each reading, shape (L, r).
+        signs: The sign of each reading in the outcome, shape (L, r).
         told: The readings so far, shape (L, r).
         first: The point whose merit is estimated, shape (L,).
-        second: The point it is compared with, shape (L, 1); of no column if that is no point.
-        mixture: The probabilities of what it is compared with, shape (L, m); of no column if it is no mixture.
+        second: The point it is compared with, shape (L, 1); without columns if it is not a point.
+        mixture: The probabilities of the mixture it is compared with, shape (L, m); without columns if it is not one.
     """
 
     stage: Indices
@@ -38,7 +38,7 @@ class OpenDuels:
 
     @classmethod
     def none(cls, count: int, blueprint: Blueprint) -> "OpenDuels":
-        """Return that of this many learners before the first is asked."""
+        """Return the state of `count` learners before the first duel."""
         kind = type(blueprint.reduction)
         r, pair = 2 if kind is TwoPoint else 1, int(SIZES[kind] == 2)
         m = blueprint.points.shape[-2] if SIZES[kind] is None else 0
@@ -57,13 +57,13 @@ class OpenDuels:
             self.mixture[rows] = u.mixture
 
     def next(self, rows: Indices | slice) -> Indices:
-        """Return the index of the point that each of some learners is to measure, shape (n,)."""
+        """Return the index of the next point to measure, for each of some learners, shape (n,)."""
         points, stage = self.points[rows], self.stage[rows]
         index: Indices = points[np.arange(len(stage)), stage]
         return index
 
     def record(self, rows: Indices | slice, y: FloatArray) -> Array:
-        """Take readings of some learners, shape (n,), and return whose duel is complete; a failed one ends its duel."""
+        """Record readings of some learners, shape (n,), and return who completed a duel; a failure ends its duel."""
         stage, told = self.stage[rows], self.told[rows]
         told[np.arange(len(stage)), stage] = y
         self.told[rows] = told
@@ -72,7 +72,7 @@ class OpenDuels:
         return done
 
     def directions(self, rows: Indices | slice) -> tuple[Array, Array | None, Array | None]:
-        """Return what the outcomes of some learners are of: first, second and mixture."""
+        """Return the directions of the outcomes of some learners: first, second and mixture."""
         second = self.second[rows, 0] if self.second.shape[1] else None
         return self.first[rows], second, self.mixture[rows] if self.mixture.shape[1] else None
 

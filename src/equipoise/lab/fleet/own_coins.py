@@ -1,8 +1,8 @@
-"""Coins of many learners that each have their own stream: a run does not depend on those it is run with.
+"""Coins of many learners with separate streams: a run does not depend on the others in its batch.
 
-They are the very coins that `Optimizer` would throw in a learner's place. Streams are numbered by duel and
-counter-based (`log/streams.py`), so the first words of each are one array expression for many learners and duels;
-a caller that needs more than those, or another kind of number, asks its generator.
+The coins equal those that `Optimizer` would throw for the same learner. Streams are numbered by duel and
+counter-based (`log/streams.py`), so the first words of each are one array expression for many learners and duels. A
+caller that needs more words, or another kind of number, uses the learner's generator.
 """
 
 from collections.abc import Sequence
@@ -21,23 +21,23 @@ from equipoise.log import COINS, Streams
 from equipoise.policies import best_counts, factor
 
 AT_ONCE = 4096
-"""Blocks computed at a time: about as many as a processor's closest cache holds with what they are computed from."""
+"""The number of blocks computed at a time: about as many as fit a processor's closest cache with their inputs."""
 
 WORDS = 4
-"""Words of a duel that are computed for all learners: a block of the generator."""
+"""The number of words of a duel that are computed for all learners: a block of the generator."""
 
 TURNS = 256
-"""Duels whose reflections are drawn at a time."""
+"""The number of duels whose reflections are drawn at a time."""
 
 
 class OwnCoins:
     """A stream for each learner, and the coins that `Optimizer` throws from it.
 
     Args:
-        streams: Those of the optimizers, `Optimizer(..., rng=streams)`.
-        common: Stream of the draws that say how often each point is the best, where own ones would cost too much: every
-            learner sees the common ones turned by a reflection from its own stream, see `posterior_draws.py`. Its run
-            is then a function of both streams, and no longer that of `Optimizer`.
+        streams: The streams of the optimizers, `Optimizer(..., rng=streams)`.
+        common: The stream of the draws that estimate how often each point is the best, for expensive draws: every
+            learner sees the common draws with a reflection from its own stream, see `posterior_draws.py`. Its run then
+            depends on both streams, and differs from that of `Optimizer`.
 
     Example:
         >>> OwnCoins([Streams(0), Streams(1)]).at(0, 0).random(np.zeros(2)).round(3)
@@ -77,13 +77,13 @@ class OwnCoins:
 
 
 class _Throws:
-    """The coins of one duel of every learner, in the order in which each would throw them alone."""
+    """The coins of one duel of every learner, in the order in which each learner alone would throw them."""
 
     def __init__(self, coins: OwnCoins, n: int, purpose: int) -> None:
         self._coins, self._n, self._purpose = coins, n, purpose
         self._rows = np.arange(len(coins.streams))
-        self._used = np.zeros_like(self._rows)  # words, while a learner does not ask its generator
-        self._thrown: list[tuple[Mask, Indices]] = []  # who threw, and below what; below 1, any number
+        self._used = np.zeros_like(self._rows)  # words used, until a learner switches to its generator
+        self._thrown: list[tuple[Mask, Indices]] = []  # the learners that threw, and their bounds; below 1, any number
         self._asking: dict[int, Generator] = {}
 
     def argmax(self, scores: Array) -> Array:
@@ -129,10 +129,10 @@ class _Throws:
         return best_counts_of_all(beliefs, scale, z, self._coins.turns(self._n, r))
 
     def _below(self, high: Indices) -> Indices:
-        """Return a whole number below each bound, `Generator.integers`; below one there is only zero, and no coin.
+        """Return a whole number below each bound, as `Generator.integers`; a bound of one gives zero without a coin.
 
-        It is the upper half of the product of bound and half a word. If the lower half is less than the bound, which
-        hardly ever happens, the generator may throw again; and the other half of the word serves the next whole number.
+        It is the upper half of the product of bound and half a word. If the lower half is less than the bound, which is
+        very rare, the generator may throw again; and the other half of the word serves the next whole number.
         """
         asked = high > 1
         product = (self._next_words(asked) & LOW) * high.astype(np.uint64)
@@ -148,7 +148,7 @@ class _Throws:
         return result
 
     def _next_words(self, asked: Mask) -> Words:
-        """Return the next word of each learner, shape (L,); who has used all of them asks its generator."""
+        """Return the next word of each learner, shape (L,); a learner that has used all of them asks its generator."""
         for i in np.flatnonzero(asked & (self._used == WORDS)).tolist():
             self._generator(i)
         words: Words = self._coins.words(self._n, self._purpose)[np.minimum(self._used, WORDS - 1), self._rows]
@@ -159,7 +159,7 @@ class _Throws:
         self._thrown.append((asked, high))
 
     def _generator(self, i: int) -> Generator:
-        """Return the generator of a learner, after what it has thrown: from now on all its coins come from there."""
+        """Return the generator of a learner, advanced past its throws: from now on all its coins come from there."""
         if i not in self._asking:
             rng = self._asking[i] = self._coins.streams[i].at(self._n, self._purpose)
             for asked, high in self._thrown:

@@ -1,9 +1,9 @@
-"""Philox4x64-10 of many keys and counters at once: the words that `numpy.random.Philox` gives of one key at a time.
+"""Philox4x64-10 for many keys and counters at once: the words that `numpy.random.Philox` gives for one key at a time.
 
     symbol   meaning                                                    shape
     c        counter of a block of four words: c0 in round one, ...     (...)
     k        key                                                        (...)
-    M        multipliers; W, what a key grows by from round to round    ()
+    M        multipliers; W, the increments of a key between rounds      ()
 
 A counter-based generator is a plain function of counter and key, so the coins of many learners and many duels are one
 array expression. Salmon, Moraes, Dror and Shaw, Parallel random numbers: as easy as 1, 2, 3, SC11.
@@ -20,13 +20,13 @@ Words = NDArray[np.uint64]
 """Whole numbers below 2^64."""
 
 MULTIPLIERS = 0xD2E7470EE14C6C93, 0xCA5A826395121157
-"""M of the paper."""
+"""The multipliers M of the paper."""
 
 GROWTH = 0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B
-"""W of the paper: the golden ratio and the root of three, less one."""
+"""The increments W of the paper: the golden ratio and the root of three, less one."""
 
 ROUNDS = 10
-"""Rounds of the generator: ten are NumPy's."""
+"""The number of rounds of the generator: ten, as in NumPy."""
 
 HALF, LOW, MODULUS = np.uint64(32), np.uint64(2**32 - 1), 2**64
 
@@ -56,12 +56,12 @@ def blocks(counter: Sequence[Words], key: Words) -> tuple[Words, Words, Words, W
 
 
 def uniforms(words: Words) -> FloatArray:
-    """Return numbers in [0, 1): those of `Generator.random`."""
+    """Return the numbers in [0, 1) of `Generator.random`."""
     return (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 def _product(x: Words, multiplier: int) -> tuple[Words, Words]:
-    """Return the high and the low word of a product, by halves of words: nothing is wider than a word."""
+    """Return the high and low words of a product, computed from half-words so that nothing exceeds a word."""
     high, low = np.uint64(multiplier >> 32), np.uint64(multiplier & 0xFFFFFFFF)
     upper, lower = x >> HALF, x & LOW
     middle = upper * low + (lower * low >> HALF)

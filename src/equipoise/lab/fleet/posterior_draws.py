@@ -10,11 +10,11 @@
     E        F of each point less that of the leader                              (L, m, r)
     reach    length from which on a z may make a point the best                   (L, m)
 
-The n draws that estimate how often each point is the best cost more than all else, so learners share z, turned by Q:
-F Q z has the law of F z whatever Q is, and Q makes the draws of two learners as good as independent.
+The n draws that estimate how often each point is the best cost more than all else. So learners share z, with one
+reflection Q each: F Q z has the distribution of F z for any Q, and Q makes draws of two learners nearly independent.
 
-A point beats the leader where E z > -g, so no z shorter than `reach` makes it the best. The draws are looked at in
-shells of about one length, each among the points within reach alone: that changes no count, and most draws are short.
+A point beats the leader if E z > -g, so no z shorter than `reach` makes it the best. The draws are processed in
+shells of similar length, each for the points within reach only. No count changes by this, and most draws are short.
 """
 
 from collections.abc import Iterator
@@ -31,22 +31,22 @@ from equipoise.lab.fleet.covariances import FeatureCovariances
 from equipoise.policies import RANK_TOLERANCE
 
 Normals = NDArray[np.float32]
-"""Standard normal numbers in single precision."""
+"""The type of standard normal numbers in single precision."""
 
 Mask = NDArray[np.bool_]
 
 ROUNDING = 1e-4
-"""Slack on the reach of a point, relative: draws are in single precision."""
+"""The relative slack on the reach of a point, for draws in single precision."""
 
 SHELLS = 0.5, 0.8, 1.0
-"""Shares of the draws, the shortest first, at which shells end: three took least time on the paper's linear problem."""
+"""The shares of the draws, shortest first, at which shells end: three were fastest on the paper's linear problem."""
 
 VALUES = 2**17
-"""Values of draws that are computed at a time: in single precision, what fits a processor's second cache."""
+"""The number of values of draws computed at a time: in single precision they fit a processor's second cache."""
 
 
 def normals_needed(beliefs: Beliefs) -> int:
-    """Return r: the number of features where f is linear, of points elsewhere."""
+    """Return r: the number of features if f is linear, otherwise the number of points."""
     covariances = beliefs.covariances
     return int(covariances.C.shape[-1] if isinstance(covariances, FeatureCovariances) else beliefs.mean.shape[1])
 
@@ -55,9 +55,9 @@ def factors(beliefs: Beliefs, scale: FloatArray | None = None, turns: FloatArray
     """Return F of every learner, shape (L, m, r).
 
     Args:
-        beliefs: Of L learners.
-        scale: Factor on the posterior's deviations, shape (L,); one by default.
-        turns: Numbers that say how each is turned, see `reflected`; not at all by default.
+        beliefs: The beliefs of L learners.
+        scale: A factor on the posterior's deviations, shape (L,); one by default.
+        turns: The numbers that define the reflections, see `reflected`; no reflection by default.
     """
     covariances = beliefs.covariances
     F = _lower(covariances.C if isinstance(covariances, FeatureCovariances) else covariances.full())
@@ -69,17 +69,17 @@ def factors(beliefs: Beliefs, scale: FloatArray | None = None, turns: FloatArray
 
 
 def _lower(C: Array) -> Array:
-    """Return Cholesky factors, shape (L, d, d); where C is singular, its diagonal is raised by what is rounding."""
+    """Return Cholesky factors, shape (L, d, d); if C is singular, its diagonal is raised within rounding."""
     xp = namespace(C)
     jitter = RANK_TOLERANCE * xp.max(xp.linalg.diagonal(C), axis=-1)[:, None, None]
     return xp.linalg.cholesky(C + jitter * xp.eye(C.shape[-1], dtype=C.dtype, **placed(C)))
 
 
 def reflected(F: Array, turns: FloatArray) -> Array:
-    """Return F Q, shape (L, m, r): the covariance F F' stays, and with shared z learners do not draw alike.
+    """Return F Q, shape (L, m, r): the covariance F F' is unchanged, and with shared z the learners' draws differ.
 
     Args:
-        F: Factors, shape (L, m, r).
+        F: The factors, shape (L, m, r).
         turns: Standard normal numbers of each learner, shape (L, 2, r): Q = D (I - 2 v v'), where D has the signs of
             the first and v is the direction of the second.
     """
@@ -92,7 +92,7 @@ def reflected(F: Array, turns: FloatArray) -> Array:
 
 
 def draws_of_all(beliefs: Beliefs, count: int, scale: float, rng: Generator) -> Array:
-    """Return draws of f from each posterior, independent of each other, shape (L, count, m)."""
+    """Return independent draws of f from each posterior, shape (L, count, m)."""
     F = factors(beliefs)
     xp = namespace(F)
     z = xp.asarray(rng.standard_normal((F.shape[0], count, F.shape[2])), dtype=F.dtype, **placed(F))
@@ -110,7 +110,7 @@ def best_counts_of_all(beliefs: Beliefs, scale: Array, z: Normals, turns: FloatA
 
 
 def reaches(g: FloatArray, E: FloatArray) -> FloatArray:
-    """Return the length from which on the numbers of a draw may make a point the best, shape (L, m)."""
+    """Return the least length of a draw's numbers that may make a point the best, shape (L, m)."""
     distance = (1 + ROUNDING) * np.sqrt((E * E).sum(axis=-1))
     reach: FloatArray = np.divide(-g, distance, out=np.full_like(g, np.inf), where=distance > 0)  # Cauchy and Schwarz
     return reach
@@ -143,7 +143,7 @@ def _ends(draws: int) -> list[int]:
 
 
 def _portions(within: Indices, draws: int) -> Iterator[tuple[Indices, int]]:
-    """Divide the learners, those of most points within reach first; give some of them and the most points of one."""
+    """Divide the learners, in descending order of points within reach; yield each group and its most points."""
     order = np.argsort(-within, kind="stable")
     first, end = 0, int(np.count_nonzero(within))
     while first < end:
@@ -157,9 +157,9 @@ def _wins_among(weights: Normals, numbers: Normals, room: tuple[Normals, Mask]) 
     """Count how often each of k points is the best of some draws and beats the leader, shape (k, l).
 
     Args:
-        weights: Of the numbers of a draw and of one, shape (k, l, r + 1).
-        numbers: Of some draws, and one, shape (r + 1, n).
-        room: Where to compute: fresh memory costs as much as computing.
+        weights: The weights of the numbers of a draw and of the constant one, shape (k, l, r + 1).
+        numbers: The numbers of some draws, with ones appended, shape (r + 1, n).
+        room: Memory for the computation: fresh memory costs as much as the arithmetic.
     """
     k, learners, _ = weights.shape
     size = k * learners * numbers.shape[1]
@@ -170,7 +170,7 @@ def _wins_among(weights: Normals, numbers: Normals, room: tuple[Normals, Mask]) 
 
 
 def _counted(won: Mask) -> Indices:
-    """Return how many are true along the last axis: eight at a time, each in a byte of a word, where none overflows."""
+    """Count the true values along the last axis, eight at a time as the bytes of a word, without overflow."""
     if won.shape[-1] % 8 or won.shape[-1] > 8 * 255:
         return np.asarray(np.count_nonzero(won, axis=-1))
     words = won.view(np.uint64).sum(axis=-1)

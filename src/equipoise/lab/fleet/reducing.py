@@ -1,12 +1,11 @@
-"""Reductions for many learners at once: what each measures for its choice, and with which signs.
+"""Reductions for many learners at once: the points each learner measures for its choice, and their signs.
 
     symbol   meaning                                                          shape
     L, r     number of learners, of readings of a duel
     points   index of the point of each reading, in the order of measuring    (L, r)
     signs    with which each reading enters the outcome                       (L, r)
 
-`outcome = signs @ readings`, as `Duel` has it; there is no baseline but zero. To add a reduction, add an entry to
-`MEASURES`.
+`outcome = signs @ readings`, as in `Duel`; the baseline is always zero. To add a reduction, add an entry to `MEASURES`.
 """
 
 from collections.abc import Callable
@@ -20,12 +19,12 @@ from equipoise.reductions import Centered, Direct, OnePoint, Reduction, TwoPoint
 
 @dataclass(frozen=True, eq=False)
 class Duels:
-    """What to measure for each learner's choice, in which order, and how the readings combine.
+    """The points to measure for each learner's choice, their order, and the way to combine their readings.
 
     Attributes:
-        points: Index of the point of each reading, shape (L, r).
-        signs: With which each reading enters the outcome, shape (L, r).
-        directions: What the outcome is of.
+        points: The index of the point of each reading, shape (L, r).
+        signs: The sign of each reading in the outcome, shape (L, r).
+        directions: The directions of the outcomes.
     """
 
     points: Array
@@ -38,7 +37,7 @@ class Duels:
 
 
 def direct(u: Directions, throws: Throws, like: Array) -> Duels:
-    """Measure the one point."""
+    """Measure the single point."""
     return Duels(u.first[:, None], namespace(like).ones_like(like)[:, None], u)
 
 
@@ -52,7 +51,7 @@ def two_point(u: Directions, throws: Throws, like: Array) -> Duels:
 
 
 def one_point(u: Directions, throws: Throws, like: Array) -> Duels:
-    """Measure one of the points, by a fair coin; its reading counts twice: KK21 Eq. (4)."""
+    """Measure one of the points, chosen by a fair coin; its reading counts twice: KK21 Eq. (4)."""
     xp = namespace(like)
     heads = throws.random(like) < 0.5
     sign = xp.where(heads, xp.full_like(like, 2.0), xp.full_like(like, -2.0))
@@ -70,7 +69,7 @@ def centered(u: Directions, throws: Throws, like: Array) -> Duels:
 
 
 Measure = Callable[[Directions, Throws, Array], Duels]
-"""Takes what was chosen, coins and an array of shape (L,) of the right kind; returns what to measure."""
+"""The type of a function from the choice, the coins and an array of shape (L,) of the right kind to the duels."""
 
 MEASURES: dict[type, Measure] = {
     Direct: direct,
@@ -78,11 +77,11 @@ MEASURES: dict[type, Measure] = {
     OnePoint: one_point,
     Centered: centered,
 }
-"""How each reduction measures for many learners."""
+"""The fleet versions of the reductions."""
 
 
 def measure(reduction: Reduction) -> Measure:
-    """Return how a reduction measures for many learners; refuse one that cannot.
+    """Return the fleet version of a reduction; refuse a reduction that has none.
 
     Example:
         >>> measure(TwoPoint()) is two_point
@@ -96,4 +95,4 @@ def measure(reduction: Reduction) -> Measure:
 
 
 SIZES: dict[type, int | None] = {Direct: 1, TwoPoint: 2, OnePoint: 2, Centered: None}
-"""How many points a proposal must have for each reduction; `None` for a mixture of all."""
+"""The number of points that a proposal must have for each reduction; `None` for a mixture of all."""

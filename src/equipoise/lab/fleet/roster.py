@@ -21,20 +21,20 @@ from equipoise.lab.fleet.throwing import SharedCoins
 from equipoise.log import PROPOSE, RECOMMEND
 
 Rows = Indices | slice
-"""Which learners: their numbers, or all of them."""
+"""The numbers of some learners, or a slice for all of them."""
 
 
 class Fleet:
-    """Many independent learners by name: ask where each should measure, tell what was read, in one call for all.
+    """Many independent learners by name: one call to `ask` or `tell` serves all.
 
-    Each has at most one trial open: asking again before telling returns the same point. All of it is in memory; `save`
+    Each has at most one open trial: asking again before telling returns the same point. Everything is in memory; `save`
     writes one file and `resume` reads it. The same calls in the same order give the same run.
 
     Args:
-        names: A name for each learner; with a list of points for each, in the order of these.
-        blueprint: What they have in common.
-        minimize: Look for the smallest value instead of the largest.
-        rng: Seed of all coins.
+        names: A name for each learner; if each has its own list of points, in the order of these lists.
+        blueprint: The common parts of the learners.
+        minimize: Find the smallest value instead of the largest.
+        rng: The seed of all coins.
 
     Example:
         >>> import equipoise as eq
@@ -61,10 +61,10 @@ class Fleet:
         self.readings: Indices = np.zeros(len(self.names), dtype=np.intp)
 
     def ask(self, names: Sequence[str] | None = None) -> FloatArray:
-        """Return where each learner should measure next, shape (n, d).
+        """Return the point that each learner should measure next, shape (n, d).
 
         Args:
-            names: Which learners; all by default.
+            names: The learners; all by default.
         """
         rows = self._which(names)
         idle = np.arange(len(self.names))[rows][self._open.stage[rows] < 0]
@@ -75,11 +75,11 @@ class Fleet:
         return self._settings(rows, self._open.next(rows))
 
     def tell(self, values: ArrayLike, names: Sequence[str] | None = None) -> None:
-        """Report what was read where `ask` said.
+        """Report the readings at the points that `ask` returned.
 
         Args:
-            values: One reading a learner, shape (n,); not a number if there is none: that duel is given up.
-            names: Which learners; all by default.
+            values: One reading per learner, shape (n,); nan if there is none, which cancels that duel.
+            names: The learners; all by default.
         """
         rows = self._which(names)
         y = np.asarray(values, dtype=np.float64)
@@ -99,7 +99,7 @@ class Fleet:
         """Return the best known setting of each learner, and a bound on the remaining gain.
 
         Args:
-            names: Which learners; all by default.
+            names: The learners; all by default.
 
         Returns:
             Arrays of shapes (n, d) and (n,).
@@ -111,7 +111,7 @@ class Fleet:
         return self._settings(rows, leaders), bounds
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to one file, all at once: a file that is there is whole."""
+        """Write everything to one file atomically: a file that exists is complete."""
         state = self._rng, self._beliefs, self._open, self.readings
         save(Path(path), self.names, self.blueprint, self.minimize, state)
 
@@ -158,11 +158,11 @@ class Fleet:
 
 
 def resume(path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> Fleet:
-    """Return the fleet that was saved to a file, to continue where it stopped.
+    """Return the fleet saved to a file, so that it can continue.
 
     Args:
         path: The file.
-        kernel: The kernel, if it is one of your own: the file only notes it.
+        kernel: The kernel, if it is a custom one: the file only names it.
 
     Example:
         >>> import tempfile, equipoise as eq

@@ -1,4 +1,4 @@
-"""A fleet in one file: NumPy's `.npz`, arrays and a line of JSON, nothing that is executed when it is read."""
+"""A fleet in one file: NumPy's `.npz` with arrays and a line of JSON; loading it executes no code."""
 
 import json
 import os
@@ -27,7 +27,7 @@ State = tuple[Generator, Beliefs, OpenDuels, Indices]
 
 
 def save(path: Path, names: tuple[str, ...], blueprint: Blueprint, minimize: bool, fleet: State) -> None:
-    """Write a fleet under another name, then rename it: a file that is there is whole."""
+    """Write a fleet under another name, then rename it: a file that exists is complete."""
     rng, beliefs, opened, readings = fleet
     parts = {name: described(getattr(blueprint, name)) for name in ("kernel", "policy", "reduction", "confidence")}
     numbers = {"regularizer": blueprint.regularizer, "semiparametric": blueprint.semiparametric}
@@ -49,7 +49,7 @@ def save(path: Path, names: tuple[str, ...], blueprint: Blueprint, minimize: boo
 
 
 def load(path: Path, kernel: Kernel | None) -> tuple[tuple[str, ...], Blueprint, bool, State]:
-    """Read what `save` wrote; `kernel` is the kernel if it is one of the user's own."""
+    """Read a file written by `save`; `kernel` is the kernel if it is a custom one."""
     with np.load(path, allow_pickle=False) as file:
         arrays = dict(file)
     header = json.loads(str(arrays["header"])) if "header" in arrays else {}

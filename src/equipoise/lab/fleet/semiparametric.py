@@ -1,4 +1,4 @@
-"""SemiTS for many learners at once: the weights of all points, and what is learned from a reading.
+"""SemiTS for many learners at once: the weights of all points, and the update after a reading.
 
     symbol   meaning                                                            shape
     pi       probability that each point is the best                            (L, m)
@@ -29,7 +29,7 @@ def winning_weights(policy: SemiTS, beliefs: Beliefs, throws: Throws) -> Array:
 
 
 def learned_by_semits(beliefs: Beliefs, u: Directions, reading: Array) -> Beliefs:
-    """Return the beliefs after a reading centered by a mixture, in the way of KP19."""
+    """Return the beliefs after a reading centered by a mixture, as in KP19."""
     old, pi, mean, regularizer = _in_features(beliefs), u.mixture, beliefs.mean, beliefs.regularizer
     xp, X, direction = namespace(mean), old.X, old.direction(u)
     residual = mean - xp.sum(pi * mean, axis=-1, keepdims=True)
@@ -52,7 +52,7 @@ def _spread(covariances: FeatureCovariances, pi: Array) -> Array:
 
 
 def _in_features(beliefs: Beliefs) -> FeatureCovariances:
-    """Return the covariances as those of a parameter: of f at the points itself, where nothing else is known."""
+    """Return the covariances as those of a parameter, or those of f at the points if there are no features."""
     covariances, mean = beliefs.covariances, beliefs.mean
     if isinstance(covariances, FeatureCovariances):
         return covariances

@@ -1,4 +1,4 @@
-"""Many learners against their worlds in one array program: what a sweep runs one by one."""
+"""Many learners in their environments as one array program, instead of the one-by-one runs of a sweep."""
 
 import time
 from dataclasses import dataclass
@@ -18,22 +18,22 @@ from equipoise.lab.fleet.worlds import Worlds
 from equipoise.log import PROPOSE, RECOMMEND
 
 BATCH_MEMORY = 64e6
-"""Bytes of covariances that one program should carry: more do not fit the caches, and gain nothing."""
+"""The bytes of covariances per program: more do not fit the caches, and gain nothing."""
 
 RECYCLED = 30 * 2**20
-"""Bytes up to which arrays of one round should be made of those of the round before.
+"""The bytes up to which arrays of one round should reuse the memory of the last round.
 
-The usual C library of Linux gives memory back to the system when more of it is free than twice the largest piece ever
-freed, except pieces above 32 MB, and a system's fresh pages cost more than the arithmetic: three quarters of the time
-of BOSE's pairs.
+Linux's usual C library returns memory to the system if more of it is free than twice the largest piece ever freed,
+not counting pieces above 32 MB. Fresh pages from the system cost more than the arithmetic: three quarters of the
+time of BOSE's pairs.
 """
 
 LARGEST_BATCH = 1024
-"""Learners from which on more of them at once save nothing: a round costs about 1 us each."""
+"""The most learners worth running at once: more save nothing, as a round costs about 1 us each."""
 
 
 def batch_size(points: int) -> int:
-    """Return how many learners on this many points one program should carry along.
+    """Return how many learners on this many points one program should run together.
 
     Example:
         >>> batch_size(20), batch_size(900)
@@ -44,13 +44,13 @@ def batch_size(points: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """What happened in one run.
+    """The results of one run.
 
     Attributes:
-        regrets: What each reading cost, `max f - f(x_t)` over the domain, shape (n,).
-        recommendation: What the learner recommends at the end.
-        recommended_regret: What the recommendation costs in truth.
-        cpu_seconds: Processor time of the loop, environment included; a learner's share of it where many run in step.
+        regrets: The regret of each reading, `max f - f(x_t)` over the domain, shape (n,).
+        recommendation: The learner's recommendation at the end.
+        recommended_regret: The true regret of the recommendation.
+        cpu_seconds: The processor time of the loop, with the environment; the learner's share if many run in step.
 
     Example:
         >>> import numpy as np, equipoise as eq
@@ -66,21 +66,21 @@ class Trace:
 
     @cached_property
     def cumulative(self) -> FloatArray:
-        """The regret of all readings up to each one, shape (n,)."""
+        """The cumulative regret after each reading, shape (n,)."""
         return np.cumsum(self.regrets)
 
 
 def simulate(
     blueprint: Blueprint, worlds: Worlds, readings: int, *, coins: Coins | None = None, rng: Seed = None
 ) -> list[Trace]:
-    """Let every learner take readings in its world and return what they cost.
+    """Let every learner take readings in its world and return their regret.
 
     Args:
-        blueprint: What the learners have in common.
-        worlds: What they measure, one world each.
-        readings: How many readings each takes.
-        coins: Where their coins come from; one stream for all by default.
-        rng: Seed of that stream.
+        blueprint: The common parts of the learners.
+        worlds: The worlds to measure, one per learner.
+        readings: The number of readings per learner.
+        coins: The source of their coins; one stream for all by default.
+        rng: The seed of that stream.
 
     Example:
         >>> import equipoise as eq
@@ -95,7 +95,7 @@ def simulate(
     """
     n = check.count("readings", readings)
     coins = SharedCoins(default_rng(rng)) if coins is None else coins
-    np.empty(RECYCLED, dtype=np.uint8)  # asked for and freed at once: see there
+    np.empty(RECYCLED, dtype=np.uint8)  # allocated and freed at once: see `RECYCLED`
     start = time.thread_time()
     beliefs, taken = _played(blueprint, worlds, n, coins)
     leaders = coins.at(n, RECOMMEND).argmax(beliefs.mean)
@@ -109,7 +109,7 @@ def simulate(
 
 
 def _played(blueprint: Blueprint, worlds: Worlds, n: int, coins: Coins) -> tuple[Beliefs, Indices]:
-    """Play until each learner has taken n readings; return the beliefs and where was measured, shape (n, L)."""
+    """Play until each learner has taken n readings; return the beliefs and the points measured, shape (n, L)."""
     beliefs = blueprint.prior(len(worlds.values))
     taken: Indices = np.empty((n, len(worlds.values)), dtype=np.intp)
     last, done, number = None, 0, 0

@@ -1,8 +1,8 @@
-"""The coins that many learners throw: what a policy asks for, and one stream for all that gives it.
+"""The coins of many learners: the interface that policies use, and a single stream that serves all learners.
 
-A policy asks for what it needs of all learners at once: a uniform number each, the largest score with ties broken
-fairly, draws from the posterior. `SharedCoins` throws them for all in one go, from one stream; where every learner has
-its own stream, `own_coins.py` does it.
+A policy requests random numbers for all learners at once: a uniform number each, the largest score with ties broken
+fairly, or draws from the posterior. `SharedCoins` throws them for all in one call, from one stream; `own_coins.py`
+does it if every learner has a separate stream.
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Throws(Chance, Protocol):
 
 
 class Coins(Protocol):
-    """Where the coins of a run come from."""
+    """The source of the coins of a run."""
 
     def at(self, n: int, purpose: int) -> Throws:
         """Return the coins of duel n; `purpose` is one of `log/streams.py`."""
@@ -41,10 +41,10 @@ class Coins(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class SharedCoins:
-    """One stream for all learners: independent numbers for each, thrown in one go.
+    """One stream for all learners: independent numbers for each, thrown in one call.
 
-    Draws that estimate how often each point is the best are shared, each learner seeing them turned by a rotation of
-    its own: see `posterior_draws.py`.
+    Draws that estimate how often each point is the best are shared; each learner sees them with a separate rotation:
+    see `posterior_draws.py`.
 
     Args:
         rng: The stream.
@@ -73,15 +73,15 @@ class SharedCoins:
         return xp.argmax(xp.astype(xp.astype(order, scores.dtype) > wanted[:, None], xp.int32), axis=-1)
 
     def random(self, like: Array, needed: Array | None = None) -> Array:
-        """Return a uniform number each."""
+        """Return a uniform number for each learner."""
         return alike(like, self.rng.random(like.shape[0]))
 
     def exponential(self, like: Array) -> Array:
-        """Return an exponential number each."""
+        """Return an exponential number for each learner."""
         return alike(like, self.rng.exponential(size=like.shape[0]))
 
     def integers(self, like: Array, high: int) -> Array:
-        """Return a number below `high` each."""
+        """Return a number below `high` for each learner."""
         return namespace(like).asarray(self.rng.integers(high, size=like.shape[0]), **placed(like))
 
     def draws(self, beliefs: Beliefs, count: int, scale: float) -> Array:
@@ -97,7 +97,7 @@ class SharedCoins:
 
 
 def alike(like: Array, values: FloatArray | Any) -> Array:
-    """Return NumPy's numbers as an array of the kind, type and place of another one."""
+    """Return NumPy numbers as an array of the same library, type and device as another one."""
     if isinstance(like, np.ndarray):
         return values if values.dtype == like.dtype else values.astype(like.dtype)
     return namespace(like).asarray(values, dtype=like.dtype, **placed(like))

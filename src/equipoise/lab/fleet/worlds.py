@@ -1,11 +1,11 @@
-"""The worlds that many learners meet: `Environment` with a leading axis.
+"""The worlds of many learners: `Environment` with a leading axis.
 
     symbol   meaning                                                    shape
     L, m     number of worlds, of points
     values   f at the points                                            (L, m)
     y        readings, y = f(x) + b + eps: KK21 Eq. (1)                 (L,)
 
-The noise of each world comes from its own stream, the one that `Environment` would take it from.
+The noise of each world comes from a separate stream, the same as in `Environment`.
 """
 
 from collections.abc import Sequence
@@ -31,21 +31,21 @@ from equipoise.lab.environments import (
 )
 
 NOISE_BLOCK = 256
-"""Readings whose noise is drawn at a time."""
+"""The number of readings whose noise is drawn at a time."""
 
 ARITHMETIC = (NoBias, Drift, PeriodicDrift, NegativeRepeat, CompensatedDrift)
-"""Biases whose law is plain arithmetic on the last reading: one process serves all worlds, given arrays for numbers."""
+"""The biases that are plain arithmetic on the last reading: one process, on arrays, serves all worlds."""
 
 
 class Offsets(Protocol):
-    """The biases of all worlds at work."""
+    """The running biases of all worlds."""
 
     def offset(self) -> FloatArray | float:
-        """Return b for the coming reading of each world, shape (L,)."""
+        """Return b for the next reading of each world, shape (L,)."""
         ...
 
     def record(self, reading: Measurement) -> None:
-        """Take note of the readings just made."""
+        """Record the readings just made."""
         ...
 
 
@@ -53,10 +53,10 @@ class Worlds:
     """Functions on finite sets that are read with noise and an offset, all at once.
 
     Args:
-        functions: One for each world, on as many points each.
-        bias: The offset of the readings, one for all worlds or one each; each world has its own process of it.
-        noise: Standard deviation of the Gaussian noise.
-        rngs: Seed of noise and bias of each world: with `Environment` it gives the same readings.
+        functions: One per world, all with the same number of points.
+        bias: The offset of the readings, one for all worlds or one each; each world runs a separate process of it.
+        noise: The standard deviation of the Gaussian noise.
+        rngs: The seed of noise and bias of each world; `Environment` gives the same readings with it.
 
     Example:
         >>> from equipoise.lab.environments import Drift, Environment, linear
@@ -85,7 +85,7 @@ class Worlds:
         self._offsets = _offsets(biases, [bias_rng for _, bias_rng in streams], self.points)
 
     def measure(self, index: Indices) -> FloatArray:
-        """Take a reading in each world, at the point of this index, shape (L,)."""
+        """Take a reading in each world at the point with this index, shape (L,)."""
         column = self._time % NOISE_BLOCK
         if not column:
             self._block = self._scale * np.array([rng.standard_normal(NOISE_BLOCK) for rng in self._noise_rngs])
@@ -97,13 +97,13 @@ class Worlds:
         return y
 
     def regret(self, index: Indices) -> FloatArray:
-        """Return how much the best point of each world is better than that of this index, shape (L,)."""
+        """Return how much better the best point of each world is than the one with this index, shape (L,)."""
         regret: FloatArray = self.maxima - self.values[self._rows, index]
         return regret
 
 
 def _offsets(biases: Sequence[Bias], rngs: Sequence[Generator], points: FloatArray) -> Offsets:
-    """Return the biases at work: neighbors of one bias together."""
+    """Return the running biases, with adjacent worlds of the same bias together."""
     starts = [i for i, bias in enumerate(biases) if not i or bias != biases[i - 1]]
     parts = [slice(*ends) for ends in pairwise([*starts, len(biases)])]
     processes = [_alike(biases[part.start], rngs[part], points[part]) for part in parts]
@@ -117,7 +117,7 @@ def _alike(bias: Bias, rngs: Sequence[Generator], points: FloatArray) -> Offsets
 
 
 class _SideBySide:
-    """Several biases, each for its part of the worlds."""
+    """Several biases, each for a part of the worlds."""
 
     def __init__(self, parts: Sequence[slice], processes: Sequence[Offsets]) -> None:
         self._parts = list(zip(parts, processes, strict=True))
@@ -136,7 +136,7 @@ class _SideBySide:
 
 
 class _OneByOne:
-    """A process for each world, asked and told one after the other."""
+    """A process for each world, called one after the other."""
 
     def __init__(self, processes: Sequence[BiasProcess], points: FloatArray) -> None:
         self._processes = processes

@@ -1,4 +1,4 @@
-"""Rules for pairs that are judged, on the benchmark of MaxMinLCB.
+"""Rules that choose pairs to be judged, on the benchmark of MaxMinLCB.
 
 Example:
     >>> from equipoise.lab.experiments.preferences import play

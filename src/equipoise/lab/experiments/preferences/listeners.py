@@ -1,4 +1,4 @@
-"""Many learners of one utility at once, told which of two settings is better: expectation propagation on a grid.
+"""Many learners of one utility at once, from judged pairs: expectation propagation on a grid.
 
     symbol    meaning                                                                   shape
     L, m      number of learners, of settings
@@ -7,9 +7,9 @@
     tau, nu   precision, and precision times outcome, of one such answer                (L, m, m)
     s         noise of the judge                                                        ()
 
-What a study does (likelihoods/propagation.py), with a leading axis. All answers that prefer i to j share a site, as all
-sites are updated at once: the cost of an answer does not grow with their number. A new answer gets the site that its
-own cavity suggests; whenever there are a tenth more of them, all sites are made consistent.
+The algorithm is that of a study (likelihoods/propagation.py), with a leading axis. All answers that prefer i to j
+share a site, since all sites are updated at once: the cost of an answer does not grow with their number. A new
+answer gets the site suggested by its cavity; when their number has grown by a tenth, all sites are made consistent.
 """
 
 import numpy as np
@@ -26,25 +26,25 @@ from equipoise.policies import Policy
 Indices = NDArray[np.intp]
 
 PRIOR_FACTOR = 1.0 / 0.25
-"""The prior variance of f is that of the kernel over PKK24's lambda."""
+"""The factor on the kernel's variance in the prior of f: one over PKK24's lambda."""
 
 NOISE = 1.7
-"""The standard deviation of the normal noise that is nearest to the logistic noise of the judges."""
+"""The standard deviation of the normal noise that is closest to the judges' logistic noise."""
 
 GROWTH, LEAST = 1.1, 5
-"""Sites are made consistent when there are this many times as many answers, and at least this many more."""
+"""The factor by which the number of answers grows before all sites are made consistent, and its least increase."""
 
 SWEEPS, TOLERANCE = 5, 0.03
-"""Most sweeps for that; a sweep is the last if no mean of a difference moves by more, in units of f."""
+"""The most sweeps for that, and the largest change of a mean difference, in units of f, in the last sweep."""
 
 
 class Listeners:
-    """Learners that choose by a policy and learn by expectation propagation, as a study with a kernel given.
+    """Learners that choose by a policy and learn by expectation propagation, like a study with a given kernel.
 
     Args:
-        utility: What they are told the kernel of.
-        policy: Chooses pairs; one of a fleet.
-        count: How many learners, L.
+        utility: The utility, whose kernel they know.
+        policy: A policy that chooses pairs and supports fleets.
+        count: The number of learners, L.
         rng: The source of randomness.
 
     Example:
@@ -66,7 +66,7 @@ class Listeners:
 
     @property
     def beliefs(self) -> Beliefs:
-        """What they believe."""
+        """The beliefs of the learners."""
         L, m = self.mean.shape
         none = np.zeros(L)
         covariances = PointCovariances(self.covariance, np.empty((L, 0, m)))
@@ -75,12 +75,12 @@ class Listeners:
         return Beliefs(self.mean, variance, covariances, none, none, NOISE**2, width, 2)
 
     def choose(self) -> tuple[Indices, Indices]:
-        """Return the two settings that each wants compared, shapes (L,); they may be the same."""
+        """Return the two settings that each learner wants compared, shapes (L,); they may be equal."""
         chosen = chooser(self._policy)(self._policy, self.beliefs, self._throws, None)
         return chosen.first, chosen.second
 
     def learn(self, winner: Indices, loser: Indices) -> None:
-        """Learn an answer each; nothing from a setting and itself."""
+        """Learn one answer per learner; a pair of equal settings teaches nothing."""
         rows, told = self._rows, winner != loser
         c = self.covariance[rows, :, winner] - self.covariance[rows, :, loser]
         mu, v = self.mean[rows, winner] - self.mean[rows, loser], np.maximum(c[rows, winner] - c[rows, loser], 1e-12)
@@ -88,7 +88,7 @@ class Listeners:
         site, at = Sites.of(tilt, mu, v), (rows, winner, loser)
         n = self._wins[at]
         for kept, new in ((self._tau, site.precision), (self._nu, site.shift)):
-            kept[at] = np.where(told, (n * kept[at] + new) / (n + 1), 0.0)  # one site for all answers of the kind
+            kept[at] = np.where(told, (n * kept[at] + new) / (n + 1), 0.0)  # one site for all answers of this kind
         self._wins[at] = n + told
         self.mean = self.mean + c * (tilt.slope * told)[:, None]
         step = c * np.sqrt(tilt.curvature * told)[:, None]
@@ -112,6 +112,6 @@ class Listeners:
 
 
 def _preferred(n: int) -> OrderedAnswers:
-    """Return n answers that prefer the first of two settings, of a judge without a liking for a place."""
+    """Return n answers that prefer the first of two settings, from a judge without position bias."""
     zero, one = np.zeros(n), np.ones(n)
     return OrderedAnswers(zero, np.full(n, np.inf), zero, one, NOISE * one, zero, np.zeros(n, dtype=np.bool_))

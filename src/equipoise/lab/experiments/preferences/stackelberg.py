@@ -1,4 +1,4 @@
-"""MaxMinLCB as PKK24 ran it: their estimate of f, their variance, their rule.
+"""MaxMinLCB as in PKK24: with their estimate of f, their variance, and their rule.
 
     symbol   meaning                                                              shape
     L, m     number of learners, of settings
@@ -8,10 +8,10 @@
     c        weight of the regularization
     rho2     lambda / sigmoid'(2 norm)
 
-PKK24's code minimizes the negative log likelihood plus c |alpha|^2 over f = sum of alpha_t (k(., i_t) - k(., j_t)). At
-the minimum alpha is K (answers - probabilities) / 2c, hence `f = k S k g / 2c`, whose size is that of the grid and not
-of the number of answers. The variance is that of a regression with noise rho2, `(k^-1 + S / rho2)^-1`. The rule takes
-the lower bound `sigmoid(f_i - f_j) - beta variance`, 1/2 for a setting and itself, over all settings.
+PKK24's code minimizes the negative log likelihood plus c |alpha|^2 over f = sum of alpha_t (k(., i_t) - k(., j_t)).
+At the minimum alpha is K (answers - probabilities) / 2c, hence `f = k S k g / 2c`, whose size is that of the grid,
+not the number of answers. The variance is that of a regression with noise rho2, `(k^-1 + S / rho2)^-1`. The rule
+uses the lower bound `sigmoid(f_i - f_j) - beta variance`, and 1/2 for a setting against itself, over all settings.
 """
 
 import numpy as np
@@ -22,17 +22,17 @@ from equipoise.lab.experiments.preferences.listeners import Indices
 from equipoise.lab.experiments.preferences.utilities import Utility
 
 LAMBDA, BETA = 0.25, 1.0
-"""Those of PKK24."""
+"""The constants of PKK24."""
 
 TIE = 1e-4
-"""Bounds that differ by less count as equal, and one of them is chosen at random."""
+"""The difference below which bounds count as equal; a random one of them is chosen."""
 
 STEPS, TOLERANCE, FARTHEST = 30, 1e-3, 3.0
-"""Most steps of Newton's method, the size of f's last step, and that of its longest."""
+"""The most steps of Newton's method, the size of f's last step, and that of its longest."""
 
 
 def sigmoid(z: FloatArray) -> FloatArray:
-    """Return how often what is better by z is preferred.
+    """Return the probability that a setting is preferred if it is better by z.
 
     Example:
         >>> sigmoid(np.array([0.0, 3.0])).round(3)
@@ -46,8 +46,8 @@ class Stackelberg:
     """Learners that play MaxMinLCB as published.
 
     Args:
-        utility: What they are told the kernel of.
-        count: How many learners, L.
+        utility: The utility, whose kernel they know.
+        count: The number of learners, L.
         rng: The source of randomness.
 
     Example:
@@ -70,7 +70,7 @@ class Stackelberg:
         self._answers, self._next = 0, 1
 
     def choose(self) -> tuple[Indices, Indices]:
-        """Return leader and follower of each, shapes (L,); they may be the same."""
+        """Return the leader and follower of each learner, shapes (L,); they may be equal."""
         v = np.diagonal(self.covariance, axis1=1, axis2=2)
         psi = np.maximum(v[:, :, None] + v[:, None, :] - 2.0 * self.covariance, 0.0)
         bounds = sigmoid(self.mean[:, :, None] - self.mean[:, None, :]) - BETA * psi
@@ -81,7 +81,7 @@ class Stackelberg:
         return leader, bounds[self._rows, leader].argmin(axis=1)
 
     def learn(self, winner: Indices, loser: Indices) -> None:
-        """Learn an answer each; f is estimated again at each of the first hundred, then whenever there are 2 % more."""
+        """Learn one answer per learner; estimate f again after each of the first hundred, then after every 2 % more."""
         rows = self._rows
         self._wins[rows, winner, loser] += winner != loser
         c = self.covariance[rows, :, winner] - self.covariance[rows, :, loser]

@@ -1,9 +1,9 @@
-"""The benchmark of MaxMinLCB: rules for pairs against simulated judges, kept row by row, and its table.
+"""The benchmark of MaxMinLCB: rules that choose pairs against simulated judges, stored row by row, and its table.
 
-A judge prefers i to j with probability `sigmoid(f_i - f_j)`. The regret of a pair is
-`(P(best beats first) + P(best beats second) - 1) / 2`, of which the sum counts; the final regret is by how much the
-recommended setting, that of largest mean, is worse than the best, in units of f. Two may be the same setting, as in the
-published benchmark: that costs no regret if it is the best one, and teaches nothing.
+A judge prefers i to j with probability `sigmoid(f_i - f_j)`. The regret of a pair is `(P(best beats first) + P(best
+beats second) - 1) / 2`, and the sum is reported. The final regret is the gap between the best setting and the
+recommended one, that of largest mean, in units of f. A pair may be one setting twice, as in the published
+benchmark: it has no regret if it is the best setting, and it teaches nothing.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -26,30 +26,30 @@ from equipoise.policies import EUBO, Challenger, DoubleThompson, MaxMinLCB, Poli
 FIELDS = ("rule", "utility", "answers", "lot", "seed", "cumulative", "final")
 
 LOT = 10
-"""This many seeds run as one array program."""
+"""The number of seeds that run as one array program."""
 
 Job = tuple[str, str, int, range]
-"""Rule, utility, number of answers, and the seeds of a lot."""
+"""A rule, a utility, a number of answers, and the seeds of a lot."""
 
 
 class Players(Protocol):
-    """Many learners that follow one rule."""
+    """A set of learners that follow one rule."""
 
     @property
     def mean(self) -> FloatArray:
-        """What each believes of the settings, shape (L, m)."""
+        """The mean of each learner's belief about the settings, shape (L, m)."""
         ...
 
     def choose(self) -> tuple[Indices, Indices]:
-        """Return the two settings that each wants compared."""
+        """Return the two settings that each learner wants compared."""
         ...
 
     def learn(self, winner: Indices, loser: Indices) -> None:
-        """Learn an answer each."""
+        """Learn one answer per learner."""
         ...
 
     def settle(self) -> None:
-        """Make the best of all answers."""
+        """Complete the fit to all answers."""
         ...
 
 
@@ -67,7 +67,7 @@ RULES: dict[str, Maker] = {
     "EUBO": _with(EUBO()),
     "Challenger": _with(Challenger(scale=1.5)),
 }
-"""The first has its own estimate; the others choose by one and the same belief. The last is the default."""
+"""The rules. The first has a separate estimate; the others share one belief. The last is the default."""
 
 
 def play(rule: str, utility: str, answers: int, seeds: range) -> list[dict[str, Any]]:
@@ -104,11 +104,11 @@ def lots(rules: Sequence[str], utilities: Sequence[str], answers: int, seeds: ra
 def tournament(
     jobs: Sequence[Job], out: Path | None = None, progress: Callable[[int], object] | None = None
 ) -> list[Row]:
-    """Run what is not in the file yet, and return the rows of all.
+    """Run the jobs that are missing in the file, and return the rows of all jobs.
 
     Args:
-        jobs: As of `lots`.
-        out: A CSV file in which rows are kept as they come.
+        jobs: The jobs, as from `lots`.
+        out: A CSV file that stores rows as they come.
         progress: Called with 1 after each job.
     """
     return continued(out, FIELDS, {_named(job): (len(job[-1]), partial(play, *job)) for job in jobs}, progress)

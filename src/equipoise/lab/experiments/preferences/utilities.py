@@ -1,8 +1,8 @@
 """The seven utilities of the benchmark of MaxMinLCB, each on a grid of 10 x 10 settings.
 
-Functions, ranges, kernels and constants are those of the configurations that PKK24 published with their code
-(github.com/ayakayal/MaxMinLCB, data/preference_feedback). The kernel is of the coordinates as they are, so that on most
-grids neighbors have hardly anything in common.
+Functions, ranges, kernels and constants are those of the configurations published with PKK24's code
+(github.com/ayakayal/MaxMinLCB, data/preference_feedback). The kernel acts on the raw coordinates, so that on most
+grids neighbors are almost independent.
 
 PKK24 is Pasztor, Kassraie and Krause, Bandits with Preference Feedback: A Stackelberg Game Perspective, NeurIPS 2024.
 """
@@ -17,10 +17,10 @@ from equipoise.kernels import RBF
 from equipoise.lab.environments import ackley, branin, rosenbrock
 
 SIDE = 10
-"""Settings along a side of the grid."""
+"""The number of settings along a side of the grid."""
 
 RANGE = 6.0
-"""Every utility is scaled to [-3, 3]: the worst setting beats the best in 0.2 % of cases."""
+"""The range of every utility after scaling to [-3, 3]: the worst setting beats the best in 0.2 % of cases."""
 
 
 @dataclass(frozen=True)
@@ -28,14 +28,14 @@ class Utility:
     """The utility of a simulated judge, and the rules' prior knowledge of it.
 
     Attributes:
-        name: What it is called.
+        name: The name of the utility.
         function: Takes points, shape (..., 2), and returns values, shape (...).
-        x: Least and largest first coordinate.
-        y: Least and largest second coordinate.
-        lengthscale: Of the RBF kernel that is told.
-        variance: Of that kernel.
-        norm: The bound on the norm of f that PKK24 assume.
-        penalty: The weight of their regularization.
+        x: The range of the first coordinate.
+        y: The range of the second coordinate.
+        lengthscale: The lengthscale of the RBF kernel that the rules know.
+        variance: The variance of that kernel.
+        norm: The bound on the norm of f in PKK24.
+        penalty: The weight of the regularization in PKK24.
 
     Example:
         >>> ackley = UTILITIES["ackley"]
@@ -67,7 +67,7 @@ class Utility:
 
     @property
     def covariance(self) -> FloatArray:
-        """The kernel that is told, at all settings, shape (100, 100)."""
+        """The known kernel at all settings, shape (100, 100)."""
         points = self.points
         return self.variance * RBF(self.lengthscale)(points, points)
 
@@ -94,7 +94,7 @@ def matyas(x: FloatArray) -> FloatArray:
 
 
 def michalewicz(x: FloatArray) -> FloatArray:
-    """Return the negated Michalewicz function, with the exponent 10 that PKK24 have in place of the usual 20."""
+    """Return the negated Michalewicz function, with PKK24's exponent of 10 instead of the usual 20."""
     i = np.arange(1, x.shape[-1] + 1)
     result: FloatArray = (np.sin(x) * np.sin(i * x * x / np.pi) ** 10).sum(axis=-1)
     return result
@@ -112,4 +112,4 @@ UTILITIES = {
         Utility("rosenbrock", rosenbrock(), (-5, 10), (-5, 10), variance=0.1, norm=3.0),
     )
 }
-"""Those of PKK24, by name."""
+"""The utilities of PKK24, by name."""

@@ -1,4 +1,4 @@
-"""Real data: published experiments and recorded drifts, replayed.
+"""Real data: replays of published experiments and recorded drifts.
 
 Example:
     >>> from equipoise.lab.experiments.real import score

@@ -1,4 +1,4 @@
-"""Complete search spaces of a program on graphics cards: every setting was measured, several times.
+"""Complete search spaces of a program on graphics cards: every setting was measured several times.
 
 symbol    meaning                                                        shape
 T         times of each setting in milliseconds, in the order measured   (m, 8)
@@ -28,8 +28,8 @@ class Autotuned:
 
     Attributes:
         card: The graphics card.
-        options: The values of each setting that were tried, ascending.
-        times: T in milliseconds by setting, the values in the order of `options`.
+        options: The values tried for each parameter, ascending.
+        times: T in milliseconds by setting, with the values in the order of `options`.
 
     Example:
         >>> table = autotuned("A4000")
@@ -45,7 +45,7 @@ class Autotuned:
     times: dict[tuple[int, ...], FloatArray]
 
     def holds(self, x: dict[str, Any]) -> bool:
-        """Return whether a setting runs."""
+        """Return True if a setting runs."""
         return self.key(x) in self.times
 
     def key(self, x: dict[str, Any]) -> tuple[int, ...]:
@@ -54,12 +54,12 @@ class Autotuned:
 
     @cached_property
     def space(self) -> Space:
-        """A choice for each setting; the constraint leaves what runs."""
+        """A choice for each parameter; the constraint allows only settings that run."""
         return Space({name: Choice(values) for name, values in self.options.items()}, constraint=self.holds)
 
     @cached_property
     def values(self) -> dict[tuple[int, ...], float]:
-        """The truth of each setting: minus the mean logarithm of its times."""
+        """The true value of each setting: minus the mean logarithm of its times."""
         means = -np.log(np.array(list(self.times.values()))).mean(axis=1)
         return dict(zip(self.times, means.tolist(), strict=True))
 

@@ -1,4 +1,4 @@
-"""The competitors by name, and what each needs."""
+"""The competitors by name, and the packages that they need."""
 
 import importlib.util
 from collections.abc import Callable
@@ -46,7 +46,7 @@ COMPETITORS: dict[str, Maker] = {
     "CMA, long steps": partial(_cma, step=0.5),
     "randomized blocks": RandomizedBlocks,
 }
-"""Those with several settings stand here once for each: which one to report is chosen on their own seeds."""
+"""The competitors. Those with several settings have one entry each: the one to report is chosen on separate seeds."""
 
 REPORTED = (
     "default",
@@ -59,11 +59,11 @@ REPORTED = (
     "CMA, long steps",
     "randomized blocks",
 )
-"""Those of `docs/evidence.md`: of TPE and CMA the settings that did best on ten seeds from 1000 on."""
+"""The competitors of `docs/evidence.md`: for TPE and CMA the settings that did best on ten seeds from 1000 on."""
 
 
 def missing(name: str) -> str | None:
-    """Return the package that a competitor needs and that is not installed.
+    """Return the missing package of a competitor; `None` if nothing is missing.
 
     Example:
         >>> missing("default") is None
@@ -74,7 +74,7 @@ def missing(name: str) -> str | None:
 
 
 def takes_part(name: str, world: RecordedWorld) -> bool:
-    """Return whether a competitor can take part in a world: some need batches.
+    """Return True if a competitor can run in a world: some need batches.
 
     Example:
         >>> import numpy as np

@@ -1,4 +1,4 @@
-"""Published numbers: experiments laid out as tables, and instruments recorded over time.
+"""Published data: experiments laid out as tables, and instruments recorded over time.
 
 symbol    meaning                                                        shape
 a, b      an arm (a combination of the settings tried), a batch          ()
@@ -29,11 +29,11 @@ class Published:
     """A published experiment.
 
     Attributes:
-        name: What it is called.
-        levels: The values of each setting that were tried, in order.
-        arms: The combinations tried, each as the place of its value in every setting's `levels`.
-        batches: The names of the batches, none where the table has none.
-        numbers: What was measured of each arm: in the order of `batches`, if there are any.
+        name: The name of the experiment.
+        levels: The values tried for each setting, in order.
+        arms: The combinations tried, each as the index of its value in every setting's `levels`.
+        batches: The names of the batches, empty if the table has none.
+        numbers: The measurements of each arm: in the order of `batches`, if there are any.
 
     Example:
         >>> cake = published("cake")
@@ -49,12 +49,12 @@ class Published:
 
     @cached_property
     def space(self) -> Space:
-        """The settings: a choice if they are words, the number of the level if they are numbers."""
+        """The settings: a choice if they are words, the index of the level if they are numbers."""
         return Space({name: _parameter(values) for name, values in self.levels.items()})
 
     @cached_property
     def values(self) -> FloatArray:
-        """The truth of each arm: the mean of all its numbers, shape (arms,)."""
+        """The true value of each arm: the mean of all its numbers, shape (arms,)."""
         return np.array([each.mean() for each in self.numbers])
 
     @cached_property
@@ -64,7 +64,7 @@ class Published:
 
     @cached_property
     def residuals(self) -> tuple[FloatArray, ...]:
-        """What is left of each arm's numbers without arm and batch, of the size it had before they were estimated."""
+        """The residuals of each arm's numbers after arm and batch effects, rescaled to their size before the fit."""
         if self.batches:
             Y = np.array(self.numbers)
             arms, batches = Y.shape
@@ -75,13 +75,13 @@ class Published:
         return (pooled,) * len(self.arms)
 
     def arm(self, x: dict[str, Any]) -> int:
-        """Return the number of the arm that a point of the space is."""
+        """Return the index of the arm at a point of the space."""
         words = {name: not isinstance(values[0], float) for name, values in self.levels.items()}
         key = tuple(self.levels[name].index(x[name]) if words[name] else x[name] for name in self.levels)
         return self.arms.index(key)
 
     def point(self, arm: int) -> dict[str, Any]:
-        """Return the point of the space that an arm is."""
+        """Return the point of the space for an arm."""
         named = zip(self.levels.items(), self.arms[arm], strict=True)
         return {name: k if isinstance(values[0], float) else values[k] for (name, values), k in named}
 
@@ -92,7 +92,7 @@ def _parameter(values: tuple[Any, ...]) -> Choice | Int:
 
 @cache
 def published(name: str) -> Published:
-    """Return a published experiment by name: one of `TABLES`."""
+    """Return a published experiment by name, one of `TABLES`."""
     rows = _rows(name)
     *settings, measured = [column for column in rows[0] if column != "batch"]
     levels = {column: tuple(sorted({_value(row[column]) for row in rows})) for column in settings}
@@ -108,7 +108,7 @@ def published(name: str) -> Published:
 
 @cache
 def recording(name: str) -> FloatArray:
-    """Return what an instrument recorded, one of `TRACES`, shape (n,).
+    """Return the recording of an instrument, one of `TRACES`, shape (n,).
 
     Example:
         >>> len(recording("water"))

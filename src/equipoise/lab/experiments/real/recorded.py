@@ -1,4 +1,4 @@
-"""Worlds that answer with published numbers: batch after batch of a table, or a table on a drifting instrument."""
+"""Worlds that replay published numbers: the batches of a table, or a table on a drifting instrument."""
 
 import math
 from collections.abc import Callable
@@ -14,16 +14,16 @@ from equipoise.lab.experiments.real.published import TABLES, TRACES, Published, 
 DRIFTING_READINGS = 100
 READINGS = {"cake": 60, "oats": 48, "barley": 48}
 PER_BATCH = (2, 4)
-"""Readings in each batch: an even number, so that a pair can lie in one batch."""
+"""The number of readings in each batch: even, so that a pair can lie in one batch."""
 
 
 class RecordedWorld(Protocol):
-    """What a learner meets: settings, readings, and, hidden from it, the truth.
+    """The world of a learner: settings, readings, and the hidden truth.
 
     Attributes:
         table: The published experiment.
-        readings: How many readings a run has.
-        batch: How many successive readings share a batch; `None` if there are no batches.
+        readings: The number of readings of a run.
+        batch: The number of successive readings that share a batch; `None` if there are no batches.
     """
 
     table: Published
@@ -31,19 +31,19 @@ class RecordedWorld(Protocol):
     batch: int | None
 
     def read(self, arm: int) -> float:
-        """Return the next reading, of an arm."""
+        """Return the next reading, taken at an arm."""
 
 
 class InBatches:
-    """All-real replay: the number that was measured of this arm in the batch that is on.
+    """A replay of real data only: a reading is the number measured for this arm in the current batch.
 
-    The batches come in random order; if there are too few of them, again, in another order. Who reads an arm twice
-    in a batch gets the same number twice.
+    The batches come in random order; if there are too few, they repeat in another order. A second reading of an arm in
+    the same batch gives the same number.
 
     Args:
         table: An experiment in which every arm met every batch.
-        per_batch: How many readings a batch lasts.
-        rng: Draws the order.
+        per_batch: The number of readings per batch.
+        rng: The generator for the order.
 
     Example:
         >>> world = InBatches(published("barley"), 4, np.random.default_rng(0))
@@ -60,22 +60,22 @@ class InBatches:
         self._taken = 0
 
     def read(self, arm: int) -> float:
-        """Return the next reading, of an arm."""
+        """Return the next reading, taken at an arm."""
         batch = self._order[self._taken // self._per_batch]
         self._taken += 1
         return float(self.table.numbers[arm][batch])
 
 
 class OnInstrument:
-    """A real function, real noise, and the drift that a real instrument recorded, from a random moment on.
+    """A real function, real noise, and the recorded drift of a real instrument, from a random moment on.
 
-    A reading is the arm's mean in the table, one of its residuals drawn at random, and the recorded number, times a
-    factor: over as many readings as a run has, the drift moves by as much as the best arm differs from the worst.
+    A reading is the arm's mean in the table, plus one of its residuals drawn at random, plus the scaled recorded
+    number. Over the readings of a run, the scaled drift moves by the difference between the best and worst arms.
 
     Args:
         table: The experiment.
-        trace: What was recorded; no drift by default.
-        rng: Draws the residuals and the moment.
+        trace: The recorded drift; no drift by default.
+        rng: The generator for the residuals and the moment.
     """
 
     batch: int | None = None
@@ -92,7 +92,7 @@ class OnInstrument:
         self._taken = 0
 
     def read(self, arm: int) -> float:
-        """Return the next reading, of an arm."""
+        """Return the next reading, taken at an arm."""
         self._taken += 1
         noise = self._rng.choice(self.table.residuals[arm])
         return float(self.table.values[arm] + noise + self._drift[self._taken - 1])
@@ -100,7 +100,7 @@ class OnInstrument:
 
 @cache
 def recorded_worlds() -> dict[str, Callable[[Generator], RecordedWorld]]:
-    """Return the worlds by name, each to be made with a generator.
+    """Return the functions that make each world from a generator, by name.
 
     Example:
         >>> [name for name in recorded_worlds() if name.startswith("cake")][:3]

@@ -1,4 +1,4 @@
-"""The learners that the default is compared with: ordinary optimizers, and the methods of a careful laboratory."""
+"""The rivals of the default: ordinary optimizers, and the methods of a careful laboratory."""
 
 import math
 import warnings
@@ -20,16 +20,16 @@ REFERENCE = -1
 
 
 class Optuna:
-    """A sampler of Optuna's, TPE by default: it recommends a point that it has measured, and claims nothing.
+    """An Optuna sampler, TPE by default: it recommends a point that it has measured, and claims no bound.
 
-    A point that the space's constraint forbids is reported as pruned, without a reading, and another one is asked for.
+    A point that breaks the constraint is reported as pruned, without a reading, and the sampler proposes another one.
 
     Args:
-        space: Where points lie.
-        seed: Of the sampler.
-        by_mean: Recommend the point whose readings are best in the mean, rather than the best reading.
-        sampler: Which one, such as "GPSampler".
-        **settings: Others of the sampler, such as `multivariate`: whether it models the knobs together.
+        space: The space of points.
+        seed: The seed of the sampler.
+        by_mean: Recommend the point with the best mean of readings, instead of the best single reading.
+        sampler: The name of the sampler, such as "GPSampler".
+        **settings: Other settings of the sampler, such as `multivariate` for a joint model of the knobs.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Optuna:
         self._open: dict[int, Any] = {}
 
     def ask(self) -> Trial:
-        """Return what to measure next."""
+        """Return the next trial to measure."""
         asked = self._study.ask(self._knobs)
         while self._allowed is not None and not self._allowed(self._point(asked.params)):
             self._study.tell(asked, state=self._refused)
@@ -67,7 +67,7 @@ class Optuna:
         self._study.tell(self._open.pop(trial.id), value)
 
     def recommend(self) -> Recommendation:
-        """Return the best reading's point, or that of the best mean."""
+        """Return the point of the best reading, or of the best mean."""
         params = self._best_in_the_mean() if self._by_mean else self._study.best_params
         return Recommendation(self._point(params), math.nan, len(self._study.trials))
 
@@ -97,12 +97,12 @@ def _distribution(described: Mapping[str, Any], known: Any) -> Any:
 
 
 class Cma:
-    """pycma, on the encoded space: a coordinate for each number, one for each option of a choice.
+    """pycma on the encoded space: one coordinate per number, and one per option of a choice.
 
     Args:
-        space: Where points lie.
-        seed: Of its generator.
-        step: Its first standard deviation, in parts of the range.
+        space: The space of points.
+        seed: The seed of its generator.
+        step: Its first standard deviation, as a share of the range.
     """
 
     def __init__(self, space: Space, seed: int, step: float = 0.3) -> None:
@@ -115,7 +115,7 @@ class Cma:
         self._done: list[tuple[FloatArray, float]] = []
 
     def ask(self) -> Trial:
-        """Return what to measure next."""
+        """Return the next trial to measure."""
         if not self._queue:
             self._queue = [np.asarray(x) for x in self._strategy.ask()]
         return Trial(self._readings, self._point(self._queue[0]))
@@ -137,12 +137,12 @@ class Cma:
 
 
 class WithReference:
-    """Measures a reference arm before every reading, and shows another learner the difference.
+    """A learner that measures a reference arm before every reading and passes the difference to another learner.
 
     Args:
         world: The world.
-        seed: Draws the reference, and is the other's.
-        make: Makes the other.
+        seed: The seed of the reference and of the other learner.
+        make: The function that makes the other learner.
     """
 
     def __init__(self, world: RecordedWorld, seed: int, make: Callable[[RecordedWorld, int], Learner]) -> None:
@@ -151,11 +151,11 @@ class WithReference:
         self._level: float | None = None
 
     def ask(self) -> Trial:
-        """Return the reference or what the other wants to know."""
+        """Return the reference, or the next trial of the other learner."""
         return Trial(REFERENCE, self._reference) if self._level is None else self._inner.ask()
 
     def tell(self, trial: Trial, value: float) -> None:
-        """Keep the reference's reading, or pass the difference on."""
+        """Store the reference's reading, or pass the difference on."""
         if self._level is None:
             self._level = value
         else:
@@ -163,16 +163,16 @@ class WithReference:
             self._level = None
 
     def recommend(self) -> Recommendation:
-        """Return what the other recommends."""
+        """Return the recommendation of the other learner."""
         return self._inner.recommend()
 
 
 class RandomizedBlocks:
-    """Measures the arms in random order, again and again, and fits arm + batch by least squares: the textbook's way.
+    """The textbook's method: measure the arms in random order, repeatedly, and fit arm + batch by least squares.
 
     Args:
-        world: A world of batches, which it knows.
-        seed: Draws the order.
+        world: A world with batches that the learner knows.
+        seed: The seed of the order.
     """
 
     def __init__(self, world: RecordedWorld, seed: int) -> None:
@@ -182,7 +182,7 @@ class RandomizedBlocks:
         self._read: list[tuple[int, float]] = []
 
     def ask(self) -> Trial:
-        """Return what to measure next."""
+        """Return the next trial to measure."""
         if not self._queue:
             self._queue = self._rng.permutation(len(self._table.arms)).tolist()
         return Trial(len(self._read), self._table.point(self._queue[0]))

@@ -1,4 +1,4 @@
-"""The picture of runs on real data: what each competitor's recommendation loses, by kind of world."""
+"""The picture of runs on real data: the regret of each competitor's recommendation, by kind of world."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

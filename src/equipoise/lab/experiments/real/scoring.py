@@ -1,4 +1,4 @@
-"""Runs on real data, kept row by row in a file, and their tables."""
+"""Runs on real data, stored row by row in a file, and their tables."""
 
 import math
 import time
@@ -19,11 +19,11 @@ from equipoise.lab.experiments.statistics import short, two_standard_errors
 
 FIELDS = ("competitor", "world", "seed", "regret", "cumulative", "bound", "cpu_ms")
 LOST = 0.2
-"""A recommendation below the best arm by more than this share of the arms' range is lost."""
+"""The share of the arms' range below the best arm at which a recommendation counts as lost."""
 
 
 def score(competitor: str, world: str, seed: int) -> dict[str, Any]:
-    """Return the row of one run; regret is in percent of the arms' range, and so is the bound that is claimed.
+    """Return the row of one run; the regret and the claimed bound are in percent of the arms' range.
 
     Example:
         >>> row = score("randomized blocks", "barley, 2 a batch", seed=0)
@@ -54,13 +54,13 @@ def scores(
     out: Path | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> list[Row]:
-    """Run what is not in the file yet, and return the rows of all.
+    """Run the jobs that are missing in the file, and return the rows of all jobs.
 
     Args:
-        competitors: Names in `COMPETITORS`; those whose package is missing are left out.
+        competitors: Names in `COMPETITORS`; those with a missing package are left out.
         worlds: Names of `recorded_worlds()`.
-        seeds: One run for each.
-        out: A CSV file in which rows are kept as they come.
+        seeds: The seeds, with one run each.
+        out: A CSV file that stores rows as they come.
         progress: Called with 1 after each run.
     """
     wanted = planned(competitors, worlds, seeds)
