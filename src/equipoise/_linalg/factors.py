@@ -1,4 +1,4 @@
-"""The few routines of linear algebra used, loaded at the first call."""
+"""The linear algebra routines of the library, loaded at the first call."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from equipoise._typing import FloatArray
 
 JITTERS = (0.0, 1e-12, 1e-9, 1e-6, 1e-3)
-"""By how much the diagonal is raised, relative to itself, until a matrix can be factored."""
+"""The relative increases of the diagonal to try until a matrix can be factored."""
 
 
 def cholesky(K: FloatArray) -> FloatArray:
@@ -28,18 +28,18 @@ def cholesky(K: FloatArray) -> FloatArray:
 def safe_cholesky(K: FloatArray) -> FloatArray:
     """Return the lower Cholesky factor of a matrix that is positive definite up to rounding.
 
-    Where rounding spoils it, the diagonal is raised as little as helps: readings then count as a little less sure.
+    If rounding spoils it, the diagonal is raised as little as possible: readings then count as slightly less certain.
     """
     for jitter in JITTERS:
         try:
             return cholesky(K if not jitter else K + jitter * np.diag(K.diagonal()))
         except np.linalg.LinAlgError:
             continue
-    return np.diag(np.sqrt(K.diagonal()))  # nothing is shared any more, and nothing fails
+    return np.diag(np.sqrt(K.diagonal()))  # no correlations remain, and nothing fails
 
 
 def semidefinite(C: FloatArray) -> FloatArray:
-    """Return a symmetric matrix without the negative eigenvalues that rounding has left it with, if there are any.
+    """Return a symmetric matrix without negative eigenvalues, if rounding has made any.
 
     Example:
         >>> semidefinite(np.diag([1.0, -1e-3])).tolist()
@@ -56,7 +56,7 @@ def semidefinite(C: FloatArray) -> FloatArray:
 
 
 def noisy_cholesky(C: FloatArray, noise: FloatArray) -> FloatArray:
-    """Return the lower Cholesky factor of C + diag(noise), where C is a covariance up to rounding, however large.
+    """Return the lower Cholesky factor of C + diag(noise), if C is a covariance up to rounding, however large.
 
     Example:
         >>> noisy_cholesky(np.diag([3.0, -5.0]), np.array([1.0, 1.0])).round(6).tolist()
@@ -74,15 +74,15 @@ def solve_lower(L: FloatArray, b: FloatArray, transposed: bool = False, overwrit
     Args:
         L: Shape (n, n).
         b: Shape (n,) or (n, m).
-        transposed: Which of the two.
-        overwrite: Whether b is no longer needed: fresh memory costs as much as a small solve.
+        transposed: If true, return L'^-1 b.
+        overwrite: If true, b is no longer needed: fresh memory costs as much as a small solve.
     """
     if not b.size:
         return np.empty_like(b)
     trans = int(transposed)
     if L.flags.f_contiguous:
         solved, zero = lapack().dtrtrs(L, b, lower=1, trans=trans, overwrite_b=overwrite)
-    else:  # rows are kept together: the transposed factor is there without a copy
+    else:  # rows are contiguous: the transposed factor needs no copy
         solved, zero = lapack().dtrtrs(L.T, b, lower=0, trans=1 - trans, overwrite_b=overwrite)
     if zero:
         raise np.linalg.LinAlgError(f"the diagonal must have no zero, got one at {zero - 1}")
@@ -91,7 +91,7 @@ def solve_lower(L: FloatArray, b: FloatArray, transposed: bool = False, overwrit
 
 
 def firsts(points: FloatArray) -> NDArray[np.intp]:
-    """Return where each distinct point, of shape (d,), stands first, the points ascending.
+    """Return the index of the first occurrence of each distinct point, of shape (d,), with the points ascending.
 
     Example:
         >>> firsts(np.array([[1.0, 2.0], [0.0, 3.0], [1.0, 2.0]]))
@@ -101,7 +101,7 @@ def firsts(points: FloatArray) -> NDArray[np.intp]:
 
 
 def grouped(points: FloatArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return where each distinct point stands first, the points ascending, and which of these each point is.
+    """Return the first occurrence of each distinct point, the points ascending, and the group of each point.
 
     `np.unique(axis=0)` does the same more slowly. It also turns a KeyboardInterrupt into a TypeError, if a signal comes
     while NumPy compares two rows.
@@ -110,7 +110,7 @@ def grouped(points: FloatArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         points: Shape (m, d).
 
     Returns:
-        Indices of the k distinct points, shape (k,), and for each point its place among them, shape (m,).
+        Indices of the k distinct points, shape (k,), and for each point its index among them, shape (m,).
 
     Example:
         >>> grouped(np.array([[1.0, 2.0], [0.0, 3.0], [1.0, 2.0]]))
@@ -127,7 +127,7 @@ def grouped(points: FloatArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 @lru_cache(maxsize=1)
 def lapack() -> Any:
-    """Return the LAPACK routines of SciPy: its compiled module alone, where `scipy.linalg` is not there anyway.
+    """Return SciPy's LAPACK routines: only the compiled module, unless `scipy.linalg` is loaded anyway.
 
     The package around it takes a quarter of a second to import, and its checks twenty times as long as a small solve.
     """

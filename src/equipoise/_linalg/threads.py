@@ -1,7 +1,7 @@
-"""One thread for BLAS.
+"""A limit of one thread for BLAS.
 
-At the sizes met here the threads of BLAS cost more than they bring, above all on a busy machine, and they change the
-last bits of a result, so that a replay would depend on their number.
+At the sizes of this library the threads of BLAS cost more than they save, especially on a busy machine. They also
+change the last bits of a result, so that a replay would depend on their number.
 """
 
 import os
@@ -16,7 +16,7 @@ from equipoise._linalg.factors import lapack
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Keep BLAS to one thread inside the `with` block; any thread may enter it, several at once, and inside itself."""
+    """Keep BLAS to one thread inside the `with` block; blocks may be nested, and open in several threads at once."""
     block = object()
     try:
         _limit.enter(block)
@@ -28,14 +28,14 @@ def one_thread() -> Iterator[None]:
 class _Limit:
     """The limit on BLAS threads, in effect in every thread that is inside a block.
 
-    Some libraries keep one number of threads for the process: the last block that ends sets it back. Others keep one
-    for each thread: every block sets it back for its own thread.
+    Some libraries keep one number of threads for the process: the last block that ends restores it. Others keep one for
+    each thread: every block restores it for its thread.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._blocks: dict[object, list[int]] = {}  # each open block, with the numbers of threads it found
-        self._before: list[int] = []  # the numbers that the first of them found
+        self._blocks: dict[object, list[int]] = {}  # each open block, with the numbers of threads at its start
+        self._before: list[int] = []  # the numbers at the start of the first block
 
     def enter(self, block: object) -> None:
         with self._lock:
@@ -49,10 +49,10 @@ class _Limit:
                     library.set_num_threads(1)
 
     def leave(self, block: object) -> None:
-        """Set the numbers back; one that another block still needs is left to it."""
+        """Restore the numbers, except those that another block still needs."""
         with self._lock:
             found = self._blocks.pop(block, None)
-            if found is None:  # an interrupt came before it began
+            if found is None:  # an interrupt came before the block began
                 return
             for library, mine, first in zip(_libraries(), found, self._before, strict=True):
                 if _of_each_thread(library):
@@ -69,12 +69,12 @@ if hasattr(os, "register_at_fork"):  # a child that was forked inside a `with` b
 
 
 def _of_each_thread(library: Any) -> bool:
-    """Whether a library keeps a number of threads for each thread that calls it, as threadpoolctl sets it."""
+    """Return True if a library has a separate thread count for each calling thread, as threadpoolctl sets it."""
     return library.internal_api == "mkl" or getattr(library, "threading_layer", None) == "openmp"
 
 
 def _release(library: Any) -> None:
-    """Let this thread set the number of threads of the process.
+    """Allow this thread to set the number of threads of the process.
 
     For OpenBLAS, threadpoolctl 3.8 obeys the first thread that sets it and ignores all others, without an error.
     """
@@ -84,7 +84,7 @@ def _release(library: Any) -> None:
 
 @lru_cache(maxsize=1)
 def _libraries() -> list[Any]:
-    """Return the BLAS libraries of this process, those of SciPy loaded."""
+    """Return the BLAS libraries of this process, including SciPy's."""
     from threadpoolctl import ThreadpoolController
 
     lapack()

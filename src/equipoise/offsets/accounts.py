@@ -46,8 +46,8 @@ class Covariate:
 
     Attributes:
         name: Its name.
-        center: Subtracted from it.
-        scale: It is then divided by this.
+        center: The value subtracted from it.
+        scale: The value by which it is then divided.
     """
 
     name: str
@@ -56,14 +56,14 @@ class Covariate:
 
     @classmethod
     def of(cls, name: str, moments: Moments) -> "Covariate":
-        """Return a covariate in the unit that its values suggest."""
+        """Return a covariate with the unit suggested by its values."""
         known = moments.covariate(name)
         known = known[np.isfinite(known)]
         spread = float(known.std()) if len(known) else 0.0
         return cls(name, float(known.mean()) if len(known) else 0.0, spread if spread > 0 else 1.0)
 
     def standardized(self, moments: Moments) -> FloatArray:
-        """Return its values at some readings in its unit, shape (n,); 0 if it was not told."""
+        """Return its values at some readings in its unit, shape (n,); 0 if it is missing."""
         z: FloatArray = (moments.covariate(self.name) - self.center) / self.scale
         return np.nan_to_num(z, nan=0.0)
 
@@ -81,7 +81,7 @@ class Accounts:
     """The circumstances that a law accounts for besides its own terms.
 
     Attributes:
-        blocks: Whether blocks have levels, and effects on the settings.
+        blocks: If true, blocks have levels, and effects on the settings.
         covariates: Other quantities on which the offset depends.
         period: The number of readings after which the offset repeats; 0 without a season.
     """
@@ -105,10 +105,10 @@ class Accounted:
     The belief makes it automatically if readings have blocks, covariates or earlier campaigns.
 
     Attributes:
-        law: How the offset changes with time.
-        blocks: Whether blocks have levels, and effects on the settings.
-        covariates: What else it depends on.
-        period: After how many readings it repeats; 0 if it has no season.
+        law: The change of the offset with time.
+        blocks: If true, blocks have levels, and effects on the settings.
+        covariates: The other quantities on which the offset depends.
+        period: The number of readings after which the offset repeats; 0 without a season.
 
     Example:
         >>> import equipoise as eq
@@ -129,37 +129,37 @@ class Accounted:
 
     @property
     def learns_readings(self) -> bool:
-        """That of the law."""
+        """The same property of the law."""
         return self.law.learns_readings
 
     @property
     def believed(self) -> bool:
-        """That of the law."""
+        """The same property of the law."""
         return self.law.believed
 
     @property
     def jumps(self) -> bool:
-        """That of the law."""
+        """The same property of the law."""
         return self.law.jumps
 
     @property
     def timeless(self) -> bool:
-        """That of the law."""
+        """The same property of the law."""
         return self.law.timeless
 
     @property
     def guard(self) -> float | None:
-        """That of the law."""
+        """The same property of the law."""
         return self.law.guard
 
     @property
     def hyperparameters(self) -> tuple[Hyperparameter, ...]:
-        """Those of the law, then of blocks, then the slope of each covariate, then of the season."""
+        """The hyperparameters of the law, then of blocks, then the slope of each covariate, then of the season."""
         blocks, season = (LEVEL, EFFECT) if self.blocks else (), (SEASON,) if self.period else ()
         return (*self.law.hyperparameters, *blocks, *(slope(each.name) for each in self.covariates), *season)
 
     def covariance(self, values: FloatArray, a: Moments, b: Moments) -> FloatArray:
-        """Return all of it that does not depend on the settings."""
+        """Return the part of the covariance that does not depend on the settings."""
         own, (level, _), beside = self._parts(values)
         K = self.law.covariance(own, a, b) * same_campaign(a, b)
         if self.blocks:
@@ -200,7 +200,7 @@ class Accounted:
         return (*self.law.calm(values[:k]), *values[k:])
 
     def estimate(self, moments: Moments, readings: FloatArray) -> tuple[float, ...]:
-        """Return what readings, in steps, suggest at a glance."""
+        """Return a quick guess of the hyperparameters from readings, in steps."""
         blocks = (LEVEL.guess, EFFECT.guess) if self.blocks else ()
         y, z = _differences(moments, readings, self.covariates)
         found = np.linalg.lstsq(z, y, rcond=None)[0] if z.size else np.zeros(len(self.covariates))
@@ -232,10 +232,10 @@ def accounted(law: Offset, moments: Moments, feedback: bool = False, period: flo
     """Return a law that accounts for the circumstances of readings: itself if there are none.
 
     Args:
-        law: How the offset changes with time.
+        law: The change of the offset with time.
         moments: The circumstances of the readings.
-        feedback: Whether the reading before counts as a covariate.
-        period: After how many readings the offset repeats; 0 if it has no season.
+        feedback: If true, the previous reading counts as a covariate.
+        period: The number of readings after which the offset repeats; 0 without a season.
     """
     if law.believed or not law.learns_readings:
         return law
@@ -252,7 +252,7 @@ def unaccounted(law: Offset) -> Offset:
 
 
 def accounts_for(law: Offset, told: Circumstances) -> bool:
-    """Return whether a law accounts for the circumstances of one more reading."""
+    """Return True if a law accounts for the circumstances of one more reading."""
     if law.believed or not law.learns_readings:
         return True
     known = law if isinstance(law, Accounted) else Accounted(law)
@@ -267,12 +267,12 @@ def accounts_of(law: Offset) -> Accounts | None:
 
 
 def accounting(law: Offset, accounts: Accounts | None) -> Offset:
-    """Return a law that accounts for given things; itself for `None`."""
+    """Return a law that accounts for the given circumstances; itself for `None`."""
     return law if accounts is None else Accounted(law, accounts.blocks, accounts.covariates, accounts.period)
 
 
 class _AtReadings:
-    """The law at given readings, with all that does not depend on hyperparameters."""
+    """The law at given readings, with everything computed beforehand that does not depend on hyperparameters."""
 
     def __init__(self, law: Accounted, moments: Moments) -> None:
         self._law, self._base = law, law.law.prepared(moments)
@@ -281,7 +281,7 @@ class _AtReadings:
         self._Z = law.beside(moments, moments)
 
     def covariance(self, values: FloatArray) -> FloatArray:
-        """Return what does not depend on the settings."""
+        """Return the part of the covariance that does not depend on the settings."""
         own, (level, _), beside = self._law._parts(values)
         K = self._base.covariance(own) * self._C
         if self._law.blocks:
@@ -291,7 +291,7 @@ class _AtReadings:
         return K
 
     def echo(self, values: FloatArray) -> FloatArray | None:
-        """Return by how much the offset repeats f."""
+        """Return the share of f that the offset repeats."""
         effect: float = self._law._parts(values)[1][1]
         return effect * self._S if self._law.blocks else None
 

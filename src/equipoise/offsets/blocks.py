@@ -1,4 +1,4 @@
-"""Offsets that change only between blocks: runs of equally many readings, or blocks that were told."""
+"""Offsets that change only between blocks: runs of equally many readings, or blocks that the user gives."""
 
 import math
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Blocks(Law):
     """One level for each run of `length` readings, such as a cartridge, a plate or a fill of the machine.
 
     Args:
-        length: How many readings a run has.
+        length: The number of readings of a run.
         guard: If the duels contradict the estimate by more than this many standard deviations, trust the duels;
             `None` never does.
 
@@ -41,7 +41,7 @@ class Blocks(Law):
             check.positive("guard", self.guard)
 
     def covariance(self, values: FloatArray, a: Moments, b: Moments) -> FloatArray:
-        """Return what all readings share, plus what those of one run share."""
+        """Return the covariance shared by all readings, plus that shared by the readings of one run."""
         K: FloatArray = LEVEL_VARIANCE + values[0] * self._same_run(a, b)
         return K
 

@@ -24,8 +24,8 @@ class Circumstances:
     """The circumstances of one reading.
 
     Attributes:
-        block: The day, batch or worker it belongs to; empty if none was told.
-        campaign: The earlier campaign it belongs to; empty for the study itself.
+        block: The day, batch or worker of the reading; empty if none was given.
+        campaign: The earlier campaign of the reading; empty for the study itself.
         covariates: Other numbers that were measured, by name.
 
     Example:
@@ -52,12 +52,12 @@ class Circumstances:
         return cls(_name("block", block), _name("campaign", campaign), beside)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the told circumstances as JSON; `None` if there are none."""
+        """Return the given circumstances as JSON; `None` if there are none."""
         beside = {name: value for name, value in self.covariates.items() if name != LAST_READING}
         return {"block": self.block or None, "campaign": self.campaign or None, "covariates": beside or None}
 
     def after(self, reading: float | None) -> "Circumstances":
-        """Return the same with the previous reading, if there is one."""
+        """Return the same circumstances with the previous reading, if there is one."""
         if reading is None:
             return self
         return Circumstances(self.block, self.campaign, {**self.covariates, LAST_READING: reading})

@@ -16,10 +16,10 @@ class Moments:
 
     Args:
         time: The number of each reading in its campaign, counted from 1, shape (n,).
-        pair: The number of the duel it belongs to, shape (n,); below zero for none.
+        pair: The number of its duel, shape (n,); below zero for none.
         block: The name of its block, shape (n,).
         campaign: The name of its campaign, shape (n,).
-        covariates: Other numbers that were measured, by name, shape (n,) each; not a number if it was not measured.
+        covariates: Other numbers that were measured, by name, shape (n,) each; nan if it was not measured.
 
     Example:
         >>> Moments([1.0, 2.0], [0, 0], block=["monday", "tuesday"]).take(np.array([1])).block.tolist()
@@ -44,13 +44,13 @@ class Moments:
 
     @classmethod
     def at(cls, time: float, pair: float, known: Circumstances = NOTHING_TOLD) -> "Moments":
-        """Return those of one reading."""
+        """Return the circumstances of one reading."""
         beside = {name: np.array([value]) for name, value in known.covariates.items()}
         return cls([time], [pair], [known.block], [known.campaign], beside)
 
     @classmethod
     def of(cls, time: FloatArray, pair: FloatArray, known: Sequence[Circumstances]) -> "Moments":
-        """Return those of several readings, shape (n,) each."""
+        """Return the circumstances of several readings, shape (n,) each."""
         names = {name for each in known for name in each.covariates}
         beside = {name: np.array([each.covariates.get(name, np.nan) for each in known]) for name in sorted(names)}
         return cls(time, pair, [each.block for each in known], [each.campaign for each in known], beside)
@@ -65,7 +65,7 @@ class Moments:
         return float(own[-1]) if len(own) else 0.0
 
     def add(self, other: "Moments") -> "Moments":
-        """Return these and others behind them."""
+        """Return these readings followed by others."""
         names = {**self.covariates, **other.covariates}
         return Moments(
             np.concatenate((self.time, other.time)),
@@ -76,12 +76,12 @@ class Moments:
         )
 
     def take(self, kept: NDArray[np.intp] | NDArray[np.bool_] | slice) -> "Moments":
-        """Return some of them."""
+        """Return a selection of the readings."""
         beside = {name: values[kept] for name, values in self.covariates.items()}
         return Moments(self.time[kept], self.pair[kept], self.block[kept], self.campaign[kept], beside)
 
     def covariate(self, name: str) -> FloatArray:
-        """Return a covariate of each reading, shape (n,); not a number if it was not measured."""
+        """Return a covariate of each reading, shape (n,); nan if it was not measured."""
         found = self.covariates.get(name)
         return np.full(len(self), np.nan) if found is None else found
 
@@ -91,19 +91,19 @@ def _names(given: ArrayLike | None, n: int) -> Names:
 
 
 def same_pair(a: Moments, b: Moments) -> NDArray[np.bool_]:
-    """Return which readings belong to one duel, shape (n, m); those of no duel share nothing."""
+    """Return a mask of readings in the same duel, shape (n, m); readings without a duel share nothing."""
     pairs = a.pair[:, None]
     same: NDArray[np.bool_] = (pairs == b.pair) & (pairs >= 0)
     return same
 
 
 def same_block(a: Moments, b: Moments) -> NDArray[np.bool_]:
-    """Return which readings belong to one block, shape (n, m); those of no block are one too."""
+    """Return a mask of readings in the same block, shape (n, m); readings without a block form one too."""
     same: NDArray[np.bool_] = a.block[:, None] == b.block
     return same
 
 
 def same_campaign(a: Moments, b: Moments) -> NDArray[np.bool_]:
-    """Return which readings belong to one campaign, shape (n, m)."""
+    """Return a mask of readings in the same campaign, shape (n, m)."""
     same: NDArray[np.bool_] = a.campaign[:, None] == b.campaign
     return same

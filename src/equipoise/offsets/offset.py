@@ -23,22 +23,22 @@ class Offset(Protocol):
 
     @property
     def learns_readings(self) -> bool:
-        """Whether a reading teaches by itself; else only the outcome of a whole duel does."""
+        """True if a single reading teaches; otherwise only the outcome of a whole duel does."""
         ...
 
     @property
     def believed(self) -> bool:
-        """Whether readings are trusted: then their level is that of f."""
+        """True if readings are trusted: then their level is that of f."""
         ...
 
     @property
     def jumps(self) -> bool:
-        """Whether the fit looks for jumps in addition to the law."""
+        """True if the fit looks for jumps in addition to the law."""
         ...
 
     @property
     def timeless(self) -> bool:
-        """Whether time changes nothing: then all readings of one block can be compared with each other."""
+        """True if the offset does not depend on time: then all readings of one block can be compared."""
         ...
 
     @property
@@ -142,7 +142,7 @@ class Law:
 
 @dataclass(frozen=True)
 class _Plain:
-    """A law at given readings, nothing computed beforehand."""
+    """A law at given readings, without anything computed beforehand."""
 
     law: Law
     moments: Moments

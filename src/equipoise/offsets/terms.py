@@ -36,7 +36,7 @@ class Hyperparameter(NamedTuple):
         deviation: Standard deviation of that prior.
         low: Least value.
         high: Largest value.
-        reason: Why this prior.
+        reason: The reason for this prior.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Prepared(Protocol):
         ...
 
     def echo(self, values: FloatArray) -> FloatArray | None:
-        """Return by how much the offset repeats f at the readings, shape (n, n); `None` if it does not."""
+        """Return the share of f that the offset repeats at the readings, shape (n, n); `None` if it repeats nothing."""
         ...
 
     def gradient(self, values: FloatArray, W: FloatArray, F: FloatArray) -> FloatArray:
@@ -76,7 +76,7 @@ class OffsetModel:
         values: Its hyperparameters, in its order and its unit.
         unit: The unit of the law, in that of the readings.
         jumps: Time and variance of each jump found.
-        blips: Time and variance of each single reading found to be spoiled.
+        blips: Time and variance of each spoiled single reading found.
 
     Example:
         >>> import equipoise as eq
@@ -117,12 +117,12 @@ class OffsetModel:
 
     @property
     def echoes(self) -> bool:
-        """Whether the offset repeats some of f."""
+        """True if the offset repeats some of f."""
         one = Moments.at(1.0, 0.0)
         return self.law.echo(np.array(self.values), one, one) is not None
 
     def repeating(self, a: Moments, b: Moments, F: FloatArray) -> FloatArray:
-        """Return F, the covariance of f at readings a and b, with what the offset repeats of it, shape (n, m)."""
+        """Return F, the covariance of f at readings a and b, plus the part that the offset repeats, shape (n, m)."""
         echo = self.law.echo(np.array(self.values), a, b)
         return F if echo is None else F + echo * F
 
@@ -136,7 +136,7 @@ class OffsetModel:
 
 
 def blip_covariance(blips: tuple[Disturbance, ...], a: Moments, b: Moments) -> FloatArray:
-    """Return what blips add to a covariance: a reading shares them with itself alone, shape (n, m)."""
+    """Return the covariance that blips add: a reading shares them only with itself, shape (n, m)."""
     when, variance = np.array(blips).reshape(-1, 2).T
     at_a, at_b = ((each.time[:, None] == when) & _own(each) for each in (a, b))
     covariance: FloatArray = (at_a * variance) @ at_b.T
@@ -144,7 +144,7 @@ def blip_covariance(blips: tuple[Disturbance, ...], a: Moments, b: Moments) -> F
 
 
 def jump_covariance(jumps: tuple[Disturbance, ...], a: Moments, b: Moments) -> FloatArray:
-    """Return what jumps add to a covariance: two readings share every jump before both of them, shape (n, m)."""
+    """Return the covariance that jumps add: two readings share every jump before both of them, shape (n, m)."""
     when, variance = np.array(jumps).reshape(-1, 2).T
     after_a, after_b = ((each.time[:, None] >= when) & _own(each) for each in (a, b))
     covariance: FloatArray = (after_a * variance) @ after_b.T
@@ -152,6 +152,6 @@ def jump_covariance(jumps: tuple[Disturbance, ...], a: Moments, b: Moments) -> F
 
 
 def _own(moments: Moments) -> NDArray[np.bool_]:
-    """Return which readings are of the study itself, shape (n, 1): times of disturbances are its times."""
+    """Return a mask of the study's own readings, shape (n, 1): times of disturbances refer to them."""
     own: NDArray[np.bool_] = (moments.campaign == "")[:, None]
     return own

@@ -4,8 +4,8 @@
     t, s     times of readings                                          (n,), (m,)
     r2       squared lag, in durations of the smooth part               (n, m)
 
-With a large variance of the level of a pair only the differences inside pairs teach, whatever the offset does between
-them; with a small one readings of different pairs are comparable too. The likelihood chooses (METHOD section 10).
+With a large variance of the level of a pair only the differences inside pairs teach, for any offset between them;
+with a small one readings of different pairs are comparable too. The likelihood chooses (METHOD section 10).
 """
 
 import math
@@ -68,7 +68,7 @@ class Tracked(Law):
             check.positive("guard", self.guard)
 
     def covariance(self, values: FloatArray, a: Moments, b: Moments) -> FloatArray:
-        """Return level + slope + wave + walk + the pair's own level."""
+        """Return the sum of level, slope, wave, walk and the pair's level."""
         walk, wave, duration, pair = values
         t, s = np.asarray(a.time)[:, None], np.asarray(b.time)
         K: FloatArray = LEVEL_VARIANCE + SLOPE_VARIANCE * t * s + wave * Matern52.profile(((t - s) / duration) ** 2)
@@ -85,12 +85,12 @@ class Tracked(Law):
         return walk * np.minimum(t, s), wave * Matern52.profile(r2), by_duration, pair * same_pair(a, b)
 
     def calm(self, values: tuple[float, ...]) -> tuple[float, ...]:
-        """Return the hyperparameters as guessed, the wave as long as it is."""
+        """Return the guessed hyperparameters, with the wave's learned duration."""
         walk, wave, _, pair = self.hyperparameters
         return walk.guess, wave.guess, values[2], pair.guess
 
     def estimate(self, moments: Moments, readings: FloatArray) -> tuple[float, ...]:
-        """Return the guesses, and how much the middles of successive pairs vary beyond the variation inside pairs."""
+        """Return the guesses, with the extra variance of the midpoints of successive pairs beyond that inside pairs."""
         _, wave, duration, pair = (each.guess for each in self.hyperparameters)
         walk = WALK_TO_START_FROM
         order = np.argsort(moments.pair, kind="stable")
@@ -103,7 +103,7 @@ class Tracked(Law):
         return walk, wave, duration, max(pair, between - float(np.mean(inside**2)) / 4)
 
     def prepared(self, moments: Moments) -> "_ByLag":
-        """Return the law at given readings: of the lags between them few are different, as they come one by one."""
+        """Return the law at given readings: few of their lags are different, as readings come one by one."""
         return _ByLag(moments)
 
 

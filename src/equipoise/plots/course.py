@@ -17,16 +17,16 @@ WORKERS = (BLUE, GREEN, PINK, "#56B4E9", "#E69F00", "#000000")
 
 
 MOST_BLOCKS = 20
-"""More changes of the block than this are not marked."""
+"""The number of block changes above which they are not marked."""
 
 
 def readings(opt: Optimizer, ax: Any = None, *, context: Mapping[str, Any] | None = None) -> Any:
-    """Draw the raw readings in the order they were told, with the estimated offset laid over them.
+    """Draw the raw readings in the order told, with the estimated offset on top.
 
     Args:
         opt: The study.
         ax: Axes to draw on.
-        context: Where the best setting is, in a space with contexts; the context asked for last by default.
+        context: The context of the best setting, in a space with contexts; the last one requested by default.
 
     Returns:
         The Axes.
@@ -46,7 +46,7 @@ def readings(opt: Optimizer, ax: Any = None, *, context: Mapping[str, Any] | Non
         color = GRAY if len(workers) == 1 else WORKERS[k % len(WORKERS)]
         ax.plot(number[mine], values, "o", color=color, markersize=3.5, alpha=0.75, markeredgewidth=0, label=label)
     aside = [i for i, record in enumerate(read) if record.aside is not None]
-    if aside:  # as far off as they are, they would leave no room for the others
+    if aside:  # outliers, which would compress all other readings
         top = ax.get_xaxis_transform()
         ax.plot(
             number[aside], np.full(len(aside), 0.97), "x", color=PINK, markersize=6, transform=top, label="set aside"
@@ -69,7 +69,7 @@ def progress(opt: Optimizer, ax: Any = None, *, context: Mapping[str, Any] | Non
     Args:
         opt: The study.
         ax: Axes to draw on.
-        context: Where the best setting is, in a space with contexts; the context asked for last by default.
+        context: The context of the best setting, in a space with contexts; the last one requested by default.
 
     Returns:
         The Axes.
@@ -93,14 +93,14 @@ def progress(opt: Optimizer, ax: Any = None, *, context: Mapping[str, Any] | Non
 
 
 def _recommended(known: Difference, at: int, ax: Any) -> None:
-    """Mark by how much the recommended setting is better than the start, with its interval if there is one."""
+    """Mark the gain of the recommended setting over the start, with its interval if there is one."""
     star(ax, at, known.value, label="recommended")
     if math.isfinite(known.low):
         ax.plot([at, at], [known.low, known.high], color=ORANGE, linewidth=1.6)
 
 
 def _blocks(names: list[str | None], ax: Any) -> None:
-    """Mark where blocks begin, by name, while there is room; workers take turns, so they are not marked."""
+    """Mark the starts of blocks by name if there is room; workers alternate, so their blocks are not marked."""
     begins = [i for i in range(len(names)) if i == 0 or names[i] != names[i - 1]]
     if not any(names) or len(begins) > MOST_BLOCKS:
         return
@@ -162,15 +162,15 @@ def answers(opt: Optimizer, ax: Any = None) -> Any:
 
 
 def certificate(opt: Optimizer, ax: Any = None, points: int = 40, *, context: Mapping[str, Any] | None = None) -> Any:
-    """Draw how the bound on the remaining gain, over all settings, fell reading by reading.
+    """Draw the bound on the remaining gain, over all settings, after each reading.
 
     Replays the study, so it takes about as long as `resume`.
 
     Args:
         opt: The study.
         ax: Axes to draw on.
-        points: At how many numbers of readings the bound is computed.
-        context: Where, in a space with contexts; the context asked for last by default.
+        points: The number of points of the curve: numbers of readings at which the bound is computed.
+        context: The context to show, in a space with contexts; the last one requested by default.
 
     Returns:
         The Axes.

@@ -24,7 +24,7 @@ def duels(opt: Optimizer, *along: str, ax: Any = None, context: Mapping[str, Any
         opt: The study.
         *along: Names of one or two parameters; as for `estimate` by default.
         ax: Axes to draw on.
-        context: Where the best setting is shown, in a space with contexts; the context asked for last by default.
+        context: The context of the best setting, in a space with contexts; the last one requested by default.
 
     Returns:
         The Axes.
@@ -44,7 +44,7 @@ def duels(opt: Optimizer, *along: str, ax: Any = None, context: Mapping[str, Any
 
 
 def _fought(opt: Optimizer) -> list[Duel]:
-    """Return the readings of every duel that is complete, in the order of the duels."""
+    """Return the readings of every complete duel, in the order of the duels."""
     by_number: dict[int, Duel] = {}
     for record in opt.records():
         if record.value is not None and not record.void:
@@ -54,7 +54,7 @@ def _fought(opt: Optimizer) -> list[Duel]:
 
 
 def _judged(opt: Optimizer) -> list[Duel]:
-    """Return what was judged as if it had been read: 1 for what was preferred, 0 for the other; no ties."""
+    """Return judgements as readings: 1 for the preferred setting, 0 for the other; without ties."""
     sign, found = -1.0 if opt.study.setup.minimize else 1.0, []
     for number, (pair, answer) in enumerate(opt.study.answers()):
         level = answer if isinstance(answer, float) else answer.endswith("first") - answer.endswith("second")

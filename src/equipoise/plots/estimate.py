@@ -1,4 +1,4 @@
-"""The estimate of f: against that of the recommended setting, since an offset hides where zero is."""
+"""The estimate of f relative to the recommended setting, since an offset hides the zero of f."""
 
 import math
 import textwrap
@@ -17,26 +17,26 @@ from equipoise.plots.style import BLUE, GRAY, MAP, ORANGE, axes, pyplot, shown, 
 from equipoise.spaces import dials, labeled
 
 UNKNOWN = 0.1
-"""A map is hatched where an interval reaches further, to each side, than this share of the range of all colors."""
+"""The share of the range of all colors: a map is hatched where an interval extends further than this to each side."""
 
 TITLE_WIDTH = 64
 HATCH, CLEAR = (1.0, 1.0, 1.0, 0.6), (0.0, 0.0, 0.0, 0.0)
 LEGEND = {"fontsize": "small", "framealpha": 0.85, "edgecolor": "none"}
 BEST = 25
-"""How many points of a plain set are shown, where it has more than two coordinates."""
+"""The number of points shown of a plain set with more than two coordinates."""
 
 
 def estimate(opt: Optimizer, *along: str, ax: Any = None, context: Mapping[str, Any] | None = None) -> Any:
     """Draw the estimate of f and the leader, with their uncertainty.
 
-    One parameter gives a line with its confidence band, two give a map. If the space has more, the picture is the
-    slice through the leader: along the two parameters that matter most, unless `along` says which.
+    One parameter gives a line with its confidence band, two give a map. If the space has more, the picture is the slice
+    through the leader along the two parameters that matter most, or along those in `along`.
 
     Args:
         opt: The study.
         *along: Names of one or two parameters, of contexts too; those of a `Box` are called `x[0]`, `x[1]` and so on.
         ax: Axes to draw on.
-        context: Where, in a space with contexts; the context asked for last by default.
+        context: The context to show, in a space with contexts; the last one requested by default.
 
     Returns:
         The Axes.
@@ -51,12 +51,12 @@ def estimate(opt: Optimizer, *along: str, ax: Any = None, context: Mapping[str, 
 
 
 def slices(opt: Optimizer, axs: Sequence[Any] | None = None, *, context: Mapping[str, Any] | None = None) -> list[Any]:
-    """Draw the slice through the leader along every parameter, that which matters most first.
+    """Draw the slice through the leader along every parameter, the most important first.
 
     Args:
         opt: The study.
         axs: Axes to draw on, one for each parameter.
-        context: Where, in a space with contexts; the context asked for last by default.
+        context: The context to show, in a space with contexts; the last one requested by default.
 
     Returns:
         The Axes.
@@ -111,12 +111,12 @@ def _row(opt: Optimizer, best: Recommendation, row: Curve, ax: Any) -> Any:
 
 
 def _given(opt: Optimizer, drawn: list[Knob]) -> bool:
-    """Return whether a picture goes along a context: nobody can choose a better one, so no bound is drawn."""
+    """Return True if a picture goes along a context: users cannot choose a context, so no bound is drawn."""
     return not {knob.name for knob in drawn}.isdisjoint(knob.name for knob in contexts(opt.space, 2))
 
 
 def _bound(opt: Optimizer, best: Recommendation, ax: Any) -> None:
-    """Draw the certificate: nothing lies beyond it."""
+    """Draw the certificate, a bound on all values."""
     claim = best.overall
     if math.isfinite(claim.bound):
         at = -claim.bound if opt.study.setup.minimize else claim.bound
@@ -149,9 +149,9 @@ def _map(opt: Optimizer, best: Recommendation, pair: list[Knob], ax: Any) -> Any
 
 
 def _within_contexts(opt: Optimizer, pair: list[Knob], mean: FloatArray) -> tuple[FloatArray, str]:
-    """Return the surface of a map, and what it is: along a context each setting against the best one there.
+    """Return the surface of a map and its label: along a context, each setting relative to the best one there.
 
-    What a context adds to all settings alike is hardly told from a drift, and nobody can choose it.
+    An effect of a context on all settings alike is hardly distinguishable from a drift, and users cannot choose it.
     """
     given = [_given(opt, [knob]) for knob in pair]
     if given.count(True) != 1:
@@ -161,7 +161,7 @@ def _within_contexts(opt: Optimizer, pair: list[Knob], mean: FloatArray) -> tupl
 
 
 def _undecided(x: list[float], y: list[float], upper: FloatArray, ax: Any) -> None:
-    """Draw around where something better than the leader may still hide."""
+    """Outline the region that may still hide something better than the leader."""
     if np.nanmin(upper) < 0 < np.nanmax(upper):
         ax.contour(x, y, upper, levels=[0.0], colors=ORANGE, linewidths=1.2, linestyles="dashed")
         ax.plot([], [], color=ORANGE, linewidth=1.2, linestyle="dashed", label="inside: may still be better")
@@ -169,7 +169,7 @@ def _undecided(x: list[float], y: list[float], upper: FloatArray, ax: Any) -> No
 
 
 def _unknown(x: list[float], y: list[float], width: FloatArray, limit: float, ax: Any, steps: bool) -> None:
-    """Hatch where the interval is so wide that the color says little."""
+    """Hatch the region with an interval so wide that the color says little."""
     from matplotlib.colors import ListedColormap
 
     if not np.nanmax(width) > limit:
@@ -209,7 +209,7 @@ def _points(opt: Optimizer, best: Recommendation, ax: Any) -> Any:
 
 
 def _surface(points: FloatArray, mean: FloatArray, ax: Any, cmap: str) -> Any:
-    """Draw values at points of the plane: a full grid without gaps, else as dots."""
+    """Draw values at points of the plane: as an image for a full grid without gaps, else as dots."""
     x, y = (np.unique(column) for column in points.T)
     if len(x) * len(y) != len(points):
         return ax.scatter(*points.T, c=mean, cmap=cmap, s=float(np.clip(30_000 / len(points), 12, 150)), linewidths=0)
@@ -223,7 +223,7 @@ def _cmap(opt: Optimizer) -> str:
 
 
 def _headline(opt: Optimizer, best: Recommendation, drawn: list[Knob]) -> str:
-    """Say the whole setting, in several lines if it is long, and what is claimed of it."""
+    """Return the full setting, in several lines if it is long, with its claim."""
     given = contexts(opt.space, 2)
     free = [knob for knob in knobs(opt.space, 2) or drawn if knob.name not in {each.name for each in given}]
     values = ({knob.name: knob.get(best.x) for knob in each} for each in (given, free))

@@ -17,7 +17,7 @@ def front(opt: Optimizer, *along: str, ax: Any = None, context: Mapping[str, Any
         opt: A study with several objectives.
         *along: The names of two objectives; the first two by default.
         ax: Axes to draw on.
-        context: Where, in a space with contexts; the context asked for last by default.
+        context: The context to show, in a space with contexts; the last one requested by default.
 
     Returns:
         The Axes.

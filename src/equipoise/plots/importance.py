@@ -1,4 +1,4 @@
-"""Which knob matters: the share of each in the variance of the estimate over all settings, by Sobol' indices.
+"""The importance of each knob: its share in the variance of the estimate over all settings, by Sobol' indices.
 
 S07  Saltelli et al., Variance based sensitivity analysis of model output, Comput. Phys. Commun. 181 (2010).
 
@@ -20,21 +20,21 @@ from equipoise.plots.knobs import Knob, knobs
 from equipoise.plots.style import BLUE, GRAY, axes
 
 VALUES = 64
-"""Values of a knob that are tried."""
+"""The number of values of a knob to try."""
 
 DRAWS = 256
-"""Settings in each of the two samples: a share of 0.65 of 30 knobs then varies by 0.05 from draw to draw, and they take
-0.12 s at 100 readings."""
+"""The number of settings in each of the two samples: a share of 0.65 of 30 knobs then varies by 0.05 from draw to draw,
+and they take 0.12 s at 100 readings."""
 
 
 @dataclass(frozen=True)
 class Importance:
-    """How much of the variance of the estimate is a knob's.
+    """The share of a knob in the variance of the estimate.
 
     Attributes:
         knob: The knob.
-        total: The share that would be left if all others were fixed, interactions with them included.
-        alone: The share that would go if it alone were fixed.
+        total: The share that would remain if all other knobs were fixed, including interactions with them.
+        alone: The share that would vanish if only this knob were fixed.
     """
 
     knob: Knob
@@ -48,17 +48,17 @@ class Importance:
 def shares(opt: Optimizer, best: Recommendation) -> list[Importance]:
     """Return the importance of every knob, the largest first; contexts are those of the best setting.
 
-    The estimate is the posterior mean over the whole range of each knob, whatever the constraint forbids. Shares of the
+    The estimate is the posterior mean over the whole range of each knob, regardless of the constraint. Shares of the
     variance add up to one or more: an interaction counts for each of its knobs. If nothing is known, all are zero.
 
     Args:
         opt: The study.
-        best: What it recommends.
+        best: Its recommendation.
     """
     known = knobs(opt.space, VALUES)
     if not known:
         return []
-    rng = np.random.default_rng(0)  # a picture must not change from look to look
+    rng = np.random.default_rng(0)  # repeated pictures must be the same
     base = opt.space.encode(best.x)
     samples = np.repeat(base[None, None], DRAWS, axis=1).repeat(2, axis=0)
     own = []
@@ -81,7 +81,7 @@ def shares(opt: Optimizer, best: Recommendation) -> list[Importance]:
 
 
 def _spread(values: int, rng: np.random.Generator) -> Any:
-    """Return places in a list for both samples: each value equally often, in random order, shape (2, DRAWS)."""
+    """Return indices into a list for both samples: each value equally often, in random order, shape (2, DRAWS)."""
     places = (np.arange(DRAWS) + 0.5) * values / DRAWS
     return np.array([rng.permutation(places).astype(int) for _ in range(2)])
 
@@ -89,14 +89,13 @@ def _spread(values: int, rng: np.random.Generator) -> Any:
 def importances(opt: Optimizer, ax: Any = None, *, context: Mapping[str, Any] | None = None) -> Any:
     """Draw the importance of each knob, its share in the variance of the estimate over all settings, as bars.
 
-    The dark part of a bar is the effect of the knob alone, the light part its interactions with others. This is the
-    present
-    belief: a knob that was hardly turned has a small share.
+    The dark part of a bar is the effect of the knob alone, the light part its interactions with others. The shares are
+    those of the present belief: a knob that hardly moved has a small share.
 
     Args:
         opt: The study.
         ax: Axes to draw on.
-        context: Where, in a space with contexts; the context asked for last by default.
+        context: The context to show, in a space with contexts; the last one requested by default.
 
     Returns:
         The Axes.

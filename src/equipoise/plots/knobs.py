@@ -1,4 +1,4 @@
-"""The user's parameters as axes: what may be put on each, and how to put it into a point."""
+"""The user's parameters as axes: their values, and the functions that read and set them in a point."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from equipoise.plots.style import logarithmic, whole
 from equipoise.spaces import Box, Choice, Context, Domain, Fixed, Space, labeled, names, printable
 
 MANY = 60
-"""A whole number with more values than this is drawn like a real one."""
+"""The number of values above which a whole number is drawn like a real one."""
 
 
 @dataclass(frozen=True)
@@ -20,13 +20,13 @@ class Knob:
     """One parameter.
 
     Attributes:
-        name: What it is called.
-        values: What to try, in order.
+        name: The name of the parameter.
+        values: The values to draw, in order.
         put: Returns a point with another value of this parameter.
         get: Returns the value of this parameter at a point.
-        log: Whether its axis is logarithmic.
-        steps: Whether the values are all there are, with nothing between them.
-        unit: Of the values.
+        log: True if its axis is logarithmic.
+        steps: True if there are no values between those listed.
+        unit: The unit of the values.
     """
 
     name: str
@@ -43,19 +43,19 @@ class Knob:
         return labeled(self.name, self.unit)
 
     def position(self, value: Any) -> float:
-        """Return where on the axis a value stands: a number at itself, an option at its place in the list."""
+        """Return the position of a value on the axis: a number at itself, an option at its index."""
         if not self.is_choice:
             return float(value)
         return float(next(i for i, option in enumerate(self.values) if option is value or option == value))
 
     @cached_property
     def is_choice(self) -> bool:
-        """Whether the values are options rather than numbers."""
+        """True if the values are options instead of numbers."""
         return not all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in self.values)
 
     @property
     def is_whole(self) -> bool:
-        """Whether the values are whole numbers."""
+        """True if the values are whole numbers."""
         return all(isinstance(value, int) and not isinstance(value, bool) for value in self.values)
 
     @property
@@ -69,7 +69,7 @@ class Knob:
         return first - room, last + room
 
     def dress(self, ax: Any, which: str) -> None:
-        """Name and scale the x or the y axis of a picture."""
+        """Label and scale the x or the y axis of a picture."""
         axis = getattr(ax, f"{which}axis")
         axis.set_label_text(self.label)
         if self.is_choice:
@@ -81,11 +81,11 @@ class Knob:
 
 
 def knobs(space: Domain, points: int = 200) -> list[Knob]:
-    """Return the parameters of a space that are chosen; none for a plain set of points.
+    """Return the parameters of a space that the optimizer chooses; none for a plain set of points.
 
     Args:
         space: The space.
-        points: How many values of a real number to try.
+        points: The number of values of a real number to draw.
     """
     if isinstance(space, Box):
         return [_of_box(space, i, points) for i in range(space.dimension)]
@@ -95,11 +95,11 @@ def knobs(space: Domain, points: int = 200) -> list[Knob]:
 
 
 def contexts(space: Domain, points: int = 200) -> list[Knob]:
-    """Return what is given in a space and not chosen.
+    """Return the parameters of a space that are given and not chosen.
 
     Args:
         space: The space.
-        points: How many values of a real number to try.
+        points: The number of values of a real number to draw.
     """
     parameters = space.parameters if isinstance(space, Space) else {}
     return [_named(n, p.values, points) for n, p in parameters.items() if isinstance(p, Context)]
@@ -116,7 +116,7 @@ def chosen(space: Domain, along: Sequence[str], points: int = 200) -> list[Knob]
 
 
 def coordinates(space: Domain) -> list[Knob]:
-    """Return the coordinates of a plain set of points: they can be looked at, not turned; of names the names."""
+    """Return the coordinates of a plain set of points, or its names; a picture can show them but not vary them."""
     if (found := names(space)) is not None:
         return [Knob("x", found, lambda x, value: value, lambda x: x, steps=True)]
     points = space.candidates(np.random.default_rng(0))
@@ -129,7 +129,7 @@ def coordinates(space: Domain) -> list[Knob]:
 
 
 def encoded(space: Domain, points: Sequence[Any]) -> tuple[FloatArray, list[bool]]:
-    """Return points encoded, shape (m, d), and which of them may be measured."""
+    """Return the encoded points, shape (m, d), and which of them may be measured."""
     rows = np.array([space.encode(x) for x in points])
     return rows, space.valid(rows).tolist()
 

@@ -12,11 +12,11 @@ from equipoise.plots.style import pyplot
 
 
 def overview(opt: Optimizer, *, context: Mapping[str, Any] | None = None) -> Any:
-    """Draw the estimate, the readings (or what judges said), the duels and the certificate side by side.
+    """Draw the estimate, the readings (or the judges' answers), the duels and the certificate side by side.
 
     Args:
         opt: The study.
-        context: Where, in a space with contexts; the context asked for last by default.
+        context: The context to show, in a space with contexts; the last one requested by default.
 
     Returns:
         The four Axes, shape (2, 2).

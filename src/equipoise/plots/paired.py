@@ -1,4 +1,4 @@
-"""A comparison: what each arm read round by round, their paired differences, and the intervals."""
+"""Pictures of a comparison: the readings of each arm by round, their paired differences, and the intervals."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,14 +11,14 @@ from equipoise.programs import Question, Verdict
 
 COLORS = (BLUE, ORANGE, GREEN, PINK, GRAY)
 LOOKS = 40
-"""At how many numbers of rounds the interval is drawn."""
+"""The number of rounds at which the interval is drawn."""
 
 
 def contest(verdict: Verdict) -> Any:
     """Draw the readings of every arm with their drift, the differences from the first arm, and the final intervals.
 
     Args:
-        verdict: What `equipoise.compare`, or a contest, has returned.
+        verdict: The result of `equipoise.compare`, or of a contest.
 
     Returns:
         Three Axes.
@@ -39,7 +39,7 @@ def contest(verdict: Verdict) -> Any:
 
 
 def _readings(verdict: Verdict, ax: Any) -> None:
-    """Draw every reading: what all arms have in common is the drift."""
+    """Draw every reading: the common movement of all arms is the drift."""
     for color, arm in zip(_colors(), verdict.question.arms, strict=False):
         at = [(i, told[arm]) for i, told in enumerate(verdict.rounds, 1) if arm in told]
         if at:
@@ -51,7 +51,7 @@ def _readings(verdict: Verdict, ax: Any) -> None:
 
 
 def _differences(verdict: Verdict, ax: Any) -> None:
-    """Draw the difference of every round, and the interval as it was after each."""
+    """Draw the difference of every round, and the interval after each."""
     first = verdict.question.arms[0]
     for color, arm in list(zip(_colors(), verdict.question.arms, strict=False))[1:]:
         both = [(i, told) for i, told in enumerate(verdict.rounds, 1) if first in told and arm in told]
@@ -109,7 +109,7 @@ def _rows(verdict: Verdict) -> list[tuple[str, Interval]]:
 
 
 def _shown(d: float, question: Question) -> float:
-    """Return a difference as it is drawn: ratios in per cent."""
+    """Return a difference in the form to be drawn: ratios in percent."""
     return float(100 * np.expm1(d)) if question.scale == "ratio" else d
 
 
@@ -118,7 +118,7 @@ def _unit(question: Question) -> str:
 
 
 def _legend(ax: Any) -> None:
-    """Name what was drawn, if anything was."""
+    """Add a legend if there is anything to label."""
     if ax.get_legend_handles_labels()[0]:
         ax.legend(frameon=False, fontsize="small")
 

@@ -1,4 +1,4 @@
-"""The series that pictures of a study show: `course` and `estimate` draw them with matplotlib, the page as SVG."""
+"""The series shown in the pictures of a study: `course` and `estimate` draw them with matplotlib, the page as SVG."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -24,20 +24,20 @@ def readings_of(opt: Optimizer) -> list[Record]:
 def offsets(opt: Optimizer, best: Recommendation | None = None, context: Mapping[str, Any] | None = None) -> FloatArray:
     """Return the estimated offset of every reading told, in the user's unit and direction, shape (n,).
 
-    Nobody can tell the offset from the level of f, so it is shown as what the recommended setting would have read.
-    If the offset is tracked, it is the posterior mean of that; else each reading less the estimated difference
+    The offset cannot be distinguished from the level of f, so it is shown as the expected reading of the recommended
+    setting. If the offset is tracked, it is the posterior mean of that; else each reading less the estimated difference
     between its setting and the recommended one, including the noise.
 
     Args:
         opt: The study.
-        best: What it recommends, if that is known.
-        context: Where the best setting is, in a space with contexts; the context asked for last by default.
+        best: Its recommendation, if known.
+        context: The context of the best setting, in a space with contexts; the last one requested by default.
     """
     return opt.study.setup.likelihood.expected(_levels(opt, best or opt.recommend(context=context))[1])
 
 
 def _levels(opt: Optimizer, best: Recommendation) -> tuple[FloatArray, FloatArray]:
-    """Return every reading, and what the recommended setting would have read then, on the scale of f, shape (n,)."""
+    """Return every reading, and the simultaneous reading expected of the recommended setting, as f, shape (n,)."""
     readings = readings_of(opt)
     sign = -1.0 if opt.study.setup.minimize else 1.0
     leader = opt.space.encode(best.x)
@@ -45,7 +45,7 @@ def _levels(opt: Optimizer, best: Recommendation) -> tuple[FloatArray, FloatArra
     outcomes = opt.study.setup.likelihood.glance(y)[0]
     modeled = opt.study.belief.offsets(leader)
     if modeled is not None:
-        when, values = modeled  # between, if a reading is set aside
+        when, values = modeled  # interpolated, if a reading is excluded
         return outcomes, np.interp(np.arange(1, len(readings) + 1), when, values * sign)
     mean = opt.posterior.at(np.array([leader, *(opt.space.encode(record.x) for record in readings)])).mean
     return outcomes, outcomes - sign * (mean[1:] - mean[0])
@@ -53,14 +53,14 @@ def _levels(opt: Optimizer, best: Recommendation) -> tuple[FloatArray, FloatArra
 
 @dataclass(frozen=True)
 class Gains:
-    """How much better than the start each reading was, with the drift taken out; also if f is minimized, up is better.
+    """The gain of each reading over the start, without the drift; up is better, also if f is minimized.
 
     Attributes:
-        number: The readings that count, by their place among all, from 1, shape (n,).
+        number: The readings that count, by their number among all, from 1, shape (n,).
         gain: Each reading less the estimated offset, against the start; if the offset has no law, the estimate of f at
             its setting, shape (n,).
-        best: The estimated gain of the best setting that was read up to then, as is believed now, shape (n,).
-        modeled: Whether the offset has a law, so that a gain is a reading and not only an estimate.
+        best: The estimated gain of the best setting read up to then, by the present belief, shape (n,).
+        modeled: True if the offset has a law, so that a gain is a reading and not only an estimate.
     """
 
     number: FloatArray
@@ -70,12 +70,12 @@ class Gains:
 
 
 def progress(opt: Optimizer, best: Recommendation, start: Any) -> Gains:
-    """Return how much better than the start each reading was, with the drift taken out.
+    """Return the gain of each reading over the start, without the drift.
 
     Args:
         opt: The study.
-        best: What it recommends.
-        start: The setting where it started; the contexts of each reading are put into it.
+        best: Its recommendation.
+        start: The starting setting; it is combined with the contexts of each reading.
     """
     readings = readings_of(opt)
     kept = np.array([k for k, record in enumerate(readings) if record.aside is None], dtype=int)
@@ -92,20 +92,20 @@ def progress(opt: Optimizer, best: Recommendation, start: Any) -> Gains:
 
 
 def start_of(opt: Optimizer) -> Any:
-    """Return the setting where a study started: as the user said, else the first that was read; `None` before that."""
+    """Return the starting setting of a study: the user's, else the first one read; `None` before that."""
     said = opt.study.setup.start
     return next((record.x for record in readings_of(opt)), None) if said is None else opt.space.decode(said)
 
 
 @dataclass(frozen=True)
 class Said:
-    """What judges said of pairs, and what is now believed of these.
+    """The judges' answers about pairs, and the present estimates of these pairs.
 
     Attributes:
-        judges: Who said it, in the order of judging.
-        differences: f(first) - f(second), estimated, shape (n,).
-        heights: Each answer: a number at itself, a word by its place in the scale.
-        ticks: The words of the longest scale, with their heights; none if all answers are numbers.
+        judges: The judge of each answer, in the order of judging.
+        differences: The estimates of f(first) - f(second), shape (n,).
+        heights: The height of each answer: a number itself, or the position of a word in the scale.
+        ticks: The words of the longest scale, with their heights; empty if all answers are numbers.
     """
 
     judges: list[str]
@@ -115,7 +115,7 @@ class Said:
 
 
 def said(opt: Optimizer) -> Said:
-    """Return what judges said of each pair, and what is now believed of it."""
+    """Return the judges' answers about each pair, and its present estimate."""
     answers = opt.study.answers()
     words = max((pair.answers for pair, _ in answers), key=len)
     ticks = {word: place - 0.5 * (len(words) - 1) for place, word in enumerate(words)}
@@ -127,7 +127,7 @@ def said(opt: Optimizer) -> Said:
 
 
 def certified(bounds: Mapping[int, float]) -> list[tuple[int, float]]:
-    """Return the bound on the remaining gain by the number of answers, if there was one, in this order."""
+    """Return the bounds on the remaining gain by ascending number of answers, without missing ones."""
     return [(n, bound) for n, bound in sorted(bounds.items()) if math.isfinite(bound)]
 
 
@@ -140,7 +140,7 @@ def against(opt: Optimizer, best: Recommendation, points: FloatArray) -> tuple[F
 
 
 def foremost(opt: Optimizer, best: Recommendation) -> tuple[str, ...]:
-    """Return the parameters to draw along, in the order of the space: of more than two, those that matter most."""
+    """Return the parameters to draw along, in the order of the space; of more than two, the most important."""
     known = [knob.name for knob in knobs(opt.space, 2)]
     kept = {each.knob.name for each in shares(opt, best)[:2]} if len(known) > 2 else {*known}
     return tuple(name for name in known if name in kept)
@@ -148,7 +148,7 @@ def foremost(opt: Optimizer, best: Recommendation) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Agreement:
-    """What was read against what is predicted, for each complete pair of readings.
+    """The measured and the predicted difference of each complete pair of readings.
 
     Attributes:
         predicted: The estimate of f(first) - f(second), in the user's direction, shape (m,).
@@ -160,7 +160,7 @@ class Agreement:
 
 
 def agreement(opt: Optimizer) -> Agreement:
-    """Return what was read against what is predicted: within a pair the offset cancels, whatever its law."""
+    """Return measured and predicted differences: within a pair the offset cancels, for any law."""
     halves: dict[int, list[Record]] = {}
     for record in readings_of(opt):
         if record.aside is None and not record.void and record.positions == 2:
@@ -179,12 +179,12 @@ class Curve:
     """The estimate of f(x) - f(best) at settings in a row.
 
     Attributes:
-        knob: What changes along the row.
-        at: Where each setting stands on its axis, shape (n,).
+        knob: The parameter that changes along the row.
+        at: The position of each setting on its axis, shape (n,).
         mean: The estimate, in the user's direction, shape (n,).
         width: Half the width of its interval, shape (n,).
-        leader: Where the best setting stands.
-        measured: Where something was measured, if the row goes through all settings.
+        leader: The position of the best setting.
+        measured: The positions of measured settings, if the row goes through all settings.
     """
 
     knob: Knob
@@ -212,11 +212,11 @@ def surface(opt: Optimizer, best: Recommendation, pair: Sequence[Knob]) -> tuple
 
     Args:
         opt: The study.
-        best: What it recommends.
-        pair: The parameter across, and the one up.
+        best: Its recommendation.
+        pair: The horizontal and the vertical parameter.
 
     Returns:
-        The estimate and the width, both of shape (values up, values across); NaN where nothing may be measured.
+        The estimate and the width, both of shape (values up, values across); NaN at settings that may not be measured.
     """
     across, up = pair
     grid = [up.put(across.put(best.x, a), b) for b in up.values for a in across.values]
@@ -232,8 +232,8 @@ def plain(opt: Optimizer, best: Recommendation, most: int) -> Curve:
 
     Args:
         opt: The study.
-        best: What it recommends.
-        most: How many points of a set with more coordinates, or of names, to return.
+        best: Its recommendation.
+        most: The number of points to return from a set of names, or one with more coordinates.
     """
     points, axis = opt.space.candidates(np.random.default_rng(0)), coordinates(opt.space)
     mean, width = against(opt, best, points)
@@ -250,7 +250,7 @@ def plain(opt: Optimizer, best: Recommendation, most: int) -> Curve:
 
 
 def measured(opt: Optimizer, knob: Knob) -> list[float]:
-    """Return where on the axis of a parameter something was measured."""
+    """Return the positions of measured settings on the axis of a parameter."""
     return [knob.position(knob.get(record.x)) for record in opt.records() if record.value is not None]
 
 
@@ -259,11 +259,11 @@ class Compromises:
     """The front of two objectives, against the start.
 
     Attributes:
-        names: The objectives: across and up.
-        middle: Where each setting is, in the unit of the readings, shape (m, 2).
+        names: The objectives: horizontal and vertical.
+        middle: The center of each setting's intervals, in the unit of the readings, shape (m, 2).
         low: The lower ends of the intervals, shape (m, 2).
         high: The upper ends, shape (m, 2).
-        chosen: Where the recommended setting is, shape (2,).
+        chosen: The position of the recommended setting, shape (2,).
     """
 
     names: tuple[str, str]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 BLUE, ORANGE, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
-"""Of Okabe and Ito's palette, told apart by the color-blind too."""
+"""Colors of Okabe and Ito's palette, which color-blind readers can distinguish too."""
 
 GRAY, LIGHT = "#666666", "#cccccc"
 
@@ -26,14 +26,14 @@ METHODS: Mapping[str, str] = {
     "BOSE": GRAY,
     "random": "#000000",
 }
-"""The color of each method, the same in every picture; those beyond Okabe and Ito's eight are Paul Tol's."""
+"""The color of each method, the same in every picture; colors beyond Okabe and Ito's eight are Paul Tol's."""
 
 MAP = "cividis"
-"""Colors of a surface: made to look alike to everyone, and ordered in gray too."""
+"""The color map of a surface: similar for everyone, and ordered in gray too."""
 
 
 def pyplot() -> Any:
-    """Return matplotlib's pyplot, or say how to get it."""
+    """Return matplotlib's pyplot, or raise an error that says how to install it."""
     try:
         from matplotlib import pyplot as plt
     except ImportError as error:
@@ -42,14 +42,14 @@ def pyplot() -> Any:
 
 
 def dark() -> Any:
-    """Return the colors of a surface without their lightest, for lines on white paper."""
+    """Return the colors of a surface without the lightest ones, for lines on white paper."""
     from matplotlib.colors import ListedColormap
 
     return ListedColormap([pyplot().get_cmap(MAP)(0.85 * i / 255) for i in range(256)])
 
 
 def axes(ax: Any = None) -> Any:
-    """Return Axes to draw on, quiet ones: the given, or those of a new figure."""
+    """Return Axes with a quiet style: the given ones, or those of a new figure."""
     if ax is None:
         _, ax = pyplot().subplots(figsize=(6.4, 4.0), layout="constrained")
     ax.spines[["top", "right"]].set_visible(False)
@@ -58,7 +58,7 @@ def axes(ax: Any = None) -> Any:
 
 
 def figure(drawn: Any) -> Any:
-    """Return the figure of what a picture function has returned: Axes, or several."""
+    """Return the figure of the Axes that a picture function has returned, one or several."""
     return np.asarray(drawn, dtype=object).flat[0].figure
 
 
@@ -74,7 +74,7 @@ def logarithmic(ax: Any, which: str) -> None:
 
     axis = getattr(ax, f"{which}axis")
     getattr(ax, f"set_{which}scale")("log")
-    chooses = LogFormatter(minor_thresholds=(2.0, 0.4))  # which of the minor ticks have room for a number
+    chooses = LogFormatter(minor_thresholds=(2.0, 0.4))  # it decides which minor ticks have room for a number
     chooses.set_axis(axis)
 
     def minor(value: float, position: int | None) -> str:
@@ -94,7 +94,7 @@ def whole(axis: Any) -> None:
 
 
 def shown(value: Any) -> str:
-    """Return a value for a title.
+    """Return a value as text for a title.
 
     Example:
         >>> shown(0.123456), shown("in"), shown(3)

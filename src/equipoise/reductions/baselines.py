@@ -26,7 +26,7 @@ class Baseline(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Zero:
-    """The paper's choice: c = 0, whatever was read before.
+    """The paper's choice: c = 0, regardless of earlier readings.
 
     Example:
         >>> import equipoise as eq
@@ -39,7 +39,7 @@ class Zero:
         return 0.0
 
     def update(self, reading: float, predicted: float) -> Self:
-        """Return itself: nothing is remembered."""
+        """Return itself: it has no memory."""
         return self
 
 
@@ -61,6 +61,6 @@ class RunningMean:
         return self.mean + midpoint
 
     def update(self, reading: float, predicted: float) -> Self:
-        """Average the offset `reading - predicted` in."""
+        """Include the offset `reading - predicted` in the average."""
         n = self.readings + 1
         return type(self)(self.mean + (reading - predicted - self.mean) / n, n)

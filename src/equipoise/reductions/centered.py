@@ -1,4 +1,4 @@
-"""One point drawn by its weight, against the mixture of all."""
+"""The centered reduction: one point drawn by its weight, compared with the mixture of all."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""One point, with its reading trusted: ordinary optimization."""
+"""The direct reduction: one point, with its reading trusted, as in ordinary optimization."""
 
 from dataclasses import dataclass
 

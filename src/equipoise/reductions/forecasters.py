@@ -27,14 +27,14 @@ def _rate(name: str, value: Any) -> float:
 
 @dataclass(frozen=True, slots=True)
 class ExponentialAverage:
-    """The mean of the last offsets, with weights that fade: for an offset that wanders or jumps.
+    """The mean of the last offsets, with fading weights: for an offset that wanders or jumps.
 
-    The plain mean until there are 1 / rate readings.
+    It is the plain mean until there are 1 / rate readings.
 
     Args:
-        rate: Weight of the newest offset, above 0 and up to 1.
+        rate: The weight of the newest offset, above 0 and up to 1.
         level: The mean so far.
-        readings: How many offsets it is of.
+        readings: The number of offsets in the mean.
 
     Example:
         >>> ExponentialAverage(rate=0.5).update(4.0, 0.0).update(6.0, 0.0).update(9.0, 0.0).predict(0.25)
@@ -53,7 +53,7 @@ class ExponentialAverage:
         return self.level + midpoint
 
     def update(self, reading: float, predicted: float) -> Self:
-        """Average the offset `reading - predicted` in."""
+        """Include the offset `reading - predicted` in the average."""
         n = self.readings + 1
         alpha = max(self.rate, 1 / n)
         return type(self)(self.rate, self.level + alpha * (reading - predicted - self.level), n)
@@ -61,7 +61,7 @@ class ExponentialAverage:
 
 @dataclass(frozen=True, slots=True)
 class LastOffset:
-    """The last offset, for one that changes by more than the noise between readings.
+    """The last offset, for an offset that changes by more than the noise between readings.
 
     Args:
         offset: The last offset.
@@ -78,7 +78,7 @@ class LastOffset:
         return self.offset + midpoint
 
     def update(self, reading: float, predicted: float) -> Self:
-        """Remember the offset `reading - predicted`."""
+        """Store the offset `reading - predicted`."""
         return type(self)(reading - predicted)
 
 
@@ -105,7 +105,7 @@ class MinusLast:
         return 0.0 - self.reading
 
     def update(self, reading: float, predicted: float) -> Self:
-        """Remember the reading."""
+        """Store the reading."""
         return type(self)(reading)
 
 
@@ -113,7 +113,7 @@ class MinusLast:
 class Trend:
     """Holt's linear trend: a level and a slope, both corrected by every forecast error.
 
-    The straight line of least squares through all offsets at first, until its weights have fallen to `level_rate`
+    At first it is the straight line of least squares through all offsets, until its weights have fallen to `level_rate`
     and `level_rate * slope_rate`; from then on old offsets fade.
 
     Args:
@@ -121,7 +121,7 @@ class Trend:
         slope_rate: Smallest weight of the newest change of level in the slope, above 0 and up to 1.
         level: The offset at the last reading.
         slope: Its change per reading.
-        readings: How many readings there were.
+        readings: The number of readings.
 
     Example:
         >>> forecast = Trend()
@@ -163,20 +163,20 @@ FORECASTERS: tuple[Baseline, ...] = (
     Trend(),
     MinusLast(),
 )
-"""The default choices of `BestForecaster`."""
+"""The default candidates of `BestForecaster`."""
 
 
 @dataclass(frozen=True, slots=True)
 class BestForecaster:
     """The forecaster with the least discounted squared error, one reading ahead.
 
-    The choice is made before the coin, from past readings only, so the one-point outcome stays unbiased whatever the
-    offset does. A wrong choice costs noise, never bias.
+    The choice is made before the coin, from past readings only, so the one-point outcome is unbiased for any offset. A
+    wrong choice costs noise, never bias.
 
     Args:
-        forecasters: What to choose from; the first of equals is taken.
-        discount: Factor by which a past squared error counts less after each reading, above 0 and up to 1.
-        errors: Discounted sum of squared errors of each; none means no reading yet.
+        forecasters: The candidates; among equals the first is chosen.
+        discount: The factor by which a past squared error counts less after each reading, above 0 and up to 1.
+        errors: The discounted sum of squared errors of each; empty before the first reading.
 
     Example:
         >>> forecast = BestForecaster()
@@ -197,16 +197,16 @@ class BestForecaster:
 
     @property
     def best(self) -> Baseline:
-        """The forecaster of least discounted squared error."""
+        """The forecaster with the least discounted squared error."""
         errors = self._errors
         return self.forecasters[errors.index(min(errors))]
 
     def predict(self, midpoint: float) -> float:
-        """Return the forecast of the best one."""
+        """Return the forecast of the best forecaster."""
         return self.best.predict(midpoint)
 
     def update(self, reading: float, predicted: float) -> Self:
-        """Charge each forecaster its error, then let each learn from the reading."""
+        """Add its error to each forecaster, then update each with the reading."""
         new = [reading - forecaster.predict(predicted) for forecaster in self.forecasters]
         errors = tuple(self.discount * old + e * e for old, e in zip(self._errors, new, strict=True))
         learned = tuple(forecaster.update(reading, predicted) for forecaster in self.forecasters)

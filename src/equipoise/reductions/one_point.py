@@ -1,4 +1,4 @@
-"""One point of a pair, by a coin."""
+"""The one-point reduction: one point of a pair, chosen by a coin."""
 
 import math
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from equipoise.reductions.baselines import Baseline, Zero
 class OnePoint:
     """Measure one point of the pair, chosen by a fair coin; the outcome is `+-2 (y - c)`.
 
-    Unbiased for any offset fixed before the coin, even by an adversary who has seen every earlier reading.
+    It is unbiased for any offset fixed before the coin, even by an adversary who has seen every earlier reading.
     The price is noise that grows with `|b_t + fbar - c|`, hence the baseline.
 
     Args:
@@ -44,7 +44,7 @@ class OnePoint:
 
         Args:
             noise: Sub-Gaussian scale sigma of one reading.
-            offset_bound: A bound on `|b_t + (f(x1) + f(x2))/2 - c_t|`: what is left of offset and function after
+            offset_bound: A bound on `|b_t + (f(x1) + f(x2))/2 - c_t|`: the remainder of offset and function after
                 the baseline. The paper's bound on `|b_t|` alone is too small (METHOD section 2, row 3).
 
         Example:

@@ -23,7 +23,7 @@ class Reduction(Protocol):
 
     @property
     def proposal_size(self) -> int | None:
-        """How many points a proposal must have; `None` for any number."""
+        """The number of points that a proposal must have; `None` for any number."""
         ...
 
     @property
@@ -33,16 +33,16 @@ class Reduction(Protocol):
 
     @property
     def baseline(self) -> Baseline | None:
-        """The forecast of a reading it starts from; `None` if it needs none."""
+        """The initial forecast of a reading; `None` if it needs none."""
         ...
 
     def __call__(self, proposal: Proposal, rng: Generator, baseline: float = 0.0) -> Duel:
-        """Toss the coin and return what to measure."""
+        """Toss the coin and return the duel to measure."""
         ...
 
 
 def draw(proposal: Proposal, rng: Generator) -> int:
-    """Draw an index by the proposal's weights; a certain one needs no coin."""
+    """Draw an index by the proposal's weights; a single certain point needs no coin."""
     if len(proposal.weights) == 1:
         return 0
     threshold = rng.random() * float(proposal.weights.sum())

@@ -1,4 +1,4 @@
-"""Both points of a pair, in random order."""
+"""The two-point reduction: both points of a pair, in random order."""
 
 import math
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from equipoise.offsets import Tracked
 class TwoPoint:
     """Measure both points of the pair in random order; the outcome is the difference of the readings.
 
-    Unbiased for any offset fixed before the pair is drawn, bounded or not. An offset that reacts to the first
+    It is unbiased for any offset fixed before the pair is drawn, bounded or not. An offset that reacts to the first
     reading before the second is taken (carry-over) breaks this: with `b_second = c f(first)` the duel estimates
     `(1 - c/2) (f(x1) - f(x2))` (METHOD section 2, row 6).
 

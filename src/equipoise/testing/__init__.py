@@ -1,7 +1,7 @@
 """The conformance suite, for authors of custom parts.
 
-Each check holds a part against the rules for its kind, and raises an AssertionError that names the part, the rule and
-the finding. `without` leaves rules out by name. NumPy is all it needs: call it from any test runner, or from none.
+Each check tests a part against the rules for its kind, and raises an AssertionError that names the part, the rule and
+the finding. `without` skips rules by name. The suite needs only NumPy: call it from any test runner, or from none.
 
 Examples:
     >>> import equipoise as eq

@@ -11,11 +11,11 @@ from equipoise.testing.rule import has, obeys, require, rules_of
 from equipoise.testing.shared_rules import pickles
 
 READINGS = 60
-"""Readings of a run: more than a calibration averages, or a block has."""
+"""The readings of a run: more than a calibration averages, or a block has."""
 
 
 def check_bias(bias: Bias, *, without: Collection[str] = ()) -> None:
-    """Hold a bias against the rules for biases.
+    """Check a bias against the rules for biases.
 
     Example:
         >>> import equipoise as eq
@@ -25,7 +25,7 @@ def check_bias(bias: Bias, *, without: Collection[str] = ()) -> None:
 
 
 def starts_a_process(bias: Bias) -> None:
-    """It starts a process that gives an offset, without being shown the point, and records readings."""
+    """It starts a process that gives an offset, without seeing the point, and records readings."""
     process = bias.start(np.random.default_rng(0))
     has(process, ("offset", "record"))
     process.offset()
@@ -49,14 +49,14 @@ def is_fixed_before_the_point(bias: Bias) -> None:
 
 
 def depends_on_its_stream_alone(bias: Bias) -> None:
-    """The same stream and the same readings give the same offsets, and runs side by side are independent."""
+    """The same stream and the same readings give the same offsets, and simultaneous runs are independent."""
     alone = list(_run(bias))
     side_by_side = list(zip(_run(bias), _run(bias, seed=5), strict=True))
     require(alone == [offset for offset, _ in side_by_side], "another run, or an earlier one, changes its offsets")
 
 
 def goes_on_from_a_copy(bias: Bias) -> None:
-    """A run that is copied or pickled half-way continues in the same way."""
+    """A run that is copied or pickled halfway continues in the same way."""
     environment = _environment(bias, READINGS // 2)
     twins = [copy.deepcopy(environment), pickle.loads(pickle.dumps(environment))]
     x = environment.function.maximizer
@@ -79,7 +79,7 @@ RULES = rules_of(__name__, pickles)
 
 
 def _environment(bias: Bias, readings: int) -> Environment:
-    """Return an environment that was measured at random points."""
+    """Return an environment after readings at random points."""
     environment = Environment(linear(rng=0), bias, noise=0.3, rng=0)
     for _ in _measured(environment, 1, readings):
         pass

@@ -1,4 +1,4 @@
-"""Coins of a reduction, tossed many times: the readings, the comparisons, and what adversaries make of them.
+"""Coins of a reduction, tossed many times: the readings, the comparisons, and the gains of adversaries.
 
     symbol   meaning                                                              shape
     m        number of points of the proposal
@@ -7,11 +7,11 @@
     v        weight of each in the readings: sum of its signs                     (N, m)
     b        offset of each reading of a duel, fixed before the coin              (r,)
 
-The outcome is v'f + s'b, and least squares takes it for u'f. So its error must be uncorrelated with u over the coin:
-E[(v - u) u'] = 0, or f itself misleads, and E[s u'] = 0, or an offset does. For a pair, whose u is fixed, that means:
-the signs of each reading have mean zero, and so has their sum. Against one who has seen every earlier coin and reading
-the same must hold given the past. The z-scores of correct reductions exceed `Z` with probability 6e-7 each, of some
-hundred components: one check in ten thousand, and always the same one, as the seeds are fixed.
+The outcome is v'f + s'b, and least squares treats it as u'f. So its error must be uncorrelated with u over the coin:
+E[(v - u) u'] = 0, or f itself misleads, and E[s u'] = 0, or an offset does. For a pair, whose u is fixed, this means
+that the signs of each reading have mean zero, and so has their sum. Against an adversary who has seen every earlier
+coin and reading the same must hold given the past. The z-scores of correct reductions exceed `Z` with probability 6e-7
+each, of some hundred components: one check in ten thousand, and always the same one, as the seeds are fixed.
 """
 
 import math
@@ -26,25 +26,25 @@ from equipoise.reductions import Reduction
 from equipoise.testing.rule import require
 
 Z = 5.0
-"""Standard errors that no mean is off by: two-sided error 5.7e-7."""
+"""The largest accepted error of a mean, in standard errors: two-sided error 5.7e-7."""
 
 DRAWS = 2_000
-"""Coins thrown: one that falls on one side with probability 0.57 instead of a half is found out (z above 6)."""
+"""The number of tosses: they expose a coin with probability 0.57 for one side instead of a half (z above 6)."""
 
 SIZE = 3
-"""Points of the proposal for a reduction that takes any number."""
+"""The points of the proposal for a reduction that accepts any number."""
 
 Strategy = Callable[[FloatArray, FloatArray], FloatArray]
-"""Takes the signs of the last duel and the errors so far; returns the offset of each coming reading."""
+"""A function from the signs of the last duel and the errors so far to the offset of each coming reading."""
 
 
 def even(size: int) -> Proposal:
-    """Return a proposal of `size` points, all of one weight."""
+    """Return a proposal of `size` points with equal weights."""
     return Proposal(np.arange(float(size))[:, None], np.full(size, 1 / size))
 
 
 def proposal_for(reduction: Reduction) -> Proposal:
-    """Return a proposal it takes: even weights if the size is fixed, else uneven ones."""
+    """Return a proposal that the reduction accepts: even weights if the size is fixed, else uneven ones."""
     if reduction.proposal_size is not None:
         return even(reduction.proposal_size)
     return Proposal(even(SIZE).points, np.array([0.2, 0.5, 0.3]))
@@ -57,7 +57,7 @@ def thrown(reduction: Reduction, n: int, baseline: float = 0.0) -> Iterator[Duel
 
 
 def index(proposal: Proposal, point: FloatArray) -> int:
-    """Return which of the proposal's points this is."""
+    """Return the index of a point in the proposal."""
     found = np.flatnonzero((proposal.points == point).all(axis=1))
     require(len(found), f"the point {np.asarray(point).tolist()} is none of the proposal's")
     return int(found[0])
@@ -86,12 +86,12 @@ def as_last(signs: FloatArray, total: FloatArray) -> FloatArray:
 
 
 def against_last(signs: FloatArray, total: FloatArray) -> FloatArray:
-    """Expect the coin to fall as it did not last."""
+    """Expect the coin to fall on the other side than last."""
     return -2.0 * np.sign(signs)
 
 
 def push(signs: FloatArray, total: FloatArray) -> FloatArray:
-    """Push in the direction of the errors so far, each reading by another amount."""
+    """Push in the direction of the errors so far, by a different amount for each reading."""
     return 2.0 * float(np.sign(total[0] + 1e-9)) * np.cos(np.arange(len(signs), dtype=np.float64))
 
 

@@ -14,16 +14,16 @@ from equipoise.testing.rule import agree, has, obeys, require, rules_of
 from equipoise.testing.shared_rules import is_described, pickles
 
 LONG = 500
-"""Readings of a long study."""
+"""The readings of a long study."""
 
 UNIT = -1024.0
-"""Another unit, and the other direction: a power of two, so that all forecasts are the same to the last bit."""
+"""Another unit with the opposite direction: a power of two, so that all forecasts are the same to the last bit."""
 
 
 def check_forecaster(baseline: Baseline, *, without: Collection[str] = ()) -> None:
-    """Hold a forecaster against the rules for forecasters.
+    """Check a forecaster against the rules for forecasters.
 
-    Leave out `learns_a_level` for one that is not meant to.
+    Skip `learns_a_level` for a forecaster that is not meant to learn one.
 
     Example:
         >>> import equipoise as eq
@@ -33,13 +33,13 @@ def check_forecaster(baseline: Baseline, *, without: Collection[str] = ()) -> No
 
 
 def declares_itself(baseline: Baseline) -> None:
-    """It predicts and updates, and its updates do so too."""
+    """It can predict and update, and so can its updates."""
     for each in (baseline, baseline.update(1.0, 0.5)):
         has(each, ("predict", "update"))
 
 
 def stays_as_it_is(baseline: Baseline) -> None:
-    """It is immutable: `update` returns another one and `predict` changes nothing."""
+    """It is immutable: `update` returns a new forecaster and `predict` changes nothing."""
     used = baseline.update(3.0, 0.25)
     before = [each.predict(0.5) for each in (baseline, used)]
     used.update(9.0, 0.0).predict(0.0)
@@ -56,14 +56,14 @@ def forecasts_numbers(baseline: Baseline) -> None:
 
 
 def learns_a_level(baseline: Baseline) -> None:
-    """An offset that never changes is forecast exactly in the end, on top of the mean of f."""
+    """It eventually forecasts a constant offset exactly, on top of the mean of f."""
     means = np.cos(np.arange(float(LONG)))
     final = _forecasts(baseline, np.full(LONG, 7.5), means)[-1]
     agree(final, 7.5 + means[-1], "the forecast", 1e-3)
 
 
 def ignores_the_unit(baseline: Baseline) -> None:
-    """Readings in another unit, or turned round to be minimized, are forecast alike."""
+    """It forecasts readings equally well in another unit, or with the opposite sign for minimization."""
     rng = np.random.default_rng(0)
     offsets, means = rng.normal(size=(2, 60)).cumsum(axis=1)
     plain = np.array(_forecasts(baseline, offsets, means))
@@ -71,7 +71,7 @@ def ignores_the_unit(baseline: Baseline) -> None:
 
 
 def works_in_a_study(baseline: Baseline) -> None:
-    """An optimizer that measures one point of a pair asks, is told and recommends with it."""
+    """An optimizer that measures one point of a pair can ask, tell and recommend with it."""
     rehearse(Optimizer(finite(), kernel=RBF(0.5), policy=IDS(), reduction=OnePoint(baseline), rng=0))
 
 
@@ -85,7 +85,7 @@ RULES = rules_of(__name__, is_described, pickles)
 
 
 def _forecasts(baseline: Baseline, offsets: FloatArray, means: FloatArray) -> Sequence[float]:
-    """Return the forecast of each reading `offset + mean of f`, made before it."""
+    """Return the forecast of each reading `offset + mean of f`, made before that reading."""
     found = []
     for offset, mean in zip(offsets.tolist(), means.tolist(), strict=True):
         found.append(baseline.predict(mean))

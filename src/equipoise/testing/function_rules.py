@@ -10,16 +10,16 @@ from equipoise.lab.environments import Function
 from equipoise.testing.rule import agree, obeys, require, rules_of
 
 POINTS = 4_000
-"""Points of a box at which a function is looked at."""
+"""The number of points at which a function on a box is evaluated."""
 
 ROUNDING = 1e-9
-"""The most by which a declared maximum may be exceeded, relative to the spread of the values."""
+"""The largest excess over a declared maximum, relative to the spread of the values."""
 
 
 def check_function(function: Function, *, without: Collection[str] = ()) -> None:
-    """Hold a function against the rules for functions.
+    """Check a function against the rules for functions.
 
-    Leave out `pickles_alike` for one made of a lambda.
+    Skip `pickles_alike` for a function made of a lambda.
 
     Example:
         >>> import equipoise as eq
@@ -45,7 +45,7 @@ def attains_its_maximum(function: Function) -> None:
 
 
 def never_exceeds_its_maximum(function: Function) -> None:
-    """No point of the domain has a larger value: neither of very many, nor close to the maximizer."""
+    """No point of the domain has a larger value: neither among many spread points, nor close to the maximizer."""
     values = function(_points(function))
     slack = ROUNDING * max(1.0, float(np.ptp(values)))
     best = int(values.argmax())
@@ -53,7 +53,7 @@ def never_exceeds_its_maximum(function: Function) -> None:
 
 
 def takes_many_points_at_once(function: Function) -> None:
-    """Leading axes are kept, and many points at once have the values they have one by one."""
+    """It keeps leading axes, and gives many points at once the values that they have one by one."""
     X = _points(function)[:12]
     X = X[: len(X) // 2 * 2]
     values = function(X)
@@ -63,7 +63,7 @@ def takes_many_points_at_once(function: Function) -> None:
 
 
 def is_a_function(function: Function) -> None:
-    """The same point has the same finite value each time, and is not changed."""
+    """The same point has the same finite value each time, and does not change."""
     X = _points(function)
     before = X.copy()
     values = function(X)
@@ -73,7 +73,7 @@ def is_a_function(function: Function) -> None:
 
 
 def locates_points(function: Function) -> None:
-    """A reading of a point knows the point and its value."""
+    """A reading at a point finds the point and its value."""
     for x in _points(function)[:20]:
         point, value = function.locate(x)
         require((point == x).all(), f"{x} is mistaken for {point}")
@@ -81,7 +81,7 @@ def locates_points(function: Function) -> None:
 
 
 def is_the_sum_of_its_parts(function: Function) -> None:
-    """If it has parts, each of a coordinate, it is their sum, and so is its maximum."""
+    """If it has parts, each of one coordinate, then it is their sum, and so is its maximum."""
     if function.parts:
         require(len(function.parts) == function.dimension, f"{len(function.parts)} parts")
         X = _points(function)[:50]
@@ -91,7 +91,7 @@ def is_the_sum_of_its_parts(function: Function) -> None:
 
 
 def pickles_alike(function: Function) -> None:
-    """It can be pickled, as experiments in parallel processes need, and has the same values then."""
+    """It can be pickled, as experiments in parallel processes need, and keeps its values."""
     twin, X = pickle.loads(pickle.dumps(function)), _points(function)
     require(twin(X).tobytes() == function(X).tobytes(), "its twin has other values")
     require(twin.maximum == function.maximum, f"its twin has the maximum {twin.maximum}")
@@ -102,7 +102,7 @@ RULES = rules_of(__name__)
 
 
 def _points(function: Function) -> FloatArray:
-    """Return points of the domain: all of a finite one; of a box spread ones, its corner and some at the maximizer."""
+    """Return points of the domain: all of a finite one; else spread points, its corner and some at the maximizer."""
     if function.points is not None:
         return np.array(function.points)
     bounds = function.bounds

@@ -14,14 +14,14 @@ from equipoise.testing.rule import agree, obeys, require, rules_of
 from equipoise.testing.shared_rules import is_described, pickles
 
 STEP = 1e-5
-"""Step of a central difference."""
+"""The step of a central difference."""
 
 DIMENSIONS = range(1, 21)
-"""Dimensions tried, to find one that a kernel takes."""
+"""The dimensions to try, in search of one that a kernel accepts."""
 
 
 def check_kernel(kernel: Kernel, *, without: Collection[str] = ()) -> None:
-    """Hold a kernel against the rules for kernels, in the lowest dimension it takes, two if it takes any.
+    """Check a kernel against the rules for kernels, in two dimensions or else in the lowest one that it accepts.
 
     Example:
         >>> import equipoise as eq
@@ -31,7 +31,7 @@ def check_kernel(kernel: Kernel, *, without: Collection[str] = ()) -> None:
 
 
 def is_a_value(kernel: Kernel) -> None:
-    """It is frozen, and equal to a copy of itself: beliefs ask whether their kernel is still the same."""
+    """It is frozen, and equal to its copy: beliefs check that their kernel is still the same."""
     require(isinstance(kernel, Kernel), "it does not derive from Kernel")
     require(kernel == copy.deepcopy(kernel), "it is not equal to its copy")
     require(hash(kernel) == hash(copy.deepcopy(kernel)), "it has another hash than its copy")
@@ -53,13 +53,13 @@ def covariance_is_one(kernel: Kernel) -> None:
 
 
 def diagonal_agrees(kernel: Kernel) -> None:
-    """Its diagonal is that of its matrix."""
+    """Its diagonal equals that of its matrix."""
     X = _points(kernel)
     agree(kernel.diagonal(X), np.diagonal(kernel(X, X)), "the diagonal", 1e-12)
 
 
 def blocks_agree(kernel: Kernel) -> None:
-    """Rectangles of its matrix are blocks of the whole, leading axes broadcast, and its arguments stay as they are."""
+    """Rectangles of its matrix are blocks of the whole, leading axes broadcast, and its arguments do not change."""
     X = _points(kernel)
     X.flags.writeable = False
     K = kernel(X, X)
@@ -82,7 +82,7 @@ def gradient_matches(kernel: Kernel) -> None:
 
 
 def with_gradient_agrees(kernel: Kernel) -> None:
-    """Matrix and gradient computed together are those computed apart."""
+    """Matrix and gradient computed together equal those computed separately."""
     X = _points(kernel)
     K, dK = kernel.with_gradient(X, X[:4])
     agree(K, kernel(X, X[:4]), "the matrix", 1e-12)
@@ -97,7 +97,7 @@ def combines(kernel: Kernel) -> None:
 
 
 def works_in_a_study(kernel: Kernel) -> None:
-    """An optimizer asks, is told and recommends with it, and climbs its gradients."""
+    """An optimizer can ask, tell and recommend with it, and climb its gradients."""
     rehearse(Optimizer(_box(kernel), kernel=kernel, rng=0))
 
 
@@ -111,7 +111,7 @@ RULES = rules_of(__name__, is_described, pickles)
 
 
 def _dimension(kernel: Kernel) -> int:
-    """Return two, or the lowest dimension that the kernel takes."""
+    """Return two, or the lowest dimension that the kernel accepts."""
     d: int
     for d in (2, *DIMENSIONS):
         try:
@@ -123,7 +123,7 @@ def _dimension(kernel: Kernel) -> int:
 
 
 def _points(kernel: Kernel) -> FloatArray:
-    """Return points of the unit cube, the last ones equal, close to others and far away."""
+    """Return points of the unit cube; the last ones are equal, close to others, and far away."""
     d = _dimension(kernel)
     X = np.random.default_rng(0).uniform(0, 1, (14, d))
     return np.concatenate((X, X[:2], X[2:3] + 1e-9, np.full((1, d), 30.0)))

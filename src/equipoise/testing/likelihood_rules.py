@@ -11,14 +11,14 @@ from equipoise.testing.rule import agree, has, obeys, require, rules_of
 from equipoise.testing.shared_rules import is_described, pickles
 
 STEP = 1e-3
-"""Step of a central difference in mu, in units of the deviation sqrt(v)."""
+"""The step of a central difference in mu, in units of the deviation sqrt(v)."""
 
 NONSENSE: tuple[Any, ...] = (None, "seventeen", float("nan"), float("inf"), (1.0, 2.0, 3.0), (), {}, 1j, True)
 """Values that are not readings under any likelihood."""
 
 
 def check_likelihood(likelihood: Likelihood, *, without: Collection[str] = ()) -> None:
-    """Hold a likelihood of readings against the rules for likelihoods.
+    """Check a likelihood of readings against the rules for likelihoods.
 
     Example:
         >>> import equipoise as eq
@@ -28,7 +28,7 @@ def check_likelihood(likelihood: Likelihood, *, without: Collection[str] = ()) -
 
 
 def declares_itself(likelihood: Likelihood) -> None:
-    """It says whether it is exact, on which scale f is, and how an answer is written."""
+    """It states if it is exact, the scale of f, and the format of an answer."""
     has(likelihood, ("exact", "scale", "example", "check", "glance", "tilt", "expected", "draw"))
     require(isinstance(likelihood.exact, bool), f"`exact` is {likelihood.exact!r}")
     for name in ("scale", "example"):
@@ -37,7 +37,7 @@ def declares_itself(likelihood: Likelihood) -> None:
 
 
 def reads_what_is_written(likelihood: Likelihood) -> None:
-    """What people write is an answer of one or two numbers, and is written in the same way again."""
+    """It parses what people write as an answer of one or two numbers, and writes it back in the same way."""
     texts = [likelihood.example, *(written(*y) for y in _drawn(likelihood).tolist())]
     for text in texts:
         numbers = likelihood.check("value", parsed(text))
@@ -46,7 +46,7 @@ def reads_what_is_written(likelihood: Likelihood) -> None:
 
 
 def refuses_nonsense(likelihood: Likelihood) -> None:
-    """Anything but an answer is refused, by a message that names the argument and shows the value."""
+    """It refuses anything but an answer, with a message that names the argument and shows the value."""
     for value in NONSENSE:
         try:
             found = likelihood.check("value", value)
@@ -68,7 +68,7 @@ def derivatives_match(likelihood: Likelihood) -> None:
 
 
 def beliefs_mix(likelihood: Likelihood) -> None:
-    """Z under a wide belief is the mean of Z under the narrow ones that it is a mixture of."""
+    """Z under a wide belief is the mean of Z under the narrow beliefs that mix to it."""
     y, mu, v = _beliefs(likelihood)
     nodes, weights = np.polynomial.hermite_e.hermegauss(120)
     narrow = [likelihood.tilt(y, mu + np.sqrt(0.75 * v) * node, 0.25 * v).log_z for node in nodes]
@@ -78,14 +78,14 @@ def beliefs_mix(likelihood: Likelihood) -> None:
 
 
 def is_log_concave(likelihood: Likelihood) -> None:
-    """An answer never makes a belief less sure, nor surer than sure: 0 <= v curvature <= 1."""
+    """An answer never makes a belief less certain, nor more than certain: 0 <= v curvature <= 1."""
     y, mu, v = _beliefs(likelihood)
     share = likelihood.tilt(y, mu, v).curvature * v
     require((share >= -1e-12).all() and (share <= 1 + 1e-12).all(), f"v curvature from {share.min()} to {share.max()}")
 
 
 def broadcasts(likelihood: Likelihood) -> None:
-    """For some answers it returns the same as for them among all; for none it returns nothing."""
+    """It gives a subset of answers the same results as within all answers, and no results for no answers."""
     y, mu, v = _beliefs(likelihood)
     some = np.arange(0, len(v), 3)
     agree(likelihood.tilt(y[some], mu[some], v[some]).log_z, likelihood.tilt(y, mu, v).log_z[some], "log Z of some")
@@ -95,7 +95,7 @@ def broadcasts(likelihood: Likelihood) -> None:
 
 
 def glance_is_near(likelihood: Likelihood) -> None:
-    """At a glance it finds about the outcome that makes the answer likeliest, with a variance above zero."""
+    """Its glance is close to the outcome that makes the answer likeliest, with a variance above zero."""
     y, _, _ = _beliefs(likelihood)
     outcome, variance = likelihood.glance(y)
     require(np.isfinite(outcome).all() and np.isfinite(variance).all(), f"{outcome}, {variance}")
@@ -119,7 +119,7 @@ def survives_extremes(likelihood: Likelihood) -> None:
 
 
 def expects_more_of_more(likelihood: Likelihood) -> None:
-    """The expected reading grows with u, and answers that are drawn have about that mean."""
+    """The expected reading grows with u, and drawn answers have about that mean."""
     u = np.linspace(-2.0, 2.0, 9)
     mean = likelihood.expected(u)
     require((np.diff(mean) > 0).all(), f"the expected readings are {mean}")

@@ -14,11 +14,11 @@ from equipoise.testing.rule import agree, has, obeys, require, rules_of
 from equipoise.testing.shared_rules import is_described, pickles
 
 STEP = 1e-4
-"""Step of a central difference in a logarithm: its error is about the square of it, relative to the covariance."""
+"""The step of a central difference in a logarithm: the error is about its square, relative to the covariance."""
 
 
 def check_offset(law: Offset, *, without: Collection[str] = ()) -> None:
-    """Hold a law of the offset against the rules for laws.
+    """Check a law of the offset against the rules for laws.
 
     Example:
         >>> import equipoise as eq
@@ -28,7 +28,7 @@ def check_offset(law: Offset, *, without: Collection[str] = ()) -> None:
 
 
 def declares_itself(law: Offset) -> None:
-    """It states what it learns from, whether it believes readings, whether it jumps, and its guard."""
+    """It declares its source of learning, if it believes readings, if it jumps, and its guard."""
     has(law, ("learns_readings", "believed", "jumps", "guard", "hyperparameters"))
     for name in ("learns_readings", "believed", "jumps"):
         require(isinstance(getattr(law, name), bool), f"`{name}` is {getattr(law, name)!r}")
@@ -50,7 +50,7 @@ def guesses_within_bounds(law: Offset) -> None:
 
 
 def covariance_is_one(law: Offset) -> None:
-    """Its covariance is symmetric, finite and positive semidefinite, whatever readings it is asked about."""
+    """Its covariance is symmetric, finite and positive semidefinite for any readings."""
     for values in _values(law):
         for moments in _moments():
             K = law.covariance(values, moments, moments)
@@ -60,7 +60,7 @@ def covariance_is_one(law: Offset) -> None:
 
 
 def blocks_agree(law: Offset) -> None:
-    """The covariance of some readings with others is a block of that of all; of none with some it is empty."""
+    """The covariance of some readings with others is a block of the full matrix; without readings it is empty."""
     for values in _values(law):
         for moments in _moments():
             n = len(moments.time) // 3
@@ -85,18 +85,18 @@ def derivatives_match(law: Offset) -> None:
 
 
 def prepared_agrees(law: Offset) -> None:
-    """Prepared for given readings it has the same covariance and the same derivatives, for any matrix W."""
+    """After preparation for given readings, it has the same covariance and the same derivatives, for any matrix W."""
     for values in _values(law):
         for moments in _moments():
             ready, n = law.prepared(moments), len(moments.time)
             agree(ready.covariance(values), law.covariance(values, moments, moments), "the covariance", 1e-12)
-            W = np.tril(np.random.default_rng(0).normal(size=(n, n)))  # the fit hands over a triangle
+            W = np.tril(np.random.default_rng(0).normal(size=(n, n)))  # the fit passes a triangle
             expected = [0.5 * np.vdot(W, each) for each in law.derivatives(values, moments, moments)]
             agree(ready.gradient(values, W, np.zeros((n, n))), np.array(expected), "the gradient of tr(W K) / 2")
 
 
 def calm_keeps_the_bounds(law: Offset) -> None:
-    """Its calm hyperparameters are as many as its own, and within their bounds."""
+    """It has as many calm hyperparameters as hyperparameters, and they are within the bounds."""
     for values in _values(law):
         calm = law.calm(tuple(values.tolist()))
         require(len(calm) == len(values), f"{len(calm)} instead of {len(values)}")
@@ -104,7 +104,7 @@ def calm_keeps_the_bounds(law: Offset) -> None:
 
 
 def estimates_numbers(law: Offset) -> None:
-    """Its first guesses from readings, also from few or equal ones, are positive numbers: a fit may start there."""
+    """Its first guesses from readings, even few or equal ones, are positive numbers: a fit may start there."""
     rng = np.random.default_rng(0)
     for moments in _moments():
         for n in (0, 1, 2, len(moments.time)):
@@ -115,7 +115,7 @@ def estimates_numbers(law: Offset) -> None:
 
 
 def is_fitted(law: Offset) -> None:
-    """It is fitted to the readings of a study, hyperparameters within their bounds, and its offset is estimated."""
+    """A fit to the readings of a study keeps its hyperparameters within bounds, and estimates its offset."""
     opt = rehearse(Optimizer(box(), offset=law, rng=0))
     learned = opt.study.belief.learned
     assert learned is not None
@@ -151,7 +151,7 @@ def _readings(time: NDArray[np.intp], pair: NDArray[np.intp]) -> Moments:
 
 
 def _values(law: Offset) -> Iterator[FloatArray]:
-    """Yield hyperparameters: as guessed, drawn from the prior, and at both bounds."""
+    """Yield hyperparameters: the guesses, draws from the prior, and both bounds."""
     rng, table = np.random.default_rng(0), law.hyperparameters
     yield np.array([each.guess for each in table])
     yield np.array([_within(each, math.exp(each.mean + each.deviation * rng.normal())) for each in table])

@@ -18,19 +18,19 @@ from equipoise.testing.rule import agree, has, obeys, require, rules_of
 from equipoise.testing.shared_rules import is_described, pickles
 
 SEEDS = 4
-"""Streams a policy is tried with on every belief."""
+"""The number of streams tried with a policy on every belief."""
 
 LEVEL = 64.0
-"""Added to every mean: so much that a policy which looks at the mean itself, not at differences, must notice."""
+"""The constant added to every mean: large enough to affect a policy that uses the mean itself, not differences."""
 
 UNIT = 1024.0
-"""A power of two, so that a belief in this unit is the same to the last bit."""
+"""The factor for another unit: a power of two, so that a belief in this unit is the same to the last bit."""
 
 
 def check_policy(policy: Policy, *, without: Collection[str] = ()) -> None:
-    """Hold a policy against the rules for policies.
+    """Check a policy against the rules for policies.
 
-    Leave out `ignores_the_unit` for one that assumes noise of scale one.
+    Skip `ignores_the_unit` for a policy that assumes noise of scale one.
 
     Example:
         >>> import equipoise as eq
@@ -40,7 +40,7 @@ def check_policy(policy: Policy, *, without: Collection[str] = ()) -> None:
 
 
 def declares_itself(policy: Policy) -> None:
-    """It says the size of its proposals, a reduction that can measure them, and the scores to climb, or None."""
+    """It states the size of its proposals, a reduction that can measure them, and the scores to climb, or None."""
     has(policy, ("proposal_size", "reduction", "scores"))
     size, scores = policy.proposal_size, policy.scores
     require(size is None or (isinstance(size, int) and size > 0), f"`proposal_size` is {size!r}")
@@ -49,7 +49,7 @@ def declares_itself(policy: Policy) -> None:
 
 
 def proposes_candidates(policy: Policy) -> None:
-    """Every point it proposes is one of the candidates, whatever the belief: one candidate, ties, no doubt left."""
+    """Every point it proposes is a candidate, for any belief: with one candidate, with ties, or without uncertainty."""
     for name, belief, proposal in _proposals(policy):
         known = {point.tobytes() for point in belief.points}
         require(proposal.points.ndim == 2, f"points have shape {proposal.points.shape} on {name}")
@@ -66,14 +66,14 @@ def gives_probabilities(policy: Policy) -> None:
 
 
 def has_its_size(policy: Policy) -> None:
-    """A proposal has as many points as it declares, equal ones if there is but one candidate."""
+    """A proposal has as many points as it declares, which are equal if there is only one candidate."""
     for name, _, proposal in _proposals(policy):
         size = len(proposal.points)
         require(policy.proposal_size in (None, size), f"{size} points on {name}, declared {policy.proposal_size}")
 
 
 def depends_on_its_stream_alone(policy: Policy) -> None:
-    """The same belief and the same stream give the same proposal, whatever it was asked before."""
+    """The same belief and the same stream give the same proposal, regardless of earlier calls."""
     first = [_bytes(proposal) for *_, proposal in _proposals(policy)]
     policy(_plain(), np.random.default_rng(0))
     second = [_bytes(proposal) for *_, proposal in _proposals(policy)]
@@ -81,7 +81,7 @@ def depends_on_its_stream_alone(policy: Policy) -> None:
 
 
 def leaves_the_belief_alone(policy: Policy) -> None:
-    """It does not change the belief it is shown."""
+    """It does not change the belief that it receives."""
     belief = _plain()
     shown = [each.tobytes() for each in (belief.points, belief.mean, belief.variance)]
     policy(belief, np.random.default_rng(0))
@@ -89,7 +89,7 @@ def leaves_the_belief_alone(policy: Policy) -> None:
 
 
 def ignores_the_level(policy: Policy) -> None:
-    """The mean of f is known up to a constant only: the same constant added everywhere changes nothing."""
+    """The mean of f is known only up to a constant: the same constant added everywhere changes nothing."""
     belief = _plain()
     _must_agree(policy, belief, replace(belief, mean=belief.mean + LEVEL))
 
@@ -111,7 +111,7 @@ def ignores_the_unit(policy: Policy) -> None:
 
 
 def scores_have_their_slopes(policy: Policy) -> None:
-    """Each score comes with its derivatives in the gap and in the variance, which central differences confirm."""
+    """Each score comes with its derivatives in the gap and in the variance, which agree with central differences."""
     rng, h = np.random.default_rng(0), 1e-6
     g, psi = rng.uniform(0.1, 3, 50), rng.uniform(0.1, 3, 50)
     for score in policy.scores or ():
@@ -124,7 +124,7 @@ def scores_have_their_slopes(policy: Policy) -> None:
 
 
 def works_in_a_study(policy: Policy) -> None:
-    """An optimizer asks, is told and recommends with it, on a finite set and in a box."""
+    """An optimizer can ask, tell and recommend with it, on a finite set and in a box."""
     rehearse(Optimizer(finite(), kernel=RBF(0.5), policy=policy, rng=0))
     rehearse(Optimizer(box(), policy=policy, rng=0), readings=8)
 
@@ -140,7 +140,7 @@ RULES = rules_of(__name__, is_described, pickles)
 
 @cache
 def _beliefs() -> dict[str, Belief]:
-    """Return beliefs of every shape, the awkward ones too."""
+    """Return beliefs of every shape, including the awkward ones."""
     rng = np.random.default_rng(0)
     X, twins = rng.uniform(0, 1, (12, 2)), np.array([[0.0], [0.0], [0.6], [0.6], [1.0], [1.0]])
     listed, anywhere = FinitePosterior(X, RBF(0.4), 0.7), AnywherePosterior(RBF(0.4), 0.7, FixedConfidence(2.0))
@@ -159,7 +159,7 @@ def _beliefs() -> dict[str, Belief]:
 
 
 def _plain() -> Belief:
-    """Return a belief in general position, its means multiples of 1/1024 so that a level is added exactly."""
+    """Return a belief in general position, with means that are multiples of 1/1024 so that a level is added exactly."""
     rng = np.random.default_rng(1)
     A = rng.normal(size=(8, 8))
     C: FloatArray = A @ A.T / 8

@@ -1,4 +1,4 @@
-"""The rules for reductions; `coins.py` says why these are the right ones."""
+"""The rules for reductions; `coins.py` derives them."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ from equipoise.testing.shared_rules import is_described, pickles
 
 
 def check_reduction(reduction: Reduction, *, without: Collection[str] = ()) -> None:
-    """Hold a reduction against the rules for reductions; one whose readings are believed need not be bias-robust.
+    """Check a reduction against the rules for reductions; one whose readings are believed need not be bias-robust.
 
     Example:
         >>> import equipoise as eq
@@ -45,7 +45,7 @@ def check_reduction(reduction: Reduction, *, without: Collection[str] = ()) -> N
 
 
 def declares_itself(reduction: Reduction) -> None:
-    """It states the size of the proposals it takes, the assumed law of the offset, and its forecast, or None."""
+    """It states the size of the proposals it accepts, the assumed law of the offset, and its forecast, or None."""
     has(reduction, ("proposal_size", "offset", "baseline"))
     size, baseline = reduction.proposal_size, reduction.baseline
     require(size is None or (isinstance(size, int) and size > 0), f"`proposal_size` is {size!r}")
@@ -65,7 +65,7 @@ def measures_the_proposal(reduction: Reduction) -> None:
 
 
 def refuses_other_sizes(reduction: Reduction) -> None:
-    """A proposal of another size than it takes is refused with a ValueError."""
+    """It refuses a proposal of the wrong size with a ValueError."""
     size = reduction.proposal_size
     if size is not None:
         try:
@@ -76,7 +76,7 @@ def refuses_other_sizes(reduction: Reduction) -> None:
 
 
 def depends_on_its_stream_alone(reduction: Reduction) -> None:
-    """The same proposal and the same stream give the same duel, whatever it was asked before."""
+    """The same proposal and the same stream give the same duel, regardless of earlier calls."""
     first, _, second = ([(d.points.tobytes(), d.signs) for d in thrown(reduction, n)] for n in (20, 1, 20))
     require(first == second, "the second time it measures something else")
 
@@ -89,7 +89,7 @@ def passes_the_forecast_on(reduction: Reduction) -> None:
 
 
 def estimates_the_difference(reduction: Reduction) -> None:
-    """Without an offset, the outcome estimates f(first) - f(second) for any f, on the mean over its coin."""
+    """Without an offset, the outcome estimates f(first) - f(second) for any f, in the mean over its coin."""
     _, u, v = moments_of(reduction)
     require(u.any(), "it compares a point with itself")
     _must_vanish((v - u)[:, :, None] * u[:, None, :], "f, times what is compared")
@@ -113,7 +113,7 @@ def withstands_an_adversary(reduction: Reduction) -> None:
 
 
 def teaches_by_the_one_rule(reduction: Reduction) -> None:
-    """The outcome is signs @ (readings - baseline); with the offset modeled each reading teaches by itself first."""
+    """The outcome is signs @ (readings - baseline); with a modeled offset each reading first teaches by itself."""
     rng = np.random.default_rng(3)
     for duel in thrown(reduction, 20):
         y, places = rng.normal(size=len(duel.signs)), rng.permutation(len(duel.signs)) + 1
@@ -129,7 +129,7 @@ def teaches_by_the_one_rule(reduction: Reduction) -> None:
 
 
 def is_written(reduction: Reduction) -> None:
-    """A log gives its duels back as they were."""
+    """A log restores its duels exactly."""
     proposal = proposal_for(reduction)
     codec = Codec(Finite(proposal.points))
     for duel in thrown(reduction, 20):
@@ -144,7 +144,7 @@ def is_written(reduction: Reduction) -> None:
 
 
 def works_in_a_study(reduction: Reduction) -> None:
-    """An optimizer asks, is told and recommends with it, on a finite set and in a box."""
+    """An optimizer can ask, tell and recommend with it, on a finite set and in a box."""
     policy = _Some(reduction.proposal_size or SIZE, reduction)
     rehearse(Optimizer(finite(), kernel=RBF(0.5), policy=policy, reduction=reduction, rng=0))
     rehearse(Optimizer(box(), policy=policy, reduction=reduction, rng=0), readings=9)
@@ -162,14 +162,14 @@ RULES = rules_of(__name__, is_described, pickles)
 
 @dataclass(frozen=True)
 class _Some:
-    """Proposes candidates at random, any number of them: reductions may take more or fewer than our policies make."""
+    """A policy that proposes any number of random candidates: reductions may accept other numbers than our policies."""
 
     proposal_size: int
     reduction: Reduction = Direct()  # noqa: RUF009
     scores = ()
 
     def __call__(self, belief: Belief, rng: Generator) -> Proposal:
-        """Draw the candidates, different ones if there are enough."""
+        """Draw the candidates, all different if there are enough."""
         k, m = self.proposal_size, len(belief.points)
         return Proposal(belief.points[rng.choice(m, k, replace=m < k)], np.full(k, 1 / k))
 
@@ -189,7 +189,7 @@ def _must_be_outcome(duel: Duel, told: Comparison, y: FloatArray) -> None:
 
 
 def _must_begin(lessons: Sequence[Comparison], duel: Duel, told: Sequence[Reading | None]) -> None:
-    """Fail unless the first readings and then the rest teach the same as all of them at once."""
+    """Fail unless the first readings followed by the rest teach the same as all readings at once."""
     known = teaches(duel, told, Tracked())
     place = 1 + sum(each is not None for each in told)
     coming = will_teach(duel, told, Tracked(), place=place)

@@ -1,4 +1,4 @@
-"""Short studies with a part in its place: they run, and they resume to the same belief."""
+"""Short studies with a custom part: they run, and they resume to the same belief."""
 
 import tempfile
 from pathlib import Path
@@ -13,10 +13,10 @@ from equipoise.spaces import Box, Domain, Finite
 from equipoise.testing.rule import require
 
 READINGS = 14
-"""Readings of a rehearsal: more than the 6 before the first fit and the 12 before a jump is looked for."""
+"""The readings of a rehearsal: more than the 6 before the first fit and the 12 before the search for jumps."""
 
 DRIFT = 0.5
-"""How much the readings of a rehearsal drift from one to the next: more than f varies over all."""
+"""The drift from one reading of a rehearsal to the next: more than the whole range of f."""
 
 
 def finite(points: int = 9) -> Finite:
@@ -40,7 +40,7 @@ def box() -> Box:
 
 
 def rehearse(opt: Optimizer, readings: int = READINGS) -> Optimizer:
-    """Ask and tell: a smooth function of the encoded point plus a drift; then recommend.
+    """Ask and tell with a smooth function of the encoded point plus a drift; then recommend.
 
     Example:
         >>> rehearse(Optimizer(finite(), rng=0)).readings

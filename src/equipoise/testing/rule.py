@@ -1,4 +1,4 @@
-"""The suite consists of rules: a rule is a function of a part that fails, in words, if the part breaks it."""
+"""Rules, the elements of the suite: a rule is a function that fails with an explanation if a part breaks it."""
 
 import sys
 import warnings
@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike
 from equipoise._typing import FloatArray
 
 Rule = Callable[[Any], None]
-"""Takes a part and raises if the part breaks the rule; its docstring is the rule in one sentence."""
+"""A function that raises if a part breaks the rule; its docstring is the rule in one sentence."""
 
 
 def obeys(part: object, rules: Sequence[Rule], without: Collection[str] = ()) -> None:
-    """Hold a part against rules, one after the other; a numerical warning breaks a rule too.
+    """Check a part against rules, one after the other; a numerical warning breaks a rule too.
 
     Raises:
         AssertionError: The part breaks a rule; the message names the part, the rule and the finding.
@@ -38,7 +38,7 @@ def obeys(part: object, rules: Sequence[Rule], without: Collection[str] = ()) ->
 
 
 def rules_of(module: str, *shared: Rule) -> tuple[Rule, ...]:
-    """Return the rules that a module defines, in order, and those that it shares with others.
+    """Return the rules that a module defines, in order, followed by the shared ones.
 
     Each public function of the module is a rule, except the check itself.
     """
@@ -63,8 +63,8 @@ def agree(found: ArrayLike, expected: ArrayLike, what: str, tolerance: float = 1
         found: An array.
         expected: The expected value.
         what: The name of the entries, for the message.
-        tolerance: Relative to the largest entry expected, or to one.
-        rounding: Error that the expected entries may have themselves.
+        tolerance: The tolerance relative to the largest expected entry, or to one.
+        rounding: The rounding error of the expected entries themselves.
 
     Example:
         >>> agree([1.0, 2.0], [1.0, 2.5], "the prices")
@@ -111,7 +111,7 @@ def has(part: object, names: Iterable[str]) -> None:
 def _hold(part: object, rule: Rule) -> None:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error", RuntimeWarning)  # what NumPy says of 0 / 0 and the like
+            warnings.simplefilter("error", RuntimeWarning)  # NumPy's warnings about 0 / 0 and the like
             rule(part)
     except Exception as error:
         found = str(error) if isinstance(error, AssertionError) else f"{type(error).__name__}: {error}"
@@ -122,5 +122,5 @@ def _hold(part: object, rule: Rule) -> None:
 def _shown(part: object) -> str:
     try:
         return repr(part)
-    except Exception:  # a broken representation is for `is_described` to report
+    except Exception:  # `is_described` reports a broken representation
         return f"a {type(part).__name__}"

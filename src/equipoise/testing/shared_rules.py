@@ -1,4 +1,4 @@
-"""Rules for parts of every kind: they are noted in a log, and they travel to other processes."""
+"""Rules for parts of every kind: a log describes them, and they can be sent to other processes."""
 
 import json
 import pickle
@@ -9,9 +9,9 @@ from equipoise.testing.rule import require
 
 
 def is_described(part: Any) -> None:
-    """A log can describe it, and a part that the library exports comes back from its description.
+    """A log can describe it, and a part that the library exports can be restored from its description.
 
-    Your own part is only noted, by its representation: it is given again to `resume`.
+    For a custom part, the log only notes its representation: pass the part to `resume` again.
     """
     description = json.loads(json.dumps(described(part), allow_nan=False))
     require(described(part) == description, f"JSON does not give its description back: {described(part)}")

@@ -16,13 +16,13 @@ from equipoise.testing.rule import agree, obeys, require, rules_of
 from equipoise.testing.shared_rules import pickles
 
 LOOKED_AT = 40
-"""How many of the points a space offers are looked at one by one."""
+"""The number of a space's points that are checked one by one."""
 
 
 def check_space(space: Domain, *, without: Collection[str] = ()) -> None:
-    """Hold a space against the rules for spaces.
+    """Check a space against the rules for spaces.
 
-    Leave out `pickles` for one whose constraint is a lambda.
+    Skip `pickles` for a space whose constraint is a lambda.
 
     Example:
         >>> import equipoise as eq
@@ -32,7 +32,7 @@ def check_space(space: Domain, *, without: Collection[str] = ()) -> None:
 
 
 def describes_its_coordinates(space: Domain) -> None:
-    """Each coordinate is free or not, belongs to a parameter, and has an extent; listed points move nowhere."""
+    """Each coordinate is free or not, belongs to a parameter, and has an extent; listed points cannot move."""
     d = space.dimension
     require(d > 0, f"`dimension` is {d}")
     for name, dtype in (("free", np.bool_), ("groups", np.intp), ("extent", np.float64)):
@@ -57,7 +57,7 @@ def offers_valid_points(space: Domain) -> None:
 
 
 def has_parts(space: Domain) -> None:
-    """The part through a point has the point, as many coordinates, and by snapping any setting; it has no parts."""
+    """The part through a point has the point, as many coordinates, any setting after snapping, and no parts."""
     points = _some(space)
     for point in points[:3]:
         part = space.through(point)
@@ -71,7 +71,7 @@ def has_parts(space: Domain) -> None:
 
 
 def lies_in_the_unit_cube(space: Domain) -> None:
-    """Where points are not listed, encodings lie in the unit cube: a climb keeps to it."""
+    """Unless points are listed, encodings lie in the unit cube: a climb stays inside it."""
     if space.points is None:
         anywhere = np.random.default_rng(0).normal(0.5, 2.0, (50, space.dimension))
         for points in (_candidates(space), space.snap(anywhere)):
@@ -105,7 +105,7 @@ def encodes_equal_settings_alike(space: Domain) -> None:
 
 
 def decodes_to_new_objects(space: Domain) -> None:
-    """A point handed to the user is his own: changing it changes nothing here."""
+    """A point returned to the user is a new object: changing it changes nothing here."""
     point = _some(space)[0]
     x, y = space.decode(point), space.decode(point)
     require(x is not y and x is not point, "the same object is handed out twice")
@@ -114,7 +114,7 @@ def decodes_to_new_objects(space: Domain) -> None:
 
 
 def snaps_once(space: Domain) -> None:
-    """Snapping twice is snapping once."""
+    """Snapping twice gives the same result as snapping once."""
     anywhere = np.random.default_rng(0).normal(0.5, 1.0, (100, space.dimension))
     snapped = space.snap(anywhere)
     require(snapped.shape == anywhere.shape, f"shape {snapped.shape} instead of {anywhere.shape}")
@@ -122,7 +122,7 @@ def snaps_once(space: Domain) -> None:
 
 
 def refuses_nonsense(space: Domain) -> None:
-    """Anything but a setting is refused with a TypeError or a ValueError."""
+    """It refuses anything but a setting with a TypeError or a ValueError."""
     for nonsense in (object(), "nonsense", np.full(space.dimension + 1, np.nan), {"no such name": 1}):
         try:
             found = space.encode(nonsense)
@@ -132,7 +132,7 @@ def refuses_nonsense(space: Domain) -> None:
 
 
 def is_described(space: Domain) -> None:
-    """JSON holds its description; a space that the library exports comes back from it, its constraint given again."""
+    """Its description fits in JSON; an exported space can be restored from it, if its constraint is given again."""
     description = json.loads(json.dumps(space.to_dict(), allow_nan=False))
     require(space.to_dict() == description, f"JSON does not give its description back: {space.to_dict()}")
     require(copy.deepcopy(space).to_dict() == description, "a copy has another description")
@@ -143,7 +143,7 @@ def is_described(space: Domain) -> None:
 
 
 def works_in_a_study(space: Domain) -> None:
-    """An optimizer asks, is told and recommends in it."""
+    """An optimizer can ask, tell and recommend in it."""
     rehearse(Optimizer(space, rng=0))
 
 
@@ -165,7 +165,7 @@ def _near(space: Domain, points: FloatArray) -> FloatArray:
 
 
 def _some(space: Domain) -> FloatArray:
-    """Return some of the points it offers."""
+    """Return some of the points that it offers."""
     candidates = _candidates(space)
     return np.concatenate((candidates[:LOOKED_AT], _near(space, candidates[:2])[:LOOKED_AT]))
 
