@@ -1,22 +1,22 @@
 """The operator's page: `equipoise serve study.jsonl`.
 
-module      what it does
-tokens      who may change a study, who may watch it
-guard       what is refused before any page sees it
-forms       fields as they were sent, and the one form by which any question is answered
-judging     how pairs are judged, and what shows their settings
-now         what is to be done now, the open question above all, as a plain record
-known       what is known, computed panel by panel
+module      purpose
+tokens      the permission to change or watch a study
+guard       the requests that are refused before any page sees them
+forms       submitted fields, and the one form that answers any question
+judging     how pairs are judged, and the content that shows their settings
+now         the current task, above all the open question, as a plain record
+known       the view of a study, computed panel by panel
 panels      the panels: the best setting, charts, trials, notes; your own panel is one more
 station     a study that is served: its optimizer, its deferred fits
-actions     what a form may do with it
+actions     the actions of forms on a study
 pages       the screen; `beside` has the pages and files beside it, `beginning` the form of a new study
 streaming   changes, sent to every screen
-means       what a server has besides the study: a goal, what sets the machine
-automatic   a program measures by itself
-studies     those of a file or folder; `folder` has the list, renaming and archiving
-alarms      what somebody should look at, and who is told
-server      all of it, behind a socket
+means       the means of a server besides the study: a goal, a program that sets the machine
+automatic   automatic mode: a program measures
+studies     the studies of a file or folder; `folder` has the list, renaming and archiving
+alarms      the events that need attention, and their notification
+server      all routes, behind a socket
 """
 
 try:

@@ -1,6 +1,6 @@
 """The actions of forms on a study, by the word on the button.
 
-A form names its question and what it has shown, so an outdated one is refused with the reason.
+A form names its question and the state that it showed, so an outdated one is refused with the reason.
 """
 
 import time
@@ -19,25 +19,25 @@ from equipoise.web.now import Mode, answer_of, clock, context_given, numbers, to
 from equipoise.web.station import Station
 
 FEW_READINGS = 6
-"""Readings after which one is compared with those before."""
+"""Number of readings after which a new one is compared with earlier ones."""
 
 FAR_TIMES = 10.0
-"""A reading is asked about if it is more than this number of times as far out as any before: a lost comma."""
+"""A reading is questioned if it is more than this multiple as far out as any before: a lost comma."""
 
 
 def ask(station: Station, given: Fields) -> None:
-    """Hand out the next question, if none is open here and nobody has paused; at a context, if the study has such."""
+    """Hand out the next question, unless one is open here or the study is paused; at a context, if there is one."""
     if station.mode == "pause":
         raise RefusedError("The study is paused: resume it first.")
     station.hand_out(context_given(station.opt, given), given.get("judge"))
 
 
 def answer(station: Station, given: Fields) -> list[str]:
-    """Report the answer to the question that is open here, then hand out the next."""
+    """Tell the answer to the open question, then hand out the next."""
     record = _asked(station, given)
     form = station.form(record)
     told = form.read(given)
-    if answer_of(record) == told["value"]:  # a button that was pressed twice
+    if answer_of(record) == told["value"]:  # the button was pressed twice
         return [f"{form.noun.capitalize()} {record.trial} was already {form.said(told['value'])}."]
     if record.steps is None:
         told |= circumstances(given)
@@ -47,7 +47,7 @@ def answer(station: Station, given: Fields) -> list[str]:
 
 
 def _must_be_likely(station: Station, value: Any) -> None:
-    """Ask about a reading that is much further from the others than any of them, before it is told."""
+    """Question a reading that is much further out than all others, before it is told."""
     others = [record.level for record in station.opt.records(aside=False) if record.value is not None]
     if not isinstance(value, float) or len(others) < FEW_READINGS:
         return
@@ -62,34 +62,34 @@ def _must_be_likely(station: Station, value: Any) -> None:
 
 
 def skip(station: Station, given: Fields) -> list[str]:
-    """Report that the question that is open here has no answer, then hand out the next."""
+    """Report that the open question has no answer, then hand out the next."""
     record = _asked(station, given)
     return _told(station, record, given, failed=words(given, "reason") or station.form(record).reason)
 
 
 def fail(station: Station, given: Fields) -> list[str]:
-    """Report the same, with a reason."""
+    """Report that the open question has no answer, with a reason, then hand out the next."""
     if not words(given, "reason"):
         raise RefusedError("Say why there is no reading, or skip this setting.")
     return skip(station, given)
 
 
 def _told(station: Station, record: Record, given: Fields, **told: Any) -> list[str]:
-    """Tell what there is to say of a question, if that is open here, then hand out the next."""
+    """Tell the result of a question, if it is open here, then hand out the next."""
     opt, judge = station.opt, given.get("judge")
     _must_be_open(station, record, judge)
     if record.steps is None and opt.study.setup.max_gap is not None and "value" in told:
         told["time"] = time.time()
     notices = opt.tell(record.trial, **told, refit=False)
     if told.get("block"):
-        opt.begin_block(told["block"])  # what follows belongs to it too
+        opt.begin_block(told["block"])  # later readings belong to the block too
     station.go_on(judge)
     station.refit_later()
     return in_sentences(notices or ())
 
 
 def undo(station: Station, given: Fields) -> None:
-    """Take back the last step, if it still is the last."""
+    """Undo the last step, if it is still the last."""
     number = _own(station, given)
     if station.opt.study.last_answered != number:
         raise RefusedError(f"Trial {number} is no longer the last answer; look at the list, and retract it there.")
@@ -97,14 +97,14 @@ def undo(station: Station, given: Fields) -> None:
 
 
 def correct(station: Station, given: Fields) -> None:
-    """Replace an answer, if it still is what it was."""
+    """Replace an answer, if it has not changed since the form was shown."""
     number = _as_shown(station, given)
     told = station.form(_asked(station, given)).read(given)
     station.opt.correct(number, told["value"], missing=told.get("missing", ()))
 
 
 def retract(station: Station, given: Fields) -> None:
-    """Take back an answer, if it still is what it was: its question is open again."""
+    """Retract an answer, if it has not changed since the form was shown: its question is open again."""
     station.opt.retract(_as_shown(station, given))
 
 
@@ -117,12 +117,12 @@ def expire(station: Station, given: Fields) -> None:
 
 
 def switch(mode: Mode, station: Station, given: Fields) -> None:
-    """Pause a study, or let it continue: by hand, or by the program."""
+    """Pause a study, or resume it by hand or by the program."""
     set_mode(station, mode, words(given, "reason"))
 
 
 def set_mode(station: Station, mode: Mode, why: str = "") -> None:
-    """Pause a study, or let it continue."""
+    """Pause or resume a study."""
     with station.turn():
         if mode == "automatic" and not station.machine:
             raise RefusedError("There is no program to measure by itself: `equipoise serve STUDY -- COMMAND`.")
@@ -131,7 +131,7 @@ def set_mode(station: Station, mode: Mode, why: str = "") -> None:
 
 
 def target(station: Station, where: str) -> Any:
-    """Return the setting of the start, or the best known one."""
+    """Return the setting of the start, or the best known setting."""
     with station.turn():
         x = station.start if where == "start" else recommended(station.opt).x
         if x is None:
@@ -140,9 +140,9 @@ def target(station: Station, where: str) -> Any:
 
 
 def dialed(where: str, station: Station, given: Fields) -> None:
-    """Write down that the machine was moved to the start or to the best setting, if that is what was shown.
+    """Record that the machine was moved to the start or to the best setting, if the form showed that setting.
 
-    If something sets the machine here, it does so first, in steps that `max_step` allows.
+    If the page can set the machine, it first does so, in steps that `max_step` allows.
     """
     x = target(station, where)
     if given.get("shown", "") != told_of(x):
@@ -155,7 +155,7 @@ def dialed(where: str, station: Station, given: Fields) -> None:
 
 
 def set_trial(station: Station, given: Fields) -> None:
-    """Set the machine to the trial that is open here."""
+    """Set the machine to the open trial."""
     with station.turn():
         record = _asked(station, given)
         _must_be_open(station, record, None)
@@ -164,7 +164,7 @@ def set_trial(station: Station, given: Fields) -> None:
 
 
 def _must_be_by_hand(station: Station) -> None:
-    """Refuse to move a machine at which a program measures."""
+    """Refuse to move a machine while a program measures."""
     if station.mode == "automatic" or station.busy:
         raise RefusedError("The program measures: pause it first, and wait for its reading.")
 
@@ -175,7 +175,7 @@ def plan(purpose: Callable[[Optimizer, int], object], station: Station, given: F
 
 
 def note(station: Station, given: Fields) -> None:
-    """Write down what somebody says."""
+    """Record a note."""
     text = words(given, "text")
     if not text:
         raise RefusedError("A note must have a text.")
@@ -183,7 +183,7 @@ def note(station: Station, given: Fields) -> None:
 
 
 def widen(station: Station, given: Fields) -> None:
-    """Widen the range of a number; an end that nobody typed stays."""
+    """Widen the range of a number; an end that was left empty stays."""
     knob = next((name for name in numbers(station.opt.space) if printable(name, "") == given.get("knob")), "")
     if not knob:
         raise RefusedError("Only the range of a number of the study can be widened.")
@@ -194,7 +194,7 @@ def widen(station: Station, given: Fields) -> None:
 
 
 Action = Callable[[Station, Fields], list[str] | None]
-"""Does what a form says; returns the messages for the screen, if there are any."""
+"""A function that carries out a form and returns the messages for the screen, if there are any."""
 
 ACTIONS: dict[str, Action] = {
     "ask": ask,
@@ -217,14 +217,14 @@ ACTIONS: dict[str, Action] = {
     "note": note,
     "widen": widen,
 }
-"""Every action, by the word that its button sends."""
+"""All actions, by the word that the button sends."""
 
 MOVING = ("set", "start", "best")
-"""Actions that move a machine, which takes its time: others may look and tell meanwhile."""
+"""Actions that move a machine, which takes time: other users may look and tell meanwhile."""
 
 
 def change(station: Station, given: Fields) -> list[str]:
-    """Do what a form says; return the messages for the screen, or refuse it."""
+    """Carry out a form and return the messages for the screen, or refuse it."""
     act = ACTIONS.get(given.get("do", ""))
     if act is None:
         raise RefusedError("This form has no known action.")
@@ -236,7 +236,7 @@ def change(station: Station, given: Fields) -> list[str]:
 
 
 def _asked(station: Station, given: Fields) -> Record:
-    """Return the question that a form is about, or refuse a number that no question has."""
+    """Return the question of a form, or refuse a number without a question."""
     number = count(given, "trial")
     record = station.record(number)
     if record is None:
@@ -246,7 +246,7 @@ def _asked(station: Station, given: Fields) -> Record:
 
 
 def _must_be_open(station: Station, record: Record, judge: str | None) -> None:
-    """Refuse a form that is about another question than the one that is open here."""
+    """Refuse a form that is about a question other than the open one."""
     here, form, told = station.open(judge), station.form(record), answer_of(record)
     if here is not None and here.trial == record.trial:
         return
@@ -261,7 +261,7 @@ def _must_be_open(station: Station, record: Record, judge: str | None) -> None:
 
 
 def _own(station: Station, given: Fields) -> int:
-    """Return the question that a form is about; refuse a judge who has said a name any but their own pairs."""
+    """Return the number of the question of a form; a named judge may use only their own pairs."""
     number, judge = count(given, "trial"), given.get("judge")
     if judge is not None and not is_own(station.record(number), judge):
         raise RefusedError(f"{judge} has not judged pair {number}. Nothing was changed.")
@@ -269,12 +269,12 @@ def _own(station: Station, given: Fields) -> int:
 
 
 def is_own(record: Record | None, judge: str) -> bool:
-    """Return whether a question is a pair of a judge."""
+    """Return whether a question is a pair assigned to a judge."""
     return record is not None and record.steps is not None and (record.worker or "") == judge
 
 
 def _as_shown(station: Station, given: Fields) -> int:
-    """Return the question that a form is about; refuse to change an answer that is not what its page showed."""
+    """Return the number of the question of a form; refuse if its answer differs from the one that the page showed."""
     number = _own(station, given)
     record = station.record(number)
     if record is not None and given.get("was", "") != told_of(answer_of(record)):

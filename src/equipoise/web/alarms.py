@@ -1,6 +1,6 @@
 """Alarms: a failed trial, a pause, a reached goal, an overdue reading.
 
-All of it is read from the log, so it does not matter whether this server measures or a program elsewhere.
+All of it is read from the log, so it does not matter whether this server or another program measures.
 """
 
 import math
@@ -18,21 +18,21 @@ from equipoise.web.station import Station
 from equipoise.web.studies import Studies
 
 OVERDUE_TIMES, SOONEST = 10.0, 60.0
-"""A reading is overdue after this number of times the usual time, and this number of seconds at least."""
+"""A reading is overdue after this multiple of the usual time, and after this number of seconds at least."""
 
 LOOK_SECONDS = 0.5
-"""Seconds after which it looks again."""
+"""Seconds between two looks."""
 
 
 @dataclass(frozen=True)
 class Alarm:
-    """What somebody should look at.
+    """An event that needs attention.
 
     Attributes:
-        event: What has happened.
+        event: The kind of event.
         text: The same in a sentence.
-        trial: The trial it is about, if it is about one.
-        at: When it happened, ISO 8601 in UTC; `None` if the log does not say it.
+        trial: The number of the trial, if the event concerns one.
+        at: The time of the event, ISO 8601 in UTC; `None` if the log does not record it.
     """
 
     event: Literal["failed", "paused", "ended", "overdue"]
@@ -42,11 +42,11 @@ class Alarm:
 
 
 class Lookout:
-    """Looks at a study.
+    """A detector of alarms in a study.
 
     Args:
         station: The study.
-        overdue: After how many seconds a reading is; `None` for a multiple of what readings usually take.
+        overdue: Seconds after which a reading is overdue; `None` for a multiple of the usual time.
     """
 
     def __init__(self, station: Station, overdue: float | None = None) -> None:
@@ -56,7 +56,7 @@ class Lookout:
         self._records: list[Record] = []
 
     def look(self, now: datetime | None = None) -> list[Alarm]:
-        """Return what is new since it looked before; the study then has the alarm that stands.
+        """Return the alarms that are new since the last look, and set the current alarm of the study.
 
         Args:
             now: The present time.
@@ -75,7 +75,7 @@ class Lookout:
         return [] if said is None else [alarm for alarm in found if alarm not in said]
 
     def _by_program(self, record: Record) -> bool:
-        """Return whether a trial failed that nobody has reported by hand here."""
+        """Return whether a trial failed without a report by hand here."""
         by_hand = record.worker == self._station.worker and self._station.mode == "by hand"
         return record.failed is not None and not by_hand
 
@@ -93,7 +93,7 @@ class Lookout:
         return Alarm("ended" if last.why == station.reached != "" else "paused", f"Paused{why}", at=last.at)
 
     def _late(self, now: datetime) -> Alarm | None:
-        """Return the alarm of the oldest reading that is overdue, if one is."""
+        """Return the alarm of the oldest overdue reading, if one is overdue."""
         usual = seconds_each([record for record in self._records if record.value is not None])
         limit = self._overdue or (math.inf if usual is None else max(OVERDUE_TIMES * usual, SOONEST))
         waiting = [r for r in self._records if r.value is None and r.failed is None and r.asked and not r.void]
@@ -111,7 +111,7 @@ def _long(seconds: float) -> str:
 
 
 class Watch:
-    """Looks at all studies that a server has opened, and tells a program of what is new; it never waits for that.
+    """A thread that looks at all opened studies and notifies a program of alarms, without waiting for that program.
 
     Args:
         studies: The studies.
@@ -125,13 +125,13 @@ class Watch:
         self._threads = [threading.Thread(target=each, daemon=True) for each in (self._look_on, self._tell_on)]
 
     def start(self) -> None:
-        """Begin: ignore earlier events."""
+        """Start the thread; ignore earlier events."""
         self.look()
         for thread in self._threads:
             thread.start()
 
     def stop(self) -> None:
-        """End; a program that is being told is not waited for."""
+        """Stop the thread, without waiting for a notification that is under way."""
         self._ending.set()
         self._queue.put(None)
 
@@ -142,7 +142,7 @@ class Watch:
             try:
                 for alarm in lookout.look():
                     self._queue.put((station, alarm))
-            except LogError as error:  # a log that is gone, or damaged
+            except LogError as error:  # a missing or damaged log
                 station.alarm = str(error)
 
     def _look_on(self) -> None:
@@ -156,5 +156,5 @@ class Watch:
                 if self._means.on_event is not None:
                     self._means.on_event({**asdict(alarm), "study": str(station.path)})
                 station.deaf = ""
-            except Exception as error:  # whatever the program does: it is said on the page
+            except Exception as error:  # any error of the program: the page shows it
                 station.deaf = f"The program of --on-event could not be told: {error or type(error).__name__}"

@@ -2,7 +2,7 @@
 
 The mode in the log, "automatic", "by hand" or "pause", says whose turn it is. A pause lets the present reading finish,
 since a killed program may leave an instrument in any state. When the server ends, it ends the program, as
-`equipoise run` does, and its trial waits to be measured again.
+`equipoise run` does, and the trial waits to be measured again.
 """
 
 import threading
@@ -19,48 +19,48 @@ from equipoise.web.actions import set_mode
 from equipoise.web.station import Station
 
 Measure = Callable[[Trial], dict[str, Any]]
-"""Measures a trial; returns what to tell: value and, where given, x, time and error. What it raises is a failure."""
+"""A function that measures a trial and returns the arguments of `tell`: value and, if given, x, time and error."""
 
 MOST_FAILURES = 10
-"""Failures in a row after which it pauses itself."""
+"""Number of consecutive failures after which the program is paused."""
 
 TURN_SECONDS = 0.2
-"""Seconds after which it looks again whether it is its turn."""
+"""Seconds between two checks for its turn."""
 
 RETRY_SECONDS = 1.0
-"""Seconds after which it tries again where the log could not be written."""
+"""Seconds between two attempts if the log could not be written."""
 
 
 class Automatic:
-    """Measures a study in its own thread.
+    """A thread that measures a study.
 
     Args:
         station: The study.
-        measure: How.
-        end: Ends the reading that is under way, which then raises `StoppedError`; `None` if that cannot be done.
+        measure: The function that measures.
+        end: Ends the current reading, which then raises `StoppedError`; `None` if that is impossible.
 
     Attributes:
-        ended: The trial whose reading was ended so.
+        ended: The trial whose reading was ended in this way.
     """
 
     def __init__(self, station: Station, measure: Measure, end: Callable[[], None] | None = None) -> None:
         self.station, self._measure, self._end = station, measure, end
         self.ended: int | None = None
-        self._reached = False  # who lets it continue after the goal continues without one
+        self._reached = False  # a user who resumes after the goal continues without one
         self._reaching: Reaching | None = None
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._alone: AbstractContextManager[None] = only_one(station.path, station.worker)
 
     def start(self) -> None:
-        """Begin; refuse a second one of the same worker."""
+        """Start the thread; refuse a second one for the same worker."""
         self._alone.__enter__()
         if self.station.mode == "by hand":
             set_mode(self.station, "automatic")
         self._thread.start()
 
     def stop(self) -> None:
-        """End, with the reading that is under way if that can be ended, else after it."""
+        """Stop the thread, together with the current reading if that can be ended, else after it."""
         self._ending.set()
         if self._end is not None:
             self._end()
@@ -81,14 +81,14 @@ class Automatic:
                 if failures >= MOST_FAILURES:
                     set_mode(self.station, "pause", f"the program failed {failures} times in a row")
                     failures = 0
-            except (LogError, np.linalg.LinAlgError, ValueError) as error:  # a full disk, no context: said on the page
+            except (LogError, np.linalg.LinAlgError, ValueError) as error:  # full disk, no context: shown on the page
                 self.station.trouble = f"The program cannot continue: {error}"
                 self._ending.wait(RETRY_SECONDS)
             else:
                 self.station.trouble = ""
 
     def _enough(self) -> bool:
-        """Pause once when there is enough; return whether it did."""
+        """Pause once when the goal is reached; return whether it did."""
         if self._reached or self.station.mode != "automatic":
             return False
         why = self._why()
@@ -99,7 +99,7 @@ class Automatic:
         return self._reached
 
     def _why(self) -> str:
-        """Return why there is enough, in words; empty if there is not, or no goal."""
+        """Return why the goal is reached, in words; empty if it is not, or if there is no goal."""
         station, goal = self.station, self.station.means.goal
         opt = station.opt
         with station.turn():
@@ -111,33 +111,33 @@ class Automatic:
         return f"the bound of {goal.eps:g} is reached" if reached else ""
 
     def _measured(self, trial: Trial) -> bool:
-        """Measure a trial and tell it; return whether there was a reading."""
+        """Measure a trial and tell the result; return whether there was a reading."""
         try:
             if self.station.means.set is not None:
                 self.station.machinist.move([trial.x], trial.id)
             told = self._measure(trial)
             self.station.opt.tell(trial, **told, refit=False)
-            self.station.refit()  # the page need not wait for it, as it would inside of `tell`
+            self.station.refit()  # the page need not wait for the fit, as it would within `tell`
             return True
-        except (LogError, np.linalg.LinAlgError):  # nothing that the program can be blamed for
+        except (LogError, np.linalg.LinAlgError):  # not the program's fault
             raise
         except StoppedError:
             self._take_back(trial)
             return False
-        except Exception as error:  # whatever the program did, its trial has no reading: the reason goes into the log
+        except Exception as error:  # the program failed: no reading; the log records the reason
             self._fail(trial, str(error) or type(error).__name__)
             return False
         finally:
             self.station.busy = False
 
     def _take_back(self, trial: Trial) -> None:
-        """Let a trial wait whose reading was ended."""
+        """Reopen a trial whose reading was ended."""
         self.station.opt.study.follow()
-        if trial.id in self.station.opt.study.open_trials:  # else somebody has told it meanwhile
+        if trial.id in self.station.opt.study.open_trials:  # otherwise it was answered meanwhile
             self.station.opt.study.expire(trial)
             self.ended = trial.id
 
     def _fail(self, trial: Trial, reason: str) -> None:
         self.station.opt.study.follow()
-        if trial.id in self.station.opt.study.open_trials:  # else somebody has told it meanwhile
+        if trial.id in self.station.opt.study.open_trials:  # otherwise it was answered meanwhile
             self.station.opt.tell(trial, failed=reason)

@@ -1,4 +1,4 @@
-"""A new study, from a form: one line for each knob; or that of a simulated instrument."""
+"""The form of a new study, with one line per knob; and the study of a simulated instrument."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -18,10 +18,10 @@ from equipoise.web.pages import Pages, page
 from equipoise.web.studies import Studies
 
 KNOBS = 8
-"""Lines of the form at first, and how many are added at a time."""
+"""Number of lines of the form at first, and of lines added at a time."""
 
 MOST_KNOBS = 64
-"""Lines of the form at most; more knobs are for `equipoise new`."""
+"""Maximum number of lines of the form; more knobs need `equipoise new`."""
 
 KINDS = {
     "float": "number",
@@ -31,10 +31,10 @@ KINDS = {
     "context": "number, given and not chosen",
     "context choice": "one of several, given and not chosen",
 }
-"""What a line may be, in the words of the form."""
+"""Kinds of lines, in the words of the form."""
 
 OF_OPTIONS = ("choice", "context choice")
-"""Kinds whose values are listed."""
+"""Kinds with a list of values."""
 
 COLUMNS = (
     ("name", 10, "Name", "Name"),
@@ -46,17 +46,17 @@ COLUMNS = (
     ("unit", 5, "Unit", "Unit"),
     *((name, 7, part.label, part.label) for name, part in PARTS.items() if part.kind == "by name"),
 )
-"""Fields of a line: name, size, heading, and how a screen reader says it."""
+"""Fields of a line: name, size, heading, and label for screen readers."""
 
 MOST_FIELDS = len(COLUMNS) * MOST_KNOBS + len(PARTS) + 16
-"""Fields of the form at most."""
+"""Maximum number of fields of the form."""
 
 
 class Beginning:
-    """Answers with the form of a new study, and makes it.
+    """Handlers of the form of a new study.
 
     Args:
-        pages: Those of the screen.
+        pages: The handlers of the screen.
     """
 
     def __init__(self, pages: Pages) -> None:
@@ -95,7 +95,7 @@ class Beginning:
 
 
 def begin(studies: Studies, given: Fields) -> str:
-    """Make the study that a form describes; return its name."""
+    """Create the study that a form describes; return its name."""
     path = studies.place(words(given, "name"))
     try:
         lines = {k: words(given, f"name{k}") for k in range(_lines(given)) if words(given, f"name{k}")}
@@ -112,7 +112,7 @@ def begin(studies: Studies, given: Fields) -> str:
 
 
 def begin_demo(path: Path) -> None:
-    """Make the study of the simulated instrument."""
+    """Create the study of the simulated instrument."""
     from equipoise.lab.environments import Simulator
 
     space = Space({name: Float(-6, 6, unit="1/m²") for name in Simulator.names})
@@ -121,12 +121,12 @@ def begin_demo(path: Path) -> None:
 
 
 def _lines(given: Fields) -> int:
-    """Return how many lines the form has."""
+    """Return the number of lines of the form."""
     return min(count(given, "lines"), MOST_KNOBS) if "lines" in given else KNOBS
 
 
 def _part(given: Fields, name: str, part: Part, lines: Mapping[int, str]) -> Any:
-    """Return a part of the study as a form says it; `None` if it says nothing."""
+    """Return a part of the study from a form; `None` if its field is empty."""
     if part.kind == "by name":
         return _by_name(given, name, part, lines)
     text = words(given, name)
@@ -141,7 +141,7 @@ def _part(given: Fields, name: str, part: Part, lines: Mapping[int, str]) -> Any
 
 
 def _by_name(given: Fields, name: str, part: Part, lines: Mapping[int, str]) -> dict[str, Any] | None:
-    """Return the value of each knob that has one."""
+    """Return the value of each knob whose field is filled in."""
     values = {
         knob: _value(given, f"{name}{k}", k, part.label) for k, knob in lines.items() if words(given, f"{name}{k}")
     }

@@ -22,18 +22,18 @@ from equipoise.web.panels import described, gathered
 from equipoise.web.station import Station
 
 _drawing = threading.Lock()
-"""Pictures are drawn one at a time: pyplot keeps what it draws where every thread finds it."""
+"""A lock that draws pictures one at a time: pyplot keeps its figures in a global that all threads share."""
 
 
 @dataclass(frozen=True)
 class Confirmation:
-    """What is asked before something is done.
+    """The confirmation that is required before an action.
 
     Attributes:
-        title: What will be done.
-        text: What follows from it.
-        button: What to press.
-        fields: What is to be filled in.
+        title: The action.
+        text: The consequences of the action.
+        button: The label of the button.
+        fields: The fields to fill in.
     """
 
     title: str
@@ -80,14 +80,14 @@ CONFIRMATIONS = {
 
 
 MOVES = ("start", "best")
-"""What shows a setting before it is done."""
+"""Actions whose confirmation shows a setting."""
 
 REVEALING = (*MOVES, "widen")
-"""What shows settings, or the names of knobs, which blind judges do not see."""
+"""Actions that show settings or the names of knobs, which blind judges must not see."""
 
 
 def moves(station: Station, what: str) -> tuple[tuple[Dial, ...], str]:
-    """Return what to dial in for a question, against where the machine stands, and by what the form says so."""
+    """Return the dials of an action, compared with the machine's setting, and the form's token of that setting."""
     if what not in MOVES:
         return (), ""
     try:
@@ -98,7 +98,7 @@ def moves(station: Station, what: str) -> tuple[tuple[Dial, ...], str]:
 
 
 def _asked(station: Station, what: str, knob: str) -> dict[str, Any]:
-    """Return what is to be filled in for a question, and what there is to know of it."""
+    """Return the fields and details of a confirmation."""
     fields, ranges = CONFIRMATIONS[what].fields, numbers(station.opt.space) if what == "widen" else {}
     if not ranges:
         return {"fields": fields, "ranges": ()}
@@ -123,7 +123,7 @@ def entry(station: Station) -> str:
 
 
 def table(station: Station, judgements: bool = False) -> bytes:
-    """Return all trials, or all pairs that were judged, as CSV."""
+    """Return all trials, or all judged pairs, as CSV."""
     return as_csv(timed(station.opt.records(judgements=judgements)), station.opt.space, judgements).encode()
 
 
@@ -147,11 +147,11 @@ FILES: dict[str, tuple[str, Callable[[Station], bytes]]] = {
     "png": ("image/png", _picture("png")),
     "jsonl": ("application/x-ndjson", lambda station: station.path.read_bytes()),
 }
-"""What there is, by the end of its name: its type, and what makes it."""
+"""Downloads by suffix: the content type, and the function that returns the content."""
 
 
 def _sides(station: Station, record: Record) -> list[Side]:
-    """Return the settings of a question, those of a pair each against the other."""
+    """Return the settings of a question; those of a pair are compared with each other."""
     if record.steps is None:
         return [Side(dials(station.opt.space, record.x))]
     first, second = record.x
@@ -160,7 +160,7 @@ def _sides(station: Station, record: Record) -> list[Side]:
 
 
 def _steps(station: Station, what: str) -> dict[str, Any]:
-    """Return whether the machine is set from here for a question, in how many steps, or why that cannot be."""
+    """Return whether the page sets the machine for an action, in how many steps, or why it cannot."""
     sets = what in MOVES and station.means.set is not None
     steps, unreachable = 0, ""
     try:
@@ -171,17 +171,17 @@ def _steps(station: Station, what: str) -> dict[str, Any]:
 
 
 class Beside:
-    """Answers what is asked beside the screen.
+    """Handlers of requests for the pages beside the screen.
 
     Args:
-        pages: Those of the screen.
+        pages: The handlers of the screen.
     """
 
     def __init__(self, pages: Pages) -> None:
         self._pages = pages
 
     def confirm(self, request: Request) -> Response:
-        """Ask before something is done."""
+        """Ask for confirmation of an action."""
         station, what = self._pages.found(request), request.path_params["what"]
         question = CONFIRMATIONS.get(what)
         if question is None:
@@ -194,7 +194,7 @@ class Beside:
         return page("confirm.html", request, name=station.path.name, **shown)
 
     def trial(self, request: Request) -> Response:
-        """Show one question and its answer, to be corrected or taken back."""
+        """Show one question and its answer, with forms to correct or retract it."""
         station, number = self._pages.found(request), request.path_params["trial"]
         judge, record = request.path_params.get("judge"), station.record(number)
         if judge is not None and not is_own(record, judge):
@@ -210,28 +210,28 @@ class Beside:
         return page("trial.html", request, name=station.path.name, **shown)
 
     def hidden(self, request: Request) -> Response:
-        """Show the way to what is hidden from blind judges, to who asks for it."""
+        """Show the way to the settings that are hidden from blind judges, on request."""
         station = self._pages.found(request)
         return page("hidden.html", request, name=station.path.name)
 
     def logbook(self, request: Request) -> Response:
-        """Show the entry for a logbook, to be copied."""
+        """Show the entry for a logbook, ready to copy."""
         station = self._pages.found(request)
         return page("logbook.html", request, name=station.path.name, text=entry(station))
 
     def pictures(self, request: Request) -> Response:
-        """Show which knob matters, what was predicted, a map of two knobs and every slice."""
+        """Show the importance of each knob, the predictions, a map of two knobs and every slice."""
         station, asked = self._pages.found(request), request.query_params
         must_see(request, station)
         shown = station.viewer.look(lambda view: gathered(view, [asked.get("across", ""), asked.get("up", "")]))
         return page("pictures.html", request, name=station.path.name, **shown)
 
     def help(self, request: Request) -> Response:
-        """Say what the words of the page mean."""
+        """Explain the words of the page."""
         return page("help.html", request)
 
     def exhibit(self, request: Request) -> Response:
-        """Return the file that shows a side of the pair that is open here."""
+        """Return the file that shows a side of the open pair."""
         station, letter = self._pages.found(request), request.path_params["letter"]
         record = station.open(request.path_params.get("judge"))
         sitting, places = station.sitting, ("A", "B")
@@ -250,7 +250,7 @@ class Beside:
         must_see(request, station)
         kind, make = FILES[request.path_params["kind"]]
         try:
-            with station.turn():  # what others wrote is known
+            with station.turn():  # include what others wrote
                 pass
             content = make(station)
         except ImportError as error:

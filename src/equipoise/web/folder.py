@@ -27,10 +27,10 @@ class ListedStudy:
     """A study in the list.
 
     Attributes:
-        name: Of its file.
-        begun: When it was begun.
-        knobs: What it tunes.
-        trouble: Why it cannot be read, if it cannot.
+        name: The name of its file.
+        begun: The time when it was started.
+        knobs: The knobs that it tunes.
+        trouble: The reason why it cannot be read, if there is one.
         outline: Its outline; `None` until it is computed.
     """
 
@@ -42,10 +42,10 @@ class ListedStudy:
 
 
 class Folder:
-    """Answers with the list of studies, and changes what is in the folder.
+    """Handlers of the list of studies, and of changes to the folder.
 
     Args:
-        pages: Those of the screen.
+        pages: The handlers of the screen.
     """
 
     def __init__(self, pages: Pages) -> None:
@@ -54,7 +54,7 @@ class Folder:
         self._lock = threading.Lock()
 
     def listed(self, request: Request) -> Response:
-        """Show the list of studies; if there is only one, that one."""
+        """Show the list of studies; if there is only one, show that study."""
         studies = self._studies
         if studies.only is not None:
             there = studies.only in studies.files()
@@ -88,13 +88,13 @@ class Folder:
         )
 
     def _outline(self, paths: Iterable[Path]) -> None:
-        """Compute the views of studies, one after the other, in the background."""
+        """Compute the outlines of studies, one after the other, in the background."""
         try:
             for path in paths:
                 size = path.stat().st_size
                 if self._outlines.get(path, (-1, None))[0] != size:
                     self._outlines[path] = size, self._computed(path)
-        except OSError:  # renamed meanwhile: the next list says where it is
+        except OSError:  # renamed meanwhile: the next list has the new name
             return
         finally:
             self._lock.release()
@@ -106,16 +106,16 @@ class Folder:
         try:
             opt = resume(path, notify=ignore_notice)
             return Outline.of(opt, recommended(opt))
-        except (LogError, ValueError, TypeError) as error:  # damaged, or with parts that must be given again
+        except (LogError, ValueError, TypeError) as error:  # damaged, or with custom parts that must be passed again
             return Outline(trouble=printable(str(error), ""))
 
     def manage(self, request: Request) -> Response:
-        """Show what can be done with a study as a file."""
+        """Show the file actions of a study."""
         name = request.path_params["name"]
         return page("manage.html", request, name=name, stem=name.removesuffix(SUFFIX), refused="")
 
     async def post(self, request: Request) -> Response:
-        """Rename a study, archive it, or bring it back."""
+        """Rename, archive or restore a study."""
         return await run_in_threadpool(self._post, request, await request.body())
 
     def _post(self, request: Request, body: bytes) -> Response:
@@ -129,7 +129,7 @@ class Folder:
 
 
 def change(studies: Studies, name: str, given: Mapping[str, str]) -> None:
-    """Rename a study, archive it, or bring it back, as a form says."""
+    """Rename, archive or restore a study according to a form."""
     here, there = studies.files(), studies.archived()
     match given.get("do"):
         case "rename" if name in here:
@@ -144,7 +144,7 @@ def change(studies: Studies, name: str, given: Mapping[str, str]) -> None:
 
 
 def _move(studies: Studies, path: Path, to: Path) -> None:
-    """Move the log of a study that no program measures."""
+    """Move the log of a study, unless a program is measuring it."""
     if not studies.folder:
         raise RefusedError("The server was started for this file: rename it after the server has ended.")
     if to.exists():

@@ -1,6 +1,6 @@
-"""Forms: fields as they were sent, and the one form by which any question is answered.
+"""Forms: the submitted fields, and the one form that answers any question.
 
-A reading and a judgement differ in the fields that are filled in, in the words on the buttons, and in how both are read
+A reading and a judgement differ in the fields, in the words on the buttons, and in how both are read
 as an answer: an `AnswerForm` holds these, and the page treats every question alike.
 """
 
@@ -15,16 +15,16 @@ from equipoise.likelihoods import SCALES, Likelihood, parsed, written
 from equipoise.study import Record, Setup
 
 LONGEST_TEXT = 1000
-"""Characters of a reason or a note."""
+"""Maximum number of characters of a reason or a note."""
 
 SKIPPED, UNDECIDED = "skipped by the operator", "can't tell"
-"""The reason of a trial, or a pair, that is skipped without one."""
+"""The default reasons of a skipped trial and of a skipped pair."""
 
 MISSING = ("-", "\N{EN DASH}", "\N{MINUS SIGN}")
-"""What somebody types who has no number of an output."""
+"""Entries that mean that an output has no number."""
 
 SIGNS = ("second", "equal", "first")
-"""The words beside a number, which says by how much."""
+"""The words for the sign of a number, which is the size of a judged difference."""
 
 LETTERS = {"first": "A", "second": "B"}
 
@@ -36,15 +36,15 @@ class RefusedError(Exception):
 
 
 class DoubtError(RefusedError):
-    """A reading is so improbable that it is asked about first; sent again, it is taken."""
+    """An improbable reading needs confirmation; it is accepted if sent again."""
 
 
 def fields(body: bytes, most: int = 200) -> dict[str, str]:
     """Return the fields of a form.
 
     Args:
-        body: What was sent.
-        most: How many fields there may be.
+        body: The body of the request.
+        most: Maximum number of fields.
 
     Example:
         >>> fields(b"do=answer&trial=3&value=-0.5&reason=")
@@ -58,7 +58,7 @@ def fields(body: bytes, most: int = 200) -> dict[str, str]:
 
 
 def number(given: Fields, name: str, what: str) -> float:
-    """Return a number that somebody typed."""
+    """Return a number from a field."""
     text = given.get(name, "").strip().replace("\N{MINUS SIGN}", "-")
     if NUMBER.fullmatch(text) is None:
         said = f"got {text[:40]!r}" if text else "nothing was entered"
@@ -67,7 +67,7 @@ def number(given: Fields, name: str, what: str) -> float:
 
 
 def count(given: Fields, name: str) -> int:
-    """Return a number that counts."""
+    """Return a nonnegative integer from a field."""
     text = given.get(name, "")
     if re.fullmatch(r"\d{1,9}", text, re.ASCII) is None:
         raise RefusedError(f"This form lacks its {name}: load the page again.")
@@ -75,7 +75,7 @@ def count(given: Fields, name: str) -> int:
 
 
 def words(given: Fields, name: str) -> str:
-    """Return a text that somebody typed, on one line."""
+    """Return a text from a field, on one line."""
     text = " ".join(given.get(name, "").split())
     if len(text) > LONGEST_TEXT:
         raise RefusedError(f"A text may have {LONGEST_TEXT} characters.")
@@ -84,16 +84,16 @@ def words(given: Fields, name: str) -> str:
 
 @dataclass(frozen=True)
 class Field:
-    """A field to be filled in.
+    """A form field.
 
     Attributes:
-        name: By which the form sends it.
+        name: Its name in the submitted form.
         label: What it asks for.
-        unit: Of a number.
+        unit: The unit of a number.
         required: Whether it must be filled in.
-        options: All that it may be, if these are few.
-        value: What stands in it at first.
-        keys: Which keys a small device offers: "decimal" or "text".
+        options: All allowed values, if they are few.
+        value: Its initial value.
+        keys: The on-screen keyboard of a small device: "decimal" or "text".
     """
 
     name: str
@@ -106,11 +106,11 @@ class Field:
 
 
 BESIDE = "beside-"
-"""How the field of a number begins that was measured beside a reading."""
+"""Prefix of the field of a covariate."""
 
 
 def circumstances(given: Fields) -> dict[str, Any]:
-    """Return what was typed beside a reading, as arguments of `Optimizer.tell`.
+    """Return the covariates and the block of a reading, as arguments of `Optimizer.tell`.
 
     Example:
         >>> circumstances({"value": "3", "beside-flow": "2", "beside": "room temperature=21.3", "block": "monday"})
@@ -131,18 +131,18 @@ def circumstances(given: Fields) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class AnswerForm:
-    """How a question is answered.
+    """The form that answers a question.
 
     Attributes:
-        noun: What the question is called: a trial or a pair.
-        fields: What is typed.
-        words: The words to choose from, each with the label of its button, from the left; none if all is typed.
-        why: What asks for the reason if there is no answer.
-        excuses: The actions that give that reason, each with the label of its button.
-        failed: How a question without an answer is reported.
-        reason: The reason if nobody has typed one.
+        noun: The name for the question: a trial or a pair.
+        fields: The fields to fill in.
+        words: The words to choose from, each with the label of its button, from the left; empty if all is typed.
+        why: The label of the field for the reason if there is no answer.
+        excuses: The actions that use that reason, each with the label of its button.
+        failed: The description of a question without an answer.
+        reason: The default reason.
         read: Makes the arguments of `Optimizer.tell` from the fields of a form.
-        write: Makes the fields of a form from an answer, to be corrected.
+        write: Makes the fields of a form from an answer, for a correction.
         said: Puts an answer into words.
     """
 
@@ -159,12 +159,12 @@ class AnswerForm:
 
 
 def answer_form(record: Record, setup: Setup, unit: str = "", numbers: bool = False) -> AnswerForm:
-    """Return the form by which a question is answered, or its answer corrected.
+    """Return the form that answers a question or corrects its answer.
 
     Args:
         record: The question.
-        setup: What the study is made of: how many numbers a reading has, and whether their error is to be typed.
-        unit: Of a reading.
+        setup: The setup of the study: it fixes how many numbers a reading has, and whether their error is typed.
+        unit: The unit of a reading.
         numbers: Whether a judgement is a number.
     """
     if record.steps is None:
@@ -221,7 +221,7 @@ def _by_name(names: tuple[str, ...]) -> AnswerForm:
 
 
 def _reading(text: str, likelihood: Likelihood) -> Any:
-    """Return the reading that somebody typed, in the grammar of all likelihoods."""
+    """Return a reading from a field, in the grammar of all likelihoods."""
     try:
         return parsed(text)
     except ValueError:
@@ -250,7 +250,7 @@ def _to_judge(scale: tuple[str, ...], numbers: bool) -> AnswerForm:
 
 
 def _judgement(given: Fields) -> dict[str, Any]:
-    """Return what was said of a pair: a word; or how much better which one is, if the form asks for that."""
+    """Return a judgement: a word, or the better side and the size of the difference if the form asks for that."""
     word = given.get("answer", "")
     if "by" not in given or word == "equal":
         return {"value": 0.0 if "by" in given else word}
@@ -267,7 +267,7 @@ def _written(answer: str | float) -> dict[str, str]:
 
 
 def on_button(answer: str | float) -> str:
-    """Return an answer as it stands on its button.
+    """Return an answer as its button shows it.
 
     Example:
         >>> [on_button(word) for word in ("much first", "equal", "second")]

@@ -1,6 +1,6 @@
 """The guard: requests that are refused before any page sees them.
 
-threat                                    what stands against it
+threat                                    defense
 another site's page posts a form          SameSite=Strict cookie; Origin and Sec-Fetch-Site of every change
 another site's name leads here            Host must be on the list (DNS rebinding)
 another site shows us in a frame          frame-ancestors 'none'
@@ -28,13 +28,13 @@ MAX_BODY = 2**16
 """Bytes a form may have."""
 
 BODY_SECONDS = 10.0
-"""Seconds in which a form must have come."""
+"""Seconds within which a form must have arrived."""
 
 FAILURE_SECONDS = 1.0
-"""Seconds a wrong token waits; all wait one after the other."""
+"""Seconds of delay for a wrong token; the delays run one after the other."""
 
 MOST_WAITING = 20
-"""Wrong tokens that may wait at a time; more are sent away."""
+"""Maximum number of wrong tokens that wait; further requests are rejected at once."""
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
@@ -43,13 +43,13 @@ POLICY = (
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 JUDGING = re.compile(r"/(study/[^/]+/judge(/[^/]+/(now|events|exhibit/[0-9]{1,9}/[AB])?)?)?")
-"""What a judge may ask for."""
+"""The addresses that a judge may request."""
 
 HEADERS = {
     "content-security-policy": POLICY,
     "x-frame-options": "DENY",
     "x-content-type-options": "nosniff",
-    "referrer-policy": "same-origin",  # with no-referrer the Origin of our own forms would be null
+    "referrer-policy": "same-origin",  # with no-referrer, our own forms would send Origin: null
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
@@ -65,14 +65,14 @@ FORM = """<p>Open the address that <code>equipoise serve</code> has printed, or 
 
 @dataclass(eq=False)
 class Guard:
-    """Admits requests with a token from this page, and refuses all others.
+    """An ASGI middleware that admits requests with a token for this page, and refuses all others.
 
     Attributes:
-        app: What is guarded.
-        tokens: Who may do what.
+        app: The guarded application.
+        tokens: The tokens and their roles.
         cookie: Name of the cookie; browsers do not tell the ports of a host apart.
-        hosts: Names by which the server may be called.
-        addresses: Whether it may be called by any address in numbers, which no foreign name leads to.
+        hosts: Allowed host names of the server.
+        addresses: Whether any numeric address is allowed, since no foreign name leads to one.
     """
 
     app: ASGIApp
@@ -92,7 +92,7 @@ class Guard:
             await answer(scope, receive if scope["method"] != "POST" else _replay(scope), _dressed(send))
 
     async def _answer(self, scope: Scope, receive: Receive) -> ASGIApp:
-        """Return what answers: the app, or a refusal."""
+        """Return the responder: the app, or a refusal."""
         headers, path = Headers(scope=scope), scope["path"]
         if not self._called_rightly(headers):
             return _plain(421, "This server has another name: see `equipoise serve --allow-host`.")
@@ -112,7 +112,7 @@ class Guard:
         return self._known(scope, headers)
 
     def _known(self, scope: Scope, headers: Headers) -> ASGIApp:
-        """Return the app for a person who has a cookie; a watcher changes nothing."""
+        """Return the app for a request with a cookie; a watcher changes nothing."""
         role = self.tokens.role_of_cookie(_cookie(headers, self.cookie))
         if role is None:
             return _door(401, FORM)
@@ -124,7 +124,7 @@ class Guard:
         return self.app
 
     async def _entering(self, scope: Scope) -> ASGIApp:
-        """Exchange a token for a cookie; by our own page, as a link from elsewhere brings no strict cookie."""
+        """Exchange a token for a cookie; through our own page, since a link from elsewhere sends no strict cookie."""
         given = scope.get("equipoise.body", scope["query_string"])
         token = parse_qs(given.decode("latin-1")).get("token", [""])[0].strip()
         role = self.tokens.role(token)
@@ -135,7 +135,7 @@ class Guard:
         return answer
 
     async def _slowly(self, guessed: bool) -> Response:
-        """Refuse a wrong token, after a while: all of them one after the other."""
+        """Refuse a wrong token after a delay; the delays run one after the other."""
         if not guessed:
             return _door(401, FORM)
         if self._waiting >= MOST_WAITING:
@@ -149,7 +149,7 @@ class Guard:
         return _door(401, "<p>This token is unknown.</p>" + FORM)
 
     def _called_rightly(self, headers: Headers) -> bool:
-        """Return whether the request calls the server by a name that is its own, at any port: a tunnel has another."""
+        """Return whether the Host header is an allowed name; any port is allowed, since a tunnel changes it."""
         given = headers.getlist("host")
         name = _name(given[0]) if len(given) == 1 else None
         if name is None:
@@ -178,7 +178,7 @@ def _is_address(name: str) -> bool:
 
 
 def _from_here(scope: Scope, headers: Headers) -> bool:
-    """Return whether a change comes from a page of ours: its browser says so, and nothing says otherwise."""
+    """Return whether a change comes from our own page, according to all headers that the browser sends."""
     origins, sites = headers.getlist("origin"), headers.getlist("sec-fetch-site")
     ours = f"{scope['scheme']}://{headers['host']}"
     said = [*(origin == ours for origin in origins), *(site == "same-origin" for site in sites)]
@@ -186,7 +186,7 @@ def _from_here(scope: Scope, headers: Headers) -> bool:
 
 
 async def _body(headers: Headers, receive: Receive) -> bytes | Response:
-    """Return the body of a form, or refuse one that is too long, too slow or none."""
+    """Return the body of a form, or refuse a body that is missing, too long or too slow."""
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
         return _plain(415, "A change must be a form.")
@@ -213,7 +213,7 @@ async def _collected(receive: Receive) -> bytes:
 
 
 def _replay(scope: Scope) -> Receive:
-    """Return what gives a page the body that was read here."""
+    """Return a receiver that gives a page the body that was already read."""
 
     async def receive() -> Message:
         return {"type": "http.request", "body": scope.get("equipoise.body", b""), "more_body": False}
@@ -222,7 +222,7 @@ def _replay(scope: Scope) -> Receive:
 
 
 def _dressed(send: Send) -> Send:
-    """Return what adds the headers that every answer has."""
+    """Return a sender that adds the headers of every response."""
 
     async def dressed(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -252,11 +252,11 @@ def _door(status: int, body: str, head: str = "") -> Response:
 
 
 def may_change(scope: Scope) -> bool:
-    """Return whether the person who asks may change the study; the guard keeps judges to their own pages."""
+    """Return whether the sender of a request may change the study; the guard keeps judges to their own pages."""
     role: Role | None = scope.get("equipoise.role")
     return role in ("operator", "judge")
 
 
 def may_only_judge(scope: Scope) -> bool:
-    """Return whether the person who asks may judge, and nothing else."""
+    """Return whether the sender of a request may only judge."""
     return scope.get("equipoise.role") == "judge"

@@ -1,6 +1,6 @@
 """The view of a study: computed panel by panel, once after each change.
 
-It has its own optimizer, so that nobody who enters a reading waits for pictures.
+It has a separate optimizer, so that users who enter readings never wait for charts.
 """
 
 import os
@@ -25,10 +25,10 @@ from equipoise.study import Record, last_set
 from equipoise.web.means import Target
 
 PAST_BOUNDS = 12
-"""Numbers of readings at which the certificate of an older study is computed again, in the background."""
+"""Number of earlier points at which the certificate of an older study is recomputed in the background."""
 
 LISTED = 6
-"""How many knobs of the best setting the list of studies shows."""
+"""Number of knobs of the best setting in the list of studies."""
 
 TEMPLATES = Environment(
     loader=PackageLoader("equipoise.web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
@@ -41,13 +41,13 @@ class View:
     """A study as panels see it.
 
     Attributes:
-        opt: The study, of which nothing may be changed.
-        best: What it recommends.
-        start: The setting where it started; `None` if that is not known.
+        opt: The study, which panels must not change.
+        best: Its recommendation.
+        start: The setting of the start; `None` if it is unknown.
         bounds: The certificate over time, by number of answers.
-        blind: Whether settings are hidden from those who judge.
-        several: Whether several people judge, each of whom has their own undo.
-        goal: When there is enough.
+        blind: Whether settings are hidden from judges.
+        several: Whether several people judge, each with a separate undo.
+        goal: The goal of the study.
     """
 
     opt: Optimizer
@@ -60,27 +60,27 @@ class View:
 
     @property
     def answers(self) -> int:
-        """How many readings and judgements there are."""
+        """Number of readings and judgements."""
         return self.best.readings + self.best.judgements
 
     @property
     def told(self) -> str:
-        """How many there are, in words."""
+        """Number of readings and judgements, in words."""
         return counted(self.best.readings, self.best.judgements)
 
     @property
     def only_judged(self) -> bool:
-        """Whether there are judgements, and no readings."""
+        """Whether the study has judgements and no readings."""
         return self.best.judgements > 0 and not self.best.readings
 
     @property
     def unit(self) -> str:
-        """The unit of f, as short as an axis needs it."""
+        """The unit of f, short enough for an axis."""
         return self.best.unit.split()[0] if self.only_judged else self.best.unit
 
 
 LATELY = 12
-"""Answers, the newest, that say who measures."""
+"""Number of recent answers that determine who measures."""
 
 
 @dataclass(frozen=True)
@@ -88,12 +88,12 @@ class Outline:
     """A study in one line of a list.
 
     Attributes:
-        told: How many answers there are, in words.
-        last: When the last one came, by the clock on the wall.
+        told: The number of answers, in words.
+        last: The time of the last answer, in local time.
         best: The best setting, in words.
-        gain: How it compares with the start, in a sentence.
-        who: Who measures or judges.
-        trouble: Why nothing is known.
+        gain: Its comparison with the start, in a sentence.
+        who: The people or programs that measure or judge.
+        trouble: The reason why the view is missing.
     """
 
     told: str = ""
@@ -105,7 +105,7 @@ class Outline:
 
     @classmethod
     def of(cls, opt: Optimizer, best: Recommendation) -> "Outline":
-        """Return that of a study, given what it recommends."""
+        """Return the outline of a study, given its recommendation."""
         asked = [record for judged in (False, True) for record in opt.records(aside=False, judgements=judged)]
         done = sorted((record for record in asked if record.ended), key=lambda record: record.ended or "")[-LATELY:]
         at = datetime.fromisoformat(done[-1].ended or "").astimezone() if done else None
@@ -123,17 +123,17 @@ class Outline:
 
 @dataclass(frozen=True)
 class PagePanel:
-    """A part of the screen that shows what is known.
+    """A part of the screen that shows results.
 
     Attributes:
-        name: Its name, a CSS class; one without a place in `page.css` stands below the others.
+        name: Its name, a CSS class; a panel without a place in `page.css` appears below the others.
         title: Its heading: HTML, as `html`.
-        shows: Takes a `View`; returns what its HTML shows, by name. It is called once after each change.
-        html: Its HTML, a Jinja template; or the name of one, such as "trials.html". It sees what `shows` returns, and
-            whether an `operator` looks. Text is escaped, so that no text of a study is run.
+        shows: Takes a `View`; returns the template values of its HTML. It is called once after each change.
+        html: Its HTML, a Jinja template; or the name of one, such as "trials.html". It can use the values of `shows`,
+            and `operator`: whether an operator looks. Text is escaped, so that no text of a study runs as a script.
         applies: Takes a `View`; returns whether the panel is shown.
-        scrolls: Whether all of it scrolls, so that the keyboard must reach it.
-        help: The word on the page of help that says what it is.
+        scrolls: Whether the whole panel scrolls, so that the keyboard must reach it.
+        help: The word that explains it on the help page.
 
     Example:
         >>> panel = PagePanel("told", "Told", lambda view: {"told": view.told}, "<p>{{ told }}</p>")
@@ -153,7 +153,7 @@ class PagePanel:
     help: str = ""
 
     def drawn(self, shown: Mapping[str, Any], operator: bool = False) -> str:
-        """Return its HTML for what it shows."""
+        """Return its HTML for the given values."""
         title, body = (_template(text).render(shown, operator=operator) for text in (self.title, self.html))
         reached = f' id="{self.name}" tabindex="0"' if self.scrolls else ""
         labeled = f'class="panel {self.name}"{reached} aria-labelledby="{self.name}-title"'
@@ -172,10 +172,10 @@ class Known:
     """The view of a study.
 
     Attributes:
-        version: A text that differs if it does.
-        told: How many answers there are, in words.
+        version: A fingerprint: it differs if the view does.
+        told: The number of answers, in words.
         outline: The study in one line of a list.
-        shown: The panels, each with what it shows.
+        shown: The template values of each panel.
     """
 
     version: str
@@ -185,13 +185,13 @@ class Known:
     _html: dict[bool, str] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Mapping[str, Any]:
-        """Return what the panel of a name shows."""
+        """Return the template values of a panel."""
         return next(shown for panel, shown in self.shown if panel.name == name)
 
     def html(self, operator: bool) -> str:
         """Return all panels, made once for operators and once for watchers.
 
-        What can have the focus has an id: it keeps the focus when this part is fetched again.
+        Focusable elements have an id: they keep the focus when this part is fetched again.
         """
         if operator not in self._html:
             drawn = "\n".join(panel.drawn(shown, operator) for panel, shown in self.shown)
@@ -200,7 +200,7 @@ class Known:
 
 
 class _Still:
-    """A study that does not change while it is looked at: its records are made once for all panels."""
+    """A snapshot of a study, whose records are made once for all panels."""
 
     def __init__(self, opt: Optimizer) -> None:
         self._opt = opt
@@ -217,24 +217,24 @@ class _Still:
 
 
 class Viewer:
-    """Computes the view of a study, once after each change.
+    """An object that computes the view of a study, once after each change.
 
     Args:
         path: Its log.
-        panels: What to compute.
+        panels: The panels to compute.
         blind: Whether settings are hidden.
-        several: Whether several people judge, each of whom has their own undo.
-        goal: When there is enough.
+        several: Whether several people judge, each with a separate undo.
+        goal: The goal of the study.
 
     Attributes:
-        revision: A number that differs if more is known of the past, though nothing was written.
+        revision: A counter that grows when more of the past certificate is known, although the log is unchanged.
     """
 
     def __init__(self, path: Path, panels: Sequence[PagePanel], blind: bool, several: bool, goal: Target) -> None:
         self._path, self._panels, self._blind, self._several, self._goal = path, panels, blind, several, goal
         self.revision = 0
         self._lock = threading.Lock()
-        self._followed = 0  # bytes of the log that are surely known: more may be
+        self._followed = 0  # bytes of the log that were read at least
         self._known: Known | None = None
         self._view: View | None = None
         self._bounds: dict[int, float] = {}
@@ -242,22 +242,22 @@ class Viewer:
 
     @cached_property
     def _opt(self) -> Optimizer:
-        return resume(self._path, notify=ignore_notice)  # what is recommended says it
+        return resume(self._path, notify=ignore_notice)  # the recommendation contains these notices
 
     def known(self) -> Known:
-        """Return what is known."""
+        """Return the view."""
         with self._lock:
             size = size_of(self._path)
             if size != self._followed:
                 self._opt.study.follow()
                 self._followed = size
-            version = f"{self._followed}.{self.revision}"  # what comes while it is computed makes it old
+            version = f"{self._followed}.{self.revision}"  # a change during the computation makes it out of date
             if self._known is None or self._known.version != version:
                 self._known = self._made(version)
             return self._known
 
     def look(self, at: Callable[[View], Any]) -> Any:
-        """Return what a function makes of the study as it is now known."""
+        """Return the value of a function of the study in its present state."""
         self.known()
         with self._lock:
             assert self._view is not None
@@ -273,11 +273,11 @@ class Viewer:
         return Known(version, view.told, Outline.of(opt, best), shown)
 
     def _look_back(self) -> None:
-        """Compute the certificate as it was at some times before: with its own optimizer, off the way."""
+        """Compute the certificate at some earlier times, with a separate optimizer."""
         try:
             past = resume(self._path, notify=ignore_notice)
         except LogError:
-            return  # a log that is gone meanwhile: the next page that is asked for says so
+            return  # the log is missing: the next request reports it
         told = past.readings + past.judgements
         if told < 2:
             return
@@ -289,7 +289,7 @@ class Viewer:
 
 
 def ignore_notice(notice: Warning) -> None:
-    """Let a notice be: the page shows those that a change returns."""
+    """Ignore a notice: the page shows the notices that a change returns."""
 
 
 def in_sentences(notices: Iterable[Warning]) -> list[str]:
@@ -304,7 +304,7 @@ def in_sentences(notices: Iterable[Warning]) -> list[str]:
 
 
 def recommended(opt: Optimizer) -> Recommendation:
-    """Return what a study recommends; before anything is asked, at any context: nobody has said one yet."""
+    """Return the recommendation of a study; before the first question, for any context, since none was given yet."""
     given = opt.space.contexts if isinstance(opt.space, Space) else ()
     if not given or opt.records(aside=False) or opt.judgements:
         return opt.recommend()
@@ -313,7 +313,7 @@ def recommended(opt: Optimizer) -> Recommendation:
 
 
 def size_of(path: Path) -> int:
-    """Return the bytes of a log: another number if somebody has written."""
+    """Return the size of a log in bytes: it differs if the log was extended."""
     try:
         return os.stat(path).st_size
     except OSError as error:

@@ -14,9 +14,9 @@ class Target:
     """The goal of a study.
 
     Attributes:
-        readings: The budget of readings, or of judgements if pairs are judged; `None` for no end.
-        eps: The bound on the remaining gain; `None` for any.
-        audit: Whether that bound must be audited; else an estimate is enough.
+        readings: The budget of readings, or of judgements if pairs are judged; `None` for no limit.
+        eps: The required bound on the remaining gain; `None` for any.
+        audit: Whether that bound must be audited; otherwise an estimate is enough.
         truth: The true f at a setting, if it is known: the page shows it once the budget is spent.
     """
 
@@ -33,8 +33,8 @@ class Means:
     Attributes:
         goal: The goal: the page shows the progress, and a measuring program pauses when it is reached.
         set: Sets the machine: takes a setting, and raises an exception if that fails. It is called for each trial of a
-            program; by hand for a trial, for the best setting and for the start, once somebody has confirmed it.
-        on_event: Called with what somebody should look at: the attributes of an `Alarm` by name, and the study's path.
+            program; by hand for a trial, the best setting or the start, once a person has confirmed it.
+        on_event: Called with an event that needs attention: the attributes of an `Alarm` by name, and the study's path.
         overdue: After how many seconds a reading is overdue; `None` for ten times as long as readings usually take.
 
     Example:
@@ -53,13 +53,13 @@ NOTHING = Means()
 
 
 class Machinist:
-    """Sets the machine of a study, one move at a time.
+    """A controller that sets the machine of a study, one move at a time.
 
     Args:
-        put: Takes a setting, and raises an exception if that fails; `None` if nothing sets the machine.
+        put: Takes a setting, and raises an exception if that fails; `None` if the machine cannot be set.
 
     Attributes:
-        dialed: The trial to which the machine was set last, and when; `None` if it was moved elsewhere since.
+        dialed: The last trial to which the machine was set, and when; `None` if it was moved elsewhere since.
     """
 
     def __init__(self, put: Callable[[Any], object] | None) -> None:
@@ -68,14 +68,14 @@ class Machinist:
         self._moving = threading.Lock()
 
     def move(self, points: Sequence[Any], trial: int | None = None) -> None:
-        """Set the machine to one setting after the other; nobody else who looks or tells waits for it.
+        """Set the machine to each setting in turn, without blocking other users.
 
         Args:
             points: The settings.
-            trial: The trial that the last one is of.
+            trial: The trial of the last setting.
 
         Raises:
-            RuntimeError: The machine is being set by somebody else, or could not be set.
+            RuntimeError: Another user is setting the machine, or it could not be set.
         """
         if self._put is None:
             raise RuntimeError("no program sets the machine here: `equipoise serve STUDY --set COMMAND`")
@@ -94,8 +94,8 @@ class Machinist:
         assert self._put is not None
         try:
             self._put(x)
-        except StoppedError:  # the server ends: the trial waits
+        except StoppedError:  # the server ends: the trial stays open
             raise
-        except Exception as error:  # whatever it did: it is said on the page, or is the reason of a trial
+        except Exception as error:  # any error: shown on the page, or the reason of a failed trial
             said = str(error) or type(error).__name__
             raise RuntimeError(f"the machine could not be set{where}: {said}; check its position") from error

@@ -1,4 +1,4 @@
-"""The next thing to do, at the upper left of the screen, as a record with the open question."""
+"""The next thing to do, shown at the upper left of the screen: a record with the open question."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -16,11 +16,11 @@ from equipoise.web.judging import Sitting as Sitting
 from equipoise.web.judging import dials as dials
 
 Mode = Literal["by hand", "automatic", "pause"]
-"""Who measures, or whether nobody does."""
+"""The mode of a study: a person measures, a program measures, or nobody does."""
 
 
 LATELY = 24
-"""Trials before this one whose numbers beside the reading have a field."""
+"""Number of earlier trials whose covariates get a field on the form."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,13 @@ class OpenQuestion:
     """The question that is open here, as the screen shows it.
 
     Attributes:
-        number: By which it is answered.
-        about: Which part of which pair it is, in words.
-        sides: Its setting; or A and B, to be judged.
-        form: How it is answered.
-        asked: When it was handed out.
-        beside: The numbers that were measured beside the last readings.
-        block: The block to which readings belong now.
+        number: The number of the question.
+        about: The part of the pair that it asks about, in words.
+        sides: Its setting; for a judgement, the settings A and B.
+        form: The form that answers it.
+        asked: The time when it was handed out.
+        beside: The covariates of the last readings.
+        block: The current block of readings.
     """
 
     number: int
@@ -48,12 +48,12 @@ class OpenQuestion:
 
 @dataclass(frozen=True)
 class Last:
-    """The last answer of the judge who sits here, to be taken back.
+    """The last answer of the judge at this screen, for the undo button.
 
     Attributes:
-        pair: Its number.
-        said: What was said, as on the button.
-        was: By what a form says so.
+        pair: The number of the pair.
+        said: The answer, as on its button.
+        was: The token by which a form refers to the answer.
     """
 
     pair: int
@@ -63,23 +63,23 @@ class Last:
 
 @dataclass(frozen=True)
 class Now:
-    """What is to be done now.
+    """The current task, as the screen shows it.
 
     Attributes:
-        mode: Who measures, or whether nobody does.
-        readings: How many readings there are.
-        question: The setting to measure or the pair to judge; `None` if none is handed out.
-        busy: Whether a program measures it.
-        paused: Since when it is paused, and why.
-        machine: Whether there is a program to measure by itself.
-        troubles: What keeps it from measuring, and why a program knows of no alarms.
-        alarm: What somebody should look at, in a sentence.
-        needs: What must be said before the next setting can be handed out.
-        judging: Whether pairs are judged here.
-        judge: Who judges; `None` if nobody has said so.
+        mode: Who measures: a person, a program, or nobody.
+        readings: Number of readings.
+        question: The setting to measure or the pair to judge; `None` if no question is open.
+        busy: Whether a program is measuring the setting.
+        paused: The time and the reason of a pause.
+        machine: Whether a program can measure.
+        troubles: Reasons why the program cannot measure, or why the alarm program was not notified.
+        alarm: The current alarm, in a sentence.
+        needs: The fields to fill in before the next setting can be handed out.
+        judging: Whether this study judges pairs.
+        judge: The name of the judge; `None` if no name was given.
         last: The last answer of that judge.
-        settable: Whether the machine can be set from here.
-        dialed: When it was set to the question from here; empty if it was not.
+        settable: Whether the page can set the machine.
+        dialed: The time when the page set the machine to the question; empty if it did not.
     """
 
     mode: Mode
@@ -99,7 +99,7 @@ class Now:
 
     @property
     def version(self) -> str:
-        """A text that differs if the form does: a screen that shows another one is out of date."""
+        """A fingerprint of the form: if it differs, the screen is out of date."""
         asked: tuple[Any, ...] = ()
         if self.question is not None:
             contents = [side.content for side in self.question.sides]
@@ -116,14 +116,14 @@ def now(
     busy: bool = False,
     sitting: Sitting | None = None,
 ) -> Now:
-    """Return what is to be done now.
+    """Return the current task.
 
     Args:
         opt: The study.
-        worker: For whom.
-        machine: Whether there is a program to measure by itself.
-        busy: Whether it measures.
-        sitting: How pairs are judged here, if they are.
+        worker: The worker who asks.
+        machine: Whether a program can measure.
+        busy: Whether that program is measuring.
+        sitting: How pairs are judged here; `None` if they are not.
     """
     changed, record = opt.study.settings, open_here(opt, worker, sitting)
     mode = mode_of(changed, machine)
@@ -153,13 +153,13 @@ def _question(opt: Optimizer, record: Record, worker: str | None, sitting: Sitti
 
 
 def _last(opt: Optimizer, sitting: Sitting) -> Last | None:
-    """Return the last answer of the judge who sits here."""
+    """Return the last answer of the judge at this screen."""
     mine = [(pair.id, answer) for pair, answer in opt.study.answers() if pair.judge == sitting.judge]
     return Last(mine[-1][0], on_button(mine[-1][1]), told_of(mine[-1][1])) if mine else None
 
 
 def mode_of(settings: Sequence[Setting], machine: bool) -> Mode:
-    """Return who measures; without a program to measure by itself, somebody does by hand."""
+    """Return who measures: a person, if there is no program."""
     usual: Mode = "automatic" if machine else "by hand"
     last = last_set(settings, "mode")
     value = usual if last is None else last.value
@@ -167,7 +167,7 @@ def mode_of(settings: Sequence[Setting], machine: bool) -> Mode:
 
 
 def clock(at: str | None) -> str:
-    """Return a time of a study as the clock on the wall shows it; nothing if there is none.
+    """Return a time of a study in local time, for the screen; empty if there is none.
 
     Example:
         >>> clock(None), len(clock("2026-11-16T02:40:11.123Z"))
@@ -183,7 +183,7 @@ def _half(record: Record) -> str:
 
 
 def _paused(settings: Sequence[Setting]) -> str:
-    """Return since when it is paused, and why."""
+    """Return the time and the reason of a pause."""
     last = last_set(settings, "mode")
     assert last is not None
     text = printable(last.why, "")
@@ -191,23 +191,23 @@ def _paused(settings: Sequence[Setting]) -> str:
 
 
 def numbers(space: Domain) -> dict[str, Float | Int]:
-    """Return the parameters that are numbers, contexts too, by name."""
+    """Return the numeric parameters by name, including contexts."""
     parameters = space.parameters.items() if isinstance(space, Space) else ()
     found = {name: p.values if isinstance(p, Context) else p for name, p in parameters}
     return {name: p for name, p in found.items() if isinstance(p, Float | Int)}
 
 
-# Contexts: what is given when a setting is asked for, such as a temperature.
+# Contexts: values that are given when a setting is requested, such as a temperature.
 
 
 def contexts(opt: Optimizer) -> dict[str, Context]:
-    """Return the contexts of a study, by name; most have none."""
+    """Return the contexts of a study by name; most studies have none."""
     parameters = opt.space.parameters if isinstance(opt.space, Space) else {}
     return {name: p for name, p in parameters.items() if isinstance(p, Context)}
 
 
 def context_fields(opt: Optimizer) -> tuple[Field, ...]:
-    """Return what must be said before the next setting can be handed out, with what was said last."""
+    """Return the fields to fill in before the next setting can be handed out, with their last values."""
     known = contexts(opt)
     if not known:
         return ()
@@ -221,7 +221,7 @@ def context_fields(opt: Optimizer) -> tuple[Field, ...]:
 
 
 def context_given(opt: Optimizer, texts: Mapping[str, str]) -> dict[str, Any] | None:
-    """Return the contexts that somebody filled in, as the study takes them; `None` if nobody did."""
+    """Return the contexts from a form, as the study takes them; `None` if the form has none."""
     filled = {name.removeprefix("context."): text.strip() for name, text in texts.items() if name[:8] == "context."}
     if not filled:
         return None
@@ -243,7 +243,7 @@ def _value(name: str, context: Context, text: str) -> Any:
 
 
 def seated(opt: Optimizer) -> Sitting | None:
-    """Return how a study is judged that has more pairs to be judged than readings; `None` if it has not."""
+    """Return how a study judges pairs if it has more pairs than readings; otherwise `None`."""
     if opt.judgements + len(opt.study.open_pairs) <= opt.readings:
         return None
     said = [answer for _, answer in opt.study.answers()]
@@ -251,13 +251,13 @@ def seated(opt: Optimizer) -> Sitting | None:
 
 
 def stands(opt: Optimizer, worker: str | None) -> Any:
-    """Return where the machine of a worker stands: where it was moved last, else at the start; `None` if unknown."""
+    """Return the machine's setting for a worker: the last move, else the start; `None` if unknown."""
     at, start = opt.study.position(worker), opt.study.setup.start
     return opt.space.decode(start) if at is None and start is not None else at
 
 
 def open_here(opt: Optimizer, worker: str | None, sitting: Sitting | None) -> Record | None:
-    """Return the question that waits for a worker, or for the judge who sits here: the oldest one."""
+    """Return the oldest open question of a worker, or of the judge at this screen."""
     if sitting is None:
         waiting = opt.records(aside=False, trials=opt.study.open_trials)
         return next((record for record in waiting if record.worker == worker), None)
@@ -266,14 +266,14 @@ def open_here(opt: Optimizer, worker: str | None, sitting: Sitting | None) -> Re
 
 
 def answer_of(record: Record) -> Any:
-    """Return the answer to a question: the reading, or what was said of a pair; `None` if there is none (yet)."""
+    """Return the answer to a question, a reading or a judgement; `None` if there is none yet."""
     if record.steps is not None:
         return record.answer
     return record.told
 
 
 def told_of(value: Any) -> str:
-    """Return a short text by which a form says what it has shown: a setting, or an answer.
+    """Return a short token by which a form refers to the setting or answer that it showed.
 
     Example:
         >>> told_of({"q1": 0.5}) == told_of({"q1": 0.25})

@@ -1,4 +1,4 @@
-"""The screen of a study, and the list of studies. Looking changes nothing; every change is a form."""
+"""The screen of a study, and the list of studies. GET requests change nothing; every change is a form."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -20,26 +20,26 @@ from equipoise.web.streaming import Broadcast
 from equipoise.web.studies import Studies
 
 JUDGES_DO = ("ask", "answer", "skip", "retract")
-"""What a judge may do."""
+"""The actions of a judge."""
 
 LONGEST_NAME = 80
-"""Characters of the name of a judge."""
+"""Maximum number of characters in the name of a judge."""
 
 
 class MissingError(Exception):
-    """What was asked for is not there."""
+    """The requested page does not exist."""
 
 
 class HiddenError(Exception):
-    """What was asked for shows settings, which are hidden from blind judges."""
+    """The requested page shows settings, which are hidden from blind judges."""
 
 
 class Pages:
-    """Answers requests about the screen; each but `post` runs in its own thread.
+    """Handlers of requests about the screen; all except `post` run in their own threads.
 
     Args:
         studies: The studies.
-        broadcast: What tells screens of changes.
+        broadcast: The sender of changes to screens.
     """
 
     def __init__(self, studies: Studies, broadcast: Broadcast) -> None:
@@ -50,15 +50,15 @@ class Pages:
         return self._shown(request, self.found(request))
 
     def now(self, request: Request) -> Response:
-        """Show what is to be done now, to be put into the screen."""
+        """Show the current task, to be inserted into the screen."""
         return self._shown(request, self.found(request), part=True)
 
     def known(self, request: Request) -> Response:
-        """Show what is known, to be put into the screen."""
+        """Show the view of the study, to be inserted into the screen."""
         return HTMLResponse(self.found(request).known().html(may_change(request.scope)))
 
     def seat(self, request: Request) -> Response:
-        """Lead a judge who has said a name to the screen where that name judges."""
+        """Redirect a named judge to the screen of that judge."""
         station = self.found(request)
         sitting = station.sitting
         if sitting is None or not (station.several or may_only_judge(request.scope)):
@@ -72,7 +72,7 @@ class Pages:
         return RedirectResponse(home_of(request.path_params | {"judge": name}), 303)
 
     async def post(self, request: Request) -> Response:
-        """Do what a form says."""
+        """Carry out the action of a form."""
         return await run_in_threadpool(self._post, request, await request.body())
 
     def _post(self, request: Request, body: bytes) -> Response:
@@ -81,7 +81,7 @@ class Pages:
         said, status = [], 200
         try:
             given = fields(body)
-            given.pop("judge", None)  # the address says who judges
+            given.pop("judge", None)  # the address names the judge
             given |= {"judge": asked["judge"]} if "judge" in asked else {}
             if may_only_judge(request.scope) and given.get("do") not in JUDGES_DO:
                 raise RefusedError("A judge may only answer, skip and take back answers here.")
@@ -96,14 +96,14 @@ class Pages:
         return RedirectResponse(home_of(asked), 303)
 
     def events(self, request: Request) -> Response:
-        """Tell a screen what is new, as it happens."""
+        """Send changes to a screen as they happen."""
         station = self.found(request)
         if self.broadcast.full:
             return PlainTextResponse("Too many open screens.\n", 503)
         return self.broadcast.stream(station, request.path_params.get("judge"))
 
     def found(self, request: Request) -> Station:
-        """Return the study that is asked for, or refuse."""
+        """Return the requested study, or refuse."""
         try:
             station = self.studies.station(request.path_params["name"])
         except (LogError, ValueError, TypeError) as error:
@@ -125,7 +125,7 @@ class Pages:
         draft: Mapping[str, str] | None = None,
         part: bool = False,
     ) -> Response:
-        """Return the screen, with messages and what was typed into a form that was refused; or only what is to do."""
+        """Return the screen, with messages and the values typed into a refused form; or only the current task."""
         judge = request.path_params.get("judge")
         shown = self._asked(station, judge, said, status != 200, draft)
         if not part and judge is None:
@@ -141,46 +141,46 @@ class Pages:
         refused: bool = False,
         draft: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
-        """Return what the part of the screen shows that says what is to be done."""
+        """Return the template values of the part of the screen that shows the current task."""
         now = station.now(judge)
         shown: dict[str, Any] = {"now": now, "said": said, "refused": refused, "bare": judge is not None}
         return shown | {"draft": _kept(draft or {}, now)}
 
 
 def _kept(draft: Mapping[str, str], now: Now) -> dict[str, str]:
-    """Return what was typed into a form that was refused, unless it was about another question."""
+    """Return the values typed into a refused form, unless it was about another question."""
     same = now.question is not None and draft.get("trial") == str(now.question.number)
     return defaultdict(str, draft if same else {})
 
 
 def must_see(request: Request, station: Station) -> None:
-    """Refuse to show settings that are hidden, unless it was said on the page of what is hidden that they may be."""
+    """Refuse to show hidden settings, unless the viewer agreed to see them on the page about hidden settings."""
     if station.blind and request.query_params.get("seen") != "yes":
         raise HiddenError
 
 
 async def hidden(request: Request, error: Exception) -> Response:
-    """Lead to the page that says what is hidden, and what it means to look at it."""
+    """Redirect to the page that says what is hidden and what it means to look at it."""
     return RedirectResponse(f"{home_of(request.path_params)}hidden", 303)
 
 
 async def missing(request: Request, error: Exception) -> Response:
-    """Answer what is not there, or cannot be read."""
+    """Respond that a study is missing or cannot be read."""
     return page("missing.html", request, 404 if isinstance(error, MissingError) else 503, text=str(error))
 
 
 async def nowhere(request: Request, error: Exception) -> Response:
-    """Answer an address of nothing."""
+    """Respond that an address does not exist."""
     return page("missing.html", request, 404, text="There is no such page.")
 
 
 def page(template: str, request: Request, status: int = 200, **shown: Any) -> Response:
-    """Return a page made from a template."""
+    """Return a page rendered from a template."""
     shown |= {"operator": may_change(request.scope)}
     return HTMLResponse(TEMPLATES.get_template(template).render(**shown), status)
 
 
 def home_of(asked: Mapping[str, str]) -> str:
-    """Return the address of the screen of the study, and the judge, that an address names."""
+    """Return the address of the screen of the study and the judge in a request."""
     own = f"judge/{quote(asked['judge'], safe='')}/" if "judge" in asked else ""
     return f"/study/{quote(asked['name'], safe='')}/{own}"

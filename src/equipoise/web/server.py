@@ -1,4 +1,4 @@
-"""The server: all routes behind the guard, behind a socket that cuts slow clients off."""
+"""The server: all routes behind the guard, behind a socket that disconnects slow clients."""
 
 import asyncio
 import socket
@@ -30,29 +30,29 @@ from equipoise.web.studies import Studies
 from equipoise.web.tokens import Tokens
 
 HEAD_SECONDS = 10.0
-"""Seconds in which the head of a request must have come."""
+"""Seconds within which the head of a request must have arrived."""
 
 MAX_HEAD = 2**14
-"""Bytes that the head of a request may have."""
+"""Maximum number of bytes of the head of a request."""
 
 MOST_CONNECTIONS = 300
 
 ANYWHERE = ("0.0.0.0", "::")
-"""Addresses that mean: on all networks of this machine."""
+"""Addresses that mean all networks of this machine."""
 
 
 class PatientProtocol(H11Protocol):
-    """HTTP, with an end to patience: a client that has not sent the head of a request in time is cut off."""
+    """HTTP with a timeout: a client that does not send the head of a request in time is disconnected."""
 
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Wait for a request, but not forever."""
+        """Start the timeout for the first request."""
         super().connection_made(transport)
         self._deadline = self.loop.call_later(HEAD_SECONDS, self._cut)
 
     def data_received(self, data: bytes) -> None:
-        """Take what came; while the head of a request is not whole, its time runs."""
+        """Receive data; the timeout runs while the head of a request is incomplete."""
         super().data_received(data)
         waiting = self.conn.their_state is h11.IDLE
         if not waiting and self._deadline is not None:
@@ -62,7 +62,7 @@ class PatientProtocol(H11Protocol):
             self._deadline = self.loop.call_later(HEAD_SECONDS, self._cut)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the time."""
+        """Cancel the timeout."""
         if self._deadline is not None:
             self._deadline.cancel()
         super().connection_lost(exc)
@@ -73,12 +73,12 @@ class PatientProtocol(H11Protocol):
 
 @dataclass(frozen=True)
 class Binding:
-    """Where a server is to be found.
+    """The address of a server.
 
     Attributes:
-        host: The address it listens at.
-        port: The port; 0 for any that is free.
-        names: Further names by which it may be called.
+        host: The address to listen on.
+        port: The port; 0 for any free port.
+        names: Further allowed host names.
     """
 
     host: str = "127.0.0.1"
@@ -92,19 +92,19 @@ class Binding:
 
     @property
     def allowed(self) -> list[str]:
-        """All names by which it may be called."""
+        """All allowed host names."""
         own = [] if self.loopback or self.host in ANYWHERE else [self.host, socket.gethostname().lower()]
         everywhere = [socket.gethostname().lower()] if self.host in ANYWHERE else []
         return [*LOOPBACK, *own, *everywhere, *(name.lower() for name in self.names)]
 
     def listen(self) -> socket.socket:
-        """Return a socket that listens there."""
+        """Return a socket that listens at the address."""
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
         return socket.create_server((self.host, self.port), family=family)
 
 
 class NumberConvertor(Convertor[int]):
-    """The number of a trial in an address: as long as one can be, since Python refuses to read thousands of digits."""
+    """The number of a trial in an address, with a limited length: Python refuses to parse thousands of digits."""
 
     regex = "[0-9]{1,9}"
 
@@ -113,7 +113,7 @@ class NumberConvertor(Convertor[int]):
         return int(value)
 
     def to_string(self, value: int) -> str:
-        """Return it as it stands in an address."""
+        """Return the number as text for an address."""
         return str(value)
 
 
@@ -138,7 +138,7 @@ def application(studies: Studies, ending: Callable[[], bool] = lambda: False) ->
         Route("/new", beginning.post, methods=["POST"]),
         Route("/study/{name}/judge", pages.seat),
     ]
-    for study in ("/study/{name}/judge/{judge}", "/study/{name}"):  # a judge who has said a name has all under it
+    for study in ("/study/{name}/judge/{judge}", "/study/{name}"):  # a named judge has every page under a prefix
         routes += [
             Route(f"{study}/", pages.screen),
             Route(f"{study}/", pages.post, methods=["POST"]),
@@ -159,14 +159,14 @@ def application(studies: Studies, ending: Callable[[], bool] = lambda: False) ->
 
 
 class Server:
-    """Serves the studies of a file or folder.
+    """A server for the studies of a file or folder.
 
     Args:
         studies: The studies.
-        place: Where.
-        tokens: Who may do what.
-        measure: What measures by itself, if anything does; there is one study then.
-        end: Ends the reading that is under way, if that can be done.
+        place: The address to listen on.
+        tokens: The tokens and their roles.
+        measure: The function that measures, if there is one; it requires a single study.
+        end: Ends the current reading, if that is possible.
 
     Attributes:
         ended: The trial whose reading was ended with the server.
@@ -192,7 +192,7 @@ class Server:
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/?token={token}"
 
     def run(self) -> None:
-        """Serve until somebody ends it."""
+        """Serve until an interrupt."""
         only = None if self.studies.only is None else self.studies.station(self.studies.only)
         automatic = None if self.measure is None or only is None else Automatic(only, self.measure, self._end)
         watch = Watch(self.studies)
@@ -230,7 +230,7 @@ class Server:
 
 
 def measuring(measure: Callable[[Any], float]) -> Measure:
-    """Return how a trial is measured by a function that takes its setting and returns its reading."""
+    """Return a `Measure` made from a function that takes a setting and returns its reading."""
     return lambda trial: {"value": measure(trial.x)}
 
 
@@ -243,15 +243,15 @@ def serve(
     announce: Callable[[str], object] = print,
     means: Means = NOTHING,
 ) -> None:
-    """Serve a study, or a folder of them, until Ctrl-C; a function may measure by itself.
+    """Serve a study, or a folder of them, until Ctrl-C; optionally measure with a function.
 
     Args:
         study: The log, or a folder.
         measure: Takes a setting and returns its reading.
-        place: Where to listen; on this machine only by default.
-        tokens: Who may do what; new ones by default.
+        place: The address to listen on; by default reachable from this machine only.
+        tokens: The tokens and their roles; new ones by default.
         announce: Called with the address to open.
-        means: What else there is, such as a function that sets the machine.
+        means: Further means, such as a function that sets the machine.
     """
     studies = Studies(Path(study), machine=measure is not None, means=means)
     known = Tokens.fresh() if tokens is None else tokens

@@ -1,4 +1,4 @@
-"""Changes, sent to every screen: server-sent events that say only that something is new, and its version."""
+"""Changes, sent to every screen: server-sent events that contain only a version number."""
 
 import asyncio
 import time
@@ -13,20 +13,20 @@ from equipoise.log import LogError
 from equipoise.web.station import Station
 
 LOOK_SECONDS = 0.25
-"""Seconds after which it looks again whether something is new."""
+"""Seconds between two checks for changes."""
 
 QUIET_SECONDS = 15.0
-"""Seconds after which something is sent though nothing is new, so that nobody takes the line for dead."""
+"""Seconds without a change after which an event is sent anyway, so that the connection does not look dead."""
 
 SEND_SECONDS = 10.0
-"""Seconds in which a screen must have taken what is sent to it."""
+"""Seconds within which a screen must accept an event."""
 
 MOST_STREAMS = 100
-"""Screens that may listen at a time."""
+"""Maximum number of connected screens."""
 
 
 class Broadcast:
-    """Tells screens what is new.
+    """A sender of changes to screens.
 
     Args:
         ending: Whether the server is about to end.
@@ -38,11 +38,11 @@ class Broadcast:
 
     @property
     def full(self) -> bool:
-        """Whether no more screens may listen."""
+        """Whether the maximum number of screens is connected."""
         return self.open >= MOST_STREAMS
 
     def stream(self, station: Station, judge: str | None) -> Response:
-        """Return an answer that continues until the screen goes away, takes nothing any more, or the server ends."""
+        """Return a response that continues until the screen disconnects or stops reading, or the server ends."""
         return _Stream(self, station, judge)
 
 
@@ -57,7 +57,7 @@ class _Stream(Response):
         try:
             headers = [(b"content-type", b"text/event-stream"), (b"x-accel-buffering", b"no")]
             await send({"type": "http.response.start", "status": 200, "headers": headers})
-            with suppress(LogError):  # a log that is gone: the screen asks again, and is told so
+            with suppress(LogError):  # a missing log: the next request of the screen reports it
                 await self._tell(send, gone)
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
@@ -83,7 +83,7 @@ class _Stream(Response):
             await asyncio.sleep(LOOK_SECONDS)
 
     def _versions(self) -> dict[str, str]:
-        """Return the versions of both parts of the screen; the second is not computed for it."""
+        """Return the versions of both parts of the screen, without computing the second part."""
         return {"now": self._station.now(self._judge).version, "known": self._station.edition}
 
 

@@ -1,4 +1,4 @@
-"""The studies that a server has, by name; one file, or all of a folder."""
+"""The studies of a server, by name: one file, or all files of a folder."""
 
 import re
 import threading
@@ -13,19 +13,19 @@ from equipoise.web.now import Sitting
 from equipoise.web.station import Station
 
 SUFFIX, ARCHIVE = ".jsonl", "archive"
-"""How the name of a log ends, and the folder of those that were put aside."""
+"""Suffix of a log, and the folder of archived logs."""
 
 
 class Studies:
-    """The studies of a server. Only names that it has found itself lead to a file.
+    """The studies of a server. Only names that it found itself lead to a file.
 
     Args:
-        path: The log of a study, which need not be there yet, or a folder.
-        worker: Under which name studies are measured here.
-        machine: Whether a program measures by itself.
-        context: What settings are asked for at, if a study has contexts.
-        sitting: How pairs are judged here, if they are.
-        means: What the server has besides the studies.
+        path: The log of a study, which need not exist yet, or a folder.
+        worker: The name of the worker who measures here.
+        machine: Whether a program measures.
+        context: The context at which settings are requested, if a study has contexts.
+        sitting: How pairs are judged here; `None` if they are not.
+        means: The means of the server besides the studies.
     """
 
     def __init__(
@@ -49,17 +49,17 @@ class Studies:
         return None if self.folder else self.path.name
 
     def files(self) -> dict[str, Path]:
-        """Return the logs there are, by name."""
+        """Return the existing logs, by name."""
         if not self.folder:
             return {self.path.name: self.path} if self.path.exists() and self.path.stat().st_size else {}
         return _logs(self.path)
 
     def archived(self) -> dict[str, Path]:
-        """Return the logs that were put aside, by name."""
+        """Return the archived logs, by name."""
         return _logs(self.path / ARCHIVE) if self.folder else {}
 
     def station(self, name: str) -> Station | None:
-        """Return a study, opened once; `None` if there is none of that name."""
+        """Return a study, opened once; `None` if no study has that name."""
         path = self.files().get(name)
         if path is None:
             return None
@@ -70,19 +70,19 @@ class Studies:
 
     @property
     def opened(self) -> list[Station]:
-        """The studies that somebody has opened."""
+        """The studies that a user has opened."""
         return list(self._stations.values())
 
     @contextmanager
     def closed(self, name: str) -> Iterator[None]:
-        """Forget a study, whose file somebody moves meanwhile."""
+        """Forget a study while its file is moved."""
         with self._lock:
             station = self._stations.pop(name, None)
             with nullcontext() if station is None else station.turn():
                 yield
 
     def place(self, name: str) -> Path:
-        """Return where a new study of a name will be, or refuse it."""
+        """Return the path of a new study of a name, or refuse the name."""
         if not self.folder:
             return self.path
         if re.fullmatch(r"[A-Za-z0-9][\w-]{0,80}", name, re.ASCII) is None:

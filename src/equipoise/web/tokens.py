@@ -1,4 +1,4 @@
-"""Tokens: who may change a study, and who may watch it.
+"""Tokens: the permission to change a study, to watch it, or to judge.
 
 A token stands in the printed address. The browser gives it once and gets a cookie, which is another text, made from the
 token: a person who reads cookies on a shared screen has no token, and a server that comes back with the same token file
@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Literal, get_args
 
 Role = Literal["operator", "watcher", "judge"]
-"""What somebody may do: everything, or look, or judge pairs on a page where nothing else is to be seen."""
+"""The permission of a person: everything, looking, or judging pairs on a page that shows nothing else."""
 
 TOKEN_BYTES = 24
 FEWEST_CHARACTERS = 16
-"""One's own token choice has this many characters at least."""
+"""Minimum number of characters in a token that the user chooses."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class Tokens:
     """The tokens of a server; that of judges is made from the operator's.
 
     Attributes:
-        operator: Lets its bearer change the study.
-        watcher: Lets its bearer look.
+        operator: The token of a person who may change the study.
+        watcher: The token of a person who may look.
 
     Example:
         >>> tokens = Tokens.fresh()
@@ -50,7 +50,7 @@ class Tokens:
 
     @property
     def judge(self) -> str:
-        """Lets its bearer judge, and nothing else."""
+        """The token of a person who may judge, and nothing else."""
         return hmac.new(self.operator.encode(), b"equipoise judge", hashlib.sha256).hexdigest()
 
     @classmethod
@@ -60,7 +60,7 @@ class Tokens:
 
     @classmethod
     def kept(cls, path: Path) -> "Tokens":
-        """Return the tokens of a file, one per line; if there is none, it is made, for its owner's eyes only."""
+        """Return the tokens in a file, one per line; if the file is missing, create it, readable by its owner only."""
         if not path.exists():
             new = cls.fresh()
             with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
@@ -71,7 +71,7 @@ class Tokens:
         return cls(*lines)
 
     def role(self, token: str) -> Role | None:
-        """Return what a token lets its bearer do."""
+        """Return the role that a token grants."""
         return self._role({role: getattr(self, role) for role in get_args(Role)}, token)
 
     def cookie(self, role: Role) -> str:
@@ -79,12 +79,12 @@ class Tokens:
         return hmac.new(getattr(self, role).encode(), b"equipoise cookie", hashlib.sha256).hexdigest()
 
     def role_of_cookie(self, cookie: str) -> Role | None:
-        """Return what a cookie lets its bearer do."""
+        """Return the role that a cookie grants."""
         return self._role({role: self.cookie(role) for role in get_args(Role)}, cookie)
 
     @staticmethod
     def _role(known: dict[Role, str], given: str) -> Role | None:
-        """Compare with every secret there is, each in a time that does not depend on what was given."""
+        """Compare with every secret, each in a time that does not depend on the input."""
         text = given.encode(errors="surrogatepass")
         same = {role: hmac.compare_digest(secret.encode(), text) for role, secret in known.items()}
         return next((role for role, equal in same.items() if equal), None)

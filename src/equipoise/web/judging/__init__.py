@@ -1,8 +1,8 @@
-"""Judging: who sits where, and what shows the settings of a pair.
+"""Judging: the judges, and the content that shows the settings of a pair.
 
-module    what it does
+module    purpose
 sitting   how pairs are judged here
-contents  what shows a setting: a file, or what a program says of it
+contents  the content that shows a setting: a file, or a program's output
 sides     a setting of a question as the screen shows it
 """
 

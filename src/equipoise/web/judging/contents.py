@@ -14,23 +14,23 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 
 PLAYED = ("image", "audio", "video")
-"""Files that the browser fetches."""
+"""Kinds of files that the browser fetches."""
 
 READ = {".txt": "text", ".md": "markdown", ".json": "json"}
-"""Files whose text is on the page, by the end of their name."""
+"""Kinds of files whose text is on the page, by suffix."""
 
 MOST_CHARACTERS = 20_000
-"""Characters of a text that are shown: nobody judges longer ones."""
+"""Maximum number of characters shown of a text: nobody judges longer ones."""
 
 
 @dataclass(frozen=True)
 class Content:
-    """What shows a setting.
+    """The content that shows a setting.
 
     Attributes:
-        kind: An image, audio or video, which is a file; or text, Markdown or JSON; nothing if there is none.
-        text: The text; of Markdown its HTML.
-        lacks: The message that there is nothing to be shown.
+        kind: Image, audio or video, for a file; or text, Markdown or JSON; empty if there is nothing to show.
+        text: The text; for Markdown, its HTML.
+        lacks: The message that there is nothing to show.
         path: The file.
     """
 
@@ -41,7 +41,7 @@ class Content:
 
 
 def of_text(text: str, kind: str = "") -> Content:
-    r"""Return the content of a text; if it is not said what it is, JSON if it is that, else Markdown.
+    r"""Return the content of a text; without a given kind, JSON if the text parses as JSON, else Markdown.
 
     Example:
         >>> of_text('{"a": 1}').text, of_text("<b> *so*").text
@@ -51,14 +51,14 @@ def of_text(text: str, kind: str = "") -> Content:
         try:
             pretty = json.dumps(json.loads(text), indent=2, ensure_ascii=False)
             return Content("json", _short(pretty))
-        except ValueError:  # no JSON: then it is shown as it is
+        except ValueError:  # not JSON: shown as it is
             kind = "text" if kind else "markdown"
     return Content(kind, _rendered(_short(text)) if kind == "markdown" else _short(text))
 
 
 def of_file(path: Path, folder: Path) -> Content:
-    """Return the content of a file, if there is one that can be shown and lies in a folder, wherever links lead."""
-    if not os.path.isfile(path) or not path.resolve().is_relative_to(folder.resolve()):  # a name that cannot be is none
+    """Return the content of a file, if it can be shown and lies in a folder after links are resolved."""
+    if not os.path.isfile(path) or not path.resolve().is_relative_to(folder.resolve()):  # or an invalid name
         return Content()
     kind = (mimetypes.guess_type(path.name)[0] or "").partition("/")[0]
     if path.suffix in READ:
@@ -72,7 +72,7 @@ def _short(text: str) -> str:
 
 
 def _rendered(text: str) -> str:
-    """Return the HTML of Markdown; its headings stand below those of the page."""
+    """Return the HTML of Markdown; its headings are one level below those of the page."""
     markdown = _markdown()
     tokens = markdown.parse(text)
     for token in tokens:

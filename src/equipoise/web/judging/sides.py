@@ -9,7 +9,7 @@ from equipoise.spaces import dials as all_dials
 from equipoise.web.judging.contents import Content
 
 KNOBS_PER_COLUMN, MOST_COLUMNS = 8, 3
-"""A setting of more knobs than fit in one column is shown in several, side by side."""
+"""Knobs per column, and the maximum number of columns side by side."""
 
 
 @dataclass(frozen=True)
@@ -17,9 +17,9 @@ class Side:
     """A setting of a question as the screen shows it.
 
     Attributes:
-        dials: The setting, against where the machine stands, or against the other one; none if it is hidden.
-        letter: A or B, of two.
-        content: What shows it.
+        dials: The setting, compared with the machine's setting or with the other side; empty if it is hidden.
+        letter: A or B, for a pair.
+        content: The content that shows the setting.
     """
 
     dials: tuple[Dial, ...]
@@ -28,7 +28,7 @@ class Side:
 
     @property
     def columns(self) -> tuple[tuple[int, int], ...]:
-        """Between which knobs, counted from 1, each column of the setting goes: many knobs have several columns.
+        """The first and last knob of each column, counted from 1: many knobs need several columns.
 
         Example:
             >>> Side((Dial("q", "1"),) * 14).columns
@@ -41,11 +41,11 @@ class Side:
 
 
 def dials(space: Domain, x: Any, before: Any = None) -> tuple[Dial, ...]:
-    """Return a setting as an operator reads it, knob by knob.
+    """Return a setting knob by knob, as an operator reads it.
 
     Args:
-        space: Where settings lie.
+        space: The space of the settings.
         x: The setting.
-        before: The setting where the machine stands, if that is known.
+        before: The machine's current setting, if it is known.
     """
     return all_dials(readouts_of(space), x, before)

@@ -1,4 +1,4 @@
-"""How pairs are judged here: by whom, by which answers, and what shows the settings."""
+"""How pairs are judged here: the judge, the possible answers, and the content that shows each setting."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -16,11 +16,11 @@ from equipoise.web.judging.contents import Content, of_file, of_text
 from equipoise.web.judging.sides import Side, dials
 
 MOST_KEPT = 64
-"""Settings whose output is kept."""
+"""Number of settings whose output is cached."""
 
 
 class _Filler(Formatter):
-    """Fills in values by name; a name is taken as it is, so that nothing of a value can be reached by it."""
+    """A formatter that looks up names literally, so a template cannot reach attributes of a value."""
 
     def get_field(self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         return kwargs[field_name], field_name
@@ -31,15 +31,15 @@ class Sitting:
     """How pairs are judged here.
 
     Attributes:
-        judge: Who judges; `None` if everybody who does says a name.
-        steps: How many answers there are to choose from.
+        judge: The name of the judge; `None` if every judge gives a name.
+        steps: Number of answers to choose from.
         blind: Whether the settings are hidden.
         show: A template of the file that shows a setting, such as "pictures/{gain:.2f}-{filter}.png"; all files lie in
-            the folder that is named before the first brace.
-        say: Instead: takes a setting and returns what shows it, as text, Markdown or JSON, or as the path of a file.
-        folder: The folder of these files; paths that lead out of it are shown as text.
-        numbers: Whether the answer is a number: how much better, in the judge's own unit.
-        check_every: After this number of new pairs an earlier one is asked in the other order; 0 for never.
+            the folder that precedes the first brace.
+        say: The alternative: a function that takes a setting and returns text, Markdown, JSON, or the path of a file.
+        folder: The folder of these files; a path that leads out of it is shown as text.
+        numbers: Whether the answer is a number: the size of the difference, in the judge's own unit.
+        check_every: Number of new pairs after which an earlier pair is asked again in the other order; 0 for never.
 
     Example:
         >>> Sitting(show="/data/{gain}-{filter}.png").file({"gain": 3, "filter": "../x"})
@@ -57,18 +57,18 @@ class Sitting:
     _said: dict[str, Content] = field(default_factory=dict, compare=False, repr=False)
 
     def of(self, judge: str | None) -> "Sitting":
-        """Return how a judge who has said a name judges; without one, the judge who is expected."""
+        """Return the sitting of a named judge; without a name, that of the expected judge."""
         return self if judge is None else replace(self, judge=judge)
 
     def hand_out(self, opt: Optimizer, context: Mapping[str, Any] | None) -> None:
-        """Hand out a pair to the judge, if none waits."""
+        """Hand out a pair to the judge, unless one is already open."""
         if self.judge is None:
             raise ValueError("enter the name of the judge first")
         lag = max(self.check_every, 1)
         opt.study.next_pair(judge=self.judge, steps=self.steps, check_every=self.check_every, lag=lag, context=context)
 
     def file(self, x: Any) -> Path | None:
-        """Return the file that shows a setting, there or not; text of a setting is one name, never a path."""
+        """Return the file that shows a setting, even if it is missing; text in a setting is one name, never a path."""
         if self.show is None:
             return None
         known = {name: _one_name(value) for name, value in settings(x).items()}
@@ -82,11 +82,11 @@ class Sitting:
             raise ValueError(f"`show` must be a template such as 'pictures/{{gain:.2f}}.png': {error}") from error
 
     def must_fit(self, space: Domain) -> None:
-        """Refuse a template that cannot be filled in with the settings of a space."""
+        """Refuse a template that the settings of a space cannot fill in."""
         self.file(space.decode(space.candidates(np.random.default_rng(0))[0]))
 
     def content(self, x: Any) -> Content:
-        """Return what shows a setting: a file, or what the program says of it; made once."""
+        """Return the content that shows a setting, a file or the program's output; cached."""
         if self.say is not None:
             said = repr(x)
             if said not in self._said:
@@ -98,22 +98,22 @@ class Sitting:
         return Content() if path is None else of_file(path, self._folder)
 
     def _answered(self, x: Any) -> Content:
-        """Return what the program says of a setting: a file of the folder if it names one, else a text."""
+        """Return the program's output for a setting: a file of the folder if the output names one, else a text."""
         assert self.say is not None
         try:
             text = self.say(x).strip()
-        except Exception as error:  # whatever the program does: judges are told that there is nothing to see
+        except Exception as error:  # any error of the program: judges are told that there is nothing to see
             return Content(lacks=str(error) or type(error).__name__)
         named = self.folder is not None and "\n" not in text and of_file(self.folder / text, self.folder)
         return named if named and named.kind else of_text(text)
 
     def side(self, opt: Optimizer, letter: str, x: Any, other: Any) -> Side:
-        """Return a setting of a pair as the screen shows it, against the other one."""
+        """Return a setting of a pair as the screen shows it, compared with the other one."""
         shown = self.show is not None or self.say is not None
-        if not shown and isinstance(x, str):  # a name is what is judged
+        if not shown and isinstance(x, str):  # the judges compare names
             return Side((), letter, Content("text", printable(x, "")))
         content = self.content(x)
-        if shown and not content.kind:  # the name of the file would tell the setting
+        if shown and not content.kind:  # the name of the file would reveal the setting
             what = printable(content.lacks or str(self.file(x)), "")
             noun = "file" if self.say is None else "output"
             content = Content(lacks=f"There is no {noun} of {letter}" + ("." if self.blind else f": {what}."))
@@ -121,7 +121,7 @@ class Sitting:
 
     @property
     def _folder(self) -> Path:
-        """The folder of all files: the one before the first brace."""
+        """The folder of all files: the part of the template before the first brace."""
         folder = (self.show or "").partition("{")[0].rpartition("/")
         return Path(folder[0] + folder[1] or ".")
 

@@ -1,4 +1,4 @@
-"""The panels of the screen: each shows something that is known of a study.
+"""The panels of the screen: each shows one part of the view of a study.
 
 Your own panel is one file with a `PagePanel`, and one line in `PANELS`.
 """
@@ -21,4 +21,4 @@ PANELS: list[PagePanel] = [
     TRIALS,
     NOTES,
 ]
-"""What the screen shows besides the form, in the order in which the keyboard goes through it."""
+"""The panels of the screen besides the form, in the order of the keyboard focus."""

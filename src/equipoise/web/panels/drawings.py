@@ -1,4 +1,4 @@
-"""The charts of the screen: readings and offset, or what judges said; the certificate; the estimate of f."""
+"""The charts of the screen: readings and offset, or judgements; the certificate; the estimate of f."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,20 +12,20 @@ from equipoise.web.known import PagePanel, View
 from equipoise.web.panels.svg import Chart, around
 
 WIDE, TALL, HALF = (430.0, 135.0), (430.0, 245.0), (240.0, 265.0)
-"""Sizes of the charts, in the units of their own picture: the page scales them."""
+"""Sizes of the charts, in units of their own picture: the page scales them."""
 
 STEPS = 61
-"""Values of a knob at which the estimate is drawn."""
+"""Number of values of a knob at which the estimate is drawn."""
 
 BEST_POINTS = 12
-"""Points of a plain set that are drawn."""
+"""Maximum number of points drawn of a finite set."""
 
 MOST_STEPS = 3.5
-"""Where the axis of words ends: beyond those of the longest scale."""
+"""End of the axis of words: beyond the words of the longest scale."""
 
 
 def readings_chart(view: View) -> str:
-    """Return the raw readings in the order they were told, with the estimated offset laid over them."""
+    """Return a chart of the raw readings in the order they were told, with the estimated offset."""
     read = series.readings_of(view.opt)
     if not read:
         return '<p class="none">Nothing was read yet.</p>'
@@ -42,7 +42,7 @@ def readings_chart(view: View) -> str:
 
 
 def answers_chart(view: View) -> str:
-    """Return what judges said of each pair over what is now believed of it: words in their order, or numbers."""
+    """Return a chart of each judgement against its present estimate: words in their order, or numbers."""
     found = series.said(view.opt)
     across = found.differences.tolist()
     up = around(found.heights) if not found.ticks else around([*found.heights, -MOST_STEPS, MOST_STEPS], 0.0)
@@ -53,7 +53,7 @@ def answers_chart(view: View) -> str:
 
 
 def certificate_chart(bounds: Mapping[int, float], told: int, unit: str, counted: str = "readings") -> str:
-    """Return how the bound on the remaining gain fell, by the number of readings or judgements."""
+    """Return a chart of the bound on the remaining gain against the number of readings or judgements."""
     known = series.certified({n: bound for n, bound in bounds.items() if n <= told})
     if not known:
         return '<p class="none">There is no bound yet.</p>'
@@ -66,7 +66,7 @@ def certificate_chart(bounds: Mapping[int, float], told: int, unit: str, counted
 
 
 def estimate_charts(view: View) -> list[str]:
-    """Return the estimate of f against that of the best setting: slices along the two knobs that matter most."""
+    """Return charts of the estimate of f, relative to the best setting, along the two most important knobs."""
     opt, best = view.opt, view.best
     along = chosen(opt.space, series.foremost(opt, best), STEPS)
     if not along:
@@ -76,7 +76,7 @@ def estimate_charts(view: View) -> list[str]:
 
 
 def curve_chart(view: View, curve: series.Curve, size: tuple[float, float]) -> str:
-    """Return the estimate at settings in a row, with its interval, the leader and where was measured."""
+    """Return a chart of the estimate along a series of settings, with its interval, the leader and the readings."""
     knob = curve.knob
     low, high, middle = (list(zip(curve.at.tolist(), each.tolist(), strict=True)) for each in (*curve.ends, curve.mean))
     names = tuple(printable(str(value), "") for value in knob.values) if knob.is_choice else ()
@@ -104,7 +104,7 @@ def _certified(view: View) -> Mapping[str, Any]:
 
 
 def front_chart(view: View) -> str:
-    """Return the front of two objectives against the start: each setting with its intervals."""
+    """Return a chart of the front of two objectives, relative to the start: each setting with its intervals."""
     found = series.compromises(view.opt, view.best)
     ends = [*found.low.tolist(), *found.high.tolist(), [0.0, 0.0]]
     chart = Chart.of(around([x for x, _ in ends]), around([y for _, y in ends]), TALL)

@@ -1,4 +1,4 @@
-"""The panels that are read: the best setting with what is claimed of it, the trials, the notes."""
+"""The text panels: the best setting with its claims, the trials, the notes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from equipoise.web.known import PagePanel, View, in_sentences
 from equipoise.web.now import answer_of, clock, dials
 
 MOST_ROWS = 80
-"""Trials in the list of the screen, the newest; the CSV has all."""
+"""Maximum number of trials on the screen, newest first; the CSV has all."""
 
 MOST_NOTES = 8
-"""Notes on the screen, the newest."""
+"""Maximum number of notes on the screen, newest first."""
 
 NAMES = {"pause": "paused"}
-"""Modes as they are listed beside the notes, if not by their own name."""
+"""Labels of modes in the list of notes, if they differ from the name of the mode."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class Row:
     Attributes:
         trial: Its number.
         duel: The number of its duel.
-        when: When it was answered, failed or handed out.
-        x: Its setting, one text for each knob.
-        value: What was read; empty if nothing was.
-        state: What happened to it, in words.
-        strange: Whether somebody should look at it.
+        when: The time when it was answered, failed or handed out.
+        x: Its setting, one text per knob.
+        value: The reading; empty if there is none.
+        state: Its status, in words.
+        strange: Whether it needs attention.
     """
 
     trial: int
@@ -46,7 +46,7 @@ class Row:
 
 
 def described(record: Record, blind: bool = False) -> str:
-    """Return what happened to a question, in words."""
+    """Return the status of a question, in words."""
     if record.failed is not None:
         return f"{'failed' if record.steps is None else 'skipped'}: {record.failed}"
     if answer_of(record) is None:
@@ -59,7 +59,7 @@ def described(record: Record, blind: bool = False) -> str:
 
 
 def rows(opt: Optimizer, blind: bool = False) -> list[Row]:
-    """Return all trials and all pairs that were judged or skipped, the newest first."""
+    """Return all trials and all judged or skipped pairs, the newest first."""
     pairs = [each for each in opt.records(judgements=True) if each.answer is not None or each.failed is not None]
     asked = sorted([*opt.records(), *pairs], key=lambda record: -record.trial)
     return [_row(opt, record, blind) for record in asked]
@@ -75,14 +75,14 @@ def _row(opt: Optimizer, record: Record, blind: bool) -> Row:
 
 
 def _read(told: Any, said: str) -> str:
-    """Return a reading to six digits."""
+    """Return a reading with six digits."""
     if isinstance(told, Mapping):
         return " ".join(f"{printable(name, '')}={value:.6g}" for name, value in told.items())
     return f"{told:.6g}" if isinstance(told, float) else said
 
 
 def _judged(record: Record, blind: bool) -> str:
-    """Return what was said of a pair, in words; with what differs between its settings, unless these are hidden."""
+    """Return a judgement in words, with the differences between its settings unless they are hidden."""
     said = on_button(record.answer or 0.0)
     first, second = map(settings, record.x)
     differ = {} if blind else {name: (a, second[name]) for name, a in first.items() if a != second[name]}
@@ -95,7 +95,7 @@ def _short(value: Any) -> str:
 
 
 def _noted(notes: Sequence[Note], changed: Sequence[Setting]) -> list[tuple[str, str]]:
-    """Return when something was said, the mode was set or a range widened, the newest first; not the unit."""
+    """Return notes, changes of mode and widened ranges with their times, the newest first; not the unit."""
     said = [(note.at or "", note.topic, note.text) for note in notes]
     said += [(each.at or "", _set(each), each.why) for each in changed if each.name != "unit"]
     newest = sorted(said, key=lambda each: each[0])[::-1]
@@ -103,7 +103,7 @@ def _noted(notes: Sequence[Note], changed: Sequence[Setting]) -> list[tuple[str,
 
 
 def _set(setting: Setting) -> str:
-    """Return what was set, in words."""
+    """Return a change of setup, in words."""
     return NAMES.get(setting.value, setting.value) if setting.name == "mode" else f"{setting.name}: {setting.value}"
 
 
@@ -127,7 +127,7 @@ def _best(view: View) -> Mapping[str, Any]:
 
 
 def at_limits(view: View) -> list[str]:
-    """Return the knobs whose range ends at the best setting: it may be better beyond."""
+    """Return the knobs whose best value is at a limit of their range: a better one may lie beyond."""
     parameters = view.opt.space.parameters if isinstance(view.opt.space, Space) and view.answers else {}
     numbers = {name: p for name, p in parameters.items() if isinstance(p, (Float, Int))}
     return [printable(name, "") for name, p in numbers.items() if view.best.x[name] in (p.low, p.high)]
@@ -141,7 +141,7 @@ def _trials(view: View) -> Mapping[str, Any]:
 
 
 def revealed(view: View) -> str:
-    """Return what f really is, in a sentence, if that is known and the budget is spent."""
+    """Return the true f in a sentence, if it is known and the budget is spent."""
     truth, budget = view.goal.truth, view.goal.readings
     if truth is None or budget is None or view.answers < budget:
         return ""

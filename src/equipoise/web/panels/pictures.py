@@ -1,4 +1,4 @@
-"""The charts that have their own page: which knob matters, what was predicted, a map of two knobs, every slice."""
+"""The charts with a separate page: knob importance, predictions, a map of two knobs, every slice."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,11 +13,11 @@ from equipoise.web.panels.drawings import HALF, STEPS, curve_chart
 from equipoise.web.panels.svg import Chart, around
 
 MAP, CELLS = (430.0, 330.0), 25
-"""Size of the map, and values of each knob on it."""
+"""Size of the map, and number of values of each knob on it."""
 
 
 def agreement_chart(view: View) -> str:
-    """Return what was read over what is predicted, for each complete pair; nothing if there is none."""
+    """Return a chart of measured against predicted differences, one point per complete pair; empty without pairs."""
     found, unit = series.agreement(view.opt), unit_of(view.opt.study.settings)
     if not len(found.read):
         return ""
@@ -31,7 +31,7 @@ def agreement_chart(view: View) -> str:
 
 
 def map_chart(view: View, pair: Sequence[Knob]) -> str:
-    """Return a map of two knobs: the stronger the color, the better."""
+    """Return a map of two knobs: a stronger color means a better value."""
     opt, (across, up) = view.opt, pair
     mean, _ = series.surface(opt, view.best, pair)
     better = -mean if opt.study.setup.minimize else mean
@@ -60,11 +60,11 @@ def map_chart(view: View, pair: Sequence[Knob]) -> str:
 
 
 def gathered(view: View, along: Sequence[str]) -> dict[str, Any]:
-    """Return what the page of pictures shows.
+    """Return the template values of the page of pictures.
 
     Args:
         view: The study.
-        along: The two knobs of the map; those that matter most if they are not two.
+        along: The two knobs of the map; if not two, the most important ones.
     """
     opt = view.opt
     known = [knob.name for knob in (*knobs(opt.space, 2), *contexts(opt.space, 2))]

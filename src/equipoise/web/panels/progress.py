@@ -14,14 +14,14 @@ from equipoise.web.known import PagePanel, View
 from equipoise.web.panels.svg import Chart, around
 
 SIZE = (430.0, 165.0)
-"""Of the chart, in the units of its own picture."""
+"""Size of the chart, in units of its own picture."""
 
 RECENT = 12
-"""Readings whose distances in time say the rate: a lunch break among them does not move the median."""
+"""Number of readings whose intervals give the rate; their median ignores a lunch break."""
 
 
 def progress_chart(view: View) -> str:
-    """Return how much better than the start each reading was, with the drift taken out; nothing without readings."""
+    """Return a chart of each reading's gain over the start, without drift; empty without readings."""
     if view.start is None or not view.best.readings:
         return ""
     found, known = series.progress(view.opt, view.best, view.start), view.best.against_start
@@ -48,13 +48,13 @@ def _steps(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def seconds_each(records: Sequence[Record]) -> float | None:
-    """Return the seconds from one reading to the next, in the median of the last ones; `None` if that is not known."""
+    """Return the median of the seconds between recent readings; `None` if unknown."""
     at = sorted(datetime.fromisoformat(record.ended) for record in records if record.ended)[-RECENT:]
     return median((b - a).total_seconds() for a, b in pairwise(at)) if len(at) > 2 else None
 
 
 def remaining(view: View) -> list[str]:
-    """Return how far it is, in sentences: answers of the budget, the rate and the end; the bound that is wanted."""
+    """Return the progress in sentences: the share of the budget, the rate, the expected end, the required bound."""
     goal, said, bound = view.goal, list[str](), list[str]()
     answers = view.opt.records(judgements=view.only_judged, aside=False)
     told = [record for record in answers if record.ended and record.failed is None]
@@ -75,14 +75,14 @@ def remaining(view: View) -> list[str]:
 
 
 def _bound(view: View, eps: float, left: int | None) -> str:
-    """Return whether the bound that is wanted is reached, or when that is expected, in a sentence."""
+    """Return in a sentence whether the required bound is reached, or when that is expected."""
     if view.best.certifies(eps, audit=view.goal.audit):
         return f"The bound of {amount(eps, view.unit)} is reached."
     return expected(view.best, eps, left)
 
 
 def _rate(seconds: float) -> str:
-    """Return how often something is read.
+    """Return the rate of readings in words.
 
     Example:
         >>> _rate(30.0), _rate(90.0), _rate(4000.0), _rate(0.25)
@@ -94,7 +94,7 @@ def _rate(seconds: float) -> str:
 
 
 def _until(when: datetime) -> str:
-    """Return a time of the day, with the day if that is another one."""
+    """Return a time of day, with the date if it is not today."""
     local, now = when.astimezone(), datetime.now().astimezone()
     return local.strftime("%H:%M" if local.date() == now.date() else "%a %d %b %H:%M")
 

@@ -1,7 +1,7 @@
 """A small frame for charts, drawn as SVG: matplotlib takes 100 ms a picture, this takes one.
 
-Colors and fonts are those of the page's CSS, by class: no chart has its own style, so that dark screens
-and printers get what they need.
+Colors and fonts come from the page's CSS, by class: charts have no inline style, so that dark screens
+and printers can adapt them.
 """
 
 import math
@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from html import escape
 
 LEFT, RIGHT, TOP, BOTTOM = 58.0, 10.0, 8.0, 34.0
-"""Room around the plot, for numbers and names."""
+"""Margins around the plot, for numbers and names."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis: what it shows, and where on the picture.
+    """One axis: its values, and its position on the picture.
 
     Attributes:
-        low: Its least value.
-        high: Its largest value.
-        start: Where on the picture the least stands.
-        end: Where the largest does.
-        log: Whether ratios count.
+        low: The smallest value.
+        high: The largest value.
+        start: Position of the smallest value on the picture.
+        end: Position of the largest value on the picture.
+        log: Whether the axis is logarithmic.
         names: Options in place of numbers, at 0, 1, 2 and so on.
     """
 
@@ -34,7 +34,7 @@ class Axis:
     names: tuple[str, ...] = ()
 
     def at(self, value: float) -> float:
-        """Return where a value stands; one that lies outside, at the edge.
+        """Return the position of a value; a value outside the range is at the edge.
 
         Example:
             >>> Axis(0, 10, 100, 200).at(5), Axis(1, 100, 0, 10, log=True).at(10), Axis(0, 1, 0, 9).at(7)
@@ -48,7 +48,7 @@ class Axis:
         return self.low, self.high, value
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Return round values, and what to write there."""
+        """Return round values and their labels."""
         if self.names:
             return [(float(k), name) for k, name in enumerate(self.names)]
         if self.log:
@@ -68,7 +68,7 @@ def _step(rough: float) -> float:
 
 
 def around(values: Iterable[float], room: float = 0.06) -> tuple[float, float]:
-    """Return the ends of an axis on which all values have room.
+    """Return the ends of an axis that has room for all values.
 
     Example:
         >>> around([2.0, 2.0]), around([])
@@ -90,8 +90,8 @@ class Chart:
     Attributes:
         x: The axis across.
         y: The axis up.
-        width: Of the picture.
-        height: Of the picture.
+        width: Width of the picture.
+        height: Height of the picture.
     """
 
     x: Axis
@@ -111,7 +111,7 @@ class Chart:
         names: tuple[str, ...] = (),
         names_y: tuple[str, ...] = (),
     ) -> "Chart":
-        """Return a frame for values of these ranges."""
+        """Return a frame for values of the given ranges."""
         width, height = size
         x = Axis(*across, LEFT, width - RIGHT, log_x, names)
         return cls(x, Axis(*up, height - BOTTOM, TOP, log_y, names_y), width, height)
@@ -130,7 +130,7 @@ class Chart:
         return "".join(f'<circle class="{kind}" cx="{a:.1f}" cy="{b:.1f}" r="{radius}"/>' for a, b in places)
 
     def crosses(self, points: Iterable[tuple[float, float]], kind: str, half: float = 3.0) -> str:
-        """Return a cross at each point: another shape, for people who see no color."""
+        """Return a cross at each point: a different shape, for people who cannot see colors."""
         places = ((self.x.at(a), self.y.at(b)) for a, b in points)
         return "".join(
             f'<path class="{kind}" d="M{a - half:.1f} {b - half:.1f}l{2 * half} {2 * half}m0 {-2 * half}l{-2 * half} '
@@ -139,17 +139,17 @@ class Chart:
         )
 
     def level(self, value: float, kind: str) -> str:
-        """Return a line across at a value."""
+        """Return a horizontal line at a value."""
         return self.line([(self.x.low, value), (self.x.high, value)], kind)
 
     def drawn(self, parts: Iterable[str], across: str, up: str, says: str) -> str:
         """Return the picture.
 
         Args:
-            parts: What is drawn on the frame.
-            across: Name of the axis across.
-            up: Name of the axis up.
-            says: What the picture shows, in a sentence, for people who do not see it.
+            parts: The elements on the frame.
+            across: Label of the horizontal axis.
+            up: Label of the vertical axis.
+            says: A description of the picture in a sentence, for people who cannot see it.
         """
         size = f'viewBox="0 0 {self.width:g} {self.height:g}"'
         frame = [*self._across(), *self._up(), _text(across, (self._middle_x, self.height - 3), "name", "middle")]
