@@ -1,1 +1,1 @@
-"""The commands of the shell: each is in a module that is loaded when the command is called."""
+"""The commands of the shell: each module is loaded when one of its commands is called."""

@@ -1,4 +1,4 @@
-"""`equipoise ask`, `tell`, `fail`, `expire`, `note`, and taking back what was told: `correct`, `retract`, `undo`."""
+"""`equipoise ask`, `tell`, `fail`, `expire`, `note`, and edits of answers: `correct`, `retract`, `undo`."""
 
 import re
 from typing import Any
@@ -12,21 +12,21 @@ from equipoise.optimizer import Optimizer
 
 
 def number(text: str | float) -> float:
-    """Return a number as `equipoise run` takes it from a program; Python also takes 1_000 and foreign digits."""
+    """Return a number by the rules of `equipoise run`; Python alone would also accept 1_000 and foreign digits."""
     if NUMBER.fullmatch(str(text).strip()) is None:
         raise click.BadParameter(f"{text!r} is not a valid float.")
     return float(text)
 
 
 def count(text: str) -> int:
-    """Return a number that counts, by the same rule."""
+    """Return a nonnegative integer, by the same rules."""
     if re.fullmatch(r"\d+", text.strip(), re.ASCII) is None:
         raise click.BadParameter(f"{text!r} is not a valid integer from 0 on.")
     return int(text)
 
 
 def beside_it(text: str) -> tuple[str, float]:
-    """Return name and value of a covariate.
+    """Return the name and the value of a covariate.
 
     Example:
         >>> beside_it("temperature=21.3")
@@ -54,7 +54,7 @@ def reading(words: tuple[str, ...]) -> Any:
 
 
 def told(words: tuple[str, ...]) -> Any:
-    """Return a reading, or the answer of a judge, in words."""
+    """Return a reading, or a judgement in words."""
     text = " ".join(words)
     return text if any(text in scale for scale in SCALES.values()) else reading(words)
 

@@ -1,4 +1,4 @@
-"""`equipoise bench`: learners by name against simulated worlds, against real data, and with judges."""
+"""`equipoise bench`: named learners on simulated worlds, on real data, and with judges."""
 
 import json
 import textwrap
@@ -32,7 +32,7 @@ Examples:
 
 
 class _Bench(click.Group):
-    """A group that runs by itself too, and lists all names at the end of its help."""
+    """A group that is also a command, and lists all names at the end of its help."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples, then the names."""
@@ -46,7 +46,7 @@ class _Bench(click.Group):
 
 
 def _listed(what: str, names: list[str], width: int) -> str:
-    """Return a paragraph of names, none of them broken at a hyphen."""
+    """Return a paragraph of names, without line breaks at hyphens."""
     first, rest = f"  {what:11}", " " * 13
     lines = textwrap.wrap(", ".join(names), width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""What the study commands share: opening a study, saying things to people and to scripts, exit codes."""
+"""Shared parts of the study commands: opening a study, output for people and for scripts, exit codes."""
 
 import json
 import math
@@ -74,11 +74,11 @@ def command(
 
 
 Said = tuple[Any, str]
-"""What a command says: data for scripts, which --json prints, and a text for people."""
+"""The output of a command: data for scripts, which --json prints, and a text for people."""
 
 
 def study_command(name: str, examples: str, **options: Any) -> Callable[[Callable[..., Said]], click.Command]:
-    """Make a command that works on a study: its function takes the optimizer, and returns what to say."""
+    """Make a command that works on a study: its function takes the optimizer and returns the output."""
 
     def make(function: Callable[..., Said]) -> click.Command:
         @wraps(function)
@@ -94,10 +94,10 @@ def study_command(name: str, examples: str, **options: Any) -> Callable[[Callabl
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Say what the library refuses as an error of the command."""
+    """Turn refusals of the library into errors of the command."""
     try:
         yield
-    except click.exceptions.Exit:  # a RuntimeError too
+    except click.exceptions.Exit:  # Exit is a RuntimeError too
         raise
     except KeyboardInterrupt:
         click.echo("\nInterrupted.", err=True)
@@ -109,19 +109,19 @@ def explained() -> Iterator[None]:
 
 
 def noted(notice: Warning) -> None:
-    """Say on standard error what the user should know; a command that gives a duel up says so itself."""
+    """Print a notice on standard error; a command that abandons a duel reports that itself."""
     if not isinstance(notice, DuelGivenUp):
         click.echo(printable(f"Note: {notice}"), err=True)
 
 
 def harmless(error: click.ClickException) -> click.ClickException:
-    """Return an error whose message has nothing that a terminal would obey, whatever stood on the command line."""
+    """Return an error whose message contains no control characters, even if the command line does."""
     vars(error)["message"] = printable(error.message)
     return error
 
 
 def literal(text: str) -> Any:
-    """Return a number where the text is one, also true, false and null; else the text.
+    """Return the number, true, false or null that a text denotes; otherwise the text.
 
     Example:
         >>> [literal(text) for text in ("4", "0.5", "true", "slow", "NaN")]
@@ -135,7 +135,7 @@ def literal(text: str) -> Any:
 
 
 def context_of(opt: Optimizer, given: Sequence[str]) -> dict[str, Any] | None:
-    """Return the context that options give as NAME=VALUE; `None` if there are none."""
+    """Return the context from options of the form NAME=VALUE; `None` if there are none."""
     if wrong := [word for word in given if "=" not in word]:
         raise click.UsageError(f"--context must be NAME=VALUE, such as temp=21, got {wrong[0]}")
     pairs = dict(word.split("=", 1) for word in given)
@@ -145,14 +145,14 @@ def context_of(opt: Optimizer, given: Sequence[str]) -> dict[str, Any] | None:
 
 
 def _meant(opt: Optimizer, name: str, text: str) -> Any:
-    """Return the value of a context: what it may be and is written like that, else what the text says."""
+    """Return the value of a context: the option with this spelling, else the literal value of the text."""
     parameter = getattr(opt.space, "parameters", {}).get(name)
     options = getattr(getattr(parameter, "values", None), "options", ())
     return next((option for option in options if str(option) == text), literal(text))
 
 
 def opened(study: Path) -> Optimizer:
-    """Return a study, or say how to make one."""
+    """Return a study; if it does not exist, explain how to make one."""
     if not study.exists():
         raise click.ClickException(f"{study} does not exist: `equipoise new {study} ...` makes a study")
     return resume(study, notify=noted)
@@ -169,11 +169,11 @@ SHELL_WORDS = frozenset(
     | {"pipestatus", "prompt", "psvar", "signals", "status", "watch"}
     | {"all_proxy", "ftp_proxy", "http_proxy", "https_proxy", "no_proxy"}
 )
-"""Variables in small letters that mean something to a shell, mostly to zsh, or to programs."""
+"""Lowercase variables with a special meaning in a shell, mostly zsh, or in a program."""
 
 
 def shell_name(name: str) -> str:
-    """Return the variable that stands for a parameter in a shell: none that the shell, or a program, obeys.
+    """Return the shell variable of a parameter, which has no special meaning to a shell or a program.
 
     Example:
         >>> [shell_name(name) for name in ("q1", "T", "PATH", "IFS", "pump power", "path")]
@@ -186,11 +186,11 @@ def shell_name(name: str) -> str:
 
 
 def assignments(x: Any, space: Domain | None = None) -> str:
-    """Return a point as a shell would write it; a name that means something to a shell gets an `x_` before it.
+    """Return a point in shell syntax; a name with a special meaning to a shell gets the prefix `x_`.
 
     Args:
         x: The point.
-        space: Where it lies, to write numbers to the digits that can be dialed in; exactly by default.
+        space: The space of the point, to round numbers to the digits that can be set; exact by default.
 
     Example:
         >>> assignments({"q1": 0.25, "mode": "very slow", "PATH": "/tmp"})
@@ -208,7 +208,7 @@ def assignments(x: Any, space: Domain | None = None) -> str:
 
 
 def spelled(x: Any) -> str:
-    """Return a point for people, exactly: every name as it is, unlike `assignments`, which a shell may evaluate.
+    """Return a point for people, with exact numbers and names, unlike `assignments`, which a shell may evaluate.
 
     Example:
         >>> spelled({"q1": 0.25, "prompt": "be brief"})
@@ -218,7 +218,7 @@ def spelled(x: Any) -> str:
 
 
 def dialed(x: Any, space: Domain) -> str:
-    """Return a point for people, with units, to the digits that can be dialed in.
+    """Return a point for people, with units, rounded to the digits that can be set.
 
     Example:
         >>> import equipoise as eq
@@ -229,7 +229,7 @@ def dialed(x: Any, space: Domain) -> str:
 
 
 def setting(option: str, text: str) -> Any:
-    """Return a setting that an option gives as JSON; refuse what is none."""
+    """Return a setting from an option in JSON; refuse an invalid one."""
     try:
         return json.loads(text)
     except ValueError as error:
@@ -237,7 +237,7 @@ def setting(option: str, text: str) -> Any:
 
 
 def best_data(best: Recommendation, eps: float | None = None, audit: bool = True) -> dict[str, Any]:
-    """Return a recommendation for scripts; JSON has no infinity, so a bound that is not known yet is null."""
+    """Return a recommendation for scripts; JSON has no infinity, so a bound that is not yet known is null."""
     claims = [
         {"kind": claim.kind, "bound": _finite(claim.bound), "scope": claim.scope}
         | ({"narrow": True} if claim.narrow else {})
@@ -268,7 +268,7 @@ def best_data(best: Recommendation, eps: float | None = None, audit: bool = True
 
 
 def gains_data(point: FrontPoint) -> dict[str, Any]:
-    """Return by how much each objective is above the start, for scripts."""
+    """Return the gain of each objective over the start, for scripts."""
     found = point.against_start.items()
     return {name: _plain({"value": d.value, "low": d.low, "high": d.high}) for name, d in found}
 

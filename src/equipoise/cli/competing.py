@@ -1,4 +1,4 @@
-"""`equipoise bench board`: optimizers at tasks whose readings drift, their results kept, merged and drawn."""
+"""`equipoise bench board`: optimizers on tasks with drifting readings; results are kept, merged and drawn."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -99,7 +99,7 @@ def board(
 
 
 def _list(tasks: Iterable[str], small: Sequence[str], learners: Mapping[str, str | None]) -> None:
-    """Print the names of tasks and learners, with what the small board has and why a learner cannot run here."""
+    """Print the names of tasks and learners; mark the small board, and say why a learner cannot run here."""
     for name in tasks:
         click.echo(f"{name:<26}small board" if name in small else name)
     click.echo()
@@ -108,7 +108,7 @@ def _list(tasks: Iterable[str], small: Sequence[str], learners: Mapping[str, str
 
 
 def _say_left_out(reasons: Mapping[tuple[str, str], str], tasks: Sequence[str]) -> None:
-    """Say who does not take part, and why."""
+    """Print which learners are skipped, and why."""
     by_learner = defaultdict(list)
     for (task, learner), why in reasons.items():
         by_learner[learner, why].append(task)

@@ -1,4 +1,4 @@
-"""Rows of a table that a study has already: a table that is taken in twice would count twice."""
+"""Duplicate rows: rows of a table that the study already has, and that would count twice."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,19 +10,19 @@ from equipoise.optimizer import Optimizer
 from equipoise.study import Record
 
 DIGITS = 9
-"""Of coordinates, which are stored as they are encoded, that must be equal."""
+"""Number of digits to which stored coordinates must agree; they are stored in encoded form."""
 
 SETTINGS = ("x", "against")
-"""The arguments of a row that are settings."""
+"""The arguments of a row that contain settings."""
 
 Row = Mapping[str, Any]
 
 
 def repeated(opt: Optimizer, rows: Sequence[Row]) -> list[bool]:
-    """Return for each row whether the study has it already; two that are alike need two there.
+    """Return for each row whether the study already has it; two equal rows need two equal records.
 
-    A reading is the same if it was read at the same point with the same value, and with the same block, seed, time and
-    error if the row says them; a judgement if the same judge said the same of the same settings in the same order.
+    Two readings are equal if they have the same point and value, and the same block, seed, time and
+    error if the row gives them; two judgements if the same judge gave the same answer to the same ordered pair.
 
     Example:
         >>> import equipoise as eq
@@ -46,7 +46,7 @@ def repeated(opt: Optimizer, rows: Sequence[Row]) -> list[bool]:
 
 
 def _said(opt: Optimizer, record: Record) -> dict[str, Any]:
-    """Return what may be compared with the arguments of a row, by their names."""
+    """Return the values of a record that correspond to the arguments of a row, by name."""
     places = [_point(opt, x) for x in record.places.values()]
     known = {name: getattr(record, name) for name in ("block", "seed", "time", "error", "steps")}
     said = {"value": _key(record.told) if record.steps is None else record.answer, "judge": record.worker or ""}
@@ -54,10 +54,10 @@ def _said(opt: Optimizer, record: Record) -> dict[str, Any]:
 
 
 def _key(said: Any) -> Any:
-    """Return an answer so that equal ones are equal: numbers by name in the order of their names."""
+    """Return a canonical form of an answer: numbers by name are sorted by name."""
     return tuple(sorted(said.items())) if isinstance(said, Mapping) else said
 
 
 def _point(opt: Optimizer, x: Any) -> tuple[float, ...]:
-    """Return a point so that equal ones are equal, however they are written."""
+    """Return a canonical form of a point, which does not depend on how it was written."""
     return tuple(np.round(opt.space.encode(x), DIGITS).tolist())

@@ -1,4 +1,4 @@
-"""`equipoise import`: readings of earlier campaigns, or judgements, from a spreadsheet into a study."""
+"""`equipoise import`: earlier readings, or judgements, from a spreadsheet into a study."""
 
 import csv
 from pathlib import Path
@@ -17,7 +17,7 @@ Rows = list[tuple[int, dict[str, Any]]]
 """The lines of a table: the number of each, and its cells by column."""
 
 MOST_LISTED = 20
-"""How many rows that are refused are listed one by one."""
+"""Maximum number of refused rows that are listed one by one."""
 
 
 @command(
@@ -80,7 +80,7 @@ def import_(
 
 
 def _read(table: Table, lines: Rows) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the arguments that rows give, and which rows are left out, with the reason."""
+    """Return the arguments from the rows, and the omitted rows with the reason."""
     good, refused = [], []
     for line, cells in lines:
         try:
@@ -95,7 +95,7 @@ def _read(table: Table, lines: Rows) -> tuple[list[dict[str, Any]], list[dict[st
 
 
 def _unknown(table: Path, opt: Optimizer, rows: list[dict[str, Any]], only_new: bool) -> list[dict[str, Any]]:
-    """Return the rows that the study does not have; refuse the table if it has some, unless only new ones count."""
+    """Return the rows that the study lacks; refuse the table if the study has some rows, except with --new."""
     known = repeated(opt, rows)
     if any(known) and not only_new:
         many = f"{sum(known)} of the {len(rows)} rows" if len(rows) > 1 else "the row"
@@ -105,7 +105,7 @@ def _unknown(table: Path, opt: Optimizer, rows: list[dict[str, Any]], only_new: 
 
 
 def _lines(table: Path) -> tuple[list[str], Rows]:
-    """Return the columns of a table, and its lines that are not empty."""
+    """Return the columns of a table, and its nonempty lines."""
     with table.open(encoding="utf-8-sig", newline="") as file:
         start = file.read(4096)
         file.seek(0)
@@ -122,7 +122,7 @@ def _lines(table: Path) -> tuple[list[str], Rows]:
 
 
 def _taken(rows: int, judgements: bool) -> str:
-    """Return how many rows were taken in, in words."""
+    """Return the number of imported rows, in words."""
     return f"{rows} judgement{'' if rows == 1 else 's'}" if judgements else counted(rows)
 
 

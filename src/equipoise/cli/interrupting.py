@@ -1,6 +1,6 @@
-"""What a terminal, or a shell, does to a command: signals, and streams that are closed.
+"""Interrupts of a command by a terminal or a shell: signals, and closed streams.
 
-A request to terminate, or a hangup, ends a command as Ctrl-C does: with what is known so far, and nothing lost.
+A request to terminate, or a hangup, ends a command as Ctrl-C does: it reports the results so far and loses nothing.
 """
 
 import os
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 NUMBERS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-"""The signals that end a command; one that is ignored when the command begins, as under nohup, stays ignored."""
+"""The signals that end a command; a signal that is ignored at the start, as under nohup, stays ignored."""
 
 STREAMS = (1, 2)
 """Standard output and standard error."""
@@ -18,7 +18,7 @@ STREAMS = (1, 2)
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let a request to terminate, or a hangup, raise KeyboardInterrupt, as Ctrl-C does."""
+    """Make a request to terminate, or a hangup, raise KeyboardInterrupt, as Ctrl-C does."""
     terminals = [stream for stream in STREAMS if os.isatty(stream)]
 
     def interrupt(number: int, frame: object) -> None:
@@ -35,7 +35,7 @@ def interruptible() -> Iterator[None]:
 
 
 def open_streams() -> None:
-    """Open standard streams that are closed to nothing: another file, or a pipe, would take their place."""
+    """Open closed standard streams to the null device; otherwise the next file or pipe would take their numbers."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             pipe = os.open(os.devnull, os.O_RDWR)
@@ -44,7 +44,7 @@ def open_streams() -> None:
 
 
 def _silence(streams: list[int]) -> None:
-    """Let nothing be printed to a terminal that was closed: it would be an error."""
+    """Redirect streams of a closed terminal to the null device: printing to it would be an error."""
     for stream in streams:
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, stream)

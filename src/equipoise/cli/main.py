@@ -60,7 +60,7 @@ SECTIONS = {
     },
     "Experiments": {"demo": "cli.simulating", "paper": "cli.simulating", "bench": "cli.benching"},
 }
-"""Every command in the order of use, and the module that has it: imported when it is called, or for the help."""
+"""All commands in the order of use, with their modules, which are imported for a call or for the help."""
 
 MODULES = {name: module for commands in SECTIONS.values() for name, module in commands.items()}
 
@@ -68,14 +68,14 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "sho
 
 
 class _Sections(click.Group):
-    """A group whose help lists the commands that work on a study, then the others, each in the order of use."""
+    """A group whose help lists the study commands first, then the others, each in the order of use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
         return list(MODULES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command; `None` if there is none of that name."""
+        """Import a command; `None` if no command has that name."""
         if cmd_name not in MODULES:
             return None
         name = f"{cmd_name}_" if iskeyword(cmd_name) or hasattr(builtins, cmd_name) else cmd_name
@@ -83,18 +83,18 @@ class _Sections(click.Group):
         return command
 
     def main(self, *args: Any, **extra: Any) -> Any:
-        """Run the whole program, also if some of the standard streams are closed."""
+        """Run the whole program, even if some standard streams are closed."""
         open_streams()
         return super().main(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; errors show no character that a terminal obeys, and every interrupt has its exit code."""
+        """Run a command; escape control characters in errors, and give every interrupt its exit code."""
         try:
             return super().invoke(ctx)
         except click.ClickException as error:
             raise harmless(error) from error.__cause__
         except OSError as error:
-            if error.errno == errno.EPIPE:  # `| head` has seen enough: click ends without a word
+            if error.errno == errno.EPIPE:  # `| head` stopped reading: click exits silently
                 raise
             what = "the answer could not be printed" if error.filename is None else str(error.filename)
             raise click.ClickException(printable(f"{what}: {error.strerror or error}")) from error
@@ -102,7 +102,7 @@ class _Sections(click.Group):
             sys.exit(INTERRUPTED)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write a section each."""
+        """Write the sections of the help."""
         for title, commands in SECTIONS.items():
             found = {name: self.get_command(ctx, name) for name in commands}
             with formatter.section(title):

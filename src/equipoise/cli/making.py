@@ -21,7 +21,7 @@ from equipoise.study import PARTS
 F = TypeVar("F", bound=Callable[..., Any])
 
 KEYS = (*PARTS, "constraint", "seed")
-"""What a TOML file may hold besides [parameters]."""
+"""The keys of a TOML file besides [parameters]."""
 
 
 def _options(text: str) -> list[Any]:
@@ -44,7 +44,7 @@ PARAMETERS: dict[str, tuple[str, tuple[type, ...], Callable[..., Any], str]] = {
     "context_choice": ("A,B,...", (str,), lambda text: Context(_options(text)), "An option that you cannot choose."),
     "fixed": ("VALUE", (str,), lambda text: Fixed(literal(text)), "A constant, part of every setting."),
 }
-"""How a parameter of each kind is written after its name, what it is made of, how, and what it is."""
+"""For each kind of parameter: its notation after the name, the types of its values, constructor and description."""
 
 NOTATION: dict[str, dict[str, Any]] = {
     "object": {"metavar": "TYPE", "help": " A type, or JSON with its arguments."},
@@ -56,7 +56,7 @@ NOTATION: dict[str, dict[str, Any]] = {
     "texts": {"multiple": True, "metavar": "TEXT", "help": "  Repeated."},
     "by name": {"multiple": True, "metavar": "NAME=VALUE", "help": " Repeated, with commas between, or as JSON."},
 }
-"""How an option is written, by the kind of the part."""
+"""The notation of an option, by the kind of the part."""
 
 TOML = """
 A TOML file has the same settings and more:
@@ -81,8 +81,8 @@ A TOML file has the same settings and more:
 
 
 def _parameter_options(function: F) -> F:
-    """Give a command an option for each kind of parameter."""
-    for kind, (form, types, _, about) in reversed(PARAMETERS.items()):  # click lists the last one first
+    """Add an option for each kind of parameter to a command."""
+    for kind, (form, types, _, about) in reversed(PARAMETERS.items()):  # click reverses the order
         function = click.option(_option(kind), type=(str, *types), multiple=True, metavar=f"NAME {form}", help=about)(
             function
         )
@@ -90,8 +90,8 @@ def _parameter_options(function: F) -> F:
 
 
 def _part_options(function: F) -> F:
-    """Give a command an option for each part of a study, those that most people need first."""
-    for name, part in sorted(PARTS.items(), key=lambda row: row[1].rare)[::-1]:  # click lists the last one first
+    """Add an option for each part of a study to a command, the most common ones first."""
+    for name, part in sorted(PARTS.items(), key=lambda row: row[1].rare)[::-1]:  # click reverses the order
         form = NOTATION[part.kind]
         said = form | {"help": part.help + form.get("help", "")}
         function = click.option(_option(name, part.kind), name, **said)(function)
@@ -156,7 +156,7 @@ def new(study: Path, config: Path | None, names: Path | None, as_json: bool, **g
 
 
 def _space(parameters: Mapping[str, Any], constraint: Any, names: Path | None) -> Domain:
-    """Return the space of parameters, or of the names in a file."""
+    """Return the space of the given parameters, or of the names in a file."""
     if names is None:
         return Space(parameters, constraint=constraint)
     if parameters or constraint:
@@ -165,7 +165,7 @@ def _space(parameters: Mapping[str, Any], constraint: Any, names: Path | None) -
 
 
 def named_values(option: str, given: Sequence[str]) -> dict[str, Any]:
-    """Return values by name, from texts such as `q1=0`, `q1=0, lens=in` or `{"q1": 0}`.
+    """Return values by name from texts such as `q1=0`, `q1=0, lens=in` or `{"q1": 0}`.
 
     Example:
         >>> named_values("--start", ["q1=0", "q2=0.5,lens=in", '{"pump power": 3}'])
@@ -182,7 +182,7 @@ def named_values(option: str, given: Sequence[str]) -> dict[str, Any]:
 
 
 def _assigned(text: str) -> list[tuple[str, Any]]:
-    """Return names and values of a text; an empty name if it says none."""
+    """Return the names and values in a text; the name is empty if the text has none."""
     if text.lstrip().startswith("{"):
         try:
             return list(json.loads(text).items())
@@ -193,7 +193,7 @@ def _assigned(text: str) -> list[tuple[str, Any]]:
 
 
 def must_say_all(space: Space, options: Mapping[str, Any]) -> None:
-    """Refuse a part that leaves a parameter out, if it must name all of them."""
+    """Refuse a part that omits a parameter, if it must name all of them."""
     needed = [name for name, parameter in space.parameters.items() if not isinstance(parameter, Fixed)]
     for name, value in options.items():
         named = value if PARTS[name].complete and isinstance(value, Mapping) else needed
@@ -211,7 +211,7 @@ def _read(config: Path | None) -> dict[str, Any]:
 
 
 def _parameter(name: str, value: Any) -> Any:
-    """Return a parameter of a TOML file: described by a table, or a constant."""
+    """Return a parameter from a TOML file: a table describes it, or it is a constant."""
     if name == "constraint" and isinstance(value, (str, list)):
         raise ValueError(f"`constraint` must stand above [parameters], or it is one of them, got {value!r}")
     if not isinstance(value, Mapping):
@@ -224,7 +224,7 @@ def _parameter(name: str, value: Any) -> Any:
 
 
 def _parameters(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters given as options."""
+    """Return the parameters from options."""
     rows = ((make, row) for kind, (_, _, make, _) in PARAMETERS.items() for row in given[kind])
     pairs = [(name, make(*values)) for make, (name, *values) in rows]
     if twice := [name for name, times in Counter(name for name, _ in pairs).items() if times > 1]:
@@ -233,7 +233,7 @@ def _parameters(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _measured_in(unit: str, name: str, parameter: Any) -> Float | Int | Context:
-    """Return a number, or a context that is one, with its unit."""
+    """Return a numeric parameter or context with its unit."""
     if isinstance(parameter, Context) and isinstance(number := parameter.values, Float):
         return Context(number.low, number.high, number.log, number.step, unit=unit)
     if not isinstance(parameter, (Float, Int)):

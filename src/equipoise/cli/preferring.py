@@ -1,4 +1,4 @@
-"""`equipoise judge`: which of two settings is better, asked in the terminal or answered by a script."""
+"""`equipoise judge`: comparisons of two settings, asked in the terminal or answered by a script."""
 
 import json
 import subprocess
@@ -14,7 +14,7 @@ from equipoise.likelihoods import CHECK_EVERY, DEFAULT_STEPS, SCALES, Pair
 from equipoise.optimizer import Optimizer
 
 KEYS = {"slightly ": "s", "": "", "much ": "m"}
-"""What is typed before A or B for each strength."""
+"""The key that precedes A or B, for each strength."""
 
 
 @command(
@@ -86,7 +86,7 @@ def _ask_on(opt: Optimizer, name: str, steps: int, check_every: int, show: str |
         while pair is not None:
             answered = _asked(opt, pair, show, numbers)
             pair = _next(opt, name, steps, check_every) if answered is True else answered
-    except (KeyboardInterrupt, click.Abort):  # click makes Ctrl-C and the end of the input an Abort
+    except (KeyboardInterrupt, click.Abort):  # click turns Ctrl-C and the end of the input into an Abort
         click.echo(_farewell(opt))
         if sys.stdin.isatty():
             sys.exit(INTERRUPTED)
@@ -95,7 +95,7 @@ def _ask_on(opt: Optimizer, name: str, steps: int, check_every: int, show: str |
 
 
 def _asked(opt: Optimizer, pair: Pair, show: str | None, numbers: bool) -> Pair | Literal[True] | None:
-    """Ask for one pair; return `True` when it is answered, the pair to ask instead after an undo, nothing to quit."""
+    """Ask for one pair; return `True` after an answer, the pair to ask next after an undo, `None` to quit."""
     _show(opt, pair, show)
     keys = typed(pair.answers)
     while True:
@@ -113,7 +113,7 @@ def _asked(opt: Optimizer, pair: Pair, show: str | None, numbers: bool) -> Pair 
 
 
 def _undone(opt: Optimizer, pair: Pair) -> Pair:
-    """Take the last answer back; return its pair, or the one that was asked if there is none."""
+    """Undo the last answer; return its pair, or the present pair if there is nothing to undo."""
     try:
         taken = opt.undo()
     except RuntimeError as nothing:
@@ -124,7 +124,7 @@ def _undone(opt: Optimizer, pair: Pair) -> Pair:
 
 
 def _tell(opt: Optimizer, pair: int, answer: str, numbers: bool, name: str | None) -> None:
-    """Tell what was typed: a number only where numbers are asked for, since a 1 may be meant for A."""
+    """Tell a typed answer; accept a number only if numbers are expected, since a 1 may be meant for A."""
     if answer == "skip":
         opt.tell(pair, failed="can't tell")
         return
@@ -135,12 +135,12 @@ def _tell(opt: Optimizer, pair: int, answer: str, numbers: bool, name: str | Non
 
 
 def _next(opt: Optimizer, name: str, steps: int, check_every: int) -> Pair:
-    """Return the pair that waits for a judge; else one to be asked again, as long ago as can be; else a new one."""
+    """Return the open pair of a judge; else the oldest pair that is due to be asked again; else a new pair."""
     return opt.study.next_pair(judge=name, steps=steps, check_every=check_every, lag=max(check_every, 1))
 
 
 def _show(opt: Optimizer, pair: Pair, show: str | None) -> None:
-    """Print both settings, or let a program show them."""
+    """Print both settings, or pass them to a program that shows them."""
     if show is None:
         first, second = (dialed(x, opt.space) for x in (pair.first, pair.second))
         click.echo(f"\n  A: {first}\n  B: {second}")
@@ -150,7 +150,7 @@ def _show(opt: Optimizer, pair: Pair, show: str | None) -> None:
 
 
 def typed(answers: tuple[str, ...]) -> dict[str, str]:
-    """Return what is typed for each answer.
+    """Return the answers by the keys that select them.
 
     Example:
         >>> typed(("second", "equal", "first"))

@@ -1,4 +1,4 @@
-"""`equipoise audit`, `verify` and `cancel`: duels that prove something, before the study continues."""
+"""`equipoise audit`, `verify` and `cancel`: planned duels that check a claim before the study continues."""
 
 from typing import Any
 
@@ -82,12 +82,12 @@ def cancel(opt: Optimizer) -> Said:
 
 
 def plan_data(plan: Plan) -> dict[str, Any]:
-    """Return how far it is with a plan, for scripts."""
+    """Return the progress of a plan, for scripts."""
     return {"purpose": plan.purpose, "duels": plan.duels, "told": plan.told, "left": plan.left}
 
 
 def plan_text(plan: Plan) -> str:
-    """Return how far it is with a plan, for people."""
+    """Return the progress of a plan, for people."""
     return planned(plan.purpose, plan.duels, plan.told, plan.left)
 
 

@@ -1,4 +1,4 @@
-"""`equipoise status` and `equipoise replay`: what happened, read from the log itself."""
+"""`equipoise status` and `equipoise replay`: the history of a study, read from the log itself."""
 
 import time
 from collections import Counter
@@ -80,7 +80,7 @@ def _status_text(opt: Optimizer, data: dict[str, Any]) -> str:
     )
     text += [] if opt.study.plan is None else [plan_text(opt.study.plan)]
     text += data["claims"]
-    text += [f"  {judge}" for judge in (opt.study.judges() if data["judgements"] else ())]  # these need the belief
+    text += [f"  {judge}" for judge in (opt.study.judges() if data["judgements"] else ())]  # judges need the belief
     for trial in data["open"]:
         who = "" if trial["worker"] is None else f" with {trial['worker']}"
         long = "" if trial["seconds"] is None else f" for {trial['seconds']:.0f} s"
@@ -143,7 +143,7 @@ def _print_event(stamped: Stamped, space: Domain, where: dict[int, str]) -> None
 
 
 def _places(event: Asked, space: Domain) -> dict[int, str]:
-    """Return where each trial of a question is, or both settings of a pair."""
+    """Return the setting of each trial of a question, or both settings of a pair."""
     points = [spelled(space.decode(point)) for point in event.question.points]
     return {event.trial: " | ".join(points)} if event.number is None else dict(enumerate(points, event.trial))
 
@@ -166,7 +166,7 @@ def _told(event: Event, where: dict[int, str], space: Domain) -> str:
             moved = "" if point is None else f" at {spelled(space.decode(point))}"
             return f"tell   {trial:5}  {_numbers(reading)}{moved}"
         case Added(trial, _, reading):
-            assert reading.point is not None  # the codec refuses one without
+            assert reading.point is not None  # the codec refuses a reading without a point
             return f"add    {trial:5}  {_numbers(reading)} at {spelled(space.decode(reading.point))}"
         case Begun(block):
             return f"begin         {block}"

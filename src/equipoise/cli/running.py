@@ -1,4 +1,4 @@
-"""`equipoise run`: a program of the user's measures, trial after trial."""
+"""`equipoise run`: the user's program measures trial after trial."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -88,7 +88,7 @@ def run(
         opt.begin_block(block)
     worker, context = limits.pop("worker"), context_of(opt, limits.pop("context"))
     with interruptible(), only_one(study, worker), bar(opt, limits["readings"]) as advance:
-        for record in opt.records(aside=False):  # left over from a run that crashed
+        for record in opt.records(aside=False):  # open trials of a run that crashed
             if record.trial in opt.study.open_trials and record.worker == worker:
                 opt.study.expire(record.trial)
         with Program(program, stdin, timeout, launcher=Launcher(noted)) as measuring:
@@ -109,7 +109,7 @@ def _loop(
     audit: bool,
     max_failures: int,
 ) -> int:
-    """Measure until there is enough; return the exit code."""
+    """Measure until the goal is reached; return the exit code."""
     in_a_row, goal = (
         0,
         None if eps is None else Reaching(opt, eps, readings, audit, context, partial(click.echo, err=True)),
@@ -139,7 +139,7 @@ def _measure(opt: Optimizer, program: Program, worker: str | None, context: Mapp
         told = program.measure(trial)
         opt.tell(trial, **told)
         return True
-    except (LogError, np.linalg.LinAlgError):  # nothing that the program can be blamed for
+    except (LogError, np.linalg.LinAlgError):  # not the program's fault
         click.echo(f"Trial {trial.id} read {json_line(told)}, which the study refused.", err=True)
         raise
     except (FailedError, TypeError, ValueError) as error:  # or an invalid reading
@@ -151,14 +151,14 @@ def _measure(opt: Optimizer, program: Program, worker: str | None, context: Mapp
         message = f"{program.words[0]} could not be started: {error.strerror or error}"
         raise click.ClickException(printable(message)) from error
     except (KeyboardInterrupt, LauncherError):
-        with suppress(ValueError):  # it may have been told just before
+        with suppress(ValueError):  # it may have been answered just before
             opt.study.expire(trial)
         raise
 
 
 @contextmanager
 def bar(opt: Optimizer, readings: int | None) -> Iterator[Any]:
-    """Show how many readings a study has; yield what is to be called with their number."""
+    """Show a progress bar of readings; yield a function that takes their number."""
     from tqdm import tqdm
 
     with tqdm(total=readings, initial=opt.readings, unit="reading", dynamic_ncols=True, disable=None) as drawn:

@@ -15,10 +15,10 @@ from equipoise.likelihoods import CHECK_EVERY
 from equipoise.runners import Launcher, Program
 
 PATIENCE = 60.0
-"""Seconds that the program of --on-event may take."""
+"""Seconds after which the program of --on-event is stopped."""
 
 DEMO_READINGS = 60
-"""Readings after which the demonstration pauses, and shows the truth."""
+"""Readings after which the demonstration pauses and shows the truth."""
 
 EXAMPLES = """equipoise serve study.jsonl                         readings are entered in a browser
 equipoise serve study.jsonl -- ./measure.sh         a program measures, people watch and take over
@@ -162,7 +162,7 @@ def _sitting(
     stdin: bool,
     **others: Any,
 ) -> Any:
-    """Return how pairs are judged, if they are."""
+    """Return how pairs are judged; `None` if they are not."""
     from equipoise.web import Sitting
 
     if judge is not None and judges:
@@ -190,7 +190,7 @@ def _means(
     stdin: bool,
     **others: Any,
 ) -> tuple[Program | None, Any]:
-    """Return the program that sets the machine, if there is one, and what the server has besides the study."""
+    """Return the program that sets the machine, if there is one, and the means of the server."""
     from equipoise.web import Means, Target
 
     setter = None if setting is None else _program(_words("--set", setting), timeout, stdin)
@@ -204,12 +204,12 @@ def _program(words: Sequence[str], timeout: float | None, stdin: bool) -> Progra
 
 
 def _tell(program: Program, event: Mapping[str, Any]) -> None:
-    """Tell a program of an event."""
+    """Notify a program of an event."""
     program.inform(event["event"], event["study"], event["text"], data=event)
 
 
 def _words(option: str, line: str) -> list[str]:
-    """Return the words of a command line that is an option."""
+    """Return the words of an option that is a command line."""
     try:
         words = shlex.split(line)
     except ValueError as error:

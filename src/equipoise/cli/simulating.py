@@ -1,4 +1,4 @@
-"""`equipoise demo` and `paper`: learners against simulated worlds."""
+"""`equipoise demo` and `paper`: learners on simulated worlds."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -115,7 +115,7 @@ def paper(
 
 @contextmanager
 def sweeping(kept: str, backend: str, jobs: int | None, address: str | None) -> Iterator[int]:
-    """Choose where to run, and end politely: `kept` says what an interruption leaves."""
+    """Choose where to run, and exit cleanly after an interrupt: `kept` describes the kept results."""
     from equipoise.lab.experiments import backend as choose
 
     if address is not None and backend not in ("dask", "ray"):
@@ -129,7 +129,7 @@ def sweeping(kept: str, backend: str, jobs: int | None, address: str | None) -> 
 
 @contextmanager
 def ending_politely(kept: str) -> Iterator[None]:
-    """End politely after Ctrl-C or a request to terminate: `kept` says what that leaves."""
+    """Exit cleanly after Ctrl-C or a request to terminate: `kept` describes the kept results."""
     try:
         with interruptible():
             yield
@@ -139,13 +139,13 @@ def ending_politely(kept: str) -> Iterator[None]:
 
 
 def resumed(out: Path) -> str:
-    """Say what an interruption leaves in a folder or file."""
+    """Return a sentence about the results that an interrupt keeps in a folder or file."""
     return f"finished runs are kept in {out}, and the same command continues"
 
 
 @contextmanager
 def pictures() -> Iterator[None]:
-    """Do without matplotlib if it is not installed, and say so."""
+    """Continue without pictures if matplotlib is not installed, with a notice."""
     try:
         yield
     except ImportError as error:
@@ -154,7 +154,7 @@ def pictures() -> Iterator[None]:
 
 @contextmanager
 def bar(total: int, unit: str) -> Iterator[Callable[[int], object]]:
-    """Show how far something is, and give a function that advances it."""
+    """Show a progress bar; yield a function that advances it."""
     from tqdm import tqdm
 
     with tqdm(total=total, unit=unit, dynamic_ncols=True) as bar:
@@ -162,7 +162,7 @@ def bar(total: int, unit: str) -> Iterator[Callable[[int], object]]:
 
 
 def known_names(option: str, names: Sequence[str], known: Iterable[str]) -> list[str]:
-    """Return names, all of them known."""
+    """Return the given names, or refuse unknown ones."""
     if unknown := [name for name in names if name not in known]:
         raise click.UsageError(f"--{option} must be one of {', '.join(known)}, got {', '.join(unknown)}")
     return list(names)

@@ -1,4 +1,4 @@
-"""Making the proposals of a log again: whether it is what its seed and its data lead to."""
+"""The verification of a log: its proposals are made again from its seed and data, and compared."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ from equipoise.study import arguments
 
 @dataclass(frozen=True)
 class Reproductions:
-    """How each proposal came out when it was made again.
+    """The result of making each proposal again.
 
     Attributes:
         duels: The verdict on each duel, by its number.
@@ -24,17 +24,17 @@ class Reproductions:
 
     @property
     def holds(self) -> bool:
-        """Whether none comes out differently, up to rounding."""
+        """Whether all proposals agree, up to rounding."""
         return Reproduction.DIFFERENT not in [*self.duels.values(), *self.pairs.values()]
 
     def data(self) -> dict[str, list[int]]:
-        """Return the numbers of those that are not the same to the last bit; of pairs if there are any."""
+        """Return the numbers of the proposals that differ, also within rounding; those of pairs if there are any."""
         named = {"": self.duels} | ({"_pairs": self.pairs} if self.pairs else {})
         words = {"different": Reproduction.DIFFERENT, "within_rounding": Reproduction.ROUNDED}
         return {word + name: _numbers(found, which) for name, found in named.items() for word, which in words.items()}
 
     def text(self) -> str:
-        """Return the same for people."""
+        """Return a summary for people."""
         duels = f" Proposals that come out differently: {_numbers(self.duels, Reproduction.DIFFERENT) or 'none'}."
         pairs = f" Pairs: {_numbers(self.pairs, Reproduction.DIFFERENT) or 'none'}." if self.pairs else ""
         rounded = sum(verdict is Reproduction.ROUNDED for verdict in (*self.duels.values(), *self.pairs.values()))
@@ -47,11 +47,11 @@ def _numbers(found: dict[int, Reproduction], which: Reproduction) -> list[int]:
 
 
 def verified(path: Path) -> Reproductions:
-    """Make all proposals of a log again, from its seed and its data, and compare.
+    """Make all proposals of a log again from its seed and data, and compare.
 
-    One optimizer fits again whenever a fit was made. If its proposal is another one, the fit may have ended elsewhere:
-    then one that takes the fits of the log decides, provided that both believe the same of the data. It takes as long
-    as the study did, except for the measuring.
+    One optimizer refits at each fit of the log. If its proposal differs, its fit may have ended at other parameters:
+    then an optimizer with the logged fits decides, provided that both agree on the data. The run time is
+    that of the study, without its measurements.
     """
     header = Header.read(path)
     space = header.space()
@@ -65,7 +65,7 @@ def verified(path: Path) -> Reproductions:
             found.duels[event.number] = _verdict(fresh, kept, event)
         elif isinstance(event, Asked) and isinstance(event.question, PairToJudge) and not event.question.added:
             found.pairs[event.trial] = _verdict(fresh, kept, event)
-        fresh.study.replay(unfitted(event))  # what was fitted is proven too
+        fresh.study.replay(unfitted(event))  # fits are verified too
         kept.study.replay(event)
     return found
 

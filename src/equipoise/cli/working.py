@@ -1,4 +1,4 @@
-"""The commands that work on a study: one file, from the first setting to the last picture."""
+"""Commands on one study file: the best setting, pictures, and tables."""
 
 import sys
 from collections.abc import Iterator
@@ -127,7 +127,7 @@ def export(study: Path, judgements: bool, out: Path | None, as_json: bool) -> No
     rows = timed(opt.records(aside=False, judgements=judgements))
     text = json_line(rows) + "\n" if as_json else as_csv(rows, opt.space, judgements)
     if out is None:
-        click.echo(printable(text) if sys.stdout.isatty() else text, nl=False, color=True)  # else click takes some out
+        click.echo(printable(text) if sys.stdout.isatty() else text, nl=False, color=True)  # else click cuts some
         return
     with _writing(out, study):
         out.write_text(text, encoding="utf-8", newline="")
@@ -135,7 +135,7 @@ def export(study: Path, judgements: bool, out: Path | None, as_json: bool) -> No
 
 @contextmanager
 def _writing(out: Path, study: Path) -> Iterator[None]:
-    """Refuse to write over the study, and say clearly that a file could not be written."""
+    """Refuse to overwrite the study, and report clearly if a file cannot be written."""
     try:
         if out.exists() and out.samefile(study):
             raise click.UsageError(f"--out must be another file than the study, got {out}")

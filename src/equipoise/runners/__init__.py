@@ -1,13 +1,13 @@
-"""The user's programs and functions: each is run for a trial, and its reading is read.
+"""Runners of the user's programs and functions: they run one for each trial and read its result.
 
 program           the program of a study, and the reading that it prints
 launcher          starts programs through a process that ends them if this one ends
 launcher_process  that process
-reaching          a bound that a study is to reach
+reaching          a bound that the study should reach
 revisions         revisions of a repository, each in a folder
 run_lock          one run at a time for each worker of a study
-on_executor       the same function, measured by an executor: processes, a cluster
-user_function     the function that `Optimizer.run` is given
+on_executor       measurements on an executor: processes, a cluster
+user_function     the function passed to `Optimizer.run`
 """
 
 from equipoise.runners.launcher import Ended, Launcher, LauncherError, Order, StoppedError

@@ -1,7 +1,7 @@
-"""Programs are started by a small process, which ends them if this one ends in any way.
+"""Programs run below a small process, which ends them if this process ends for any reason.
 
-`launcher_process.py` is that process. Nothing is left running after Ctrl-C, a hangup, a request to terminate or a kill
-of this process; and if the launcher itself is killed, its program is ended here, and another launcher runs it again.
+`launcher_process.py` is that process. No program survives Ctrl-C, a hangup, a request to terminate or a kill
+of this process; and if the launcher itself is killed, its program is ended here, and another launcher reruns it.
 """
 
 import json
@@ -20,41 +20,41 @@ from pathlib import Path
 from typing import Any, TextIO
 
 SCRIPT = Path(__file__).with_name("launcher_process.py")
-"""Never imported here, since it needs a POSIX system."""
+"""The script of the launcher; never imported here, since it needs a POSIX system."""
 
 MOST_STARTS = 3
-"""How often a program is started whose launcher was killed."""
+"""Maximum number of starts of a program whose launcher is killed."""
 
 PATIENCE, POLL = 2.0, 0.02
-"""Seconds a program has to end before it is killed, if its launcher was; and between looks whether it has."""
+"""Seconds that a program has to end before it is killed, if its launcher was killed; and between checks."""
 
 PIPE = 2**16
-"""Bytes that a pipe holds."""
+"""Capacity of a pipe in bytes."""
 
 
 class LauncherError(RuntimeError):
-    """The process that starts programs was killed, again and again."""
+    """The launcher was killed repeatedly."""
 
 
 class StoppedError(Exception):
-    """The program was ended from here, so that it says nothing of its trial."""
+    """This process ended the program, so its trial has no result."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """What to run.
+    """The order to run a program.
 
     Attributes:
-        argv: The words.
+        argv: The words of the command line.
         stdin: A file for standard input; `None` for a pipe with the text `sent`.
         sent: Text for standard input.
-        stdout: A file for standard output, to which it is appended; `None` for the same as ours.
+        stdout: A file for standard output, to which it is appended; `None` to share ours.
         capture: Whether the end of standard output is returned instead.
         complaints: Whether the end of standard error is returned instead of shown.
-        timeout: After how many seconds the program is ended, with all it has started; 0 for never.
-        folder: Where it is started; `None` for here.
-        cores: Numbers of the cores that it may use, on Linux; none for all of ours.
-        events: Type and number of events that a Linux kernel counts meanwhile, as for `perf_event_open`.
+        timeout: Seconds after which the program and all its children are ended; 0 for never.
+        folder: The working directory; `None` for the current one.
+        cores: Numbers of the allowed cores, on Linux; empty for all of ours.
+        events: Type and number of the events that a Linux kernel counts meanwhile, as for `perf_event_open`.
     """
 
     argv: Sequence[str]
@@ -71,18 +71,18 @@ class Order:
 
 @dataclass(frozen=True)
 class Ended:
-    """A program that has ended.
+    """The result of a program that has ended.
 
     Attributes:
         wall: Seconds from start to end.
-        user: Seconds of computing in the program.
-        system: Seconds of computing in the system for it.
+        user: Seconds of processor time in the program.
+        system: Seconds of processor time in the system on its behalf.
         rss: Its peak memory in bytes; at least that of the launcher.
-        exit: Its exit code; if it was ended by a signal, the number of that, negative.
-        late: Whether it was ended since its time was up.
+        exit: Its exit code; if a signal ended it, the negative number of the signal.
+        late: Whether it was ended by the timeout.
         out: The end of its output, if that was captured.
         err: The end of its standard error, if that was captured.
-        counts: How often each of the events has happened.
+        counts: The count of each of the events.
     """
 
     wall: float
@@ -97,10 +97,10 @@ class Ended:
 
 
 class Launcher:
-    r"""Runs programs, one at a time; its process is started with the first of them.
+    r"""A runner of programs, one at a time; its process starts with the first program.
 
     Args:
-        notify: Called with a notice for the user if this process was killed and is started again.
+        notify: Called with a notice for the user if the launcher was killed and is started again.
 
     Example:
         >>> launcher = Launcher()
@@ -118,9 +118,9 @@ class Launcher:
         """Run a program and return how it ended.
 
         Raises:
-            OSError: It could not be started; `filename` says which file was the reason.
+            OSError: It could not be started; `filename` is the file at fault.
             StoppedError: `stop` was called, before or meanwhile.
-            LauncherError: The process that starts programs was killed each time.
+            LauncherError: The launcher was killed each time.
         """
         with self._turn:
             for _ in range(MOST_STARTS):
@@ -131,7 +131,7 @@ class Launcher:
         raise LauncherError(f"the process that starts programs was killed {MOST_STARTS} times in a row")
 
     def stop(self) -> None:
-        """End the program that runs, with all it has started; it may be called from another thread, and is final."""
+        """End the running program and all its children; other threads may call this, and it is final."""
         self._stopped = True
         if self._line is not None:
             self._line.terminate()
@@ -139,7 +139,7 @@ class Launcher:
             self._forget()
 
     def _asked(self, order: Order) -> dict[str, Any] | None:
-        """Return the launcher's report on a program; `None` if it was killed meanwhile."""
+        """Return the launcher's report on a program; `None` if the launcher was killed meanwhile."""
         try:
             self._line = _Line() if self._line is None else self._line
             said = None if self._stopped else self._line.asked(order)
@@ -160,14 +160,14 @@ class Launcher:
 
 
 class _Line:
-    """The process that starts programs, and the pipes to it; it ends if this is forgotten, or Python ends."""
+    """The launcher process and the pipes to it; it ends with this object, or with Python."""
 
     def __init__(self) -> None:
         (asked, orders), (answers, told), (begun, said) = os.pipe(), os.pipe(), os.pipe()
         theirs = (asked, told, said)
         words = [sys.executable, "-I", "-S", str(SCRIPT), *map(str, theirs)]
         try:
-            self._process = subprocess.Popen(words, pass_fds=theirs, start_new_session=True)  # Ctrl-C is for us
+            self._process = subprocess.Popen(words, pass_fds=theirs, start_new_session=True)  # Ctrl-C must not reach it
         finally:
             for pipe in theirs:
                 os.close(pipe)
@@ -177,7 +177,7 @@ class _Line:
         self._end = weakref.finalize(self, _ended_process, self._process, orders, begun, self._answers)
 
     def terminate(self) -> None:
-        """Ask the process to end, and its program."""
+        """Ask the process to end itself and its program."""
         self._process.send_signal(signal.SIGTERM)
 
     def end(self) -> None:
@@ -185,7 +185,7 @@ class _Line:
         self._end()
 
     def asked(self, order: Order) -> dict[str, Any] | None:
-        """Give an order and wait for the answer; `None` if the process ends instead."""
+        """Send an order and wait for the answer; `None` if the process ends instead."""
         rest = json.dumps(asdict(order)).encode() + b"\n"
         with suppress(BrokenPipeError):
             while rest:
@@ -194,12 +194,12 @@ class _Line:
         if line.endswith("\n"):
             answer: dict[str, Any] = json.loads(line)
             return answer
-        if self._process.wait() and group is not None:  # it was killed, and could not end its program
+        if self._process.wait() and group is not None:  # the launcher was killed, and could not end its program
             _end_group(group)
         return None
 
     def _last_begun(self) -> int | None:
-        """Return the number of the program that began last; the pipe never fills, since each answer empties it."""
+        """Return the process number of the last program; the pipe never fills, since each answer empties it."""
         with suppress(BlockingIOError):
             if numbers := os.read(self._begun, PIPE).split():
                 return int(numbers[-1])
@@ -207,7 +207,7 @@ class _Line:
 
 
 def _ended_process(process: subprocess.Popen[bytes], orders: int, begun: int, answers: TextIO) -> None:
-    """End a launcher: it ends its program politely, then not, even if nobody waits for that here."""
+    """End a launcher: it first terminates and then kills its program, even if nobody waits for that here."""
     process.send_signal(signal.SIGTERM)
     os.close(orders)
     process.wait()
@@ -216,7 +216,7 @@ def _ended_process(process: subprocess.Popen[bytes], orders: int, begun: int, an
 
 
 def _end_group(group: int) -> None:
-    """End a program whose launcher was killed, with all it has started: politely, then not."""
+    """End a program whose launcher was killed, with all its children: first terminate, then kill."""
     until = time.monotonic() + PATIENCE
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGTERM)
@@ -227,7 +227,7 @@ def _end_group(group: int) -> None:
 
 
 def _ended(said: dict[str, Any]) -> Ended:
-    """Return how a program ended; raise `OSError` if it did not begin."""
+    """Return the result of a program; raise `OSError` if it did not start."""
     if "error" in said:
         raise OSError(*said["error"])
     return Ended(**said)

@@ -1,9 +1,9 @@
 """Starts programs and reports their cost; run as a separate script, without the library.
 
-It is a separate process for two reasons. The memory of a program counts, in the books of the system, from before the
-program is loaded: the process that starts it passes its own size on, and this one is small (9 MB). And a program must
-end with the process that wants its result, however that one ends. So this process watches the pipe of its orders: if
-the pipe is closed, or a request to terminate comes, it ends the program with all that the program has started.
+It is a separate process for two reasons. The system counts the memory of a program from before the
+program is loaded: the starting process passes on its own size, and this process is small (9 MB). And a program must
+end with the process that wants its result, however that process ends. So this process watches the pipe of its orders:
+if the pipe is closed, or a request to terminate comes, it ends the program and all its children.
 
 It runs one program at a time: an order is a line of JSON, and so is the answer.
 """
@@ -21,28 +21,28 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 TAIL = 2**16
-"""Bytes kept of the end of a program's output; a pipe holds no more."""
+"""Maximum number of bytes kept from the end of a program's output; a pipe holds no more."""
 
 LONGEST_WAIT = 3600.0
-"""Seconds after which it is looked at the clock again: a timeout may be longer than the system can wait."""
+"""Maximum wait in seconds before the clock is checked: a timeout may be longer than the system can wait."""
 
 PATIENCE = 2.0
-"""Seconds a program has to end after it is asked to, before it is killed."""
+"""Seconds that a program has to end after a request to terminate, before it is killed."""
 
 DEFAULTS = [number for number in (signal.SIGPIPE, signal.SIGXFSZ) if signal.getsignal(number) is signal.SIG_IGN]
-"""Signals that Python ignores, and a program must not."""
+"""Signals that Python ignores, and that a program must not ignore."""
 
 
 class Line:
-    """The pipes to the process that gives orders.
+    """The pipes to the process that sends orders.
 
     Args:
-        orders: Where orders come from.
-        answers: Where answers go.
-        begun: Where the number of each process goes when it begins.
+        orders: The pipe of orders.
+        answers: The pipe of answers.
+        begun: The pipe for the number of each started process.
 
     Attributes:
-        cut: Whether there will be no more orders: the other process has ended, or asks this one to terminate.
+        cut: Whether no more orders will come: the other process has ended, or asks this one to terminate.
     """
 
     def __init__(self, orders: int, answers: int, begun: int) -> None:
@@ -62,7 +62,7 @@ class Line:
         self.cut = True
 
     def wait(self, readable: list[int], writable: list[int], until: float | None) -> tuple[list[int], list[int]]:
-        """Wait until a pipe is ready, a program has ended, the line is cut or the time has come."""
+        """Wait until a pipe is ready, a program has ended, the line is cut or the deadline has passed."""
         ours = [self._wake] if self.cut else [self._wake, self._orders]
         seconds = None if until is None else min(max(until - time.monotonic(), 0.0), LONGEST_WAIT)
         read, write, _ = select.select([*ours, *readable], writable, [], seconds)
@@ -85,7 +85,7 @@ class Line:
         return order
 
     def begin(self, pid: int) -> None:
-        """Say which process runs; it is read only if this process is killed."""
+        """Report the number of the running process; it is read only if this process is killed."""
         with suppress(BlockingIOError, BrokenPipeError):
             os.write(self._begun, b"%d\n" % pid)
 
@@ -101,8 +101,8 @@ class Tail:
     """The end of a program's output into a pipe.
 
     Attributes:
-        pipe: Our end of the pipe, or `None` after the other one was closed.
-        kept: The end of what came.
+        pipe: Our end of the pipe, or `None` after the other end was closed.
+        kept: The last bytes that were read.
     """
 
     def __init__(self, pipe: int) -> None:
@@ -111,7 +111,7 @@ class Tail:
         self.kept = b""
 
     def read(self) -> None:
-        """Take the present content of the pipe."""
+        """Read the present content of the pipe."""
         if self.pipe is None:
             return
         with suppress(BlockingIOError):
@@ -121,17 +121,17 @@ class Tail:
                 self.close()
 
     def close(self) -> None:
-        """Read no more."""
+        """Stop reading."""
         if self.pipe is not None:
             os.close(self.pipe)
             self.pipe = None
 
 
 class Feed:
-    """The rest of the input of a program.
+    """The remaining input of a program.
 
     Attributes:
-        pipe: Our end of the pipe, or `None` after everything was written, or the program wants no more.
+        pipe: Our end of the pipe, or `None` after everything was written, or the program closed its input.
     """
 
     def __init__(self, pipe: int, rest: bytes) -> None:
@@ -140,7 +140,7 @@ class Feed:
         self._rest = rest
 
     def write(self) -> None:
-        """Write what there is room for."""
+        """Write as much as fits."""
         try:
             while self.pipe is not None and self._rest:
                 self._rest = self._rest[os.write(self.pipe, self._rest) :]
@@ -151,7 +151,7 @@ class Feed:
         self.close()
 
     def close(self) -> None:
-        """Write no more."""
+        """Stop writing."""
         if self.pipe is not None:
             os.close(self.pipe)
             self.pipe = None
@@ -161,8 +161,8 @@ class StandardStreams:
     """The standard streams of a program: files, pipes with an end here, or our own.
 
     Args:
-        order: `stdin`, a file, or nothing for the text `sent`; `stdout`, a file, or nothing for the same as ours;
-            `capture` and `complaints`, whether the end of standard output and of standard error is kept instead.
+        order: `stdin`, a file, or nothing for the text `sent`; `stdout`, a file, or nothing to share ours;
+            `capture` and `complaints`, whether to keep the end of standard output and of standard error instead.
     """
 
     def __init__(self, order: dict[str, Any]) -> None:
@@ -194,16 +194,16 @@ class StandardStreams:
 
     @property
     def actions(self) -> list[Any]:
-        """The actions of a new process on its streams."""
+        """The file actions of a new process that set up its streams."""
         return [(os.POSIX_SPAWN_DUP2, pipe, stream) for stream, pipe in self._theirs.items()]
 
     def hand_over(self) -> None:
-        """Close the ends that only the program may hold."""
+        """Close the ends that belong to the program only."""
         while self._theirs:
             os.close(self._theirs.popitem()[1])
 
     def move(self, line: Line, until: float | None) -> None:
-        """Wait for anything to happen; read and write as far as possible."""
+        """Wait for an event; read and write as much as possible."""
         tails = {tail.pipe: tail for tail in self.tails.values() if tail.pipe is not None}
         feeds = {feed.pipe: feed for feed in self._feeds if feed.pipe is not None}
         readable, writable = line.wait(list(tails), list(feeds), until)
@@ -221,7 +221,7 @@ class StandardStreams:
         return tail.kept.decode(errors="replace")
 
     def close(self) -> None:
-        """Close everything: a child in the background may still print, but not for us."""
+        """Close everything: a child in the background may still print, but nothing reads that."""
         self.hand_over()
         for tail in self.tails.values():
             tail.close()
@@ -230,26 +230,26 @@ class StandardStreams:
 
 
 PERF_EVENT_OPEN = {"x86_64": 298, "aarch64": 241, "riscv64": 241, "ppc64le": 319, "s390x": 331}
-"""Number of the system call on each kind of processor that runs Linux."""
+"""The number of the system call, for each kind of processor that runs Linux."""
 
 ATTRIBUTES, FLAGS_AT = 128, 40
-"""Bytes of `perf_event_attr`, and the place of its flags."""
+"""Size of `perf_event_attr` in bytes, and the offset of its flags."""
 
 SOFTWARE, SWITCHES = 1, (3, 4)
-"""The type of events that the kernel counts itself, and those of them that happen in the kernel: a switch to another
-program or to another core. Everything else is counted in user mode, which most kernels allow everybody."""
+"""The type of the kernel's software events, and those of them that happen in the kernel: a switch to another
+program or to another core. All other events are counted in user mode, which most kernels allow for all users."""
 
 INHERIT, EXCLUDE_KERNEL, EXCLUDE_HYPERVISOR = 1 << 1, 1 << 5, 1 << 6
 
 
 class Counters:
-    """Events that the kernel counts for a program and all it starts.
+    """Counters of kernel events for a program and all its children.
 
-    Each event is counted twice: for this process with what it starts, and for this process alone. The difference is the
-    program's, and nothing needs to be done in the program itself.
+    Each event is counted twice: for this process and its children, and for this process alone. The difference is the
+    program's, and the program itself needs no change.
 
     Args:
-        events: Type and number of each event, as `perf_event_open` has them.
+        events: Type and number of each event, as for `perf_event_open`.
     """
 
     def __init__(self, events: list[list[int]]) -> None:
@@ -266,15 +266,15 @@ class Counters:
         return [_count(both) - _count(ours) for both, ours in self._pipes]
 
     def close(self) -> None:
-        """Count no more."""
+        """Close the counters."""
         for pipes in self._pipes:
             for pipe in pipes:
                 os.close(pipe)
 
 
 def _counter(kind: int, number: int, inherit: int) -> int:
-    """Open a counter of this process, of what runs in user mode."""
-    import ctypes  # only if events are counted: it would make every started program look larger
+    """Open a counter of this process, for user mode."""
+    import ctypes  # only if needed: it would enlarge every started program
     import struct
 
     call = PERF_EVENT_OPEN.get(os.uname().machine) if sys.platform == "linux" else None
@@ -298,7 +298,7 @@ def _count(pipe: int) -> int:
 
 @contextmanager
 def placed(folder: str | None, cores: list[int] | None) -> Iterator[None]:
-    """Be in a folder, and on some of the cores, for as long as it takes to start a program: it inherits both."""
+    """Change the folder and the allowed cores while a program is started: it inherits both."""
     everywhere = os.sched_getaffinity(0) if cores else None
     home = os.open(".", os.O_RDONLY) if folder else None
     try:
@@ -319,9 +319,9 @@ class Run:
     """A running program, the first of its own process group.
 
     Args:
-        order: What to run: `argv`, the words; `timeout`, in seconds, or 0; `folder`, `cores` and `events`;
-            and what `StandardStreams` takes.
-        line: Who wants to know.
+        order: The order: `argv`, the words; `timeout`, in seconds, or 0; `folder`, `cores` and `events`;
+            and the keys of `StandardStreams`.
+        line: The pipes to the process that sent the order.
     """
 
     def __init__(self, order: dict[str, Any], line: Line) -> None:
@@ -341,19 +341,19 @@ class Run:
         self._streams.hand_over()
 
     def close(self) -> None:
-        """Close everything that was opened for the program."""
+        """Close all files of the program."""
         self._streams.close()
         if self._counters is not None:
             self._counters.close()
 
     def outcome(self) -> dict[str, Any]:
-        """Wait for the end and return its cost; if it takes too long, or the line is cut, end it."""
+        """Wait for the end and return the cost; end the program after the timeout, or if the line is cut."""
         late, cost = False, self._wait(self._until, heed=True)
         if cost is None:
             late = not self._line.cut
             self._kill(signal.SIGTERM)
             cost = self._wait(time.monotonic() + PATIENCE)
-            self._kill(signal.SIGKILL)  # it, and whatever it has started
+            self._kill(signal.SIGKILL)  # the program and all its children
             cost = self._wait() if cost is None else cost
         counts = self._counters.read() if self._counters is not None else []
         said = {"late": late, "out": self._streams.text(1), "err": self._streams.text(2), "counts": counts}
@@ -361,7 +361,7 @@ class Run:
         return {**cost, **said} if cost is not None else said
 
     def _wait(self, until: float | None = None, heed: bool = False) -> dict[str, Any] | None:
-        """Wait for the end, but not after a time, nor, if the line is heeded, after it is cut."""
+        """Wait for the end, until a deadline, or until the line is cut if `heed` is true."""
         while not (cost := self._cost()):
             if (until is not None and time.monotonic() >= until) or (heed and self._line.cut):
                 return None
@@ -369,7 +369,7 @@ class Run:
         return cost
 
     def _cost(self) -> dict[str, Any] | None:
-        """Return the cost of the program; `None` if it still runs."""
+        """Return the cost of the program; `None` if it is still running."""
         ended, status, usage = os.wait4(self._pid, os.WNOHANG)
         if not ended:
             return None
@@ -377,13 +377,13 @@ class Run:
         return cost | {"rss": _bytes(usage), "exit": os.waitstatus_to_exitcode(status)}
 
     def _kill(self, number: int) -> None:
-        """Send a signal to the program and whatever it has started."""
-        with suppress(ProcessLookupError, PermissionError):  # all have ended; PermissionError: how macOS says it
+        """Send a signal to the program and all its children."""
+        with suppress(ProcessLookupError, PermissionError):  # all have ended; macOS raises PermissionError
             os.killpg(self._pid, number)
 
 
 def _bytes(usage: resource.struct_rusage) -> int:
-    """Return the most memory that was used."""
+    """Return the peak memory in bytes."""
     return usage.ru_maxrss if sys.platform == "darwin" else 1024 * usage.ru_maxrss
 
 
@@ -395,7 +395,7 @@ def main(orders: int, answers: int, begun: int) -> None:
             line.answer(Run(order, line).outcome())
         except OSError as error:
             line.answer({"error": [error.errno, error.strerror, error.filename]})
-        except ValueError as error:  # a word with a zero byte in it
+        except ValueError as error:  # a word contains a zero byte
             line.answer({"error": [errno.EINVAL, str(error), order["argv"][0]]})
 
 

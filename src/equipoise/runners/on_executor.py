@@ -1,12 +1,12 @@
 """Measuring on many machines at once: one driver asks and tells, any `concurrent.futures.Executor` measures.
 
-    slot       a name under which the driver asks: one duel at a time is out under it
+    slot       a name under which the driver asks; each slot has at most one open duel
     task       the settings of one duel, measured one after the other by one worker, whose offset then cancels; or one
                of them, if no worker has an offset
-    ahead      tasks that wait at the executor, so that no worker is idle while the driver learns
+    ahead      tasks that wait at the executor, so that no worker is idle while the driver computes
 
-The driver alone writes the log. A task that is lost, with its worker or by a timeout, is taken back and measured again;
-what comes back of it later is ignored. So nothing is lost and nothing is counted twice.
+The driver alone writes the log. A task that is lost, with its worker or by a timeout, is retracted and measured again;
+its late result is ignored. So nothing is lost and nothing is counted twice.
 """
 
 import math
@@ -24,28 +24,28 @@ from equipoise.offsets import SLOT
 from equipoise.runners.user_function import Asking, Failures, reason, taken
 
 AHEAD = 0.125
-"""Tasks that wait at the executor, in units of its workers: a worker that ends does not wait for the driver. There are
-none before the first answer, since nothing is known then."""
+"""Number of waiting tasks, in units of the workers: a worker that finishes does not wait for the driver. There are
+none before the first answer, since nothing is known until then."""
 
 GATHERING = 0.1
-"""While less was told than is out, the driver waits for others that end this much later than a task, as a share of its
-time: the next questions are then asked with their answers known. It took an eighth off the regret of 16 workers at
-160 readings (four functions, four seeds each; benchmarks/crowd.py)."""
+"""Share of a task's time for which the driver waits for further results while fewer trials were told than are open:
+the next questions then use these results. It reduced the regret of 16 workers at
+160 readings by an eighth (four functions, four seeds each; benchmarks/crowd.py)."""
 
 MOST_LOST = 3
-"""If more tasks for each worker are lost, with none measured in between, the executor counts as broken."""
+"""Lost tasks per worker, with no success in between, after which the executor is considered broken."""
 
 WHOLE = "the study is whole, call `run` again with another one"
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The report of a worker on one setting; a function that measures may return one instead of its reading.
+    """The report of a worker on one setting; a measuring function may return one instead of its reading.
 
     Attributes:
         value: The reading, if there is one.
-        failed: Why there is none, if the measurement failed.
-        x: Where it was really measured, if that is not where it should have been.
+        failed: The reason for a failed measurement.
+        x: The setting that was really measured, if it differs from the requested one.
     """
 
     value: Any = None
@@ -54,11 +54,11 @@ class Measured:
 
 
 Answered = tuple[str, list[Measured], BaseException | None]
-"""The worker, its reports on the settings it measured, and the error that ended the task, if one did."""
+"""The name of the worker, its reports, and the error that ended the task, if any."""
 
 
 def measure_all(measure: Callable[..., Any], questions: Sequence[tuple[Any, ...]], failures: Failures) -> Answered:
-    """Measure settings one after the other, in a worker; errors are returned, so that they differ from a lost worker.
+    """Measure settings one after the other, in a worker; return errors, so that they differ from a lost worker.
 
     Args:
         measure: Takes a setting, and the seed if there are seeds, and returns its reading.
@@ -78,7 +78,7 @@ def measure_all(measure: Callable[..., Any], questions: Sequence[tuple[Any, ...]
 
 
 def worker_name() -> str:
-    """Return a name for the process that measures: its machine and its number there."""
+    """Return a name for the measuring process: its machine and its process number."""
     return f"{socket.gethostname()}-{os.getpid()}"
 
 
@@ -87,9 +87,9 @@ class Task:
     """A duel that is being measured.
 
     Attributes:
-        slot: The slot it was asked for.
+        slot: The slot of the duel.
         trials: Its trials.
-        since: When it was handed to the executor, in seconds.
+        since: The time when the executor received it, in seconds.
     """
 
     slot: str
@@ -103,18 +103,18 @@ class Task:
 
 
 class OnExecutor:
-    """Keeps an executor busy with the duels of a study.
+    """A driver that keeps an executor busy with the duels of a study.
 
     Args:
         opt: The optimizer.
-        executor: Where the settings are measured: processes, a dask, ray or MPI cluster, threads.
+        executor: The executor that measures: processes, a dask, ray or MPI cluster, threads.
         measure: Takes a setting, and the seed if there are seeds, and returns its reading; it is sent to the workers.
-        workers: How many tasks may be measured at once.
+        workers: Maximum number of tasks that are measured at once.
         failures: Exceptions that mean that there is no reading.
         context: The value of each context of the space, or a function that returns it.
-        timeout: After this many seconds a task is taken back, for each of its settings; never by default.
-        blocks: Whether each worker has its own offset: its readings then belong to a block of its name. If it is
-            `False`, or `None` under a law by which nothing drifts, two workers measure the settings of a duel at once.
+        timeout: Seconds, for each of its settings, after which a task is retracted; never by default.
+        blocks: Whether each worker has a separate offset: its readings then belong to a block of its name. If it is
+            `False`, or `None` under a law without drift, two workers measure the settings of a duel at once.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class OnExecutor:
     def run(self, readings: float, reached: Callable[[], bool] = lambda: False) -> None:
         """Measure until the study has a given number of readings, or has reached its bound.
 
-        Whatever happens, open trials wait again.
+        In any case, open trials are requeued in the end.
         """
         from tqdm import tqdm
 
@@ -158,11 +158,11 @@ class OnExecutor:
 
     @property
     def _out(self) -> int:
-        """How many trials are out."""
+        """The number of trials at the executor."""
         return sum(len(task.trials) for task in self._tasks.values())
 
     def _hand_out(self, readings: float) -> None:
-        """Give the executor as many tasks as it should have; no more than are still wanted."""
+        """Submit tasks until the executor is full, but no more than are still needed."""
         most = len(self._slots) if self._opt.readings else self._workers
         while len(self._tasks) < most and self._opt.readings + self._out < readings:
             busy = {task.slot for task in self._tasks.values()}
@@ -173,7 +173,7 @@ class OnExecutor:
                 self._submit(Task(slot, part, time.monotonic()), [trial.id for left in parts[k:] for trial in left])
 
     def _submit(self, task: Task, asked: Sequence[int]) -> None:
-        """Give the executor a task; if it takes none, trials wait again: those that were asked and are not out."""
+        """Submit a task; if the executor refuses it, requeue the trials that were asked and are not at the executor."""
         questions = [taken(trial) for trial in task.trials]
         try:
             future = self._executor.submit(measure_all, self._measure, questions, self._failures)
@@ -185,7 +185,7 @@ class OnExecutor:
         self._tasks[future] = task
 
     def _ask_duel(self, slot: str, context: Mapping[str, Any] | None) -> list[Trial]:
-        """Return all trials of the next duel of a slot, and first those of a duel that wait for it."""
+        """Return all trials of the next duel of a slot; a duel that waits for the slot comes first."""
         first = self._opt.ask(worker=slot, context=context)
         (record,) = self._opt.records(aside=False, trials=[first.id])
         others = [first.id - record.position + 1 + k for k in range(record.positions) if k + 1 != record.position]
@@ -194,20 +194,20 @@ class OnExecutor:
         return [first, *(self._opt.ask(worker=slot, context=context) for _ in range(len(others) - ended))]
 
     def _left_open(self) -> list[int]:
-        """Return the trials that a former driver was given and that were never told."""
+        """Return the trials that an earlier driver left open."""
         open_trials = self._opt.study.open_trials
         records = self._opt.records(aside=False, trials=open_trials) if open_trials else []
         return [record.trial for record in records if (record.worker or "").startswith(SLOT)]
 
     def _collect(self) -> None:
-        """Wait for a task that has ended, and tell what came of it."""
+        """Wait until a task ends, and tell its results."""
         due = min((task.since + self._patience(task) for task in self._tasks.values()), default=math.inf)
         left = None if due == math.inf else max(due - time.monotonic(), 0.0)
         done, waiting = wait(self._tasks, left, FIRST_COMPLETED)
         if done and waiting and self._opt.readings < self._out:
             took = time.monotonic() - min(self._tasks[future].since for future in done)
             done, _ = wait(self._tasks, GATHERING * took)
-        errors = [self._end(future) for future in done]  # all that was measured is told, whatever ended another task
+        errors = [self._end(future) for future in done]  # all results are told, even if another task failed
         for error in errors:
             if error is not None:
                 raise error
@@ -221,7 +221,7 @@ class OnExecutor:
         return self._timeout * len(task.trials)
 
     def _end(self, future: "Future[Answered]") -> BaseException | None:
-        """Tell what came of a task, and return the error that ended it, if any; a lost task is taken back."""
+        """Tell the results of a task, and return the error that ended it, if any; retract a lost task."""
         task = self._tasks[future]
         try:
             worker, found, error = future.result()
@@ -237,14 +237,14 @@ class OnExecutor:
         return error
 
     def _take_back(self, trials: Sequence[int]) -> None:
-        """Let those of some trials that were not told wait again for their worker."""
+        """Requeue those of some trials that were not told, for their worker."""
         left = set(self._opt.study.open_trials)
-        for i in reversed(trials):  # the first one waits in front
+        for i in reversed(trials):  # the first one is then at the front
             if i in left:
                 self._opt.study.expire(i)
 
     def _lose(self, task: Task, why: BaseException) -> None:
-        """Measure a lost task again; stop with an error if tasks keep getting lost."""
+        """Requeue a lost task; raise an error if tasks keep getting lost."""
         self._take_back(task.ids)
         self._lost += 1
         if self._lost > MOST_LOST * self._workers:
@@ -253,7 +253,7 @@ class OnExecutor:
 
 
 def places(executor: Executor, workers: int | None) -> int:
-    """Return how many tasks an executor can measure at once: as the user says, or as it says itself.
+    """Return how many tasks an executor can measure at once: the user's number, or its own.
 
     Args:
         executor: The executor.

@@ -1,4 +1,4 @@
-"""The user's measuring programs: started for a trial, read to their last line, ended with all they started."""
+"""The user's measuring programs: run for a trial, read to the last line, ended with all their children."""
 
 import json
 import os
@@ -21,15 +21,15 @@ from equipoise.runners.launcher import Ended, Launcher, Order
 from equipoise.spaces import settings
 
 MAX_OUTPUT = 2**16
-"""Bytes kept of the end of a program's output, if there is no launcher."""
+"""Maximum number of bytes kept from the end of a program's output, if there is no launcher."""
 
 
 class FailedError(Exception):
-    """The program gave no reading; the message says why.
+    """The program gave no reading; the message contains the reason.
 
     Args:
-        message: Why.
-        complaints: The end of its standard error, if that is known.
+        message: The reason.
+        complaints: The end of its standard error, if known.
     """
 
     def __init__(self, message: str, complaints: str = "") -> None:
@@ -44,8 +44,8 @@ class Program:
     Attributes:
         words: The command line, before the settings.
         stdin: Whether the settings go to standard input as JSON, rather than to the command line.
-        timeout: After how many seconds it is stopped.
-        launcher: What starts it, and ends it if this process ends.
+        timeout: Seconds after which it is stopped.
+        launcher: The launcher that starts it, and ends it if this process ends.
     """
 
     words: Sequence[str]
@@ -57,7 +57,7 @@ class Program:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Stop."""
+        """Stop the program."""
         self.stop()
 
     def measure(self, trial: Trial) -> dict[str, Any]:
@@ -65,15 +65,15 @@ class Program:
 
         Raises:
             FailedError: It gave no reading.
-            StoppedError: It was ended by `stop`, which says nothing of the trial.
+            StoppedError: `stop` ended it; the trial has no result.
             OSError: It could not be started.
-            LauncherError: It was not its fault: the process that starts it was killed.
+            LauncherError: The launcher was killed, which is not the program's fault.
         """
         seed = {} if trial.seed is None else {"seed": trial.seed}
         return reading(self._ended(self.words, settings(trial.x) | seed, {"id": trial.id, "x": trial.x} | seed).out)
 
     def apply(self, x: Any) -> None:
-        """Run the program to set the machine; whatever it prints, it has done so if its exit status is 0.
+        """Run the program to set the machine; exit status 0 means success, whatever it prints.
 
         Args:
             x: The setting.
@@ -87,18 +87,18 @@ class Program:
         self.output(x)
 
     def output(self, x: Any) -> str:
-        """Return the end of what the program prints for a setting; raises what `apply` raises."""
+        """Return the end of the program's output for a setting; raises what `apply` raises."""
         return self._ended(self.words, settings(x), {"x": x}, complaints=True).out
 
     def inform(self, *words: str, data: Mapping[str, Any]) -> None:
-        """Run the program with further words, and data as JSON on standard input; raises what `apply` raises."""
+        """Run the program with extra words, and data as JSON on standard input; raises what `apply` raises."""
         told = Program([*self.words, *words], True, self.timeout, self.launcher)
         told._ended(told.words, {}, data, complaints=True)
 
     def _ended(
         self, words: Sequence[str], given: Mapping[str, Any], sent: Mapping[str, Any], complaints: bool = False
     ) -> Ended:
-        """Run a command line with values in their places, as options or as JSON; return its end, if it succeeded."""
+        """Run a command line with values inserted, as options or as JSON; return its result if it succeeded."""
         words, rest = placed(words, given)
         named = [] if self.stdin else [f"--{name}={value}" for name, value in rest.items()]  # may begin with a dash
         stdin, text = (None, json_line(sent) + "\n") if self.stdin else (os.devnull, "")
@@ -113,25 +113,25 @@ class Program:
         return ended
 
     def stop(self) -> None:
-        """End the program, if it runs, with all it has started; it may be called from another thread, and is final."""
+        """End the program, if it is running, and all its children; other threads may call this, and it is final."""
         self.launcher.stop()
 
 
 def placed(words: Sequence[str], given: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
-    """Return the words of a program with each `{name}` replaced by its value, and the values that have no place there.
+    """Return the words of a program with each `{name}` replaced by its value, and the values without a place.
 
     Example:
         >>> placed(["train", "--rate", "{rate}", "${seed}"], {"rate": 0.1, "seed": 3})
         (['train', '--rate', '0.1', '${seed}'], {'seed': 3})
     """
-    pattern = re.compile(r"(?<!\$)\{(" + "|".join(map(re.escape, given)) + r")\}")  # ${name} is the shell's
+    pattern = re.compile(r"(?<!\$)\{(" + "|".join(map(re.escape, given)) + r")\}")  # the shell replaces ${name}
     used = {name for word in words for name in pattern.findall(word)} & set(given)
     filled = [pattern.sub(lambda match: str(given.get(match[1], match[0])), word) for word in words]
     return filled, {name: value for name, value in given.items() if name not in used}
 
 
 def _on_windows(order: Order) -> Ended:
-    """Run a program without a launcher: it ends with this process only if this process can still end it."""
+    """Run a program without a launcher: only a clean exit of this process ends the program."""
     with subprocess.Popen(order.argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         try:
             out, late = process.communicate(order.sent.encode(), timeout=order.timeout or None)[0], False
@@ -143,7 +143,7 @@ def _on_windows(order: Order) -> Ended:
 
 
 def status(code: int) -> str:
-    """Return how a program ended, in words.
+    """Return the exit status of a program in words.
 
     Example:
         >>> status(3), status(-9)
@@ -155,11 +155,11 @@ def status(code: int) -> str:
 
 
 TOLD = ("value", "x", "time", "error", "block", "covariates", "missing")
-"""The keys that a program may print about a reading."""
+"""The keys of a reading that a program may print."""
 
 
 def reading(out: str) -> dict[str, Any]:
-    r"""Return the reading a program printed as its last line: a number, a share, numbers by name, or a JSON object.
+    r"""Return the reading in a program's last line: a number, a share, numbers by name, or a JSON object.
 
     A JSON object has a "value", or the numbers by name. All lines such as `flux = 3.1` that end the output are read.
 
@@ -198,7 +198,7 @@ NAMED_LINE = re.compile(rf"\s*[^\W\d][\w.:/]*\s*=\s*{NUMBER.pattern}\s*", re.IGN
 
 
 def _named_lines(out: str) -> str:
-    """Return the lines with a name and a number that end an output, as one; nothing if the last one has none."""
+    """Return the lines with a name and a number that end an output, joined; empty if the last line is none."""
     named = takewhile(NAMED_LINE.fullmatch, reversed(out.strip().split("\n")))
     return " ".join(reversed(list(named)))
 

@@ -1,4 +1,4 @@
-"""Reaching a bound: when a study changes from searching to audits, and how long that takes.
+"""Reaching a bound: when a study changes from searching to audits, and the forecast of the time.
 
 A search stays at the top, so the bound falls slowly; duels of an audit lower it faster. So once the leader has settled,
 audits are planned until the bound is reached, each as long as it is expected to take.
@@ -16,23 +16,23 @@ from equipoise.runners.user_function import Asking
 from equipoise.study import BoundMissed
 
 FEWEST_DUELS, MOST_DUELS = 8, 24
-"""Duels of an audit, after which the bound is looked at again."""
+"""Minimum and maximum number of duels of an audit, after which the bound is checked again."""
 
 LOOK_EVERY = 4
-"""Readings after which a search is looked at: that costs as much processor time as several readings."""
+"""Number of readings between checks of a search: a check costs as much processor time as several readings."""
 
 
 @dataclass
 class Reaching:
-    """A bound that a study is to reach.
+    """A bound that a study should reach.
 
     Args:
         opt: The study.
-        eps: The bound; `None` if none is to be reached.
-        readings: How many readings the study may have; `None` without a limit.
-        audit: Whether it must be audited; else an estimate will do.
+        eps: The bound; `None` for no bound.
+        readings: Maximum number of readings of the study; `None` for no limit.
+        audit: Whether the bound must be audited; otherwise an estimate is enough.
         context: The value of each `Context` of the space.
-        report: Called with what there is to say of it, in a sentence.
+        report: Called with each message, a sentence.
     """
 
     opt: Asking
@@ -50,13 +50,13 @@ class Reaching:
 
     @property
     def left(self) -> int | None:
-        """How many readings it may still have."""
+        """The number of readings left."""
         return None if self.readings is None else max(self.readings - self.opt.readings, 0)
 
     def reached(self) -> bool:
-        """Return whether the bound is reached; if it is not, plan an audit if it is time for one.
+        """Return whether the bound is reached; if it is not, plan an audit when one is due.
 
-        While an audit is under way, and between two looks, it is not looked at.
+        During an audit, and between two checks, the bound is not computed.
         """
         if self.eps is None or self.opt.study.plan is not None or self.opt.readings < self._next:
             return False
@@ -72,7 +72,7 @@ class Reaching:
         return False
 
     def missed(self) -> str:
-        """Return why the bound is not reached, in a sentence; empty if it is."""
+        """Return why the bound is not reached, in a sentence; empty if it is reached."""
         if self.eps is None:
             return ""
         best = self.opt.recommend(context=self.context)
@@ -84,13 +84,13 @@ class Reaching:
         return (BoundMissed(missed),) if missed else ()
 
     def _foretell(self, best: Recommendation, eps: float) -> None:
-        """Say once how long it will take, as soon as that is known."""
+        """Report the forecast once, as soon as there is one."""
         if best.forecast is not None and not self._said:
             self._said = True
             self.report(expected(best, eps, self.left))
 
     def _duels(self, best: Recommendation, eps: float) -> int:
-        """Return the number of duels of audit to do next; none while the search should continue."""
+        """Return the number of duels of the next audit; 0 while the search should continue."""
         if best.forecast is None or best.overall.scope != EVERYTHING or not settled(best, eps):
             return 0
         needed, left = duels_to(best, eps), self.left

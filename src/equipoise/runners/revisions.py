@@ -1,4 +1,4 @@
-"""Revisions of a repository, each in a separate folder: git worktrees, which are taken away again."""
+"""Revisions of a repository, each in a separate folder: git worktrees, which are removed afterwards."""
 
 import os
 import subprocess
@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = ""
-"""Stands for the working tree with its uncommitted changes."""
+"""The name of the working tree with its uncommitted changes."""
 
 
 AUTHOR = {f"GIT_{who}_{what}": "equipoise" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-"""The author of a snapshot's commit, which is not the user's."""
+"""The author of a snapshot's commit, distinct from the user."""
 
 
 class GitError(RuntimeError):
-    """Git refused, with its own message."""
+    """An error of git, with the message of git."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,9 @@ class Revision:
     """A revision in a folder.
 
     Attributes:
-        name: As it was given.
-        commit: Its full name; `None` for the working tree as it is.
-        folder: Where it is: the folder that corresponds to the one in which it was asked for.
+        name: The name as the user gave it.
+        commit: The full hash; `None` for the working tree as it is.
+        folder: The folder of the checkout that corresponds to the folder of the request.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Revision:
 
 
 def ends(text: str) -> tuple[str, ...]:
-    """Return the revisions that a range names; a revision alone is compared with the working tree.
+    """Return the two revisions of a range; a single revision is compared with the working tree.
 
     Example:
         >>> ends("main..HEAD"), ends("v1.2"), ends("main..")
@@ -49,7 +49,7 @@ def ends(text: str) -> tuple[str, ...]:
 
 
 def commit_of(name: str, where: Path) -> str:
-    """Return the full name of a commit; refuse what git does not know."""
+    """Return the full hash of a commit; refuse a name that git does not know."""
     try:
         return git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}", where=where)
     except GitError:
@@ -58,14 +58,14 @@ def commit_of(name: str, where: Path) -> str:
 
 @contextmanager
 def checked_out(names: Sequence[str], where: Path | None = None) -> Iterator[dict[str, Revision]]:
-    """Check revisions out, each into a separate folder below a temporary one, and take them away in the end.
+    """Check out revisions, each into a separate folder below a temporary one, and remove them in the end.
 
     Args:
-        names: Revisions, as git knows them; `HERE` for the working tree as it is.
-        where: A folder of the repository; the present one by default.
+        names: Revisions by the names that git knows; `HERE` for the working tree as it is.
+        where: A folder of the repository; the current one by default.
 
     Yields:
-        Where each is, by name.
+        The checked-out revisions, by name.
     """
     here = Path.cwd() if where is None else where
     top = Path(git("rev-parse", "--show-toplevel", where=here))
@@ -86,7 +86,7 @@ def checked_out(names: Sequence[str], where: Path | None = None) -> Iterator[dic
 
 
 def _removed(tree: Path, top: Path) -> None:
-    """Take a worktree away, with whatever was built in it."""
+    """Remove a worktree, including build products."""
     if tree.exists():
         git("worktree", "remove", "--force", "--force", str(tree), where=top)
 
@@ -100,11 +100,11 @@ def has_commit(where: Path) -> bool:
 
 
 def snapshot(where: Path, left_out: Sequence[Path] = ()) -> str:
-    """Return a commit of the files as they are now, new ones too; neither branch nor index is touched.
+    """Return a commit of the present files, including new ones, without touching branch or index.
 
     Args:
         where: A folder of the repository.
-        left_out: Files that do not belong to it, with all whose names begin so.
+        left_out: Files to leave out, with all files whose names begin like them.
     """
     top = Path(git("rev-parse", "--show-toplevel", where=where)).resolve()
     inside = [path.resolve() for path in left_out if path.resolve().is_relative_to(top)]
@@ -119,12 +119,12 @@ def snapshot(where: Path, left_out: Sequence[Path] = ()) -> str:
         if tree == git("rev-parse", "HEAD^{tree}", where=top):
             return commit_of("HEAD", top)
         commit = git("commit-tree", "-p", "HEAD", "-m", "equipoise", tree, where=top, variables=index)
-    git("update-ref", f"refs/equipoise/{commit}", commit, where=top)  # or git would forget it
+    git("update-ref", f"refs/equipoise/{commit}", commit, where=top)  # otherwise git would delete it
     return commit
 
 
 def git(*words: str, where: Path, variables: Mapping[str, str] | None = None) -> str:
-    """Run git, with some variables of the environment, and return what it prints."""
+    """Run git with extra environment variables, and return its output."""
     other = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
     kept = {name: value for name, value in os.environ.items() if name not in other} | dict(variables or {})
     try:

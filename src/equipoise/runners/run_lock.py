@@ -10,7 +10,7 @@ from urllib.parse import quote
 from equipoise.log import FileLock, LockTimeoutError
 
 LONGEST_NAME = 100
-"""Longest name of a worker, in bytes, that is part of the name of a file."""
+"""Maximum length in bytes of a worker's name that is used in a file name."""
 
 
 @contextmanager
@@ -33,7 +33,7 @@ def only_one(study: Path, worker: str | None) -> Iterator[None]:
 
 
 def file_name(worker: str | None) -> str:
-    """Return what stands for a worker in the name of a file: another for every other one."""
+    """Return the part of a file name that identifies a worker uniquely."""
     if worker is None:
         return ""
     name = quote(worker, safe="", errors="backslashreplace")

@@ -1,4 +1,4 @@
-"""The user's function: it is called for each question, until the study has enough answers."""
+"""The user's function: it is called for each question until the study has enough answers."""
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
@@ -40,7 +40,7 @@ class Asking(Protocol):
         ...
 
     def ask(self, *, worker: str | None = None, context: Mapping[str, Any] | None = None) -> Trial:
-        """Return what to measure next."""
+        """Return the next trial."""
         ...
 
     def records(self, *, aside: bool, trials: Iterable[int]) -> list[Record]:
@@ -56,7 +56,7 @@ class Asking(Protocol):
         block: str | None = None,
         failed: str | None = None,
     ) -> object:
-        """Report an answer."""
+        """Tell an answer."""
         ...
 
 
@@ -66,23 +66,23 @@ def taken(trial: Trial) -> tuple[Any, ...]:
 
 
 def check_takes_seed(measure: Callable[..., Any]) -> None:
-    """Refuse a function that does not take a seed beside the setting."""
+    """Refuse a function that does not take a seed besides the setting."""
     try:
         inspect.signature(measure).bind("setting", "seed")
-    except ValueError:  # built in: nothing says what it takes
+    except ValueError:  # a built-in function without a signature
         return
     except TypeError as error:
         raise TypeError(f"`measure` must take a setting and a seed in a study with seeds: {error}") from error
 
 
 def reason(problem: Exception) -> str:
-    """Return why there is no reading."""
+    """Return the reason why there is no reading."""
     return str(problem) or type(problem).__name__
 
 
 @dataclass(frozen=True)
 class UserFunction:
-    """Answers the questions of a study.
+    """A loop that answers the questions of a study.
 
     Attributes:
         opt: The study.
@@ -90,7 +90,7 @@ class UserFunction:
             pair and returns a judgement, or `None`.
         failures: Exceptions that mean that there is no answer; others are passed on.
         context: The value of each context, or a function that returns the present ones.
-        pairs: How pairs are asked: the arguments of `Study.next_pair`.
+        pairs: The arguments of `Study.next_pair`.
     """
 
     opt: Asking
@@ -102,7 +102,7 @@ class UserFunction:
     def run(
         self, kind: Literal["readings", "judgements"], wanted: int, reached: Callable[[], bool] = lambda: False
     ) -> None:
-        """Answer until the study has a number of readings, or of judgements, or has reached its bound."""
+        """Answer until the study has a given number of readings or judgements, or has reached its bound."""
         from tqdm import tqdm
 
         with tqdm(total=wanted, initial=getattr(self.opt, kind), unit=kind.removesuffix("s"), disable=None) as bar:
@@ -119,7 +119,7 @@ class UserFunction:
     def _answer(self, question: Trial | Pair, *given: Any) -> None:
         """Answer a question, given settings and perhaps a seed.
 
-        If that ends otherwise, its trial waits again, and a pair stays open.
+        After any other exception, its trial is requeued, and a pair stays open.
         """
         try:
             value = self.measure(*given)
