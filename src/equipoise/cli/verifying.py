@@ -24,7 +24,7 @@ class Reproductions:
 
     @property
     def holds(self) -> bool:
-        """Whether all proposals agree, up to rounding."""
+        """True if all proposals agree, up to rounding."""
         return Reproduction.DIFFERENT not in [*self.duels.values(), *self.pairs.values()]
 
     def data(self) -> dict[str, list[int]]:

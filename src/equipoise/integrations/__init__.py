@@ -1,1 +1,1 @@
-"""Where people already work: Optuna, gest-api and Xopt. Each module needs the extra of its name."""
+"""Integrations: Optuna, gest-api and Xopt. Each module needs the extra of its name."""

@@ -6,7 +6,7 @@
     pytest --compare-base main benchmarks/        # each test with the fixture `benchmark`, or marked `benchmark`
 
 With `--compare-base` every round runs the benchmarks of both revisions, each in a fresh process and in random order, so
-which also draws a new layout of memory. A test fails if it is slower; of all that fail at most 5 % do so by chance.
+which also draws a new layout of memory. A test fails if it is slower; of all failures at most 5 % are due to chance.
 """
 
 import json
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
     from equipoise.programs.commands.suiting import SuiteRow
 
 NAME = "equipoise.integrations.pytest_plugin"
-"""Of this plugin, whether it was installed or named by -p."""
+"""The name of this plugin, whether it was installed or named by -p."""
 
 BATCH_SECONDS, MOST_CALLS = 0.002, 10**6
-"""A batch takes this time, or has this number of calls: it is over before most others are interrupted."""
+"""Seconds of a batch, and maximum number of its calls: it ends before most others are interrupted."""
 
 ALL_SECONDS, FEWEST_BATCHES = 0.1, 5
-"""A reading takes this time, and this number of batches at least."""
+"""Seconds of a reading, and minimum number of its batches."""
 
 QUARTILE = 0.25
-"""A reading is this quantile of its batches. On two cores at load 20 that of a function of 10 us or 2 ms varied by 2 to
+"""Quantile of batches that gives a reading. At load 20 on two cores it varied for functions of 10 us or 2 ms by 2 to
 3 % from process to process, the median of five batches of 20 ms by 24 to 29 %; of one of 40 ms either by 22 %."""
 
 DEFAULT_SECONDS = 5.0
-"""How long `compare` measures in a test, unless `seconds` says otherwise."""
+"""Seconds that `compare` measures in a test, unless `seconds` is given."""
 
 SECONDS = pytest.StashKey[dict[str, float]]()
 
@@ -56,7 +56,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marker, and what an option asks for."""
+    """Register the marker, and the plugin that an option selects."""
     config.addinivalue_line("markers", "benchmark: a test that is timed by `pytest --compare-base REV`")
     if config.getoption("--compare-once"):
         config.stash[SECONDS] = {}
@@ -81,16 +81,16 @@ def compare() -> Callable[..., "Verdict"]:
 
 
 def is_benchmark(item: pytest.Item) -> bool:
-    """Return whether a test is one that is timed."""
+    """Return whether a test is a benchmark."""
     return "benchmark" in getattr(item, "fixturenames", ()) or item.get_closest_marker("benchmark") is not None
 
 
 class Once:
-    """Times every benchmark once, and prints the seconds of each as the last line."""
+    """A plugin that times every benchmark once, and prints the seconds of each as the last line."""
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Leave everything else out."""
+        """Deselect all other tests."""
         config.hook.pytest_deselected(items=[item for item in items if not is_benchmark(item)])
         items[:] = [item for item in items if is_benchmark(item)]
 
@@ -101,7 +101,7 @@ class Once:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
-        """Time a whole test that is marked and times nothing itself."""
+        """Time a whole test that is marked and does not use the fixture."""
         start = time.perf_counter()
         result = yield
         item.config.stash[SECONDS].setdefault(item.nodeid, time.perf_counter() - start)
@@ -109,7 +109,7 @@ class Once:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Iterator[None]:
-        """Keep our fixture from pytest-benchmark while it reports: it refuses any but its own."""
+        """Hide our fixture from pytest-benchmark while it reports: it refuses all but its own."""
         given = getattr(item, "funcargs", {})
         ours = {name: given.pop(name) for name in {"benchmark"} & set(given)}
         result = yield
@@ -117,19 +117,19 @@ class Once:
         return result
 
     def pytest_unconfigure(self, config: pytest.Config) -> None:
-        """Print what was measured."""
+        """Print the times."""
         sys.stdout.write("\n" + json.dumps(config.stash[SECONDS]) + "\n")
         sys.stdout.flush()
 
 
 class Stopwatch:
-    """What a test calls to have a function timed; it takes what the fixture of pytest-benchmark takes.
+    """The fixture that times a function; it accepts the arguments of the fixture of pytest-benchmark.
 
     Args:
         tell: Called with the seconds of one call.
 
     Attributes:
-        extra_info: Anything that the test wants to keep; it is not used.
+        extra_info: Anything that the test stores; it is not used.
         group: Likewise.
         enabled: False: there are no statistics in `stats`, so a test should check none.
     """
@@ -142,7 +142,7 @@ class Stopwatch:
         self.group: str | None = None
 
     def __call__(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Time a function: the lower quartile of batches of calls; return what it returns."""
+        """Time a function by the lower quartile of batches of calls; return its result."""
         call = partial(function, *args, **kwargs)
         result, calls = call(), 1
         while (seconds := _timed(call, calls)) < BATCH_SECONDS and calls < MOST_CALLS:
@@ -164,10 +164,10 @@ class Stopwatch:
         warmup_rounds: int = 0,
         iterations: int = 1,
     ) -> Any:
-        """Time a function as often as is said, with a setup before each round and a teardown after it.
+        """Time a function a given number of times, with a setup before each round and a teardown after it.
 
         Returns:
-            What the function returns.
+            The result of the function.
         """
         times, result = [], None
         for number in range(warmup_rounds + rounds):
@@ -192,7 +192,7 @@ def _timed(call: Callable[[], Any], calls: int) -> float:
 
 
 class Comparing:
-    """Compares every benchmark with that of another revision, instead of running the tests."""
+    """A plugin that compares every benchmark with that of another revision, instead of running the tests."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -212,7 +212,7 @@ class Comparing:
 
 
 def _sensible(config: pytest.Config) -> list["SuiteRow"]:
-    """Return what is measured; say what is wrong with an option as pytest does."""
+    """Return the rows of the report; report a wrong option as pytest does."""
     from click import UsageError
 
     from equipoise.runners import GitError
@@ -252,7 +252,7 @@ def measured(config: pytest.Config) -> list["SuiteRow"]:
 
 
 def command(config: pytest.Config, folder: str) -> str:
-    """Return the command line that times all benchmarks once, with the packages of a folder before those installed."""
+    """Return the command line that times all benchmarks once, with a folder's packages before the installed ones."""
     words, skip = [], False
     for word in map(str, config.invocation_params.args):
         ours = word.startswith("--compare-")
@@ -265,7 +265,7 @@ def command(config: pytest.Config, folder: str) -> str:
 
 
 def report(item: pytest.Item, row: "SuiteRow | None") -> pytest.TestReport:
-    """Return the report of a benchmark: failed if it is slower, skipped if it is not decided."""
+    """Return the report of a benchmark: failed if it is slower, skipped if it is undecided."""
     from equipoise.programs.commands.suite_report import size, word
 
     outcome: Literal["passed", "failed", "skipped"]

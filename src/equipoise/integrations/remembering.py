@@ -1,7 +1,7 @@
-"""Taking up what was learned: from a fit on, for those who do not keep a posterior but only what it was told.
+"""Resuming what was learned: from a fit on, for processes that keep only the told data, no posterior.
 
-A worker that knows a study from its storage alone begins with the last fit that anybody made: what was known then is
-learned at once, what came since one by one. That is the belief of an optimizer up to rounding. Very many duels are
+A worker that knows a study from its storage alone begins with the last fit of any worker: the data before it are
+learned at once, later data one by one. The result is the belief of an optimizer up to rounding. Very many duels are
 learned at once, the old ones folded (`belief/folding.py`).
 """
 
@@ -13,17 +13,17 @@ from equipoise.belief import Learned, LearnedBelief
 from equipoise.data import Comparison
 
 Learning = tuple[LearnedBelief, "Fit | None"]
-"""A belief, and the last fit that was made on the way to it, if any."""
+"""A belief, and the last fit made while computing it, if any."""
 
 Lessons = tuple[Comparison, ...]
-"""What a duel teaches."""
+"""The lessons of a duel."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Fit:
-    """What was learned of a model from this many duels, and this many lessons of the next one."""
+    """The result of fitting a model to this many duels, and this many lessons of the next one."""
 
     model: str
     duels: int
@@ -38,7 +38,7 @@ def remembered(duels: Sequence[T], memory: int) -> Sequence[T]:
 
 
 def learn(prior: LearnedBelief, taught: Sequence[Lessons], model: str, fit: Fit | None) -> Learning:
-    """Learn one by one what duels teach, from a fit on; return the belief and the last fit made on the way, if any."""
+    """Learn duels one by one, from a fit on; return the belief and the last fit made meanwhile, if any."""
     belief, made, begun, seen = prior, None, 0, 0
     if fit is not None:
         begun, seen = fit.duels, fit.lessons
@@ -54,12 +54,12 @@ def learn(prior: LearnedBelief, taught: Sequence[Lessons], model: str, fit: Fit 
 
 
 def keep_up(before: LearnedBelief, taught: Sequence[Lessons], memory: int, fit: Fit, due: bool) -> Learning:
-    """Learn at once, under a fit, what very many duels teach; if that is due, fit again.
+    """Learn very many duels at once, under a fit; if one is due, fit again.
 
     Args:
-        before: A belief under the same model that knew less: what it has folded already is not folded again.
-        taught: What each duel teaches.
-        memory: How many duels guard the law of the offset, if readings are learned from.
+        before: A belief under the same model with fewer data: the data that it has folded are not folded again.
+        taught: The lessons of each duel.
+        memory: Number of duels that guard the law of the offset, if readings are learned from.
         fit: The last fit.
         due: Whether to fit again.
     """

@@ -5,8 +5,8 @@
         X.step()
     X.generator.get_best_points()
 
-All of its state is in what `X.dump` writes: a study resumed by `Xopt.from_file` continues with the open half of a duel,
-as if nothing had happened.
+All of its state is in the file that `X.dump` writes: a study resumed by `Xopt.from_file` continues with the open half
+of a duel, without any difference.
 """
 
 import math
@@ -28,16 +28,16 @@ from equipoise.optimizer import Optimizer
 __all__ = ["NotCompared", "XoptDuelGenerator"]
 
 TOLERANCE = 1e-6
-"""How far from what was asked for a measured variable may be, relative to its size, to be known again."""
+"""Maximum difference, relative to its size, between a measured and a requested variable that counts as a match."""
 
 
 class XoptStudy:
-    """An optimizer that keeps what has happened as JSON, and can be made again from that.
+    """An optimizer that keeps its history as JSON, and can be rebuilt from it.
 
     Args:
-        problem: What is optimized.
-        parts: Further arguments of `Optimizer`: the seed of its random numbers, where it starts.
-        events: What has happened before. What was handed out and never read is handed out again.
+        problem: The problem to optimize.
+        parts: Further arguments of `Optimizer`: the seed of its random numbers, the start.
+        events: The earlier history. Trials without a reading are handed out again.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class XoptStudy:
             self.optimizer.study.expire(i)
 
     def learn(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Learn from measured rows, each known by its variables: those of a trial that is open."""
+        """Learn from measured rows, each matched by its variables to an open trial."""
         for row in rows:
             asked = self._open()
             i = next((i for i, x in asked.items() if self._alike(self.problem.row(x), row)), None)
@@ -62,7 +62,7 @@ class XoptStudy:
                 self.optimizer.tell(i, **told, x=self.problem.observed(asked[i], row))
 
     def _open(self) -> dict[int, Any]:
-        """Return the points that are out to be measured, by trial, oldest first."""
+        """Return the points of open trials, by trial, oldest first."""
         open_trials = set(self.optimizer.study.open_trials)
         return {r.trial: r.x for r in self.optimizer.records(aside=False) if r.trial in open_trials}
 
@@ -72,10 +72,10 @@ class XoptStudy:
 
 
 class XoptDuelGenerator(Generator, StateOwner):  # type: ignore[misc]
-    """Suggests points two by two, and learns from what their readings differ by, in which a drift cancels.
+    """A generator that suggests points in pairs, and learns from the differences of their readings: drift cancels.
 
     Any number of candidates may be generated at once; an odd one leaves half a duel open, with which the next call
-    begins. What comes back is known by its variables. A row without a finite value fails, and its duel is given up.
+    begins. Results are matched by their variables. A row without a finite value fails, and its duel is abandoned.
     """
 
     name = "duel"
@@ -93,14 +93,14 @@ class XoptDuelGenerator(Generator, StateOwner):  # type: ignore[misc]
 
     @property
     def study(self) -> XoptStudy:
-        """The optimizer behind it; made when first needed, since until then the ranges may change."""
+        """The optimizer; created on first use, since the ranges may change until then."""
         if self._study is None:
             parts = {"rng": self.seed, "start": self.start}
             self._study = XoptStudy(VocsProblem(self.vocs, self.limits), parts, self.events)
         return self._study
 
     def generate(self, n_candidates: int) -> list[dict[str, Any]]:
-        """Return points to measure, in this order."""
+        """Return points to measure, in order."""
         study = self.study
         context = study.problem.present(study.optimizer)
         trials = [study.optimizer.ask(context=context) for _ in range(n_candidates)]
@@ -112,7 +112,7 @@ class XoptDuelGenerator(Generator, StateOwner):  # type: ignore[misc]
         super().add_data(new_data)
 
     def set_data(self, data: Any) -> None:
-        """Take the data of a study that is loaded; without any it begins again."""
+        """Load the data of a study; without data, start again."""
         self.data = data
         if data.empty:
             self.events, self._study = [], None
@@ -122,7 +122,7 @@ class XoptDuelGenerator(Generator, StateOwner):  # type: ignore[misc]
         return self.study.problem.recommended(self.study.optimizer)
 
     def get_best_points(self) -> list[dict[str, Any]]:
-        """Return the best known point, not the one with the best reading, which is luck under drift.
+        """Return the best known point, not the one with the best reading, which is due to luck under drift.
 
         With several objectives, return all points of the front.
         """

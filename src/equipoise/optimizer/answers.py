@@ -1,4 +1,4 @@
-"""What a study answers besides its recommendation: records, differences, ranking, front; and plans that check it."""
+"""The results of a study besides its recommendation: records, differences, ranking, front; and plans that check it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 class Answerable(ABC):
-    """The answers of a study: which settings are better, and plans that check its claims."""
+    """The results of a study: which settings are better, and plans that check its claims."""
 
     _session: Session
 
     @property
     def space(self) -> Domain:
-        """Where points lie; `study.set` widens a range."""
+        """The space of the settings; `study.set` widens a range."""
         return self._session.space
 
     def records(

@@ -1,4 +1,4 @@
-"""A file that keeps every run of a comparison, session by session: lines with checksums, as a study has them."""
+"""A file that keeps every run of a comparison, session by session: lines with checksums, as in the log of a study."""
 
 import os
 import platform
@@ -22,15 +22,15 @@ class Execution:
     """One execution of a program.
 
     Attributes:
-        arm: Which.
+        arm: The name of the arm.
         wall: Seconds from start to end.
-        user: Seconds of computing in the program.
-        system: Seconds of computing in the system for it.
-        rss: The most memory it has had, in bytes; `None` if that was too little to be told.
+        user: Seconds of processor time in the program.
+        system: Seconds of processor time in the system on its behalf.
+        rss: Its peak memory in bytes; `None` if it was too small to measure.
         exit: Its exit code.
-        reading: The last number it printed, if that was asked for.
-        numbers: Everything else that was asked for, by name: events, and other numbers that it printed.
-        benchmark: Which one of a suite it belongs to.
+        reading: The last number that it printed, if requested.
+        numbers: All other requested numbers, by name: events, and further printed numbers.
+        benchmark: The name of its benchmark in a suite.
     """
 
     arm: str
@@ -45,15 +45,15 @@ class Execution:
 
     @property
     def cpu(self) -> float:
-        """Seconds of computing in all: finer than its two parts, which some systems only estimate, and no waiting."""
+        """Total seconds of processor time, without waiting: finer than its parts, which some systems only estimate."""
         return self.user + self.system
 
     def has(self, metric: str) -> bool:
-        """Return whether there is a number of a name, measured or printed."""
+        """Return whether there is a number with a name, measured or printed."""
         return metric in self.numbers or hasattr(self, metric)
 
     def value(self, metric: str) -> float:
-        """Return one of the numbers, by name; refuse one that was not taken."""
+        """Return one of the numbers by name; refuse one that was not measured."""
         value = self.numbers[metric] if metric in self.numbers else getattr(self, metric, None)
         if value is None:
             raise ValueError(f"`metric` must be one that was measured, got {metric!r}")
@@ -61,7 +61,7 @@ class Execution:
 
 
 def by_arm(runs: Iterable[Execution], metric: str) -> dict[str, float]:
-    """Return what each arm has read in a round: the mean, if it has run twice, on either core."""
+    """Return the reading of each arm in a round: the mean, if it ran twice, on either core."""
     values: dict[str, list[float]] = {}
     for run in runs:
         values.setdefault(run.arm, []).append(run.value(metric))
@@ -70,11 +70,11 @@ def by_arm(runs: Iterable[Execution], metric: str) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class MeasuredSession:
-    """What was measured in one session.
+    """The measurements of one session.
 
     Attributes:
-        at: When it began.
-        host: Where.
+        at: The time when it began.
+        host: The machine.
         rounds: The executions of each round, in the order in which they were measured.
     """
 
@@ -88,13 +88,13 @@ class MeasuredSession:
 
 
 class ComparisonLog:
-    """The sessions of one comparison, in a file; what is added is on the disk before it counts.
+    """The sessions of one comparison, in a file; an addition counts once it is on the disk.
 
     Args:
-        path: The file; made if there is none.
-        arms: Command lines by name. A file that compares other names is refused; `None` reads any.
-        notify: Called with what the user should know: that a line was torn by a crash.
-        exact: Whether the command lines must be the same too: those of revisions have the commits.
+        path: The file; created if it is missing.
+        arms: Command lines by name. A file with other names is refused; `None` reads any file.
+        notify: Called with a notice for the user: a crash left an incomplete line.
+        exact: Whether the command lines must be equal too: those of revisions contain the commits.
 
     Example:
         >>> import tempfile
@@ -130,13 +130,13 @@ class ComparisonLog:
 
     @property
     def sessions(self) -> list[MeasuredSession]:
-        """What the file holds, read again; sessions without a round are left out."""
+        """The sessions in the file, read again; those without a round are left out."""
         self._records.read()
         kept = [found for found in self._sessions if found["rounds"]]
         return [MeasuredSession(found["at"], found["host"], tuple(found["rounds"])) for found in kept]
 
     def begin(self) -> None:
-        """Begin a session: what is added from now on belongs to it."""
+        """Begin a session: later additions belong to it."""
         boot = BOOT.read_text().strip() if BOOT.exists() else None
         with self._records.writing():
             self._number = len(self._sessions) + 1
@@ -144,7 +144,7 @@ class ComparisonLog:
             self._records.append(about)
 
     def add(self, runs: Sequence[Execution]) -> None:
-        """Put a round on the disk."""
+        """Write a round to the disk."""
         if not self._number:
             raise RuntimeError("`begin` must be called before a round is added")
         with self._records.writing():
@@ -159,5 +159,5 @@ class ComparisonLog:
 
 
 def _rivals(arms: Mapping[str, str]) -> set[str]:
-    """Return the names that compete: a session may have the null, or not."""
+    """Return the names of the competing arms: a session may have the null, or not."""
     return {arm for arm in arms if not arm.endswith(AGAIN)}

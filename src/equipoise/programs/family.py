@@ -1,4 +1,4 @@
-"""Many benchmarks at once: which of them have changed, with few false discoveries among all that are claimed.
+"""Many benchmarks at once: which of them have changed, with few false discoveries among all claims.
 
     symbol   meaning                                                                            shape
     d        differences of one benchmark, signed so that a positive one is worse               (n,)
@@ -30,8 +30,8 @@ class Member:
     """A benchmark of a family.
 
     Attributes:
-        question: What is asked of its two arms.
-        differences: Of the second arm less the first, round by round, on the scale of the question.
+        question: The question about its two arms.
+        differences: The second arm minus the first, round by round, on the scale of the question.
     """
 
     question: Question
@@ -69,11 +69,11 @@ class Member:
 
 @dataclass(frozen=True)
 class BenchmarkFamily:
-    """What may be claimed of many benchmarks together.
+    """The claims about many benchmarks together.
 
     Attributes:
         members: The benchmarks, by name.
-        alpha: The share of false claims among all changes that are claimed, in the mean; likewise of what is the same.
+        alpha: The expected share of false claims among all claimed changes; likewise among claims of no change.
 
     Example:
         >>> question = Question(("old", "new"), margin=0.01)
@@ -102,11 +102,11 @@ class BenchmarkFamily:
 
     @property
     def decided(self) -> frozenset[str]:
-        """The benchmarks of which something is claimed."""
+        """The benchmarks with a claim."""
         return self.changed | self.settled
 
     def finding(self, name: str) -> Finding:
-        """Return the finding about a benchmark, and its claim among all."""
+        """Return the finding about a benchmark, with a claim that accounts for all benchmarks."""
         claims = len(self.changed if name in self.changed else self.settled) or 1
         one_sided = name in self.settled or self.members[name].question.fail_above is not None
         found = self.members[name].finding((1 + one_sided) * self.alpha * claims / len(self.members))
@@ -131,8 +131,8 @@ def above(d: FloatArray, theta: float, stepped: bool = False) -> float:
 
     Args:
         d: Differences, shape (n,).
-        theta: What the center is compared with.
-        stepped: Whether it is the mean, if they come in steps, as those of passes do.
+        theta: The value that the center is compared with.
+        stepped: Whether to use the mean, for differences that come in steps, as those of passes do.
 
     Example:
         >>> round(above(np.array([0.1, 0.2, 0.15, 0.12, 0.3, 0.25]), 0.0))

@@ -1,4 +1,4 @@
-"""What an interval says of two arms: better, worse, the same, or open and for about how long."""
+"""Findings about two arms from an interval: better, worse, the same, or open with a forecast."""
 
 import math
 from dataclasses import dataclass, replace
@@ -10,10 +10,10 @@ from equipoise.programs.question import Pair, Question
 
 Standing = Literal["better", "worse", "same", "open"]
 OTHER: dict[Standing, Standing] = {"better": "worse", "worse": "better", "same": "same", "open": "open"}
-"""How the first arm stands to the second, where the second stands so to the first."""
+"""The standing of the first arm relative to the second, given that of the second relative to the first."""
 
 PASSED, FAILED, UNDECIDED = 0, 1, 2
-"""Answers to, and exit codes of, the question whether an arm is worse than the first by more than a limit."""
+"""Results, and exit codes, of the test whether an arm is worse than the first by more than a limit."""
 
 
 @dataclass(frozen=True)
@@ -21,13 +21,13 @@ class Finding:
     """A finding about two arms.
 
     Attributes:
-        first: An arm.
-        second: Another, which is compared with it.
-        interval: Of the second less the first: of the log of the ratio of their readings, or of the difference.
-        rounds: How many rounds have measured both.
+        first: The reference arm.
+        second: The arm that is compared with it.
+        interval: The second minus the first: of the logarithms of their readings, or of the readings.
+        rounds: Number of rounds that measured both.
         standing: Whether the second is `better`, `worse`, the `same` within the margin, or `open`.
-        gate: Whether it is worse than the first by more than the limit: `FAILED`, `PASSED` or `UNDECIDED`.
-        more: How many more rounds decide; `None` if it is decided or cannot be said.
+        gate: Whether the second is worse than the first by more than the limit: `FAILED`, `PASSED` or `UNDECIDED`.
+        more: Number of further rounds until a decision; `None` if it is decided or cannot be forecast.
 
     Example:
         >>> found = finding(Question(("old", "new")), ("old", "new"), Interval(-0.10, -0.12, -0.08), 20)
@@ -45,17 +45,17 @@ class Finding:
 
     @property
     def ratio(self) -> Interval:
-        """The second over the first, where the scale is that of ratios."""
+        """The second over the first, if the scale is that of ratios."""
         return Interval(*(_exp(x) for x in (self.interval.value, self.interval.low, self.interval.high)))
 
     def turned(self) -> "Finding":
-        """Return the same, seen from the second arm; the limit is for the first arm alone, so its answer is open."""
+        """Return the finding seen from the second arm; the limit applies to the first arm only, so the gate is open."""
         interval, standing = mirrored(self.interval), OTHER[self.standing]
         return replace(self, first=self.second, second=self.first, interval=interval, standing=standing, gate=UNDECIDED)
 
 
 def finding(question: Question, pair: Pair, interval: Interval, rounds: int) -> Finding:
-    """Return what an interval, and the rounds behind it, say of a pair."""
+    """Return the finding about a pair from an interval and the number of rounds behind it."""
     worse = interval if question.sign > 0 else mirrored(interval)
     standing, gate = _standing(worse, question), _gate(worse, question)
     is_open = standing == "open" if question.fail_above is None else gate == UNDECIDED
@@ -64,7 +64,7 @@ def finding(question: Question, pair: Pair, interval: Interval, rounds: int) -> 
 
 
 def mirrored(interval: Interval) -> Interval:
-    """Return the interval of the number with the other sign."""
+    """Return the interval of the negated number."""
     return Interval(-interval.value, -interval.high, -interval.low)
 
 

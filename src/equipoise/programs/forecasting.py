@@ -1,10 +1,10 @@
-"""How many more rounds decide: a range that holds in about 80 % of comparisons.
+"""Forecasts of the number of rounds until a decision: a range that holds in about 80 % of comparisons.
 
     symbol   meaning                                                            shape
     m, n0    the present estimate, and the rounds behind it                     (), ()
     s        spread of a round that explains the present width of the interval  ()
     n, r     rounds in the end, and the half-width of the interval then         (k,), (k,)
-    P        how likely it is that n rounds decide                              (k,)
+    P        probability that n rounds decide                                   (k,)
 
 If nothing was known of the effect beforehand, the estimate after n rounds is normal about m with the variance
 `s^2 (1 / n0 - 1 / n)`. It decides if it is farther than r from 0, or by r nearer to 0 than the margin.
@@ -21,25 +21,25 @@ from equipoise.answer.sequential import Interval, reach
 from equipoise.programs.question import Question
 
 MOST_ROUNDS, STEPS = 10**5, 300
-"""A forecast goes no farther than this number of rounds, and looks at this many numbers of rounds up to there."""
+"""Maximum number of rounds of a forecast, and number of steps at which it is computed up to there."""
 
 FEWEST_ROUNDS = 10
-"""Before that the width of the interval says too little: at 8 rounds two thirds of the ranges held."""
+"""Rounds before which the width of the interval is unreliable: at 8 rounds two thirds of the ranges held."""
 
 QUANTILES = (0.15, 0.5, 0.85)
 EARLIER = 2.0
-"""Of P, and by what the lowest is divided: a decision may fall at any look before n. Chosen on simulated comparisons
+"""Quantiles of P, and divisor of the lowest: a decision may come at any check before n. From simulated comparisons
 (`python benchmarks/power.py forecast`, seeds below 1,000)."""
 
 
 @dataclass(frozen=True)
 class MoreRounds:
-    """How many more rounds decide.
+    """The number of further rounds until a decision.
 
     Attributes:
-        low: Fewer do in about one case of ten.
-        middle: As many as not decide sooner.
-        high: More are needed in about one case of ten; infinite if nobody knows.
+        low: In about one case of ten, fewer are enough.
+        middle: The median: half of the cases need more.
+        high: In about one case of ten, more are needed; infinite if unknown.
 
     Example:
         >>> print(MoreRounds(6, 50, 220), MoreRounds(20, 900, math.inf), MoreRounds(1, 1, 1), sep=", ")
@@ -62,18 +62,18 @@ def _rounded(x: float) -> str:
 
 
 def forecast(worse: Interval, rounds: int, question: Question) -> MoreRounds | None:
-    """Return how many more rounds decide, if the host stays as it is; `None` if that cannot be said.
+    """Return the number of further rounds until a decision, if the host does not change; `None` without a forecast.
 
     Args:
-        worse: How much the second arm is worse than the first.
-        rounds: How many rounds there are.
-        question: What is asked.
+        worse: The interval of how much the second arm is worse than the first.
+        rounds: The number of rounds so far.
+        question: The question of the comparison.
 
     Example:
         >>> print(forecast(Interval(0.02, -0.02, 0.06), 40, Question(("old", "new"))))
         19 to 1000 more rounds
     """
-    if rounds < FEWEST_ROUNDS or not 0.0 < worse.width < math.inf:  # equal in every round: more rounds say no more
+    if rounds < FEWEST_ROUNDS or not 0.0 < worse.width < math.inf:  # equal in every round: more rounds would not help
         return None
     n, unit = _reaches(question.alpha_each)
     n, unit = n[n > rounds], unit[n > rounds]
@@ -99,6 +99,6 @@ def _decided(m: float, s: float, r: FloatArray, n0: int, n: FloatArray, question
 
 @lru_cache(maxsize=64)
 def _reaches(alpha: float) -> tuple[FloatArray, FloatArray]:
-    """Return numbers of rounds up to the most, and the half-width after each for a spread of 1; shape (k,)."""
+    """Return numbers of rounds up to the maximum, and the half-width after each for a spread of 1; shape (k,)."""
     n = np.unique(np.geomspace(FEWEST_ROUNDS, MOST_ROUNDS, STEPS).astype(np.int64)).astype(np.float64)
     return n, np.array([reach(int(each), 1.0, alpha) for each in n])

@@ -1,4 +1,4 @@
-"""What is asked of a comparison: which arms, measured on which scale, and when the answer is good enough.
+"""The question of a comparison: which arms, measured on which scale, and the precision of the answer.
 
 symbol   meaning                                                                     shape
 d        log of the second reading over the first (`ratio`), or their difference    ()
@@ -21,17 +21,17 @@ from equipoise.answer.sequential import Interval, anytime, median, paired, typic
 Scale = Literal["ratio", "difference"]
 Kind = Literal["time", "memory", "reading"]
 Center = Callable[[ArrayLike, float], Interval]
-"""From differences and alpha to what is claimed of them, with an interval that holds at every time of looking."""
+"""A function from differences and alpha to a center, with an interval that is valid at every time."""
 
 CENTERS: dict[str, Center] = {"typical": typical, "median": median, "mean": anytime}
-"""What can be claimed, by name. `typical` bets on the coins of the order. `median` is exact for any law, and needs half
+"""The centers, by name. `typical` bets on the coins of the order. `median` is exact for any law, and needs half
 as many rounds again; `mean`, for users who pay for the sum of all times, is exact for normal noise."""
 
 Pair = tuple[str, str]
-"""Two arms, in the order in which they were given."""
+"""Two arms, in the given order."""
 
 AGAIN = " (again)"
-"""What is put behind the name of the first arm for its second self, the null."""
+"""Suffix of the name of the first arm for its repetition, the null."""
 
 
 @dataclass(frozen=True)
@@ -39,14 +39,14 @@ class Question:
     """The question of a comparison: which arm is best, or is any worse than the first by more than a limit?
 
     Args:
-        arms: Names, two or more; the first is the one that others are compared with.
-        higher: Whether a higher reading is better; a lower one is by default, as times are.
+        arms: Names, two or more; the others are compared with the first.
+        higher: Whether a higher reading is better; by default a lower one is, as for times.
         scale: `ratio` for times and other positive numbers, `difference` for readings that may be zero.
         margin: Arms that differ by less are called the same: a fraction (0.01 is 1 %) on the ratio scale, else in
             the unit of the reading. At 0 nothing is ever called the same.
-        fail_above: Asks its own question: is an arm worse than the first one by more than this?
+        fail_above: A limit for a separate question: is an arm worse than the first one by more than this?
         center: The center of the differences to estimate: `typical`, `median` or `mean`.
-        alpha: How often any of the claims may be wrong, over all pairs and all times of looking.
+        alpha: The probability that any of the claims is wrong, over all pairs and all checks.
         kind: The kind of reading, for words and units: a `time` in seconds, `memory` in bytes, or any other `reading`.
         null: An arm that repeats the first one; its difference from it is the noise floor.
 
@@ -87,17 +87,17 @@ class Question:
 
     @property
     def pairs(self) -> list[Pair]:
-        """The pairs whose difference is of interest: all rivals, and the first arm with the null."""
+        """The pairs to compare: all rivals, and the first arm with the null."""
         return [*combinations(self.rivals, 2), *self.null_pair]
 
     @property
     def null_pair(self) -> Iterator[Pair]:
-        """The first arm and itself, if that was asked for."""
+        """The first arm and its repetition, if requested."""
         return iter([] if self.null is None else [(self.arms[0], self.null)])
 
     @property
     def alpha_each(self) -> float:
-        """How often the claim of one pair may be wrong: Bonferroni, since nobody knows the best pair beforehand."""
+        """The error rate for each pair: Bonferroni, since the best pair is not known beforehand."""
         return self.alpha / max(len(self.pairs), 1)
 
     @property
@@ -107,7 +107,7 @@ class Question:
 
     @property
     def sign(self) -> float:
-        """What to multiply a difference with so that a positive one is worse."""
+        """The factor that makes a difference positive if the second arm is worse."""
         return -1.0 if self.higher else 1.0
 
     def reading(self, value: float) -> float:
@@ -118,7 +118,7 @@ class Question:
         return value
 
     def difference(self, first: float, second: float) -> float:
-        """Return by how much the second reading differs from the first, on the scale of the question."""
+        """Return the difference of the second reading from the first, on the scale of the question."""
         return second - first if self.scale == "difference" else math.log(second / first)
 
     def on_scale(self, amount: float) -> float:
@@ -127,7 +127,7 @@ class Question:
 
 
 def _names(arms: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of arms; refuse what could not be told apart."""
+    """Return the names of arms; refuse names that look alike."""
     if isinstance(arms, str) or not all(isinstance(arm, str) and arm for arm in arms):
         raise TypeError(f"`arms` must be names, got {arms!r}")
     names = tuple(arms)
@@ -144,7 +144,7 @@ def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
 def typical_reading(differences: ArrayLike, alpha: float = 0.05) -> Interval:
     """Return the typical difference of readings that may come in steps, as passes do: of these, the mean.
 
-    Differences that are all the same are taken as exact, as those of programs that count.
+    Differences that are all equal are treated as exact, as those of programs that count.
 
     Example:
         >>> typical_reading([2.0] * 9)

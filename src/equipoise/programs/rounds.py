@@ -1,4 +1,4 @@
-"""Rounds: every one a random order of all arms that are still of interest, asked for and told one by one."""
+"""Rounds: each is a random order of all arms still in play, which are asked for and told one by one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from equipoise.programs.question import Pair, Question
 from equipoise.programs.verdict import Verdict, judge
 
 LOOK_AFTER = 0.02
-"""Rounds between two looks at which arms to drop, as a share of the rounds so far: one up to 50, then 2 %."""
+"""Rounds between two checks of which arms to drop, as a share of the rounds so far: one up to 50, then 2 %."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,9 @@ class Contest:
     are told. Losing arms drop out.
 
     Args:
-        arms: Their names, two or more; or a `Question`, and no options.
+        arms: The names of the arms, two or more; or a `Question`, and no options.
         rng: Seed of the random orders, as for `numpy.random.default_rng`.
-        **options: Those of `Question`: `higher`, `scale`, `margin`, `fail_above`, `center`, `alpha`, `null`.
+        **options: The options of `Question`: `higher`, `scale`, `margin`, `fail_above`, `center`, `alpha`, `null`.
 
     Example:
         >>> contest = Contest(["old", "new"], scale="difference", higher=True, rng=0)
@@ -68,7 +68,7 @@ class Contest:
 
     @property
     def begun(self) -> int:
-        """How many rounds have begun."""
+        """The number of rounds that have begun."""
         return len(self._rounds)
 
     @property
@@ -82,7 +82,7 @@ class Contest:
         return tuple(self._differences[self.question.pairs[0]])
 
     def ask(self) -> Turn:
-        """Return whose turn it is; a new round begins where all arms of the last one had theirs.
+        """Return the next turn; a new round begins when all arms of the last one have had their turns.
 
         Once everything is decided, all arms continue.
         """
@@ -93,19 +93,19 @@ class Contest:
         return turn
 
     def ask_round(self) -> list[Turn]:
-        """Return the turns of the present round that are left, or those of a new one where none is."""
+        """Return the remaining turns of the present round, or those of a new one if none remains."""
         turns = [self.ask()]
         while self._waiting:
             turns.append(self.ask())
         return turns
 
     def tell(self, turn: Turn, value: float | None = None, *, failed: str | None = None) -> None:
-        """Tell what was read.
+        """Tell a reading.
 
         Args:
-            turn: What `ask` has returned.
+            turn: The turn that `ask` returned.
             value: The reading.
-            failed: Instead, why there is none. The round then says nothing of this arm.
+            failed: The reason why there is no reading, instead. The round then says nothing about this arm.
         """
         if self._open.get(turn.id) != turn:
             raise ValueError(f"`turn` must be one that was asked for here and is not told yet, got {turn!r}")
@@ -123,14 +123,14 @@ class Contest:
             self._asked += 1
 
     def verdict(self) -> Verdict:
-        """Return the present verdict; you may look at it as often as you like."""
+        """Return the present verdict; frequent checks do not weaken it."""
         for pair, d in self._differences.items():
             if self._known.get(pair, (None, -1))[1] != len(d):
                 self._known[pair] = (self.question.interval(d, self.question.alpha_each), len(d))
         return replace(judge(self.question, self._known), rounds=tuple(dict(told) for told in self._rounds))
 
     def look(self) -> Verdict:
-        """Return the verdict by which arms are dropped: made again after every round, or 2 % of the rounds so far."""
+        """Return the verdict by which arms are dropped: computed again after each round, or 2 % of all rounds."""
         if self.begun >= self._next_look:
             self._looked = self.verdict()
             self._next_look = int(self.begun * (1 + LOOK_AFTER)) + 1
@@ -146,7 +146,7 @@ class Contest:
         return drawn
 
     def _enter(self, turn: Turn, value: float) -> None:
-        """Count a reading, and its difference from every other one of its round."""
+        """Count a reading, and its difference from each other reading of its round."""
         told = self._rounds[turn.round]
         new: dict[Pair, float] = {}
         for first, second in self._differences:

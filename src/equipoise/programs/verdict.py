@@ -14,11 +14,11 @@ class Verdict:
     """The verdict on all arms; print it for a few sentences.
 
     Attributes:
-        question: What was asked.
-        findings: One for each pair of rivals.
-        floor: That of the first arm with itself, where it was measured twice.
+        question: The question of the comparison.
+        findings: One finding for each pair of rivals.
+        floor: The finding about the first arm and its repetition, if it was measured twice.
         rounds: The readings of every round, by arm.
-        sessions: The verdict of each session, where this one is over several.
+        sessions: The verdict of each session, if this one covers several.
 
     Example:
         >>> from equipoise.programs import Contest
@@ -41,13 +41,13 @@ class Verdict:
 
     @property
     def beaten(self) -> set[str]:
-        """Arms that another one is shown to be better than."""
+        """Arms that are shown to be worse than another one."""
         worse = {found.second for found in self.findings if found.standing == "worse"}
         return worse | {found.first for found in self.findings if found.standing == "better"}
 
     @property
     def open(self) -> tuple[Finding, ...]:
-        """What is not decided yet, and matters: losers among themselves do not."""
+        """The open findings that matter: comparisons among losers do not."""
         if self.question.fail_above is not None:
             return tuple(found for found in self.against_first if found.gate == UNDECIDED)
         beaten = self.beaten
@@ -56,12 +56,12 @@ class Verdict:
 
     @property
     def against_first(self) -> tuple[Finding, ...]:
-        """The findings about the first arm with each other one."""
+        """The findings about the first arm and each other arm."""
         return tuple(found for found in self.findings if found.first == self.question.arms[0])
 
     @property
     def live(self) -> tuple[str, ...]:
-        """The arms that are still of interest, in the order in which they were given."""
+        """The arms still in play, in the given order."""
         wanted = {arm for found in self.open for arm in (found.first, found.second)}
         if wanted and self.question.null is not None:
             wanted |= {self.question.arms[0], self.question.null}
@@ -69,12 +69,12 @@ class Verdict:
 
     @property
     def decided(self) -> bool:
-        """Whether nothing is open."""
+        """True if no finding is open."""
         return not self.open
 
     @property
     def more(self) -> MoreRounds | None:
-        """How many more rounds decide everything; `None` if that cannot be said."""
+        """The number of further rounds until everything is decided; `None` if it cannot be forecast."""
         each = [found.more for found in self.open if found.more is not None]
         if not each or len(each) < len(self.open):
             return None
@@ -82,7 +82,7 @@ class Verdict:
 
     @property
     def leader(self) -> str:
-        """The arm that seems to be best among those that nothing is shown to be better than."""
+        """The arm that seems best among those that no arm is shown to beat."""
         arms = [arm for arm in self.question.rivals if arm not in self.beaten] or list(self.question.rivals)
 
         def behind(arm: str) -> float:
@@ -93,7 +93,7 @@ class Verdict:
 
     @property
     def gate(self) -> int:
-        """`FAILED` if an arm is worse than the first one by more than the limit, `PASSED` where none is."""
+        """`FAILED` if an arm is worse than the first one by more than the limit, `PASSED` if none is."""
         gates = {found.gate for found in self.against_first}
         return next((gate for gate in (FAILED, UNDECIDED) if gate in gates), PASSED)
 
@@ -113,7 +113,7 @@ class Verdict:
 
 
 def judge(question: Question, known: Mapping[Pair, tuple[Interval, int]]) -> Verdict:
-    """Return the verdict from an interval, and the number of rounds behind it, for each pair."""
+    """Return the verdict from the interval and the number of rounds for each pair."""
     findings = {pair: finding(question, pair, *known[pair]) for pair in question.pairs}
     floors = [findings.pop(pair) for pair in question.null_pair]
     return Verdict(question, tuple(findings.values()), floors[0] if floors else None)

@@ -70,7 +70,7 @@ class View:
 
     @property
     def only_judged(self) -> bool:
-        """Whether the study has judgements and no readings."""
+        """True if the study has judgements and no readings."""
         return self.best.judgements > 0 and not self.best.readings
 
     @property

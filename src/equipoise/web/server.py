@@ -87,7 +87,7 @@ class Binding:
 
     @property
     def loopback(self) -> bool:
-        """Whether only this machine can reach it."""
+        """True if only this machine can reach it."""
         return self.host in ("localhost", "::1") or self.host.startswith("127.")
 
     @property

@@ -110,12 +110,12 @@ class Station:
 
     @property
     def several(self) -> bool:
-        """Whether several people judge here, each under a name."""
+        """True if several people judge here, each under a name."""
         return self.sitting is not None and self.sitting.judge is None
 
     @property
     def blind(self) -> bool:
-        """Whether judges must not see settings."""
+        """True if judges must not see settings."""
         return self.sitting is not None and self.sitting.blind
 
     @property

@@ -38,7 +38,7 @@ class Broadcast:
 
     @property
     def full(self) -> bool:
-        """Whether the maximum number of screens is connected."""
+        """True if the maximum number of screens is connected."""
         return self.open >= MOST_STREAMS
 
     def stream(self, station: Station, judge: str | None) -> Response:

@@ -1,7 +1,7 @@
-"""What a process knows of a study: its duels, read from the storage, and what they teach of each output.
+"""The knowledge of a process about a study: its duels, read from the storage, and their lessons for each output.
 
-A process that fits hyperparameters, the expensive part, keeps the result with the trial it proposes, and the next
-process begins there (`integrations/remembering.py`).
+A process that fits hyperparameters, the expensive part, stores the result with the trial that it proposes, and the next
+process starts from it (`integrations/remembering.py`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,24 +30,24 @@ from equipoise.study import Explorer, absurd, default_explorer, default_posterio
 from equipoise.study.outputs import Limit, Named, likely, of_output, proposed, usable
 
 MEMORY_DUELS = 96
-"""How many duels are kept as they are by default: a proposal takes 40 ms then, a fit 0.25 s, for three knobs."""
+"""Number of duels kept unfolded by default: a proposal takes 40 ms then, a fit 0.25 s, for three knobs."""
 
 STALE_TRIALS = 64
-"""A running trial counts as lost once this many were begun after it."""
+"""A running trial counts as lost once this number of later trials has begun."""
 
 FORECAST_READINGS = 256
-"""How many of the last readings the baseline of one-point duels is made from: in a long study the cost must end."""
+"""Number of last readings that give the baseline of one-point duels: it bounds the cost in a long study."""
 
 THOROUGH_DUELS = 512
-"""How many duels of a long study with blocks, which cannot be folded, a recommendation learns from."""
+"""Number of duels from which a recommendation learns in a long study with blocks, which cannot be folded."""
 
 TURN_TRIALS, PATIENCE = 8, 0.1
-"""One trial in TURN_TRIALS fits a long study when that is due, the others once it grew by a share PATIENCE more, so
+"""One trial in TURN_TRIALS fits a long study when a fit is due, the others once it grew by a share PATIENCE more, so
 that not all fit at once."""
 
 
 class StudyModel:
-    """What a process knows of a study whose offset is assumed to follow a law, in a space that may be given."""
+    """The knowledge of a process about a study, under an assumed law of the offset, optionally in a given space."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class StudyModel:
         self._before: dict[str, LearnedBelief] = {}
 
     def update(self, study: Study) -> None:
-        """Read what has happened since the last time."""
+        """Read the changes since the last call."""
         trials = study.get_trials(deepcopy=False)
         new = [t for t in trials if t.number not in self._settled and t.state.is_finished()]
         running = [t for t in trials[-STALE_TRIALS:] if t.state == TrialState.RUNNING]
@@ -89,7 +89,7 @@ class StudyModel:
         self.numbers = StudyNumbers(study, self._limits, kept)
 
     def search_space(self) -> dict[str, BaseDistribution]:
-        """Return what every finished trial had, within the ranges of the latest one; single values need no search."""
+        """Return the parameters that all finished trials share, within the latest ranges; without single values."""
         latest = {} if self._latest is None else self._latest.distributions
         seen = {name: latest[name] for name in self._names or () if name in latest}
         space = seen if self._given is None else self._given
@@ -105,7 +105,7 @@ class StudyModel:
         return self._translation
 
     def taught(self, translation: Translation, output: str | None = None) -> dict[int, Lessons]:
-        """Return what the finished duels within the space teach of an output, by number; the first one by default."""
+        """Return the lessons of finished duels within the space about an output, by number; by default the first."""
         outputs = self.numbers.outputs
         name = outputs.first.name if output is None else output
         taught, sign = self._taught.setdefault(name, {}), outputs.sign(name)
@@ -121,7 +121,7 @@ class StudyModel:
         return {number: taught[number] for number in sorted(left) if taught[number]}
 
     def _following(self, number: int) -> list[Reading]:
-        """Return the readings of a trial, each with the one before it: an instrument may answer to that."""
+        """Return the readings of a trial, each with the one before it: an instrument may depend on that."""
         before = max((n for n in self._told if n < number and n not in self._absurd), default=None)
         last = None if before is None else self._told[before][1][-1].value
         told = []
@@ -131,13 +131,13 @@ class StudyModel:
         return told
 
     def readings(self, translation: Translation) -> int:
-        """Return how many readings these were."""
+        """Return the number of these readings."""
         return sum(len(self._told[number][1]) for number in self.taught(translation))
 
     def beliefs(
         self, translation: Translation, memory: int, trial: int | None = None
     ) -> tuple[dict[str, StudyBelief], dict[str, Fit]]:
-        """Return the belief about each output, and the fits that were made, by the attributes that keep them."""
+        """Return the belief about each output, and the new fits, by the attributes that keep them."""
         outputs, beliefs, fits = self.numbers.outputs, {}, {}
         for name in outputs.names:
             beliefs[name], fit = self.belief(translation, memory, trial, name)
@@ -148,13 +148,13 @@ class StudyModel:
     def belief(
         self, translation: Translation, memory: int, trial: int | None = None, output: str | None = None
     ) -> tuple[StudyBelief, Fit | None]:
-        """Return the belief for proposing a trial, or for a recommendation, and the fit, if it was fitted again.
+        """Return the belief for a proposal or a recommendation, and the fit, if there was a new one.
 
         Args:
-            translation: Of the space.
-            memory: How many duels are kept as they are.
+            translation: The translation of the space.
+            memory: Number of duels kept unfolded.
             trial: The number of the trial to propose; `None` for a recommendation.
-            output: What it is about; the first objective by default.
+            output: The output; the first objective by default.
         """
         first = self.numbers.outputs.first.name
         name = first if output is None else output
@@ -180,7 +180,7 @@ class StudyModel:
         return StudyBelief(belief), made
 
     def named(self, translation: Translation, beliefs: Mapping[str, StudyBelief]) -> Named | None:
-        """Return what is believed of the outputs, if there is more than one objective without limits."""
+        """Return the beliefs about the outputs, if there is more than one objective without limits."""
         started = (self._told[n][0].member(0) for n in self.taught(translation))
         start = next((x for values in started if (x := translation.encode(values)) is not None), None)
         return Named(self.numbers.outputs, beliefs, start) if self.numbers.several else None
@@ -195,7 +195,7 @@ class StudyModel:
         return Standing(readings, known, start=named.start, attainable=within)
 
     def feasibility(self, translation: Translation) -> Feasibility:
-        """Return where readings can be had: of a pair that failed, only the member that failed counts."""
+        """Return where readings can be had: in a failed pair, only the failed member counts."""
         extent, told = translation.space.extent, {n: (pair, pair.measures) for n, (pair, _) in self._told.items()}
         places = [
             (x, number in told)
@@ -208,7 +208,7 @@ class StudyModel:
         return Feasibility.of(extent, np.array([x for x, _ in places]), np.array([was_read for _, was_read in places]))
 
     def anticipating(self, belief: StudyBelief, translation: Translation) -> StudyBelief:
-        """Return the belief as if what is being measured now came out as expected, so that the next pair differs."""
+        """Return the belief as if open trials had their expected results, so that the next pair differs."""
         open_duels = ((number, pair.duel(translation.encode)) for number, pair in self._pending)
         for number, duel in ((number, duel) for number, duel in open_duels if duel is not None):
             nothing, place = [None] * len(duel.points), 2 * number + 1
@@ -218,7 +218,7 @@ class StudyModel:
     def proposed(
         self, beliefs: Mapping[str, StudyBelief], translation: Translation, policy: Policy, rng: Generator
     ) -> Proposal:
-        """Return what to compare, to look around or as the policy says: the challenger, then the best setting known."""
+        """Return the points to compare, from the explorer or the policy: the challenger, then the best setting."""
         first = self.numbers.outputs.first.name
         expecting, space = self.anticipating(beliefs[first], translation), translation.space
         feasibility = self.feasibility(translation)
@@ -230,7 +230,7 @@ class StudyModel:
         begun = [*open_duels, *lost, *(self._duels[number] for number in told)]
         points = [x for duel in begun if duel is not None for x in duel.points]
         asked: FloatArray = np.array(points).reshape(-1, space.dimension)
-        count = len(begun) if told else len(lost)  # as long as nothing is known, the start design goes on
+        count = len(begun) if told else len(lost)  # the start design continues until something is known
         found = self._explorer(expecting, count, likely(part, named), asked, rng) if self._explorer else None
         if found is None:
             found = proposed(policy, expecting.posterior, part, named, rng)
@@ -244,7 +244,7 @@ class StudyModel:
         return baseline if told or baseline == Zero() else None
 
     def _settle(self, trial: FrozenTrial) -> None:
-        """Take in a trial that has finished: what it read, and which parameters it had."""
+        """Record a finished trial: its readings and its parameters."""
         self._settled.add(trial.number)
         pair = TrialPair.of(trial)
         duel = TrialPair({}, sign=1.0) if pair is None else pair  # a trial that was not proposed may serve the forecast

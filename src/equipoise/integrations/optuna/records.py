@@ -1,10 +1,10 @@
-"""What a study's storage keeps of a duel: short JSON in the attributes of its trial, and nothing anywhere else.
+"""The records of duels in a study's storage: short JSON in the attributes of trials, and nothing anywhere else.
 
 attribute     of      what
-eq            system  the pair, see `TrialPair`; written when it is proposed, and again with both readings in one write
-eq:fit        system  what was learned when this trial was proposed, see `fit_to_json`; `eq:fit:loss` of the output loss
-constraints   system  what a `constraints_func` says of the trial's own parameters, as other samplers keep it
-block         user    the block that its readings belong to, if you set it: a day, a batch, a host
+eq            system  the pair, see `TrialPair`; written with the proposal, and again with both readings in one write
+eq:fit        system  the fit made when this trial was proposed, see `fit_to_json`; `eq:fit:loss` of the output loss
+constraints   system  values of a `constraints_func` at the trial's own parameters, as other samplers keep them
+block         user    the block of its readings, if you set it: a day, a batch, a host
 duel_first    user    the reading of the trial's own parameters, for people; version 0.1.0 has it here alone
 duel_second   user    the reading of its rival's
 """
@@ -37,7 +37,7 @@ class Unreadable(UserWarning):
 
 
 def read(trial: FrozenTrial, key: str, parse: Callable[[Any], T]) -> T | None:
-    """Return an attribute of a trial, if it has one that can be read."""
+    """Return an attribute of a trial; `None` if it is missing or cannot be read."""
     content = trial.system_attrs.get(key)
     try:
         return None if content is None else parse(content)
@@ -53,13 +53,13 @@ class TrialPair:
     Attributes:
         values: First and second member, by parameter, in Optuna's internal form.
         swapped: The second is measured first.
-        measured: The number of the trial that has measured both; a retried trial inherits the pair, not this.
+        measured: The number of the trial that measured both; a retried trial inherits the pair, but not this.
         readings: Of the first and the second member, once measured.
         sign: Of a one-point duel: the sign and size with which its only reading enters the outcome.
-        baseline: Of a one-point duel: what is subtracted from it; `None` if there was nothing to forecast it from.
-        predicted: Of a one-point duel: the posterior mean where it is measured, when it was proposed.
-        block: The block that its readings belong to, unless the trial says another.
-        others: Of several numbers a trial all but the first, by name, of the first and the second member.
+        baseline: Of a one-point duel: the forecast that is subtracted from it; `None` if there was no forecast.
+        predicted: Of a one-point duel: the posterior mean at the measured point, at the time of the proposal.
+        block: The block of its readings, unless the trial has another.
+        others: With several numbers per trial: all but the first, by name, of the first and the second member.
     """
 
     values: Mapping[str, Sequence[float]]
@@ -73,12 +73,12 @@ class TrialPair:
     others: Mapping[str, Sequence[float]] | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON, what is not known left out."""
+        """Return the pair as JSON, without unknown values."""
         return {key: value for name, key in KEYS.items() if (value := getattr(self, name)) is not None}
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> "TrialPair":
-        """Undo `to_json`."""
+        """Return the pair from JSON: the inverse of `to_json`."""
         check.array("p", [(0, 0), *content["p"].values()], (None, 2))
         check.array("y", content.get("y", (0, 0)), (2,))
         check.array("v", [(0, 0), *content.get("v", {}).values()], (None, 2))
@@ -90,7 +90,7 @@ class TrialPair:
 
     @classmethod
     def of(cls, trial: FrozenTrial) -> "TrialPair | None":
-        """Return the pair of a trial, if it has one."""
+        """Return the pair of a trial; `None` if it has none."""
         return read(trial, PAIR, cls.from_json)
 
     def member(self, i: int) -> dict[str, float]:
@@ -99,16 +99,16 @@ class TrialPair:
 
     @property
     def picked(self) -> dict[str, float]:
-        """The member a trial measures by itself: the first, or in a one-point duel the one the coin picked."""
+        """The member that a single measurement uses: the first, or in a one-point duel the one that the coin picked."""
         return self.member(0 if self.sign is None or self.sign > 0 else 1)
 
     @property
     def measures(self) -> tuple[int, ...]:
-        """Which members are measured: both, or in a one-point duel the one the coin picked."""
+        """The measured members: both, or in a one-point duel the one that the coin picked."""
         return (0, 1) if self.sign is None else (int(self.sign < 0),)
 
     def failed(self, trial: FrozenTrial) -> tuple[int, ...]:
-        """Return which members of a trial that failed did so; none if its worker may have died between two readings."""
+        """Return the members that failed in a failed trial; none if its worker may have died between two readings."""
         known = read(trial, FAILED, lambda content: tuple(i for i in (0, 1) if i in content))
         return known or (self.measures if self.sign is not None else ())
 
@@ -124,11 +124,11 @@ class TrialPair:
         return Duel(pair, picked, (self.sign,), first, second, self.baseline or 0.0)
 
     def told(self, trial: FrozenTrial) -> list[Reading]:
-        """Return what a trial read, in the order of measurement; nothing if it did not come to a finite end."""
+        """Return the readings of a trial in the order of measurement; empty if it did not end with finite values."""
         both = self.readings or (trial.user_attrs.get(FIRST), trial.user_attrs.get(SECOND))
         values: list[Any] = [*both[::-1]] if self.swapped else [*both]
         planned = self.measured == trial.number
-        if self.sign is not None:  # an enqueued trial, say, measures what no coin picked
+        if self.sign is not None:  # no coin picked the point of an enqueued trial, for example
             values, known = [(trial.values or [None])[0]], trial.distributions
             planned = all(k in known and internal(known[k], trial.params[k]) == v for k, v in self.picked.items())
         finite = all(isinstance(value, (int, float)) and math.isfinite(value) for value in values)
@@ -149,7 +149,7 @@ def fit_to_json(fit: Fit) -> dict[str, Any]:
 
 
 def fit_from_json(content: Mapping[str, Any]) -> Fit | None:
-    """Undo `fit_to_json`; `None` for a fit of version 0.1.0, which followed other rules."""
+    """Return the fit from JSON; `None` for a fit of version 0.1.0, which followed other rules."""
     if "d" in content:
         return None
     learned = restored("l", content["l"])

@@ -1,9 +1,9 @@
-"""The numbers of a trial by name: its objectives, and what has limits or constraints.
+"""The numbers of a trial by name: its objectives, and the numbers with limits or constraints.
 
-kept as        is
-values_1       the second objective, and so on; for people it is called as the study's metric
+kept as        meaning
+values_1       the second objective, and so on; people see the study's metric name
 loss           a user attribute that a limit of the sampler names
-constraints:k  Optuna's constraint k, which holds at zero or below; of a `constraints_func` k is the position
+constraints:k  Optuna's constraint k, which holds at zero or below; k is its position in a `constraints_func`
 """
 
 import math
@@ -16,21 +16,21 @@ from optuna.trial import FrozenTrial
 from equipoise.study.outputs import Limit, Objective, Outputs
 
 Constraints = Callable[[FrozenTrial], Sequence[float]]
-"""Returns numbers of a trial, each at most zero if it may be used."""
+"""A function that returns numbers of a trial; all are at most zero if the trial is feasible."""
 
 CONSTRAINTS = "constraints"
 
 
 class StudyNumbers:
-    """Which numbers a study has, and under which name each is kept.
+    """The numbers of a study, and the name under which each is kept.
 
     Args:
         study: The study.
-        limits: Those of its sampler.
-        kept: The names of what its trials have kept.
+        limits: The limits of its sampler.
+        kept: The names of the numbers that its trials keep.
 
     Attributes:
-        outputs: Objectives and limits, by the names that people see.
+        outputs: Objectives and limits, by their displayed names.
         keys: The name under which each output is kept.
     """
 
@@ -45,20 +45,20 @@ class StudyNumbers:
 
     @property
     def several(self) -> bool:
-        """Whether there is more than one number a trial, or a limit."""
+        """True if a trial has more than one number, or a limit."""
         return self.outputs.several or bool(self.outputs.limits)
 
 
 def numbers(
     trial: FrozenTrial, value: Any, study: Study, limits: Sequence[Limit], constraints: Constraints | None
 ) -> dict[str, float]:
-    """Return what was read of a member of a pair, by the name it is kept under, the first objective first.
+    """Return the readings of a member of a pair, by the names under which they are kept, the first objective first.
 
     Args:
         trial: The member, with its parameters and attributes.
-        value: What the objective has returned.
-        study: Its study.
-        limits: Those of the sampler, each of an objective or a user attribute.
+        value: The return value of the objective.
+        study: The study of the trial.
+        limits: The limits of the sampler, each on an objective or a user attribute.
         constraints: Returns further numbers.
     """
     values = [*value] if len(study.directions) > 1 and isinstance(value, (list, tuple)) else [value]
@@ -77,7 +77,7 @@ def numbers(
 
 
 def _number(reading: Any) -> float:
-    """Return a reading as a number; what is none fails the trial as Optuna fails it, without an exception."""
+    """Return a reading as a number; an invalid one fails the trial as in Optuna, without an exception."""
     try:
         return float(reading)
     except (TypeError, ValueError):

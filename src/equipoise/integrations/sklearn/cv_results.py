@@ -1,4 +1,4 @@
-"""What was fitted, as the table `cv_results_`: a row for each setting, a column for each split."""
+"""The fits of a search as the table `cv_results_`: a row for each setting, a column for each split."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ import numpy as np
 from equipoise._typing import FloatArray
 
 Key = bytes
-"""A setting, encoded."""
+"""An encoded setting."""
 
 
 @dataclass
@@ -18,7 +18,7 @@ class Fits:
     """All fits of a search.
 
     Attributes:
-        rows: What was measured by each fit, by setting and split: times and scores by name.
+        rows: The results of each fit, by setting and split: times and scores by name.
         candidates: The parameters of each setting.
     """
 
@@ -26,12 +26,12 @@ class Fits:
     candidates: dict[Key, dict[str, Any]] = field(default_factory=dict)
 
     def enter(self, keys: Sequence[Key], split: int, results: Mapping[str, Any] | None) -> None:
-        """Take in the last fits; `None` if none of them came to anything.
+        """Add the last fits; `None` if all of them failed.
 
         Args:
             keys: The settings.
-            split: On which they were fitted.
-            results: The results of all fits so far, as scikit-learn has them, of which the last ones are these.
+            split: The split of these fits.
+            results: The results of all fits so far, in scikit-learn's format; the last ones are these.
         """
         measured = {} if results is None else {k[5:]: v for k, v in results.items() if k.startswith("mean_")}
         for i, key in enumerate(keys):
@@ -39,12 +39,12 @@ class Fits:
 
     @property
     def names(self) -> list[str]:
-        """What is measured, by name."""
+        """The names of the results."""
         return list(dict.fromkeys(name for row in self.rows.values() for name in row))
 
     @property
     def splits(self) -> list[int]:
-        """The splits on which something was fitted."""
+        """The splits with fits."""
         return sorted({split for _, split in self.rows})
 
     def score(self, key: Key, split: int, metric: str) -> float:
@@ -52,7 +52,7 @@ class Fits:
         return self.rows[key, split].get(f"test_{metric}", np.nan)
 
     def numbers(self, name: str) -> FloatArray:
-        """Return a number of every fit, shape (settings, splits); NaN if there was no fit or it failed."""
+        """Return a result of every fit, shape (settings, splits); NaN if there was no fit or it failed."""
         table = np.full((len(self.candidates), len(self.splits)), np.nan)
         place = {key: i for i, key in enumerate(self.candidates)}
         column = {split: j for j, split in enumerate(self.splits)}
@@ -64,8 +64,8 @@ class Fits:
         """Return the table.
 
         Args:
-            metric: The score that is optimized.
-            estimate: What each setting is believed to score on the mean over splits, shape (settings,).
+            metric: The optimized score.
+            estimate: The estimated mean score of each setting over splits, shape (settings,).
             best: The number of the recommended setting.
         """
         params = list(self.candidates.values())
@@ -85,7 +85,7 @@ class Fits:
 
 
 def _moments(numbers: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return mean and standard deviation of the fits that each setting has; NaN if it has none."""
+    """Return mean and standard deviation of the fits of each setting; NaN if it has none."""
     n = np.isfinite(numbers).sum(axis=1)
     count = np.where(n, n, np.nan)
     mean = np.nansum(numbers, axis=1) / count
@@ -93,13 +93,13 @@ def _moments(numbers: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _ranks(merit: FloatArray) -> np.ndarray[Any, np.dtype[np.int32]]:
-    """Return ranks from 1 for the largest; equal ones share theirs, and NaN comes last."""
+    """Return ranks from 1 for the largest; equal values share a rank, and NaN comes last."""
     known = np.where(np.isnan(merit), -np.inf, merit)
     return np.array([1 + int((known > each).sum()) for each in known], dtype=np.int32)
 
 
 def _column(name: str, params: Sequence[Mapping[str, Any]]) -> Any:
-    """Return the values of a parameter as an array that may have missing ones, as scikit-learn has them."""
+    """Return the values of a parameter as an array that may have missing ones, in scikit-learn's format."""
     column = np.empty(len(params), dtype=object)
     column[:] = [each[name] for each in params]
     return np.ma.MaskedArray(column, mask=False)

@@ -1,4 +1,4 @@
-"""The splits of a cross-validator, numbered on and on: one that shuffles is asked again when all were used."""
+"""The splits of a cross-validator, numbered continuously: a shuffling one is called again when all were used."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -6,17 +6,17 @@ from numbers import Integral
 from typing import Any
 
 Split = tuple[Any, Any]
-"""Indices of the samples to train on, and of those to test on."""
+"""Indices of the training samples, and of the test samples."""
 
 
 @dataclass
 class Splits:
-    """The splits that fits may be made on.
+    """The splits for fits.
 
     Attributes:
-        cv: What makes the splits of one round.
-        per_round: How many there are.
-        rounds: Those that were made.
+        cv: The cross-validator that makes the splits of one round.
+        per_round: Number of splits per round.
+        rounds: The rounds made so far.
     """
 
     cv: Any
@@ -24,18 +24,18 @@ class Splits:
     rounds: list[list[Split]] = field(default_factory=list)
 
     def at(self, k: int) -> "SingleSplit":
-        """Return split k, counted from 0 over all rounds, as its own cross-validator."""
+        """Return split k, counted from 0 over all rounds, as a separate cross-validator."""
         return SingleSplit(self, k)
 
     def made(self, k: int, X: Any, y: Any, params: dict[str, Any]) -> Split:
-        """Return split k; further rounds are made as they are needed."""
+        """Return split k; further rounds are made on demand."""
         while len(self.rounds) <= k // self.per_round:
             self.rounds.append(list(self.cv.split(X, y, **params)))
         return self.rounds[k // self.per_round][k % self.per_round]
 
     @property
     def fixed(self) -> bool:
-        """Whether every round has the same splits: nothing is shuffled, or always with the same seed."""
+        """True if every round has the same splits, without shuffling or with a fixed seed."""
         shuffled = getattr(self.cv, "shuffle", True)
         return not shuffled or isinstance(getattr(self.cv, "random_state", 0), Integral)
 
@@ -48,5 +48,5 @@ class SingleSplit:
     k: int
 
     def split(self, X: Any, y: Any = None, **params: Any) -> Iterator[Split]:
-        """Yield it."""
+        """Yield the split."""
         yield self.splits.made(self.k, X, y, params)

@@ -1,4 +1,4 @@
-"""What scikit-learn calls `param_distributions`, as a space: lists, distributions of SciPy, parameters of ours."""
+"""The `param_distributions` of scikit-learn as a space: lists, distributions of SciPy, and our parameters."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ import numpy as np
 from equipoise.spaces import Choice, Float, Int, Space
 
 TAIL = 0.001
-"""Probability that is left out at each end of a distribution without bounds."""
+"""Probability omitted at each end of an unbounded distribution."""
 
 MIN_ORDERED = 3
-"""A list of this many numbers has an order; of two, nothing can lie between them."""
+"""Minimum length of a list of numbers with an order; nothing can lie between two."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""From the options of `equipoise compare` to what is asked, what is run, and how."""
+"""The options of `equipoise compare`, turned into questions, a job and run options."""
 
 import math
 import os
@@ -24,7 +24,7 @@ DEFAULT_SECONDS, DEFAULT_ROUNDS = 60.0, 10
 PERCENTAGE = "a percentage such as 2%"
 CORES = Path("/sys/devices/system/cpu")
 ALONE_SECONDS = 3.0
-"""How long a command by itself is measured at least, as hyperfine does."""
+"""Minimum seconds for a single command, as in hyperfine."""
 
 
 def seconds_of(text: str) -> float:
@@ -49,7 +49,7 @@ def duration(ctx: click.Context, option: click.Parameter, text: str | None) -> f
 
 
 def budget(name: str, text: str) -> float:
-    """Return seconds from a text; refuse another text, with its name."""
+    """Return seconds from a text; refuse an invalid text, with the name of the option."""
     try:
         return seconds_of(text)
     except ValueError as error:
@@ -57,7 +57,7 @@ def budget(name: str, text: str) -> float:
 
 
 def named(commands: Sequence[str], names: Sequence[str]) -> dict[str, str]:
-    """Return command lines by name: their own, where none is given; the same one twice gets a number.
+    """Return command lines by name, by default their text; a repeated one gets a number.
 
     Example:
         >>> named(["./a", "./a", "./b"], [])
@@ -77,7 +77,7 @@ def named(commands: Sequence[str], names: Sequence[str]) -> dict[str, str]:
 
 
 def read_options(options: Mapping[str, Any]) -> tuple[tuple[Read, ...], tuple[str, ...]]:
-    """Return what is read from the output, and the metrics that are compared, the first of which decides alone."""
+    """Return the numbers to read from the output, and the compared metrics, the first of which alone decides."""
     read = tuple(reads(text) for text in options["read"])
     metrics = options["metric"] or tuple(each.name for each in read[:1]) or ("wall",)
     known = kinds(read)
@@ -92,7 +92,7 @@ def read_options(options: Mapping[str, Any]) -> tuple[tuple[Read, ...], tuple[st
 
 
 def questions(arms: Sequence[str], options: Mapping[str, Any], null: str | None) -> dict[str, Question]:
-    """Return what is asked, by metric: all claims together may be wrong as often as one alone."""
+    """Return the questions, by metric: all claims together have the error rate of one alone."""
     read, metrics = read_options(options)
     return {metric: question(arms, metric, read, {**options, "metrics": len(metrics)}, null) for metric in metrics}
 
@@ -100,7 +100,7 @@ def questions(arms: Sequence[str], options: Mapping[str, Any], null: str | None)
 def question(
     arms: Sequence[str], metric: str, read: Sequence[Read], options: Mapping[str, Any], null: str | None = None
 ) -> Question:
-    """Return what is asked of one metric, with its usual scale and margin."""
+    """Return the question about one metric, with its usual scale and margin."""
     kind = kinds(read)[metric]
     scale = options["scale"] or ("difference" if kind == "reading" and metric not in EVENTS else "ratio")
     margin, limit = (_size(f"--{name}", options[name.replace("-", "_")], scale) for name in ("margin", "fail-above"))
@@ -111,7 +111,7 @@ def question(
 
 
 def _size(option: str, text: str | None, scale: str) -> float | None:
-    """Return a margin or limit: a percentage where ratios are compared, else a number."""
+    """Return a margin or limit: a percentage on the ratio scale, else a number."""
     if text is None:
         return None
     match = re.fullmatch(r"(\d+\.?\d*|\.\d+)\s*(%?)", text.strip())
@@ -122,7 +122,7 @@ def _size(option: str, text: str | None, scale: str) -> float | None:
 
 
 def job(commands: Mapping[str, str], null: str | None, options: Mapping[str, Any]) -> Job:
-    """Return what to run."""
+    """Return the job."""
     given, arms = options["seconds"], list(commands)
     exact = options["runs"]
     most = exact or options["max_runs"] or math.inf
@@ -151,12 +151,12 @@ def job(commands: Mapping[str, str], null: str | None, options: Mapping[str, Any
 
 
 def two_cores(arms: int = 2) -> tuple[int, ...]:
-    """Return two cores for a duet: not two threads of one, if there is a choice."""
+    """Return two cores for a duet: not two threads of one core, if possible."""
     if arms != 2:
         raise click.UsageError(f"--duet must be with two commands, and without --null, got {arms}")
     if not hasattr(os, "sched_getaffinity"):
         raise click.UsageError(f"--duet pins programs to cores, which {sys.platform} does not let it: it needs Linux")
-    *others, last = sorted(os.sched_getaffinity(0))  # the first one has more to do with interrupts
+    *others, last = sorted(os.sched_getaffinity(0))  # the first core handles more interrupts
     if not others:
         raise click.UsageError("--duet must have two cores, and this process may use 1")
     shared = CORES / f"cpu{last}/topology/thread_siblings_list"
@@ -165,7 +165,7 @@ def two_cores(arms: int = 2) -> tuple[int, ...]:
 
 
 def in_revisions(todo: Job, found: Mapping[str, Revision], null: str | None, build: str | None) -> Job:
-    """Return what to run with every arm in the folder of its revision, which is built first."""
+    """Return the job with each arm in the folder of its revision, which is built first."""
     places = sites(found)
     if null is not None:
         places[null] = next(iter(places.values()))
@@ -177,24 +177,24 @@ def in_revisions(todo: Job, found: Mapping[str, Revision], null: str | None, bui
 
 
 def sites(found: Mapping[str, Revision]) -> dict[str, Site]:
-    """Return where each revision runs."""
+    """Return the site of each revision."""
     return {arm: Site(str(each.folder)) for arm, each in found.items()}
 
 
 def _once(option: str, each: Mapping[str, str], given: Sequence[str]) -> list[tuple[str, str, str]]:
-    """Return what is run once: for the first arm alone, if one command line is for all."""
+    """Return the command lines to run once: for the first arm alone, if all arms share one line."""
     return [(option, arm, line) for arm, line in list(each.items())[: len(given)]]
 
 
 def _each(name: str, given: Sequence[str], arms: Sequence[str]) -> dict[str, str]:
-    """Return a command line for each arm: the one for all, or each its own."""
+    """Return a command line for each arm: a common one, or one each."""
     if len(given) not in (0, 1, len(arms)):
         raise click.UsageError(f"--{name} must be given once for all, or once for each command, got {len(given)}")
     return dict(zip(arms, [*given] * (len(arms) if len(given) == 1 else 1), strict=False))
 
 
 def setup(options: Mapping[str, Any], read: tuple[Read, ...] = (), events: Sequence[str] = ()) -> RunOptions:
-    """Return how programs are run."""
+    """Return the options for running programs."""
     none = options["no_shell"] or options["shell"] == "none"
     shell = () if none else ("sh",) if options["shell"] == "default" else tuple(shlex.split(options["shell"]))
     stdin, stdout = file_for(options["stdin"]), options["stdout"]

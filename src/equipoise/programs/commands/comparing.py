@@ -56,7 +56,7 @@ Exit status:
 
 
 class _Apart(click.Command):
-    """A command whose errors have their own exit code: 1 and 2 are verdicts."""
+    """A command whose errors have a separate exit code: 1 and 2 are verdicts."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         """Read the options."""
@@ -80,7 +80,7 @@ def _errors_apart() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a call: what to tell, what ended it too early, and a note for people."""
+    """The outcome of a call: the output, the early end if there was one, and a note for people."""
 
     report: Results
     early: Early | None = None
@@ -131,7 +131,7 @@ compare.epilog = EXIT_STATUS + (compare.epilog or "")
 
 
 def gate(report: Results) -> int:
-    """Return the answer to whether an arm is worse than the first one by more than a limit, by any metric."""
+    """Return whether an arm is worse than the first one by more than a limit, by any metric."""
     gates = {verdict.gate for verdict in report.verdicts.values()}
     return next((answer for answer in (FAILED, UNDECIDED) if answer in gates), PASSED)
 
@@ -152,7 +152,7 @@ def suite(words: Sequence[str], log: Path | None, options: Mapping[str, Any], fi
 
 
 def _measured(commands: Sequence[str], names: Sequence[str], log: Path | None, options: Mapping[str, Any]) -> Outcome:
-    """Measure a session; the verdict is over it and those that the log has already."""
+    """Measure a session; the verdict covers it and the earlier sessions of the log."""
     given = settings(options["lists"], options["scans"], options["steps"])
     if given[0] and options["revisions"]:
         raise click.UsageError("-L and -P must be without --git: --suite measures many commands in each revision")
@@ -220,7 +220,7 @@ def _session(
 
 
 def _over(contest: Contest, sessions: Sequence[Sequence[Mapping[str, float]]]) -> Verdict:
-    """Return the verdict of a contest, and of earlier sessions."""
+    """Return the verdict of a contest together with earlier sessions."""
     verdict = contest.verdict()
     return over(contest.question, [*sessions, *([verdict.rounds] if verdict.rounds else [])]) if sessions else verdict
 
@@ -245,7 +245,7 @@ def _read(log: Path, options: Mapping[str, Any]) -> Outcome:
 
 
 def _note(report: Results, bench: Bench, shell_cost: float, early: Early | None) -> str:
-    """Return what the reader of the verdict should know."""
+    """Return the notes that a reader of the verdict needs."""
     notes = [] if early is None else ["Interrupted: this is the verdict so far."]
     more = [verdict.more for verdict in report.verdicts.values() if verdict.more is not None]
     if bench.rounds and more:
@@ -263,7 +263,7 @@ def _note(report: Results, bench: Bench, shell_cost: float, early: Early | None)
 
 
 def sooner(report: Results, rounds: Sequence[Sequence[Execution]]) -> list[str]:
-    """Return which other time would have decided what is not decided, and after how many rounds."""
+    """Return which other time would have decided the open findings, and after how many rounds."""
     verdict = next(iter(report.verdicts.values()), None)
     if verdict is None or verdict.decided or verdict.question.kind != "time":
         return []
@@ -278,7 +278,7 @@ def sooner(report: Results, rounds: Sequence[Sequence[Execution]]) -> list[str]:
 
 
 def decided_after(question: Question, rounds: Sequence[Mapping[str, float]]) -> int | None:
-    """Return a number of rounds after which all is decided, by bisection; `None` if it is not after all of them."""
+    """Return the number of rounds until a decision, by bisection; `None` if even all of them do not decide."""
     if not rounds or not verdict_of(question, rounds).decided:
         return None
     open_yet, decided = 0, len(rounds)

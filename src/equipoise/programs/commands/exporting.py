@@ -1,4 +1,4 @@
-"""The results of a comparison, printed and in files: JSON, CSV and Markdown as hyperfine has them, and a picture."""
+"""The results of a comparison, printed and in files: JSON, CSV and Markdown in hyperfine's formats, and a picture."""
 
 import csv
 import io
@@ -25,7 +25,7 @@ COLUMNS = ("command", "mean", "stddev", "median", "user", "system", "min", "max"
 
 
 def summary(arm: str, runs: Sequence[Execution]) -> dict[str, Any]:
-    """Return what hyperfine says of a command: wall times in seconds, mean user and system time, every run."""
+    """Return hyperfine's summary of a command: wall times in seconds, mean user and system time, every run."""
     times = [run.wall for run in runs]
     spread = statistics.stdev(times) if len(times) > 1 else None
     whole = {"command": arm, "mean": statistics.mean(times), "stddev": spread, "median": statistics.median(times)}
@@ -40,11 +40,11 @@ class Results:
     """The report on measured programs.
 
     Attributes:
-        arms: Their names, in the order in which they were given.
+        arms: Their names, in the given order.
         runs: All executions.
-        metrics: What was compared, and what kind of number it is.
-        verdicts: What is known, by metric; nothing of a program by itself.
-        parameters: What -L and -P have put in the command of each arm.
+        metrics: The compared metrics, with the kind of each number.
+        verdicts: The verdicts, by metric; empty for a single program.
+        parameters: The values from -L and -P in the command of each arm.
     """
 
     arms: Sequence[str]
@@ -55,7 +55,7 @@ class Results:
 
     @property
     def summaries(self) -> list[dict[str, Any]]:
-        """What hyperfine says of each arm, with its parameters if it has any."""
+        """The summaries of all arms in hyperfine's format, with their parameters if they have any."""
         put = {arm: {"parameters": dict(each)} for arm, each in self.parameters.items() if each}
         return [summary(arm, runs) | put.get(arm, {}) for arm, runs in self.by_arm.items()]
 
@@ -67,7 +67,7 @@ class Results:
 
 
 def as_data(report: Results) -> dict[str, Any]:
-    """Return everything for scripts: `results` as hyperfine has them, the rest of ours under `equipoise`."""
+    """Return everything for scripts: `results` in hyperfine's format, our own results under `equipoise`."""
     results = report.summaries
     each = [verdict_data(verdict, metric) for metric, verdict in report.verdicts.items()]
     ours = {**(each[0] if each else {}), **({"metrics": each} if len(each) > 1 else {})}
@@ -139,7 +139,7 @@ def finding_data(found: Finding, question: Question) -> dict[str, Any]:
 
 
 def more_data(more: MoreRounds | None) -> dict[str, float | None] | None:
-    """Return how many more rounds decide, for scripts; JSON has no infinity."""
+    """Return the forecast number of rounds, for scripts; JSON has no infinity."""
     if more is None:
         return None
     return {name: x if math.isfinite(x) else None for name, x in asdict(more).items()}
@@ -151,7 +151,7 @@ def limits(interval: Interval) -> dict[str, float | None]:
 
 
 def say_all(report: Results, files: Mapping[str, Any], junit: Callable[[Results], str]) -> None:
-    """Print the verdict, and write the files that were asked for."""
+    """Print the verdict, and write the requested files."""
     made: dict[str, Callable[[], str]] = {
         "json_file": lambda: json_line(as_data(report)) + "\n",
         "markdown_file": lambda: as_markdown(report),
@@ -164,7 +164,7 @@ def say_all(report: Results, files: Mapping[str, Any], junit: Callable[[Results]
 
 
 def say_in(made: Mapping[str, Callable[[], str]], files: Mapping[str, Any], text: Callable[[], str]) -> None:
-    """Print a text, unless a file is printed, and write the files that were asked for."""
+    """Print a text, unless a file is printed, and write the requested files."""
     if "-" not in (files[name] for name in made):
         click.echo(printable(text()))
     for name, each in made.items():
@@ -208,7 +208,7 @@ def draw(verdict: Verdict, out: Path) -> None:
 
 
 def written(out: str, text: str) -> None:
-    """Write a text to a file, or print it if that is `-`."""
+    """Write a text to a file, or print it if the name is `-`."""
     if out == "-":
         click.echo(printable(text), nl=False)
         return

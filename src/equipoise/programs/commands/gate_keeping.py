@@ -29,13 +29,13 @@ from equipoise.runners import (
 )
 
 EXIT = {"keep": 0, "discard": 1, "open": 2}
-"""Exit code of `gate try`, by what follows."""
+"""Exit code of `gate try`, by decision."""
 
 FATAL = (LauncherError, StoppedError)
-"""Errors that say nothing of a candidate."""
+"""Errors that do not concern a candidate."""
 
 PATIENCE_FACTOR, PATIENCE_SECONDS = 20.0, 10.0
-"""A run of a candidate has failed after this many times what the champion takes, and this many seconds."""
+"""Timeout of a run of a candidate: this multiple of the champion's time, plus this number of seconds."""
 
 EXAMPLES = """equipoise gate init --metric reading --lower -- uv run train.py --seed {seed}
 equipoise gate try && git commit -am "wider"                  the files as they are now, committed if kept
@@ -150,7 +150,7 @@ def try_(log: Path, rev: str | None, folder: Path | None, name: str | None, as_j
 
 @contextmanager
 def _alone(log: Path) -> Iterator[None]:
-    """Refuse a second trial beside the first: they would share its candidate."""
+    """Refuse a concurrent trial: both would share its candidate."""
     with ExitStack() as stack:
         try:
             stack.enter_context(only_one(log, None))
@@ -188,11 +188,11 @@ gate.add_command(status_)
 
 
 class _Home:
-    """What is measured, and where: versions as commits of a repository, or as folders.
+    """The versions of a gate and their folders: versions are commits of a repository, or folders.
 
     Args:
         log: The log, which belongs to no version.
-        about: The command, and how it is run.
+        about: The command and its options.
     """
 
     def __init__(self, log: Path, about: Mapping[str, Any]) -> None:
@@ -202,7 +202,7 @@ class _Home:
         self._built: set[str] = set()
 
     def version(self, rev: str | None, folder: Path | None) -> tuple[str, dict[str, str]]:
-        """Return the name of a version, and where it is."""
+        """Return the name of a version, and its location."""
         if rev is not None and folder is not None:
             raise click.UsageError("--rev or --dir must be given, and not both")
         if folder is not None or not self._in_git:
@@ -215,7 +215,7 @@ class _Home:
 
     @contextmanager
     def folders(self, *versions: Mapping[str, str]) -> Iterator[dict[str, Path]]:
-        """Give the folder of each version: commits are checked out, with what is linked, and taken away in the end."""
+        """Yield the folder of each version: commits are checked out, with linked files, and removed in the end."""
         commits = [version["commit"] for version in versions if "commit" in version]
         with ExitStack() as stack:
             found = stack.enter_context(checked_out(commits, self._here)) if commits else {}
@@ -226,14 +226,14 @@ class _Home:
             yield {key(v): found[v["commit"]].folder if "commit" in v else Path(v["dir"]) for v in versions}
 
     def first_time(self, version: Mapping[str, str]) -> bool:
-        """Return whether a version was not asked for here before."""
+        """Return whether a version is used here for the first time."""
         before = len(self._built)
         self._built.add(key(version))
         return len(self._built) > before
 
 
 def key(version: Mapping[str, str]) -> str:
-    """Return what tells a version from all others."""
+    """Return a key that identifies a version."""
     return version.get("commit") or version["dir"]
 
 
@@ -242,7 +242,7 @@ Make = Callable[[Mapping[str, str], float], Callable[[int], float]]
 
 @contextmanager
 def _measuring(home: _Home, *versions: Mapping[str, str]) -> Iterator[Make]:
-    """Give what makes the measure of a version, with a time limit in seconds; end what runs at the end."""
+    """Yield a function that makes the measure of a version with a time limit in seconds; end programs at the end."""
     about, read = home.about, LAST if home.about["metric"] == "reading" else reads(home.about["metric"])
     try:
         with interruptible(), home.folders(*versions) as folders, Programs(RunOptions((), reads=(read,))) as programs:
@@ -280,5 +280,5 @@ def _unmeasured(seed: int) -> float:
 
 
 def _patience(found: Gate) -> float:
-    """Return how many seconds a candidate may take."""
+    """Return the seconds that a candidate may take."""
     return PATIENCE_FACTOR * found.seconds + PATIENCE_SECONDS

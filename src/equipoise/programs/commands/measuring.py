@@ -17,17 +17,17 @@ from equipoise.programs.rounds import Contest
 from equipoise.runners import FailedError, LauncherError
 
 EARLY = 5
-"""Rounds in which a program is refused that takes no longer than the shell: one in two of its runs seems to."""
+"""Rounds in which a program that is no slower than the shell is refused: every second run would seem so by chance."""
 
 LEAST = 0.01
-"""Of what the shell costs: a run that seems to take nothing, later, is taken to have cost this. And of the time of
-computing: so much of it at least is user time, and system time, where a coarse clock says none."""
+"""Share of the shell's cost that counts as the cost of a later run that seems to take no time. Also the minimum share
+of user time, and of system time, in the processor time, if a coarse clock shows none."""
 
 SHORT = 0.005
-"""Seconds: what takes less is better timed without a shell, as hyperfine says too."""
+"""Seconds below which a program is better timed without a shell, as hyperfine says too."""
 
 MOST_LINES, LONGEST_LINE = 10, 400
-"""How many lines of what a program that failed printed to standard error are shown, and how much of each."""
+"""Number of lines of a failed program's standard error that are shown, and maximum length of each."""
 
 Commands = Mapping[str, str]
 Early = KeyboardInterrupt | FailingError
@@ -35,21 +35,21 @@ Early = KeyboardInterrupt | FailingError
 
 @dataclass(frozen=True)
 class Job:
-    """What to run, and for how long.
+    """The job of a session: the programs to run, and the budget.
 
     Attributes:
         commands: Command lines by arm.
-        sites: Where an arm is run, if not here.
+        sites: The sites of arms that do not run here.
         prepare: Command lines to run before each execution, by arm.
         conclude: Command lines to run after each execution, by arm.
         setup: Command lines to run once before all: the option that gave each, the arm, the line.
         cleanup: Command lines to run once after all, likewise.
-        warmup: How many rounds are not counted.
-        min_rounds: How many rounds there are at least, unless it is decided.
-        max_rounds: How many there are at most.
-        cores: Two cores on which two arms are run at once, and then the other way round; none to run one at a time.
-        seconds: When to stop, decided or not.
-        min_seconds: When to stop at the earliest.
+        warmup: Number of rounds that are not counted.
+        min_rounds: Minimum number of rounds, unless all is decided.
+        max_rounds: Maximum number of rounds.
+        cores: Two cores on which two arms run at once, and then swapped; empty to run one at a time.
+        seconds: Maximum duration in seconds, decided or not.
+        min_seconds: Minimum duration in seconds.
     """
 
     commands: Commands
@@ -70,27 +70,27 @@ class Job:
         return rounds >= self.max_rounds or (elapsed >= self.seconds and rounds >= self.min_rounds)
 
     def enough(self, rounds: int, elapsed: float) -> bool:
-        """Return whether there is no need for more than what decides."""
+        """Return whether the minimum is reached, so that a decision may end the session."""
         return rounds >= self.min_rounds and elapsed >= self.min_seconds
 
     def site(self, arm: str) -> Site:
-        """Return where an arm is run."""
+        """Return the site of an arm."""
         return self.sites.get(arm, HERE)
 
 
 class Bench:
-    """Programs that are measured beside each other, round by round.
+    """A bench that measures programs beside each other, round by round.
 
     Args:
         job: What to run.
-        contests: What is asked of them, by metric; the first one draws the orders. None for a program by itself.
-        programs: What runs them.
-        results: Where every round is kept.
-        name: That of a benchmark of a suite: then all contests take what is drawn here.
-        rng: Seed of those orders.
+        contests: The contests by metric; the first one draws the orders. None for a single program.
+        programs: The runner of the programs.
+        results: The log of all rounds.
+        name: The name of a benchmark of a suite: then all contests take the rounds that are drawn here.
+        rng: The seed of the orders.
 
     Attributes:
-        rounds: The executions of each round that is complete.
+        rounds: The executions of each complete round.
     """
 
     def __init__(
@@ -108,20 +108,20 @@ class Bench:
 
     @property
     def runs(self) -> list[Execution]:
-        """All executions, in their order."""
+        """All executions, in order."""
         return [run for runs in self.rounds for run in runs]
 
     def seconds(self, runs: Sequence[Execution]) -> float:
-        """Return how long a round took, without what was between its runs."""
+        """Return the seconds of a round, without the time between its runs."""
         return sum(run.wall for run in runs) / (2 if self.job.cores else 1)
 
     @property
     def decided(self) -> bool:
-        """Whether everything that was asked is decided."""
+        """True if all contests are decided."""
         return all(contest.look().decided for contest in self.contests.values())
 
     def prepare(self) -> None:
-        """Do what comes before the first round that counts."""
+        """Run the steps before the first round that counts."""
         self._once(self.job.setup)
         self._programs.calibrate()
         for _ in range(self.job.warmup):
@@ -129,7 +129,7 @@ class Bench:
                 self._run(arms)
 
     def tidy(self) -> None:
-        """Do what comes after the last one."""
+        """Run the steps after the last round."""
         self._once(self.job.cleanup)
 
     def measure(self) -> None:
@@ -147,7 +147,7 @@ class Bench:
         self._take(runs, [name for name, contest in self.contests.items() if contest is not first])
 
     def recall(self, runs: Sequence[Execution]) -> None:
-        """Count a round that was measured before."""
+        """Count a round of an earlier session."""
         self.rounds.append([*runs])
         self._take(runs, self.contests)
 
@@ -158,11 +158,11 @@ class Bench:
                 self.contests[metric].take(by_arm(runs, metric))
 
     def _groups(self, order: Sequence[str]) -> list[Sequence[str]]:
-        """Return which arms run at once: each by itself, or both on two cores, and then the other way round."""
+        """Return the groups of arms that run at once: each alone, or both on two cores, and then swapped."""
         return [order, order[::-1]] if self.job.cores else [[arm] for arm in order]
 
     def _run(self, arms: Sequence[str]) -> list[Execution]:
-        """Measure arms at once; refuse what cannot be told."""
+        """Measure arms at once; refuse times that are too short."""
         job, found = self.job, []
         for arm in arms:
             self._do("--prepare, before", arm, job.prepare.get(arm))
@@ -177,7 +177,7 @@ class Bench:
         return found
 
     def _told(self, run: Execution) -> Execution:
-        """Return what an execution has cost; refuse what is too small to be measured."""
+        """Return an execution without the cost of the shell; refuse a time that is too short."""
         ratios = [name for name, each in self.contests.items() if each.question.scale == "ratio" and run.has(name)]
         return told(replace(run, benchmark=self.name), ratios, self._programs, len(self.rounds) < EARLY)
 
@@ -193,10 +193,10 @@ class Bench:
 
 
 def measure(bench: Bench, live: Live) -> Early | None:
-    """Measure until it is decided, the budget is spent, somebody interrupts or a program fails.
+    """Measure until all is decided, the budget is spent, the user interrupts or a program fails.
 
     Returns:
-        What ended it too early.
+        The reason for an early end.
     """
     job, contest = bench.job, next(iter(bench.contests.values()), None)
     try:
@@ -215,12 +215,12 @@ def measure(bench: Bench, live: Live) -> Early | None:
 
 
 def told(run: Execution, ratios: Sequence[str], programs: Programs, early: bool) -> Execution:
-    """Return what an execution has cost; refuse what is too small to be measured, with advice.
+    """Return an execution without the cost of the shell; refuse a time that is too short, with advice.
 
     Args:
         run: The execution.
         ratios: Metrics that are compared by their ratio, and must be positive.
-        programs: What has run it.
+        programs: The runner of the program.
         early: Whether this is one of the first rounds.
     """
     for metric in ratios:
@@ -236,17 +236,17 @@ def told(run: Execution, ratios: Sequence[str], programs: Programs, early: bool)
 
 
 def _least(run: Execution, metric: str, programs: Programs, early: bool) -> Execution:
-    """Return an execution in which a time that is too short for the clock is small, and not nothing."""
+    """Return the execution with a small positive value for a time that is too short for the clock."""
     if metric == "wall" and run.wall <= 0 and not early:
         return replace(run, wall=LEAST * programs.shell_cost["wall"])
-    if metric == "user" and run.user <= 0:  # which of the two it was is often a guess by ticks
+    if metric == "user" and run.user <= 0:  # the division into user and system time is often a guess by ticks
         return replace(run, user=LEAST * run.cpu)
     return replace(run, system=LEAST * run.cpu) if metric == "system" and run.system <= 0 else run
 
 
 @contextmanager
 def blamed(what: str, command: str) -> Iterator[None]:
-    """Say which program has failed."""
+    """Name the failed program in the error."""
     try:
         yield
     except FailedError as error:
@@ -256,7 +256,7 @@ def blamed(what: str, command: str) -> Iterator[None]:
 
 
 def blame(what: str, command: str, error: FailedError) -> str:
-    r"""Return what has failed, why, and the last lines it printed to standard error.
+    r"""Return a message with the failed program, the reason, and the last lines of its standard error.
 
     Example:
         >>> print(blame("old", "./old -x", FailedError("exit status 2", "usage: old\n-x is unknown\n")))

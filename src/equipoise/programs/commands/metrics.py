@@ -1,4 +1,4 @@
-"""What is measured of a program: times, memory, events that the kernel counts, and numbers that it prints."""
+"""The metrics of a program: times, memory, events that the kernel counts, and numbers that it prints."""
 
 import json
 import math
@@ -27,10 +27,10 @@ EVENTS = {
     "cpu-migrations": (SOFTWARE, 4),
     "major-faults": (SOFTWARE, 6),
 }
-"""Events by the names that `perf stat` gives them, with their type and number in `perf_event_open`."""
+"""Events by their names in `perf stat`, with their type and number in `perf_event_open`."""
 
 KINDS: dict[str, Kind] = {**dict.fromkeys(TIMES, "time"), "rss": "memory", "reading": "reading"}
-"""Metrics that need nothing else: what kind of number each is."""
+"""Metrics that are always available, with the kind of each number."""
 
 NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 KEY = re.compile(r"[A-Za-z_][\w.-]*")
@@ -41,9 +41,9 @@ class Read:
     r"""A number that a program prints among others.
 
     Attributes:
-        name: What it is called.
-        pattern: An expression whose last match has the number, in its first group or as a whole; `None` for a key of
-            the last line of JSON that has it, or what stands behind the name: `name = 3`, `name: 3`.
+        name: The name of the number.
+        pattern: An expression whose last match contains the number, in its first group or as a whole; `None` for a key
+            of the last line of JSON that has it, or the text after the name: `name = 3`, `name: 3`.
 
     Example:
         >>> reads("p99=latency: (\\d+) ms").value("latency: 12 ms"), reads("a.loss").value('{"a": {"loss": 0.5}}')
@@ -82,7 +82,7 @@ class Read:
 
 
 def reads(text: str) -> Read:
-    """Return what is read from an output: NAME=REGEX, or NAME alone, or a REGEX alone for the `reading`."""
+    """Return a number to read from an output: NAME=REGEX, or NAME alone, or a REGEX alone for the `reading`."""
     name, _, pattern = text.partition("=")
     if KEY.fullmatch(text):
         return Read(text)
@@ -95,12 +95,12 @@ def reads(text: str) -> Read:
 
 
 def kinds(read: Sequence[Read]) -> Mapping[str, Kind]:
-    """Return everything that may be compared, by name: also what is read."""
+    """Return all metrics that can be compared, by name, including those that are read."""
     return {**KINDS, **dict.fromkeys(EVENTS, "reading"), **dict.fromkeys((each.name for each in read), "reading")}
 
 
 def last_number(out: str) -> float:
-    r"""Return the last number a program has printed; of a last line of JSON, its "value".
+    r"""Return the last number that a program printed; for a last line of JSON, its "value".
 
     Example:
         >>> last_number("read: 12\nthroughput: 83.5 MB/s\n"), last_number('{"value": 3, "error": 2}')
@@ -131,7 +131,7 @@ def everything(out: str) -> dict[str, float]:
 
 
 def _in_json(out: str, key: str) -> float | None:
-    """Return a number of the last line that is a JSON object with a key, or with keys below each other: `a.b`."""
+    """Return a number of the last line that is a JSON object with a key, or with nested keys: `a.b`."""
     found = (_below(data, key) for data in _objects(out))
     return next((float(x) for x in found if isinstance(x, (int, float))), None)
 
@@ -145,7 +145,7 @@ def _objects(out: str) -> Iterator[Any]:
 
 
 def _below(data: Any, key: str) -> Any:
-    """Return what a key has, whole or part by part."""
+    """Return the value of a key, whole or part by part."""
     if isinstance(data, dict) and key in data:
         return data[key]
     for word in key.split("."):

@@ -1,4 +1,4 @@
-"""Programs and what they cost: wall, user and system time, memory, or the last number they print."""
+"""Programs and their cost: wall, user and system time, memory, or the last number that they print."""
 
 import copy
 import os
@@ -18,14 +18,14 @@ from equipoise.programs.comparison_log import Execution
 from equipoise.runners import Ended, FailedError, Launcher, Order, status
 
 CALIBRATIONS = 50
-"""How often an empty command is run to learn what the shell costs, as hyperfine does."""
+"""Number of runs of an empty command that measure the cost of the shell, as in hyperfine."""
 
 FLOOR_MARGIN = 1.1
-"""The launcher passes its size on, which grows by some pages as it works: so much above its first cannot be told."""
+"""Margin of the memory floor: the launcher passes on its size, which grows by some pages while it works."""
 
 
 LAST = Read("reading")
-"""The last number that is printed."""
+"""The last printed number."""
 
 EVERYTHING = Read("*")
 """All numbers in the last line of JSON."""
@@ -33,11 +33,11 @@ EVERYTHING = Read("*")
 
 @dataclass(frozen=True)
 class Site:
-    """Where a program runs.
+    """The site of a program.
 
     Attributes:
-        folder: Its working directory; `None` for ours.
-        cores: Numbers of the cores it may use; none for all that we may.
+        folder: Its working directory; `None` for the current one.
+        cores: Numbers of the allowed cores; empty for all of ours.
     """
 
     folder: str | None = None
@@ -49,17 +49,17 @@ HERE = Site()
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How programs are run.
+    """The options for running programs.
 
     Attributes:
-        shell: Words of the shell that a command line is given to; none if it is split into words here.
+        shell: Words of the shell that runs the command lines; empty if they are split into words here.
         stdin: File for standard input.
-        stdout: File for standard output; `None` for where ours goes, and standard error too.
-        piped: Whether standard output goes through a pipe instead, and is thrown away.
-        timeout: After how many seconds a program is stopped; 0 for never.
-        ignore_failure: Whether the time of a program that fails counts.
-        reads: What is read from what it prints; nothing if that does not count.
-        events: What the kernel counts: names of `EVENTS`.
+        stdout: File for standard output; `None` to share ours, as standard error does.
+        piped: Whether standard output goes through a pipe instead, and is discarded.
+        timeout: Seconds after which a program is stopped; 0 for never.
+        ignore_failure: Whether the time of a failed program counts.
+        reads: The numbers to read from the output; empty to ignore it.
+        events: The events that the kernel counts: names of `EVENTS`.
     """
 
     shell: tuple[str, ...] = ("sh",)
@@ -72,7 +72,7 @@ class RunOptions:
     piped: bool = False
 
     def words(self, command: str) -> list[str]:
-        """Return the words to start; refuse a command line that has none."""
+        """Return the words to start; refuse an empty command line."""
         words = [*self.shell, "-c", command] if self.shell else shlex.split(command)
         if not words:
             raise FailedError("a command line must have a word")
@@ -80,14 +80,14 @@ class RunOptions:
 
 
 class Programs:
-    """Runs programs, one at a time or together, from small helper processes; use it in a `with` statement.
+    """A runner of programs, one at a time or together, below small helper processes; use it in a `with` statement.
 
     Args:
-        setup: How they are run.
+        setup: The options for running them.
 
     Attributes:
-        shell_cost: Medians of what the shell alone costs, which is taken off.
-        floor: The least memory that can be told, in bytes.
+        shell_cost: Median costs of the shell alone, which are subtracted.
+        floor: The smallest measurable memory, in bytes.
 
     Example:
         >>> with Programs(RunOptions(shell=())) as programs:
@@ -108,12 +108,12 @@ class Programs:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """End the programs that run, if any."""
+        """End all running programs."""
         for launcher in self._launchers:
             launcher.stop()
 
     def calibrate(self) -> None:
-        """Learn what the shell alone costs, once."""
+        """Measure the cost of the shell, once."""
         if self.setup.shell and not self._calibrated:
             empty = [self._ran([*self.setup.shell, "-c", ""], HERE) for _ in range(CALIBRATIONS)]
             self.shell_cost = {
@@ -122,13 +122,13 @@ class Programs:
         self._calibrated = True
 
     def but(self, **changes: Any) -> "Programs":
-        """Return what runs programs by the same processes, with other options."""
+        """Return a runner with the same processes and other options."""
         other = copy.copy(self)
         other.setup = replace(self.setup, **changes)
         return other
 
     def together(self, commands: Mapping[str, str], places: Sequence[Site]) -> dict[str, Callable[[], Execution]]:
-        """Run a command line of each arm at once, each in its place, and return what gives the cost of each."""
+        """Run a command line of each arm at once, each at its site, and return functions that give their costs."""
         if len(commands) == 1:
             return {arm: partial(self.run, arm, line, places[0]) for arm, line in commands.items()}
         self._launchers += [Launcher(noted) for _ in range(len(commands) - len(self._launchers))]
@@ -145,7 +145,7 @@ class Programs:
             pool.shutdown()
 
     def run(self, arm: str, command: str, place: Site = HERE, launcher: Launcher | None = None) -> Execution:
-        """Run a command line of an arm and return what it has cost; `FailedError` if that says nothing."""
+        """Run a command line of an arm and return its cost; raise `FailedError` if the run is invalid."""
         ended = self._ran(self.setup.words(command), place, True, launcher)
         if ended.exit and not self.setup.ignore_failure:
             raise FailedError(status(ended.exit), ended.err)
@@ -158,13 +158,13 @@ class Programs:
         return Execution(arm, **net, rss=memory, exit=ended.exit, reading=last, numbers=numbers)
 
     def do(self, command: str, place: Site = HERE) -> None:
-        """Run a command line whose cost is of no interest, with a shell if there is one."""
+        """Run a command line whose cost does not matter, with a shell if there is one."""
         ended = self._ran(self.setup.words(command), place)
         if ended.exit:
             raise FailedError(status(ended.exit), ended.err)
 
     def _ran(self, words: list[str], place: Site, measured: bool = False, launcher: Launcher | None = None) -> Ended:
-        """Let a program run to its end; refuse one that cannot be started, or does not come to an end in time."""
+        """Run a program to its end; refuse one that cannot be started or does not end in time."""
         setup = self.setup
         order = Order(
             words,
@@ -195,5 +195,5 @@ def _why(error: OSError, program: str) -> str:
 
 
 def file_for(name: str) -> str:
-    """Return the file that an option names: `null` is nothing."""
+    """Return the file that an option names: `null` is the null device."""
     return os.devnull if name == "null" else str(Path(name).absolute())

@@ -1,7 +1,7 @@
-"""Suites: many benchmarks interleaved in one budget, which goes where it decides most.
+"""Suites: many benchmarks interleaved in one budget, which goes to the most decisive ones.
 
-A round belongs to one benchmark, and each round is in random order, so every benchmark stays exact whatever is measured
-between its rounds. What is measured next may depend on everything that is known, except for the coins to come.
+A round belongs to one benchmark, and each round is in random order, so every benchmark stays exact regardless of
+what runs between its rounds. The next round may depend on everything that is known, except for the coins to come.
 """
 
 import math
@@ -25,20 +25,20 @@ FIRST_ROUNDS = 6
 """Rounds of each benchmark before any is preferred: fewer never decide."""
 
 SHORTEST = 1e-3
-"""Seconds that a round takes at least."""
+"""Minimum number of seconds that a round is assumed to take."""
 
 FAIR_SHARE = 3
-"""One round in this number goes to the benchmark that has had least time: forecasts may be wrong."""
+"""One round in this number goes to the benchmark with the least time: forecasts may be wrong."""
 
 
 @dataclass
 class Source:
-    """A benchmark that is measured, or several that one program measures.
+    """A benchmark, or several that one program measures.
 
     Attributes:
-        benchmark: What it is.
-        bench: What measures it.
-        failure: Why it cannot be measured.
+        benchmark: The description of the benchmark.
+        bench: The bench that measures it.
+        failure: The reason why it cannot be measured.
     """
 
     benchmark: Benchmark
@@ -57,7 +57,7 @@ class Source:
         return max(statistics.median(rounds), SHORTEST) if rounds else SHORTEST
 
     def measure(self) -> None:
-        """Measure a round; what it measures may turn out by it."""
+        """Measure a round; it may reveal further benchmarks."""
         self.bench.measure()
         if self.benchmark.discovers is not None:
             discover(self.bench, self.benchmark.discovers, self.bench.rounds[-1:])
@@ -70,7 +70,7 @@ class Source:
 
 
 def discover(bench: Bench, question: Question, rounds: Sequence[Sequence[Execution]]) -> None:
-    """Ask the question of every number that both programs have printed and that is not known yet."""
+    """Add the question for each new number that both programs printed."""
     contests = dict(bench.contests)
     for runs in rounds:
         for name in sorted(set.intersection(*(set(run.numbers) for run in runs))):
@@ -81,12 +81,12 @@ def discover(bench: Bench, question: Question, rounds: Sequence[Sequence[Executi
 
 
 class SuiteRun:
-    """A suite that is measured.
+    """A running suite.
 
     Args:
-        sources: What is measured.
+        sources: The benchmarks.
         alpha: The share of false claims.
-        seed: Of the choice of what is measured next.
+        seed: The seed of the choice of the next benchmark.
     """
 
     def __init__(self, sources: Sequence[Source], alpha: float, seed: int | None) -> None:
@@ -97,7 +97,7 @@ class SuiteRun:
 
     @property
     def contests(self) -> dict[str, Contest]:
-        """What is asked, by the name of each benchmark."""
+        """The contest of each benchmark, by name."""
         return {
             source.benchmark.title(metric): contest
             for source in self.sources
@@ -115,7 +115,7 @@ class SuiteRun:
         }
 
     def family(self, anew: bool = False) -> BenchmarkFamily:
-        """Return what may be claimed of all benchmarks: made again after each round of one, or 2 % of its rounds."""
+        """Return the claims about all benchmarks: computed again after each round of one, or 2 % of its rounds."""
         for name, contest in self.contests.items():
             n, known = len(contest.differences), self._members.get(name)
             if known is None or (n != known[0] if anew else n >= known[0] * (1 + LOOK_AFTER)):
@@ -126,7 +126,7 @@ class SuiteRun:
         return self._family
 
     def measure(self, seconds: float, live: Live, show: Callable[[BenchmarkFamily], str]) -> Early | None:
-        """Measure until all is decided, the budget is spent or somebody interrupts; return the latter."""
+        """Measure until all is decided, the budget is spent or the user interrupts; return the interrupt."""
         try:
             for each in self.sources:
                 self._guarded(each, each.bench.prepare)
@@ -141,14 +141,14 @@ class SuiteRun:
         return None
 
     def _guarded(self, source: Source, act: Callable[[], None]) -> None:
-        """Do something; a benchmark that cannot be measured does not keep others from it."""
+        """Call a function; a benchmark that cannot be measured does not stop the others."""
         try:
             act()
         except FailingError as error:
             source.failure = error.message
 
     def _next(self) -> Source | None:
-        """Return what to measure next; `None` if nothing is open."""
+        """Return the source to measure next; `None` if nothing is open."""
         decided = self.family().decided
         able = [source for source in self.sources if not source.failure]
         fresh = [source for source in able if len(source.bench.rounds) < FIRST_ROUNDS]
@@ -170,12 +170,12 @@ class SuiteRun:
         return sources[int(self._rng.integers(len(sources)))]
 
     def _open(self, source: Source, decided: frozenset[str]) -> list[str]:
-        """Return the benchmarks of a source that are not decided."""
+        """Return the undecided benchmarks of a source."""
         names = [source.benchmark.title(metric) for metric in source.bench.contests]
         return [name for name in names if name not in decided]
 
     def _cost(self, source: Source, decided: frozenset[str]) -> float:
-        """Return how many seconds the next decision of a source takes, as forecast."""
+        """Return the forecast seconds until the next decision of a source."""
         family = self.family()
         more = [family.members[name].finding(self.alpha).more for name in self._open(source, decided)]
         return source.each * min((each.middle for each in more if each is not None), default=math.inf)
@@ -186,12 +186,12 @@ class SuiteRow:
     """The report on one benchmark.
 
     Attributes:
-        name: What it is called.
-        metric: What was compared.
-        question: What was asked.
-        found: What is known; `None` if it could not be measured.
+        name: The name of the benchmark.
+        metric: The metric that was compared.
+        question: The question of the comparison.
+        found: The finding; `None` if it could not be measured.
         level: A typical reading of the first arm.
-        failure: Why it could not be measured.
+        failure: The reason why it could not be measured.
     """
 
     name: str

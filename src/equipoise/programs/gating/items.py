@@ -1,8 +1,8 @@
-"""Two models on the same items: which is better, at any time of looking, and which items to run next.
+"""Two models on the same items: which is better, valid at any time, and which items to run next.
 
 symbol   meaning                                                          shape
-d        score of the second less that of the first, by item or cluster  (n,)
-m, N     items that both have run, and items in all                       (), ()
+d        score of the second minus the first, by item or cluster          (n,)
+m, N     items that both have run, and all items                          (), ()
 """
 
 import hashlib
@@ -19,30 +19,30 @@ from equipoise.answer import Interval
 from equipoise.answer.sequential import bounded_mean, coin_wealth, expected, finals, foreseen, tail
 
 FINAL = 0.8
-"""Of alpha goes to the final test of signs: with the next two, all looks together are wrong in alpha at most."""
+"""Share of alpha for the final sign test: with the next two, all tests together err with alpha at most."""
 
 SURE = 0.9
-"""The final test counts as significant if fair coins would make it so with this chance: costs FINAL / SURE."""
+"""The final test counts as significant if fair coins would make it so with this chance: it costs FINAL / SURE."""
 
 EARLY = 0.1
-"""Of alpha goes to bets on the signs, which decide large differences early."""
+"""Share of alpha for bets on the signs, which decide large differences early."""
 
 HOPELESS = 0.06
-"""Chance that the final test will be significant below which it is not waited for."""
+"""Chance of a significant final test below which the test is not awaited."""
 
 STAKES = np.array([0.1, 0.2, 0.35, 0.6, 1.0])
-"""Bets on signs: shares of wins of 55 to 88 %."""
+"""Bets on signs, for shares of wins of 55 to 88 %."""
 
 Standing = Literal["better", "worse", "same", "open"]
 
 
 @dataclass(frozen=True)
 class ItemScore:
-    """What a model got for an item.
+    """The score of a model on an item.
 
     Attributes:
         value: Its score; a pass is 1, a failure 0.
-        cluster: What it belongs to, such as a passage that several questions are about; empty if to nothing.
+        cluster: The group of the item, such as a passage with several questions; empty if there is none.
     """
 
     value: float
@@ -51,16 +51,16 @@ class ItemScore:
 
 @dataclass(frozen=True)
 class Items:
-    """What two models on the same items show.
+    """The result of two models on the same items.
 
     Attributes:
-        difference: Mean score of the second less that of the first, with an interval that holds at any time of looking.
+        difference: Mean score of the second minus that of the first, with an interval that is valid at any time.
         wins: Items, or clusters, on which the second is better.
         losses: Items on which it is worse.
         seen: Items that both have run.
         items: Items in all.
-        standing: Whether the second is `better`, `worse`, the `same` as far as all these items can tell, or `open`.
-        chance: How likely the test on all items will be significant.
+        standing: Whether the second is `better`, `worse`, the `same` according to all these items, or `open`.
+        chance: The probability that the test on all items will be significant.
     """
 
     difference: Interval
@@ -73,7 +73,7 @@ class Items:
 
     @property
     def decided(self) -> bool:
-        """Whether no more items are needed."""
+        """True if no more items are needed."""
         return self.standing != "open"
 
     def __str__(self) -> str:
@@ -90,15 +90,15 @@ class Items:
 
 
 def compared(first: Mapping[str, ItemScore], second: Mapping[str, ItemScore], alpha: float = 0.05) -> Items:
-    """Return what two models show on the items that both have run, of those that either has.
+    """Return the result of two models on the items that both have run.
 
     Items of a cluster count as one: their mean difference. If the items that both have run are not all, they must be
-    a random choice: those that `next_items` has asked for.
+    a random choice: those that `next_items` returned.
 
     Args:
         first: Scores by item.
         second: Scores by item.
-        alpha: How often the second is called better or worse if it is not, over all times of looking.
+        alpha: The probability of a wrong claim that the second is better or worse, over all checks.
 
     Example:
         >>> old = {str(i): ItemScore(float(i % 3 == 0)) for i in range(300)}
@@ -120,7 +120,7 @@ def compared(first: Mapping[str, ItemScore], second: Mapping[str, ItemScore], al
 
 
 def differences(first: Mapping[str, ItemScore], second: Mapping[str, ItemScore]) -> tuple[FloatArray, int]:
-    """Return the difference of every cluster that both have, in random order, and how many clusters there are."""
+    """Return the difference of each cluster that both have, in random order, and the number of all clusters."""
     clusters: dict[str, list[float]] = {}
     for item in shuffled([item for item in first if item in second]):
         cluster = first[item].cluster or second[item].cluster
@@ -131,17 +131,17 @@ def differences(first: Mapping[str, ItemScore], second: Mapping[str, ItemScore])
 
 
 def next_items(first: Mapping[str, ItemScore], second: Mapping[str, ItemScore], n: int) -> list[str]:
-    """Return which items to run next, the same for both: in a random order that depends on their names alone."""
+    """Return the items to run next, the same for both: in a random order that depends only on their names."""
     return shuffled([item for item in {**first, **second} if item not in first or item not in second])[:n]
 
 
 def shuffled(items: list[str]) -> list[str]:
-    """Return items in a random order that depends on their names alone: who adds items does not change it."""
+    """Return items in a random order that depends only on their names: further items do not change it."""
     return sorted(items, key=lambda item: hashlib.sha256(item.encode("utf-8", "replace")).digest())
 
 
 def _standing(signs: FloatArray, wins: int, losses: int, items: int, alpha: float) -> tuple[Standing, float]:
-    """Return what follows, and how likely the test on all items will be significant."""
+    """Return the standing, and the probability that the test on all items will be significant."""
     pairs, lead = wins + losses, wins - losses
     if not len(signs):
         return "open", 1.0

@@ -1,4 +1,4 @@
-"""A night of ideas in words: what was kept, what it brought, and what the best reading would make one believe."""
+"""A night of ideas in words: the kept ideas, their gain, and the gain that the best reading would suggest."""
 
 from dataclasses import dataclass
 
@@ -27,7 +27,7 @@ class Trialed:
 
     @property
     def decision(self) -> str:
-        """What follows: keep, discard or open."""
+        """The decision: keep, discard or open."""
         return self.found.decision
 
     def __str__(self) -> str:
@@ -41,7 +41,7 @@ class Trialed:
         return f"{said}evidence {found.evidence:.3g} of the {found.needed:.3g} that are needed."
 
     def data(self) -> dict[str, object]:
-        """Return it for scripts."""
+        """Return the idea for scripts."""
         found = self.found
         said = {"name": self.name, "decision": found.decision, "effect": found.effect.known, "why": found.why or None}
         numbers = {"evidence": found.evidence, "needed": found.needed, "chance": found.chance, "looks": found.looks}
@@ -50,17 +50,17 @@ class Trialed:
 
 @dataclass(frozen=True)
 class Night:
-    """What came of all ideas so far.
+    """The results of all ideas so far.
 
     Attributes:
-        champion: Its name.
-        ideas: All that were tried, in their order.
-        gain: By how much the champion is better than the first one.
-        record: By how much the best reading of a kept or discarded idea is better than the first champion's mean: what
-            the rule "keep what beats the record" believes.
-        readings: How many there are.
-        alpha: The share of kept ideas that are no better, at most, in the mean.
-        trying: The idea that is being tried; empty if none is.
+        champion: The name of the champion.
+        ideas: All ideas that were tried, in order.
+        gain: The gain of the champion over the first one.
+        record: The gain of the best reading of a kept or discarded idea over the first champion's mean: the belief of
+            the rule "keep what beats the record".
+        readings: The number of readings.
+        alpha: Upper bound on the expected share of kept ideas that are no better.
+        trying: The idea that is being tried; empty if there is none.
 
     Example:
         >>> print(Night("start", (), Interval(0.0, 0.0, 0.0), 0.0, 4, 0.1))
@@ -76,7 +76,7 @@ class Night:
     trying: str = ""
 
     def count(self, decision: str) -> int:
-        """Return how many ideas ended so."""
+        """Return the number of ideas with a decision."""
         return sum(idea.decision == decision for idea in self.ideas)
 
     def __str__(self) -> str:
@@ -97,7 +97,7 @@ class Night:
         return "\n".join([*lines, *open_])
 
     def data(self) -> dict[str, object]:
-        """Return it for scripts."""
+        """Return the results for scripts."""
         counts = {word: self.count(word) for word in WORDS}
         said = {"champion": self.champion, "counts": counts, "gain": self.gain.known, "record": self.record}
         return {**said, "readings": self.readings, "trying": self.trying, "ideas": [idea.data() for idea in self.ideas]}

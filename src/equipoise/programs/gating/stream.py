@@ -1,8 +1,8 @@
-"""A stream of ideas: the next look, the knowledge about the candidate, and when to keep it or give it up.
+"""A stream of ideas: the next measurement, the knowledge about the candidate, and when to keep or discard it.
 
 symbol   meaning                                                              shape
-a        effects that are thought possible, in units of the residual deviation  (k,)
-p        how likely each is for a new idea: learned                            (k,)
+a        possible effects, in units of the residual deviation                 (k,)
+p        probability of each for a new idea: learned                          (k,)
 e        evidence that the candidate is better by more than the margin        ()
 """
 
@@ -22,33 +22,33 @@ Decision = Literal["keep", "discard", "open"]
 
 SIZES = np.array([0.2, 0.4, 0.8, 1.4, 2.2, 4.0, 8.0])
 EFFECTS = np.concatenate([-SIZES[::-1], [0.0], SIZES])
-"""Effects that are thought possible, in units of the residual deviation."""
+"""Possible effects, in units of the residual deviation."""
 
 SPREAD = 0.35
-"""Deviation of an effect about each of these, as a part of it: half the way to the next."""
+"""Relative deviation of an effect about each of these values: half the distance to the next."""
 
 SHAPE = np.array([0.3, 0.27, 0.2, 0.11, 0.07, 0.03, 0.02])
 GUESS = np.concatenate([SHAPE[::-1] / 3, [0.5], SHAPE / 6])
-"""How likely each is before any idea was tried: half do nothing, a third harm."""
+"""Prior probability of each effect before any idea is tried: half do nothing, a third harm."""
 
 GUESS_WORTH = 16.0
-"""Ideas that the guess is worth."""
+"""Weight of the prior, in ideas."""
 
 FUTILE, FUTILE_FACTOR, MOST_FUTILE = 0.1, 2.0, 0.4
-"""An idea is given up if it is better with less than this chance; or than this many times that of a new idea, since the
-next look is then better spent on a new one; but not above the last."""
+"""An idea is discarded if its chance to be better is below the first number, or below the second number times
+that of a new idea, since the next reading is then better spent on a new one; but never above the last number."""
 
 CHAMPION_PRICE = 0.6
-"""Of a reading of the champion in a pair: later ideas use it again."""
+"""The relative cost of a reading of the champion in a pair: below 1, since later ideas reuse it."""
 
 WINDOW = 160
-"""The last readings are used: older ones say little, and cost time."""
+"""Number of recent readings that are used: older ones tell little, and cost time."""
 
 FIRST_LOOKS = 4
-"""Readings of the first idea before it is given up: how much seeds share is not known yet."""
+"""Readings of the first idea before it may be discarded: the variance between seeds is not known yet."""
 
 REFIT = 1.2
-"""Variances are fitted when there are this many times as many readings as at the last fit."""
+"""Variances are fitted again when the number of readings has grown by this factor."""
 
 
 EFFECT = ("estimate", "deviation")
@@ -56,11 +56,11 @@ EFFECT = ("estimate", "deviation")
 
 @dataclass(frozen=True)
 class Look:
-    """What to measure.
+    """The next measurement.
 
     Attributes:
-        version: Which version.
-        seed: On which seed, by its number.
+        version: The version to measure.
+        seed: The number of the seed.
     """
 
     version: int
@@ -72,13 +72,13 @@ class Assessment:
     """The knowledge about a candidate.
 
     Attributes:
-        effect: By how much it is better than the champion, with an interval of 95 %, in the unit of the readings.
-        evidence: That it is better by more than the margin.
+        effect: The gain over the champion, with an interval of 95 %, in the unit of the readings.
+        evidence: The evidence that it is better by more than the margin.
         needed: The evidence at which it is kept.
-        chance: How likely it is better by more than the margin, under what earlier ideas were like.
-        looks: How often it was read.
-        decision: What follows: keep, discard or open.
-        why: Why it was discarded, if it failed.
+        chance: The probability that it is better by more than the margin, given the effects of earlier ideas.
+        looks: The number of its readings.
+        decision: The decision: keep, discard or open.
+        why: The reason for discarding it, if it failed.
     """
 
     effect: Interval
@@ -91,24 +91,24 @@ class Assessment:
 
     @property
     def estimate(self) -> float:
-        """By how much the candidate seems to be better."""
+        """The estimated gain of the candidate."""
         return self.effect.value
 
     @property
     def deviation(self) -> float:
-        """The standard error of that; infinite before the first reading."""
+        """The standard error of the estimate; infinite before the first reading."""
         return (self.effect.high - self.effect.low) / (2 * 1.96)
 
 
 @dataclass(frozen=True)
 class Rules:
-    """How a stream is judged.
+    """The rules for judging a stream.
 
     Attributes:
-        margin: A candidate is kept if it is better by more, in the unit of the readings.
+        margin: A candidate is kept if its gain exceeds this, in the unit of the readings.
         alpha: The share of kept ideas that are no better.
-        most: Readings of a candidate at most; then it stays undecided.
-        seeds: How many seeds there are; `None` for as many as are wanted.
+        most: Maximum number of readings of a candidate; after them it stays undecided.
+        seeds: The number of seeds; `None` for no limit.
     """
 
     margin: float = 0.0
@@ -128,7 +128,7 @@ class Stream:
     """The champion, the ideas that were tried on it, and the candidate.
 
     Args:
-        rules: How ideas are judged.
+        rules: The rules for judging ideas.
 
     Example:
         >>> stream, rng = Stream(Rules()), np.random.default_rng(0)
@@ -162,13 +162,13 @@ class Stream:
         return self.candidate
 
     def read(self, look: Look, value: float) -> None:
-        """Take a reading; higher is better."""
+        """Add a reading; higher is better."""
         self.readings = self.readings.adding(look.version, look.seed, check.number("value", value))
         if not self.tried:
             self._refit()
 
     def next_looks(self, rng: Generator) -> list[Look]:
-        """Return what to measure next: the candidate on a seed, or champion and candidate there in random order."""
+        """Return the next measurements: the candidate on a seed, or champion and candidate there in random order."""
         candidate = self._trying()
         seeds = self._open_seeds(candidate)
         alone, pair = worth(self._window, candidate, self.variances, seeds)
@@ -188,7 +188,7 @@ class Stream:
         known = whitened(self._window, candidate, self.variances, margin)
         better = EFFECTS > 0
         bets = self.weights[better] / self.weights[better].sum()
-        promising = self._chances(known)[:-1] >= self._futile  # so an idea that is given up at once costs no stake
+        promising = self._chances(known)[:-1] >= self._futile  # so an idea that is discarded at once costs no stake
         e = float(coin_wealth(known.g * known.z * promising, EFFECTS[better], bets)[-1])
         deviation = known.information**-0.5
         found = float(self._chances(known)[-1])
@@ -197,10 +197,10 @@ class Stream:
         return replace(standing, decision=self._decision(standing))
 
     def settle(self, known: Assessment | None = None) -> Decision:
-        """End the trial of the candidate; return what follows: if it is kept, it is the champion.
+        """End the trial of the candidate; return the decision: a kept candidate becomes the champion.
 
         Args:
-            known: What was decided, as a log has it; what is known now by default.
+            known: The knowledge at the decision, as in a log; the present knowledge by default.
         """
         candidate = self._trying()
         known = self.standing() if known is None else known
@@ -208,7 +208,7 @@ class Stream:
         self.budget = self.budget.settled(known.evidence, kept=kept)
         self.tried.append(known)
         self.candidate = None
-        if kept:  # the readings that it was chosen by are too good: they are the new champion's only in part
+        if kept:  # selected readings are too good: they count only in part
             bias = (known.deviation / self.variances.unit) ** 2
             self._become(candidate, Version(self.champion, 0.0, float(EFFECTS[-1] ** 2)))
             self.champion = self._version(Version(candidate, 0.0, bias))
@@ -220,11 +220,11 @@ class Stream:
 
     @property
     def hope(self) -> float:
-        """How likely a new idea is better by more than the margin."""
+        """The probability that a new idea is better by more than the margin."""
         return float(self.weights @ (self.rules.margin / self.variances.unit < EFFECTS))
 
     def gain(self) -> Interval:
-        """Return by how much the champion is better than the first one, if ideas are like those that were tried.
+        """Return the gain of the champion over the first one, assuming ideas like those that were tried.
 
         The estimate of each kept idea is shrunk towards the mean of ideas, against the winner's curse.
         """
@@ -236,7 +236,7 @@ class Stream:
         return Interval(total, total - half, total + half)
 
     def _chances(self, known: Whitened) -> FloatArray:
-        """Return how likely the candidate is better by more than the margin, before any reading and after each."""
+        """Return the probability that the candidate is better by more than the margin, before and after each look."""
         information = np.cumsum(known.g**2)
         estimates = np.cumsum(known.g * known.z) / np.maximum(information, 1e-12)
         margin = self.rules.margin / self.variances.unit
@@ -261,11 +261,11 @@ class Stream:
 
     @property
     def _futile(self) -> float:
-        """The chance below which a candidate is given up, and not bet on."""
+        """The chance below which a candidate is discarded and gets no bets."""
         return max(FUTILE, min(FUTILE_FACTOR * self.hope, MOST_FUTILE))
 
     def _open_seeds(self, candidate: int) -> NDArray[np.intp]:
-        """Return the seeds on which the candidate was not read yet, a new one among them; if there is none, all."""
+        """Return the seeds without a reading of the candidate, including a new one; if there is none, all."""
         known = np.unique(self.readings.seeds)
         new = int(known.max(initial=-1)) + 1
         if self.rules.seeds is None or new < self.rules.seeds:
@@ -289,12 +289,12 @@ class Stream:
             self.variances, self._fitted_to = fitted(self._window, self.variances), n
 
     def _learn(self) -> None:
-        """Learn what ideas are like from all that were tried."""
+        """Learn the distribution of effects from all tried ideas."""
         unit = self.variances.unit
         estimates, deviations = (np.array([getattr(each, name) for each in self.tried]) / unit for name in EFFECT)
         self.weights = prior(EFFECTS, estimates, deviations, GUESS, GUESS_WORTH, SPREAD)
 
 
 def _chosen(seeds: NDArray[np.intp], gains: FloatArray, rng: Generator) -> int:
-    """Return a seed of the largest gain; by lot among equal ones."""
+    """Return a seed of the largest gain; a random one of several."""
     return int(rng.choice(seeds[gains >= gains.max() * (1 - 1e-9)]))

@@ -1,4 +1,4 @@
-"""`eq.Gate`: measures a candidate beside the champion, and ends with keep, discard or not decided."""
+"""`eq.Gate`: measures a candidate beside the champion, and decides keep, discard or not decided."""
 
 import math
 import os
@@ -20,31 +20,31 @@ from equipoise.programs.gating.night import Night, Trialed
 from equipoise.programs.gating.stream import Assessment, Look, Rules, Stream
 
 Measure = Callable[[int], float]
-"""Measures a version on a seed, given by its number."""
+"""A function that measures a version on a seed, given by its number."""
 
 FORMAT = 1
 KIND = "equipoise-gate"
 FIRST = 4
-"""Readings of the champion before any idea is tried, each on its own seed."""
+"""Readings of the champion before the first idea is tried, each on a different seed."""
 
 
 class CandidateError(Exception):
-    """A candidate could not be measured: it is discarded, and the message says why."""
+    """A candidate could not be measured and is discarded; the message contains the reason."""
 
 
 class Gate:
-    """Decides for each idea of a stream: keep, discard or not decided.
+    """A gate that decides for each idea of a stream: keep, discard or not decided.
 
     Args:
         champion: Measures the present champion on a seed: a function from the number of a seed to a number.
         lower: Whether a lower reading is better.
-        log: A file that keeps everything; one that exists is continued.
-        name: What the champion is called.
-        about: What else the log says of it, for the shell.
+        log: A file that records everything; an existing file is continued.
+        name: The name of the champion.
+        about: Further facts about it for the log, used by the shell.
         rng: Seed of the random orders, an integer.
         notify: Called with each notice for the user.
         fatal: Errors that do not concern the candidate; they end its trial, which can be continued.
-        **rules: Those of `Rules`: `margin`, `alpha`, `most` readings of a candidate, `seeds` if there are only a few.
+        **rules: The parameters of `Rules`: `margin`, `alpha`, `most` readings of a candidate, `seeds` if they are few.
 
     Example:
         >>> rng = np.random.default_rng(0)
@@ -95,12 +95,12 @@ class Gate:
 
     @property
     def about(self) -> Mapping[str, Any]:
-        """What the log says of the champion."""
+        """The facts about the champion in the log."""
         return self._about[self._stream.champion]
 
     @property
     def seconds(self) -> float:
-        """How long a reading of a champion takes, in the median; 0 before the first."""
+        """The median seconds of a reading of the champion; 0 before the first reading."""
         return statistics.median(self._took) if self._took else 0.0
 
     @property
@@ -109,7 +109,7 @@ class Gate:
         return "" if self._stream.candidate is None else self._names[self._stream.candidate]
 
     def begin(self) -> None:
-        """Measure the champion for the first time; nothing happens if it was."""
+        """Measure the champion for the first time, unless it was measured before."""
         while len(self._stream.readings.values) < min(FIRST, self._stream.rules.seeds or FIRST):
             self._look(Look(self._stream.champion, len(self._stream.readings.values)))
 
@@ -121,8 +121,8 @@ class Gate:
 
         Args:
             candidate: Measures it on a seed.
-            name: What it is called.
-            about: What else the log says of it.
+            name: The name of the idea.
+            about: Further facts about it for the log.
         """
         if not callable(candidate):
             raise TypeError(f"`candidate` must be a function from a seed to a number, got {candidate!r}")
@@ -153,14 +153,14 @@ class Gate:
         )
 
     def _record(self) -> float:
-        """Return by how much the best reading is better than the first champion's mean."""
+        """Return the gain of the best reading over the first champion's mean."""
         readings = self._stream.readings
         if not len(readings.values):
             return 0.0
         return float(readings.values.max() - readings.values[readings.versions == 0].mean())
 
     def _decided(self) -> Assessment:
-        """Look at the candidate until it is decided, or failed; settle it."""
+        """Measure the candidate until it is decided or fails; settle it."""
         stream = self._stream
         while True:
             known = stream.standing()
@@ -174,7 +174,7 @@ class Gate:
                 return self._settle(stream.standing(), str(error), "discard")
 
     def _look(self, look: Look) -> None:
-        """Measure, and write down what was read."""
+        """Measure once, and record the reading."""
         begun = time.monotonic()
         value = self._measured(look)
         took = round(time.monotonic() - begun, 3)
@@ -187,7 +187,7 @@ class Gate:
             return check.number("the value of the candidate", self._measures[look.version](look.seed))
         except self._fatal:
             raise
-        except Exception as error:  # whatever a candidate does is a finding about it
+        except Exception as error:  # any error of a candidate is a finding about it
             raise CandidateError(f"it failed on seed {look.seed}: {str(error) or type(error).__name__}") from error
 
     def _settle(self, known: Assessment, why: str = "", decision: str | None = None) -> Assessment:
@@ -197,7 +197,7 @@ class Gate:
         return self._stream.tried[-1]
 
     def _say(self, what: Mapping[str, Any]) -> None:
-        """Put an event on the disk, and let it happen."""
+        """Write an event to the disk, and apply it."""
         event = {**what, "at": now()}
         if self._records is None:
             self._enter(event)
@@ -206,7 +206,7 @@ class Gate:
             self._records.append(event)
 
     def _begin(self) -> None:
-        """Begin with the champion alone, as the first line has it."""
+        """Begin with the champion alone, from the first line."""
         try:
             self._stream = Stream(Rules(**self.first["rules"]))
             self._sign = -1.0 if self.first["lower"] else 1.0
@@ -217,7 +217,7 @@ class Gate:
         self._took: list[float] = []
 
     def _enter(self, event: Mapping[str, Any]) -> None:
-        """Let an event happen."""
+        """Apply an event."""
         stream = self._stream
         if "try" in event:
             number = stream.begin()

@@ -1,13 +1,13 @@
-"""What readings of many versions on many seeds say of one candidate: seeds and drift taken off, old readings reused.
+"""Whitening: the effect of one candidate from readings of many versions on many seeds, without seeds and drift.
 
     symbol   meaning                                                                             shape
     y        readings in their order, higher is better, in units of the residual deviation      (n,)
-    K        their covariance if the candidate is no other than the champion                    (n, n)
+    K        their covariance if the candidate does not differ from the champion                (n, n)
     L        its Cholesky factor                                                                (n, n)
-    z        innovations: each reading less what the earlier ones foretell, over its deviation  (n,)
+    z        innovations: each reading minus its forecast from earlier ones, over its deviation (n,)
     j        1 where the candidate was read, else 0                                             (n,)
-    g        by how much an effect of 1 moves each innovation                                   (n,)
-    w, s2    what the earlier readings say of one more, and its variance                        (n, k), (k,)
+    g        change of each innovation by an effect of 1                                        (n,)
+    w, s2    `L^-1 k` for one more reading with covariances k, and its variance given these     (n, k), (k,)
 
 A reading is `y = level + version + seed + drift + residual`: all readings on a seed share its level, the drift is a
 random walk, and a version differs from the champion that it was made from by an effect. If the candidate is no other
@@ -28,31 +28,31 @@ from equipoise._linalg import safe_cholesky, solve_lower
 from equipoise._typing import FloatArray
 
 LEVEL = 1e4
-"""Variance of the level of all readings, in units of the residual one: nothing is known of it."""
+"""Variance of the level of all readings, in units of the residual variance: nothing is known about it."""
 
 SEED_VARIANCES = (0.0, 0.3, 1.0, 3.0, 10.0, 40.0)
-"""Of the levels of seeds, in units of the residual one, that are tried: shares of 0 to 98 %."""
+"""Candidates for the variance of the levels of seeds, in units of the residual variance: shares of 0 to 98 %."""
 
 STEP_VARIANCES = (0.0, 0.003, 0.02, 0.1, 0.5)
-"""Of a step of the drift, from one reading to the next, in units of the residual one, that are tried."""
+"""Candidates for the variance of a drift step between readings, in units of the residual variance."""
 
 DRIFT_COST = 1.0
-"""Nats by which a drift must be more plausible than none."""
+"""Nats by which a drift must be more plausible than no drift."""
 
 ROUNDING, SMALLEST = 1e-6, 1e-100
-"""Of the range of the readings is the least residual deviation, and the least of all."""
+"""The minimum residual deviation: as a share of the range of the readings, and absolute."""
 
 FEWEST = 3
-"""Readings before variances are fitted."""
+"""Minimum number of readings before variances are fitted."""
 
 
 @dataclass(frozen=True)
 class Variances:
-    """Of the parts of a reading.
+    """The variances of the parts of a reading.
 
     Attributes:
-        seed: Of the levels of seeds, in units of the residual variance.
-        step: Of a step of the drift from a reading to the next, likewise.
+        seed: The variance of the levels of seeds, in units of the residual variance.
+        step: The variance of a drift step from a reading to the next, likewise.
         unit: The residual deviation, in the unit of the readings.
     """
 
@@ -63,12 +63,12 @@ class Variances:
 
 @dataclass(frozen=True)
 class Version:
-    """A version of what is measured: how much may be known of its effect before it was read.
+    """A version of the program, with the prior of its effect.
 
     Attributes:
         parent: The version it was made from; its own number for the first one.
         mean: Expected effect against the parent, in units of the residual deviation.
-        variance: Of that effect.
+        variance: The variance of that effect.
     """
 
     parent: int
@@ -82,9 +82,9 @@ class Readings:
 
     Attributes:
         tree: All versions.
-        values: Shape (n,); higher is better.
-        versions: The version of each, shape (n,).
-        seeds: The number of its seed, shape (n,).
+        values: The readings, shape (n,); higher is better.
+        versions: The version of each reading, shape (n,).
+        seeds: The number of the seed of each reading, shape (n,).
     """
 
     tree: tuple[Version, ...]
@@ -93,17 +93,17 @@ class Readings:
     seeds: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
     def adding(self, version: int, seed: int, value: float) -> "Readings":
-        """Return them with one more."""
+        """Return the readings with one more."""
         more = ((self.values, value), (self.versions, version), (self.seeds, seed))
         values, versions, seeds = (np.append(known, new) for known, new in more)
         return replace(self, values=values, versions=versions, seeds=seeds)
 
     def last(self, n: int) -> "Readings":
-        """Return the last n of them."""
+        """Return the last n readings."""
         return replace(self, values=self.values[-n:], versions=self.versions[-n:], seeds=self.seeds[-n:])
 
     def merged(self, candidate: int) -> "Readings":
-        """Return them as they are if a candidate is no other than its parent."""
+        """Return the readings under the assumption that a candidate does not differ from its parent."""
         return replace(self, versions=np.where(self.versions == candidate, self.tree[candidate].parent, self.versions))
 
     def covariance(self, variances: Variances) -> FloatArray:
@@ -122,14 +122,14 @@ class Readings:
         return k + variances.step * time[:, None], float(variance)
 
     def centered(self, unit: float) -> FloatArray:
-        """Return y less what the effects of the versions are expected to add."""
+        """Return y minus the expected effects of the versions."""
         added = self._descent @ np.array([version.mean for version in self.tree])
         y: FloatArray = (self.values - self.values.mean()) / unit - added[self.versions]
         return y
 
     @cached_property
     def rounding(self) -> float:
-        """The least that the residual deviation is taken to be: readings may have no noise."""
+        """The minimum residual deviation: readings may have no noise."""
         return max(ROUNDING * float(np.ptp(self.values)), ROUNDING**2 * float(np.abs(self.values).max()), SMALLEST)
 
     @cached_property
@@ -140,7 +140,7 @@ class Readings:
 
     @cached_property
     def _descent(self) -> FloatArray:
-        """Which effects add up to each version, shape (versions, versions); parents come before their children."""
+        """The effects that add up to each version, shape (versions, versions); parents come before their children."""
         rows = np.eye(len(self.tree))
         for number, version in enumerate(self.tree):
             if version.parent != number:
@@ -150,7 +150,7 @@ class Readings:
 
 @dataclass(frozen=True, eq=False)
 class Whitened:
-    """Innovations, and what an effect of the candidate adds to them.
+    """Innovations, and the change of each by an effect of the candidate.
 
     Attributes:
         z: Shape (n,).
@@ -174,7 +174,7 @@ class Whitened:
 
 
 def whitened(readings: Readings, candidate: int, variances: Variances, margin: float = 0.0) -> Whitened:
-    """Return what readings say of the effect of a candidate beyond a margin."""
+    """Return the whitened readings: they show the effect of a candidate beyond a margin."""
     null = readings.merged(candidate)
     L = safe_cholesky(null.covariance(variances))
     j = (readings.versions == candidate).astype(np.float64)
@@ -186,13 +186,13 @@ def whitened(readings: Readings, candidate: int, variances: Variances, margin: f
 def worth(
     readings: Readings, candidate: int, variances: Variances, seeds: NDArray[np.intp]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the growth of `g g` by one more reading of the candidate on each of some seeds, and by a pair there."""
+    """Return the growth of `g g` from one more reading of the candidate on each of some seeds, and from a pair."""
     known = whitened(readings, candidate, variances)
     k, variance = readings.merged(candidate).beside(readings.tree[candidate].parent, seeds, variances)
     w = solve_lower(known.L, k)
     told, s2 = w.T @ known.g, variance - (w * w).sum(axis=0)
     alone = (1.0 - told) ** 2 / s2
-    champion = -told / np.sqrt(s2)  # a pair: the champion first, then the candidate, which has all but its residual
+    champion = -told / np.sqrt(s2)  # a pair: the champion first, then the candidate, which shares all but the residual
     shared = (s2 - 1.0) / np.sqrt(s2)
     second = (1.0 - told - shared * champion) / np.sqrt(s2 + variances.step - shared**2)
     return alone, champion**2 + second**2
@@ -214,8 +214,8 @@ def fitted(readings: Readings, before: Variances) -> Variances:
 
 
 def _profiled(readings: Readings, y: FloatArray, tried: Variances) -> tuple[float, Variances]:
-    """Return how plausible variances are at their best residual one, and them with it."""
-    L, degrees = safe_cholesky(readings.covariance(tried)), len(y) - 1  # the level takes one
+    """Return the log likelihood of variances at their best residual variance, and these variances."""
+    L, degrees = safe_cholesky(readings.covariance(tried)), len(y) - 1  # the level takes one degree of freedom
     residual = max(float(np.sum(solve_lower(L, y) ** 2)) / degrees, readings.rounding**2)
     log = -0.5 * degrees * math.log(residual) - float(np.log(np.diag(L)).sum())
     return log - DRIFT_COST * (tried.step > 0), replace(tried, unit=math.sqrt(residual))

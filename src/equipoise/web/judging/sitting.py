@@ -1,4 +1,4 @@
-"""How pairs are judged here: the judge, the possible answers, and the content that shows each setting."""
+"""The setup for judging pairs: the judge, the possible answers, and the content that shows each setting."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +28,7 @@ class _Filler(Formatter):
 
 @dataclass(frozen=True)
 class Sitting:
-    """How pairs are judged here.
+    """The setup for judging pairs.
 
     Attributes:
         judge: The name of the judge; `None` if every judge gives a name.

@@ -1,13 +1,13 @@
-"""What counts of a run of the program: objectives and limits, by the names of what is measured or printed.
+"""The goals of a search: objectives and limits, by the names of measured or printed numbers.
 
 text                 meaning
 -wall                as short as possible
 p99                  a number that the program prints, as large as possible
-rss <= 2GB           at most that, as it reads
-wall <= start + 10%  at most a tenth more than at the start: what slows the host down cancels
+rss <= 2GB           at most 2 GB, without a logarithm
+wall <= start + 10%  at most 10 % more than at the start: a slowdown of the host cancels
 
-The study has logarithms of times, memory and events, because a host that slows down multiplies them; but a number with
-a limit that is counted in its unit stands as it reads.
+The study uses logarithms of times, memory and events, because a slow host multiplies them; but a number with
+a limit in its own unit is used as it is.
 """
 
 import math
@@ -34,7 +34,7 @@ UNITS: dict[Kind, Mapping[str, float]] = {
     "memory": {"": 1.0, "B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30},
     "reading": {"": 1.0},
 }
-"""Units that a limit may be written in."""
+"""Units of limits."""
 
 SIZE = r"([+-]?)\s*(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)\s*(%|[A-Za-z]*)"
 LIMIT = re.compile(rf"\s*([\w./:-]+)\s*(<=|>=)\s*(start)?\s*(?:{SIZE})?\s*")
@@ -42,12 +42,12 @@ LIMIT = re.compile(rf"\s*([\w./:-]+)\s*(<=|>=)\s*(start)?\s*(?:{SIZE})?\s*")
 
 @dataclass(frozen=True)
 class Number:
-    """A number of each run that counts.
+    """A number of each run that matters.
 
     Attributes:
-        name: What it is called where it is measured or printed.
-        kind: What kind of number it is.
-        log: Whether the study has its logarithm.
+        name: Its name as a measured or printed number.
+        kind: The kind of number.
+        log: Whether the study uses its logarithm.
     """
 
     name: str
@@ -56,11 +56,11 @@ class Number:
 
     @property
     def output(self) -> str:
-        """What the study calls it."""
+        """The name of the number in the study."""
         return ("log_" if self.log else "") + self.name.replace("-", "_")
 
     def value(self, run: Execution, floor: float) -> float:
-        """Return what is told to the study; memory that is too small to be told is taken to be the least that is."""
+        """Return the value for the study; memory that is too small to measure counts as the smallest that is."""
         value = floor if self.name == "rss" and run.rss is None else run.value(self.name)
         if self.log and value <= 0:
             raise FailedError(f"its {self.name} reads {value:g}")
@@ -69,14 +69,14 @@ class Number:
 
 @dataclass(frozen=True)
 class Goals:
-    """What is looked for.
+    """The goals of a search.
 
     Attributes:
-        objectives: Numbers, and whether as large as possible; the first one first.
-        limits: Numbers, and their limits as the study has them.
-        read: What is read from the output.
-        named: Whether the study has names for its numbers: only if there are limits, or objectives by name.
-        written: Each limit as it was written.
+        objectives: Numbers, and whether to maximize each; the first one first.
+        limits: Numbers, and their limits as the study writes them.
+        read: The numbers to read from the output.
+        named: Whether the study names its numbers: only if there are limits, or objectives by name.
+        written: Each limit as the user wrote it.
 
     Example:
         >>> usual = {"metric": None, "higher": False, "read": ()}
@@ -92,7 +92,7 @@ class Goals:
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> "Goals":
-        """Return what options say; refuse what contradicts itself."""
+        """Return the goals from options; refuse contradictions."""
         read = tuple(reads(text) for text in options["read"])
         wanted, limits = _wanted(options, read), [_limit(text, read) for text in options["limits"]]
         logs = {number.name: number.log for number, _ in limits}
@@ -106,24 +106,24 @@ class Goals:
 
     @property
     def numbers(self) -> list[Number]:
-        """All numbers that count."""
+        """All numbers that matter."""
         return list(dict.fromkeys(number for number, _ in [*self.objectives, *self.limits]))
 
     @property
     def events(self) -> list[str]:
-        """What the kernel counts."""
+        """The events that the kernel counts."""
         return [number.name for number in self.numbers if number.name in EVENTS]
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What a study is made with."""
+        """The arguments of the study."""
         if not self.named:
             return {"minimize": not self.objectives[0][1]}
         objective = ", ".join(("" if higher else "-") + number.output for number, higher in self.objectives)
         return {"objective": objective, "limits": [limit for _, limit in self.limits] or None}
 
     def value(self, run: Execution, floor: float) -> float | dict[str, float]:
-        """Return what is told to the study of a run."""
+        """Return the values of a run for the study."""
         values = {number.output: number.value(run, floor) for number in self.numbers}
         return values if self.named else values[self.objectives[0][0].output]
 
@@ -133,7 +133,7 @@ class Goals:
         return usability.told(_known(*limits[each.limit], each) for each in usability.limits)
 
     def questions(self) -> dict[str, Question]:
-        """Return what is asked of the start and the winner, by name: all claims together are wrong in 5 % at most."""
+        """Return the questions about the start and the winner, by name: all claims together err with 5 % at most."""
         return {
             number.name: Question(
                 ("start", "best"),
@@ -148,11 +148,11 @@ class Goals:
 
 
 TAKEN = {name for name in (*KINDS, *EVENTS) if name != "reading"}
-"""Names of what is measured of every program."""
+"""Names of the numbers that are measured for every program."""
 
 
 def _wanted(options: Mapping[str, Any], read: Sequence[Read]) -> list[tuple[str, bool]]:
-    """Return the names of the objectives, and whether each is to be as large as possible."""
+    """Return the names of the objectives, and whether to maximize each."""
     if not options["objective"]:
         usual = read[0].name if read else "wall"
         return [(options["metric"] or usual, options["higher"])]
@@ -169,7 +169,7 @@ def _wanted(options: Mapping[str, Any], read: Sequence[Read]) -> list[tuple[str,
 
 
 def _limit(text: str, read: Sequence[Read]) -> tuple[Number, str]:
-    """Return what has a limit, and the limit as the study has it."""
+    """Return the number with a limit, and the limit as the study writes it."""
     found = LIMIT.fullmatch(text)
     name, relation, start, sign, size, unit = (None,) * 6 if found is None else found.groups()
     if name is None or (not start and not size) or (start and size and not sign):
@@ -195,7 +195,7 @@ def _known(number: Number, written: str, found: LimitEstimate) -> str:
 
 
 def _number(name: str, read: Sequence[Read], log: bool | None) -> Number:
-    """Return a number by name; by default times, memory and events are told as logarithms."""
+    """Return a number by name; by default times, memory and events are logarithms."""
     kind = kinds(read).get(name, "reading")
     ratio = kind != "reading" or name in EVENTS
     return Number(name, kind, ratio if log is None else log and ratio)

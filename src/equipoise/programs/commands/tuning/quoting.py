@@ -1,23 +1,23 @@
-"""Values in a command line for a shell: each stays what it is, inside quotes and outside of them."""
+"""Values in a command line for a shell: each keeps its meaning, inside and outside quotes."""
 
 import re
 import shlex
 
 PLAIN = re.compile(r"[\w@%+=:,./-]+", re.ASCII)
-"""A value that means the same to a shell anywhere."""
+"""A value that every shell reads literally."""
 
 SIMPLE = re.compile(r"\$\{[\w#?@*!-]+\}|\$\(\([^()]*\)\)|`[^`]*`", re.ASCII)
-"""What may stand between other places and is skipped whole: `${HOME}`, `$((1 + 2))`, and a command in backticks."""
+"""Expressions that are skipped whole between places: `${HOME}`, `$((1 + 2))`, and a command in backticks."""
 
 OBSCURE = re.compile(r"\$\{|\$\(\(|\$'|`|<<")
-"""Where quotes mean something else, in one shell or another."""
+"""Constructs within which quotes differ between shells."""
 
 CASE = re.compile(r"\(.*\bcase\b", re.DOTALL)
-"""A `case` inside parentheses has some that only close."""
+"""A `case` inside parentheses, which has unbalanced closing parentheses."""
 
 
 def quoted(value: str, before: str) -> str:
-    r"""Return a value as it must stand in a command line so that a shell takes it for itself, whatever is in it.
+    r"""Return a value quoted for its place in a command line, so that a shell reads it literally.
 
     Args:
         value: The value.
@@ -40,11 +40,11 @@ def quoted(value: str, before: str) -> str:
     if quotes is None:
         places = "in a comment, a here-document, backticks, ${...}, $((...)), $'...', or behind a backslash or a dollar"
         raise ValueError(f"{value!r} must not stand {places}: a shell may misread it")
-    return quotes + shlex.quote(value) + quotes  # the quotes are closed before it, and opened again
+    return quotes + shlex.quote(value) + quotes  # close the quotes, insert the value, open them again
 
 
 def _quotes(text: str) -> str | None:
-    """Return in which quotes a shell is at the end of a text, if in any; `None` if that cannot be told."""
+    """Return the open quotes at the end of a text, empty if there are none; `None` if that is unclear."""
     open_, i = [""], 0
     while i < len(text):
         now, rest = open_[-1], text[i:]
@@ -71,7 +71,7 @@ def _quotes(text: str) -> str | None:
 
 
 def _entered(open_: list[str], rest: str) -> int:
-    """Note which quote or parenthesis begins or ends here; return how long it is."""
+    """Record the quote or parenthesis that begins or ends here; return its length."""
     now = open_[-1]
     if rest.startswith("$(") or (rest[0] == "(" and now != '"'):
         open_.append("(")

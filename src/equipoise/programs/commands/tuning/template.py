@@ -20,11 +20,11 @@ class Template:
     """A command line with places for settings.
 
     Attributes:
-        text: The command line; a parameter that was declared may stand again, as `{threads}`.
-        parameters: What may stand in each place.
-        steps: How far the values of a whole number, or of one of which ratios count, lie apart, if that was said: it
-            is rounded to them. A real number has its steps itself.
-        constraint: What must hold of the settings, as texts.
+        text: The command line; a declared parameter may appear again, as `{threads}`.
+        parameters: The possible values of each place.
+        steps: The declared distance between values of a whole number, or of a number on a logarithmic scale: a value
+            is rounded to it. A real number contains its step.
+        constraint: The constraints on the settings, as texts.
 
     Example:
         >>> template = parsed("gzip -{level=1..9} --mode {mode=fast|safe} -{level}")
@@ -43,11 +43,11 @@ class Template:
 
     @property
     def space(self) -> Space:
-        """Where settings lie."""
+        """The space of the settings."""
         return Space(dict(self.parameters), constraint=self.constraint or None)
 
     def constrained(self, texts: Sequence[str]) -> "Template":
-        """Return the template with constraints; refuse one of what is rounded, since that might break it."""
+        """Return the template with constraints; refuse one on a rounded number, since rounding might violate it."""
         words = {word for text in texts for word in NAME.findall(text)}
         if rounded := sorted(words & set(self.steps)):
             rule = f"must not be about {', '.join(rounded)}, which is rounded to its steps"
@@ -55,15 +55,15 @@ class Template:
         return replace(self, constraint=tuple(texts))
 
     def settings(self, x: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the settings nearest to a point that the steps allow."""
+        """Return the allowed settings that are nearest to a point."""
         return {name: self._stepped(name, value) for name, value in x.items()}
 
     def command(self, x: Mapping[str, Any]) -> str:
-        """Return the command line with settings in their places, if a shell takes each for itself: see `quoted`."""
+        """Return the command line with settings inserted, if a shell reads each literally: see `quoted`."""
         return self.filled(self.text, x)
 
     def filled(self, text: str, x: Mapping[str, Any]) -> str:
-        """Return another command line with settings in the places that it has."""
+        """Return another command line with settings inserted at its places."""
         return PLACE.sub(lambda place: self._filled(place, x, text), text)
 
     def _filled(self, place: re.Match[str], x: Mapping[str, Any], text: str) -> str:
@@ -75,7 +75,7 @@ class Template:
             raise ValueError(f"{place[1]}: {error}") from None
 
     def start(self, given: Sequence[str]) -> dict[str, Any]:
-        """Return the present setting: what is given as NAME=VALUE, one or more a text; else the first or the middle."""
+        """Return the present setting: NAME=VALUE, one or more in a text; else the first option or the middle."""
         between = re.compile(rf"[\s,]+(?=(?:{'|'.join(map(re.escape, self.parameters))})=)")
         pairs = dict(word.partition("=")[::2] for text in given for word in between.split(text.strip()))
         unknown = sorted(set(pairs) - set(self.parameters))
@@ -91,7 +91,7 @@ class Template:
         return chosen
 
     def _value(self, name: str, text: str | None) -> Any:
-        """Return a value from a text; if there is none, the usual."""
+        """Return a value from a text; without a text, the default."""
         parameter = self.parameters[name]
         if isinstance(parameter, Choice):
             return parameter.options[0] if text is None else text
@@ -103,7 +103,7 @@ class Template:
             raise ValueError(f"--start must give {name} a number, got {text!r}") from None
 
     def _stepped(self, name: str, value: Any) -> Any:
-        """Return the nearest value that the step allows."""
+        """Return the nearest value on the steps."""
         if name not in self.steps:
             return value
         parameter, step = self.parameters[name], self.steps[name]
@@ -130,7 +130,7 @@ def parsed(text: str) -> Template:
     template = Template(text, parameters, steps)
     for name, parameter in parameters.items():
         for option in parameter.options if isinstance(parameter, Choice) else ():
-            template.command({**template.start([]), name: option})  # refuse one that has no safe place
+            template.command({**template.start([]), name: option})  # refuse an option without a safe place
     return template
 
 
