@@ -7,9 +7,9 @@ L        Cholesky factor of K + lambda I                               (n, n)
 k_t(x)   prior covariance of f(x) with each datum                      (n,)
 V        L^-1 k_t(x) for each candidate x                              (n, m)
 
-A count or a share is learned by expectation propagation: its outcome and variance are the site of its latent, f plus
-the offset plus the noise. All sites are made consistent under every model; while they are few with every answer too,
-later with a tenth more. In between an answer gets the site that its cavity suggests.
+Counts and shares are learned by expectation propagation: their outcome and variance are the site of their latent, f
+plus the offset plus the noise. All sites are made consistent under every model. While they are few, this is also done
+after every answer, later after a tenth more. In between, an answer gets the site that its cavity suggests.
 """
 
 import math
@@ -35,7 +35,7 @@ from equipoise.likelihoods import FEW, GROWTH, Few, Sites, propagate
 from equipoise.offsets import Arbitrary, Moments, Offset, OffsetModel
 
 RESOLUTION = 1e-14
-"""Least share of its variance that stays unknown of a datum before its noise: less is rounding, which would add up."""
+"""The least share of a datum's noise-free variance that remains unknown: less is rounding, which would add up."""
 
 
 class AnywherePosterior(Posterior):
@@ -47,7 +47,7 @@ class AnywherePosterior(Posterior):
         confidence: Gives the confidence coefficient; a fixed 1 by default.
         offset: The law of the offset with its hyperparameters, as from `Tracked().known(walk=0.1)`. With one it learns
             from absolute readings, else from comparisons.
-        folding: How many data are kept as they are when very many are learned at once; all of them by default.
+        folding: The number of data kept unchanged when very many are learned at once; all of them by default.
 
     Example:
         >>> import equipoise as eq
@@ -72,11 +72,11 @@ class AnywherePosterior(Posterior):
         self.observations: Observations | None = None
         self._L = np.empty((0, 0))
         self.whitened = np.empty(0)  # L^-1 outcomes
-        self._swept = 0  # how many data there were when all sites were last made consistent
+        self._swept = 0  # number of data when all sites were last made consistent
 
     @property
     def law(self) -> Offset:
-        """What is assumed of the offset."""
+        """The law of the offset."""
         return Arbitrary() if self.offset is None else self.offset.law
 
     def condition(self, comparison: Comparison) -> Self:
@@ -116,7 +116,7 @@ class AnywherePosterior(Posterior):
 
     def mean(self, points: FloatArray) -> FloatArray:
         """Return the posterior mean of f alone, shape (m,): much cheaper than `at`, and known at its own support."""
-        known = points is self.__dict__.get("support")  # not asked for, if nobody has: it takes time
+        known = points is self.__dict__.get("support")  # do not compute it here: it takes time
         return self._at_support if known else self.cross(points) @ self.coefficients()
 
     def landscape(self, leader: FloatArray) -> Landscape:
@@ -138,15 +138,15 @@ class AnywherePosterior(Posterior):
 
     @property
     def model(self) -> Model:
-        """What explains the data."""
+        """The model of the data."""
         return Model(self.kernel, self.regularizer, self.offset)
 
     def under(self, model: Model, data: tuple[Digest | None, Observations | None] | None = None) -> Self:
-        """Return the posterior under another model, of the same data or of others.
+        """Return the posterior of the same or other data under another model.
 
         Args:
-            model: What explains the data.
-            data: What is folded, and the rest; the same by default.
+            model: The model of the data.
+            data: The folded data, and the rest; the present data by default.
         """
         new = self._copy()
         new.kernel, new.regularizer, new.offset = model.kernel, model.noise, model.offset
@@ -157,7 +157,7 @@ class AnywherePosterior(Posterior):
         return new._factorized()
 
     def _factorized(self) -> Self:
-        """Return it with the factor of its data, in a copy that nobody has seen yet."""
+        """Compute the factor of the data, in place: only for a copy not yet handed out. Return the copy."""
         data, offset = self.observations, self.offset
         assert data is not None
         r = self._folded
@@ -176,11 +176,11 @@ class AnywherePosterior(Posterior):
         return self
 
     def _consistent(self, data: Observations, K: FloatArray) -> Observations:
-        """Return the data that are not folded with consistent sites, beginning with what these are.
+        """Return the unfolded data with consistent sites, starting from their present sites.
 
         Args:
             data: Answers that are not exact.
-            K: Prior covariance of what is folded, and of f plus the offset of the others, shape (r + n, r + n).
+            K: Prior covariance of the folded data and of f plus the offset of the others, shape (r + n, r + n).
         """
         r, prior, mean = self._folded, K, np.zeros(len(data))
         if self.digest is not None:
@@ -196,8 +196,8 @@ class AnywherePosterior(Posterior):
         return replace(data, outcomes=found.outcome, variances=1.0 / found.precision)
 
     def given(self, data: Observations | None, comparisons: int, model: Model) -> Self:
-        """Return the posterior of other data, learned at once, under a model; of very many the old ones are folded."""
-        data = None if data is None else data.at_a_glance()  # what they teach depends on them and the model alone
+        """Return the posterior of other data under a model, learned at once; old ones of very many are folded."""
+        data = None if data is None else data.at_a_glance()  # the result depends on the data and the model alone
         digest = None if data is None else fold(self, data, model)
         kept = data if data is None or digest is None else data.since(len(digest.source))
         new = self.under(model, (digest, kept))
@@ -205,7 +205,7 @@ class AnywherePosterior(Posterior):
         return new
 
     def with_outcomes(self, outcomes: Observations) -> Self:
-        """Return the posterior with outcomes of differences in which there is no offset, of given variances."""
+        """Return the posterior with added outcomes of offset-free differences, of given variances."""
         rows = self.solve(outcomes.combine(self.cross(outcomes.points).T))
         K = outcomes.combine(outcomes.combine(self.kernel(outcomes.points, outcomes.points)).T)
         return self._joined(outcomes, rows, K, outcomes.variances)
@@ -220,18 +220,18 @@ class AnywherePosterior(Posterior):
 
     @cached_property
     def support(self) -> FloatArray:
-        """The points of all data, each once; of folded ones those that stand for them."""
+        """The distinct points of all data; for folded data, their inducing points."""
         if not self._parts:
             return np.empty((0, 0))
         points = np.concatenate([part.points for part in self._parts])
         return check.frozen(points[_linalg.firsts(points)])
 
     def cross(self, points: FloatArray, told: Moments | None = None) -> FloatArray:
-        """Return k_t(x) of each point, shape (m, n); with what the offset repeats of f if it is told of the readings.
+        """Return k_t(x) of each point, shape (m, n); with the part of f that the offset repeats if `told` is given.
 
         Args:
             points: Shape (p, d).
-            told: Under which circumstances each point is read.
+            told: The circumstances in which each point is read.
         """
         columns = []
         for part in self._parts:
@@ -244,7 +244,7 @@ class AnywherePosterior(Posterior):
         return self.solve(self.whitened, transposed=True)
 
     def solve(self, b: FloatArray, transposed: bool = False, overwrite: bool = False) -> FloatArray:
-        """Return L^-1 b, or L'^-1 b; in the memory of b if that may be overwritten."""
+        """Return L^-1 b, or L'^-1 b; may reuse the memory of b if `overwrite`."""
         return _linalg.solve_lower(self._L, b, transposed, overwrite) if len(self._L) else b
 
     def inverse(self, b: FloatArray) -> FloatArray:
@@ -252,7 +252,7 @@ class AnywherePosterior(Posterior):
         return self.solve(self.solve(b), transposed=True)
 
     def _extended(self, comparison: Comparison, outcome: float | None) -> Self:
-        if self.offset is not None and comparison.second is not None:  # its readings have said it all
+        if self.offset is not None and comparison.second is not None:  # its readings were learned already
             return self
         points, u = direction(comparison)
         if says_nothing(points, u):
@@ -279,7 +279,7 @@ class AnywherePosterior(Posterior):
         return new
 
     def _grown(self, news: Observations) -> Self:
-        """Return the posterior with data that came out as expected."""
+        """Return the posterior with added data, assuming that they came out as expected."""
         data = Observations.none(news.points.shape[1]) if self.observations is None else self.observations
         k = news.combine(self.cross(news.points).T)  # shape (n, news)
         K = news.combine(news.combine(self.kernel(news.points, news.points)).T)
@@ -290,7 +290,7 @@ class AnywherePosterior(Posterior):
         return self._joined(replace(news, outcomes=self.whitened @ rows), rows, K, self.noises(news.variances))
 
     def _joined(self, news: Observations, rows: FloatArray, K: FloatArray, noise: FloatArray) -> Self:
-        """Return the posterior with more data, given L^-1 k of these, their prior covariance and their noise."""
+        """Return the posterior with added data, given their L^-1 k, prior covariance and noise."""
         new, n, data = self._copy(), len(self._L), self.observations
         corner = _linalg.noisy_cholesky(K - rows.T @ rows, noise)
         new._L = np.zeros((n + len(news), n + len(news)))
@@ -302,7 +302,7 @@ class AnywherePosterior(Posterior):
         return new
 
     def _biased(self, k: FloatArray, known: Moments, news: Observations) -> FloatArray:
-        """Return the covariance of known data with new ones, the offset added: of what is folded what repeats f."""
+        """Return the covariance of known and new data with the offset; for folded data only its part that repeats f."""
         assert self.offset is not None
         r = self._folded
         old = between(self.model, self.digest, news) if self.digest is not None and self.offset.echoes else k[:r]
@@ -310,29 +310,29 @@ class AnywherePosterior(Posterior):
 
     @property
     def size(self) -> int:
-        """How many data there are, those that are folded too."""
+        """The number of data, including folded ones."""
         folded = 0 if self.digest is None else len(self.digest.source)
         return folded + (0 if self.observations is None else len(self.observations))
 
     @property
     def source(self) -> Observations | None:
-        """All data, those that are folded too."""
+        """All data, including folded ones."""
         data = self.observations
         return data if self.digest is None or data is None else self.digest.source.joined(data)
 
     @property
     def _parts(self) -> tuple[Data, ...]:
-        """What there is to learn from, in the order of the rows of L."""
+        """The data, folded and unfolded, in the order of the rows of L."""
         return tuple(part for part in (self.digest, self.observations) if part is not None)
 
     @property
     def _folded(self) -> int:
-        """How many rows of L are of the digest."""
+        """The number of rows of L that belong to the digest."""
         return 0 if self.digest is None else len(self.digest)
 
 
 def extended(L: FloatArray, row: FloatArray, corner: float) -> FloatArray:
-    """Return the Cholesky factor with one more row."""
+    """Return the Cholesky factor with one row added."""
     n = len(L)
     new = np.zeros((n + 1, n + 1))
     new[:n, :n] = L

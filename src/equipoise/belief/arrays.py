@@ -1,6 +1,6 @@
-"""Arrays of any library: NumPy's as they are, those of torch or cupy through the array API standard.
+"""Arrays of any library: NumPy directly, torch or cupy through the array API standard.
 
-The mathematics is written once, over arrays whose leading axes broadcast; `namespace` says whose functions to call.
+The mathematics is written once, over arrays whose leading axes broadcast; `namespace` returns the library to call.
 """
 
 from typing import Any
@@ -15,8 +15,8 @@ Array = Any
 """An array of NumPy, torch, cupy or any library of the array API; its shape is given where it is used."""
 
 ROUNDING = 1e-10
-"""Scores that differ by less, relative to the best, are equal up to rounding; measured, symmetric points of a grid
-differ by up to 1e-13 after 60 readings."""
+"""Scores that differ by less, relative to the best, are equal up to rounding. Symmetric points of a grid were measured
+to differ by up to 1e-13 after 60 readings."""
 
 
 def namespace(array: Array) -> Any:
@@ -37,7 +37,7 @@ def namespace(array: Array) -> Any:
 
 
 def pick(values: Array, index: Array) -> Array:
-    """Return the entry of each row that its index says: (n, m, ...) and (n,) to (n, ...), or (m,) and () to ().
+    """Return the entry of each row at its index: (n, m, ...) and (n,) to (n, ...), or (m,) and () to ().
 
     Example:
         >>> pick(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1, 0]))
@@ -52,7 +52,7 @@ def pick(values: Array, index: Array) -> Array:
 def difference_variance(
     variance: FloatArray, covariance_with_z: FloatArray, variance_z: float | FloatArray
 ) -> FloatArray:
-    """Return psi of every point against z, shape (..., m); the only place where it is clipped at zero."""
+    """Return psi of every point against z, shape (..., m). Only this function clips it at zero."""
     # METHOD section 2, row 1: KK21 Eq. (6) prints squares that do not belong there.
     psi: FloatArray = namespace(variance).maximum(variance + (variance_z - 2.0 * covariance_with_z), 0.0)
     return psi
@@ -65,7 +65,7 @@ def half_width(variance: FloatArray, beta: float | FloatArray, regularizer: floa
 
 
 def tied(scores: FloatArray, best: float | FloatArray) -> NDArray[np.bool_]:
-    """Return which scores are the best up to rounding, shape (..., m): symmetric points tie on every processor.
+    """Return a mask of the scores that are best up to rounding, shape (..., m): symmetric points tie on any processor.
 
     Args:
         scores: Shape (..., m).
@@ -77,7 +77,7 @@ def tied(scores: FloatArray, best: float | FloatArray) -> NDArray[np.bool_]:
 
 
 def fair_argmax(scores: FloatArray, rng: Generator) -> int:
-    """Return the index of the largest score; among ties, each with the same probability."""
+    """Return the index of the largest score; choose among ties uniformly at random."""
     best = int(scores.argmax())
     ties = tied(scores, float(scores[best]))
     if np.count_nonzero(ties) == 1:
@@ -86,7 +86,7 @@ def fair_argmax(scores: FloatArray, rng: Generator) -> int:
 
 
 def gap_bound(g: FloatArray, width: FloatArray) -> FloatArray:
-    """Return delta_t, KK21 above Eq. (8): no candidate is plausibly better than the leader by more.
+    """Return delta_t, KK21 above Eq. (8): the most by which a candidate is plausibly better than the leader.
 
     The leader is among the candidates, with gap and width zero, so the bound is never negative.
     """

@@ -1,4 +1,4 @@
-"""Confidence coefficients: how wide the posterior must be read to contain the truth.
+"""Confidence coefficients: how wide intervals must be to contain the truth.
 
     symbol   meaning                                                      shape
     beta     coefficient of width(x, z) = sqrt(beta psi(x, z) / lambda)   ()
@@ -10,9 +10,9 @@
 With the two theory coefficients, with probability 1 - delta, for all times and all pairs at once:
 `|mean(x) - mean(z) - (f(x) - f(z))| <= width(x, z)`.
 
-If a reading has its own error, of variance v in the outcome, its noise is of scale sqrt(rho^2 + v). The
-theorems are about noise of one scale, so such an outcome counts as one of weight rho^2 / (rho^2 + v): its variance in
-the posterior is lambda (1 + v / rho^2), which is lambda + v only where lambda is rho^2.
+If a reading has an additional error, of variance v in the outcome, its noise has scale sqrt(rho^2 + v). The theorems
+assume noise of one scale, so such an outcome counts as one of weight rho^2 / (rho^2 + v): its variance in the posterior
+is lambda (1 + v / rho^2), which equals lambda + v only if lambda is rho^2.
 """
 
 import math
@@ -27,7 +27,7 @@ LogDet = TypeVar("LogDet", float, FloatArray)
 
 
 class Confidence(Protocol):
-    """Gives the coefficient beta."""
+    """A rule for the coefficient beta."""
 
     def __call__(self, log_det: float, regularizer: float) -> float:
         """Return beta for comparisons of the given log-determinant."""
@@ -46,12 +46,12 @@ def tight_beta(log_det: LogDet, regularizer: float, rho: float, norm_bound: floa
 
 
 def is_theory(confidence: Confidence) -> bool:
-    """Return whether a coefficient is a theorem when its numbers are right."""
+    """Return whether a coefficient is a theorem if its parameters are correct."""
     return isinstance(confidence, _Theory)
 
 
 def error_scale(confidence: Confidence, regularizer: float) -> float:
-    """Return how much a unit of an outcome's own variance adds to its variance in the posterior.
+    """Return how much a unit of an outcome's additional variance adds to its variance in the posterior.
 
     Example:
         >>> error_scale(TightConfidence(outcome_noise=0.5), 1.0), error_scale(FixedConfidence(), 1.0)
@@ -76,12 +76,12 @@ class _Theory:
 
 @dataclass(frozen=True)
 class PaperConfidence(_Theory):
-    """The paper's coefficient, a theorem when its three numbers are right.
+    """The paper's coefficient, a theorem if its three parameters are correct.
 
     Args:
         outcome_noise: rho, the sub-Gaussian scale of an outcome's noise (`TwoPoint.outcome_noise(...)`).
         norm_bound: B, a bound on the norm of f in the kernel's Hilbert space.
-        delta: Probability with which the bounds may fail, over the whole run.
+        delta: The probability that the bounds fail at any time during the run.
 
     Example:
         >>> import equipoise as eq
@@ -111,7 +111,7 @@ class TightConfidence(_Theory):
 
 @dataclass(frozen=True)
 class FixedConfidence:
-    """A constant coefficient, tuned by experience: no guarantee.
+    """A constant coefficient, tuned by experience, without a guarantee.
 
     One unlucky duel can lock the method onto a wrong point (METHOD section 3).
 
@@ -136,10 +136,10 @@ class FixedConfidence:
 
 @dataclass(frozen=True)
 class CredibleConfidence:
-    """The posterior read as a Bayesian would: a number of standard deviations.
+    """The Bayesian coefficient: intervals of a number of posterior standard deviations.
 
-    A statement about the model, not a guarantee against the world: right on average over functions that look like the
-    prior, and as good as the hyperparameters.
+    It is a statement about the model, not a guarantee: correct on average over functions drawn from the prior, and only
+    as good as the hyperparameters.
 
     Args:
         deviations: Half-width of an interval in posterior standard deviations.
@@ -156,5 +156,5 @@ class CredibleConfidence:
         check.positive("deviations", self.deviations)
 
     def __call__(self, log_det: float, regularizer: float) -> float:
-        """Return the coefficient that makes sqrt(beta psi / lambda) that number of standard deviations."""
+        """Return the coefficient for which sqrt(beta psi / lambda) is this number of standard deviations."""
         return self.deviations**2 * regularizer

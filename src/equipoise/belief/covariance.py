@@ -1,4 +1,4 @@
-"""Covariance matrices that learn: immutable, conditioned one direction at a time.
+"""Covariance matrices that are immutable and conditioned on one direction at a time.
 
     symbol   meaning                                            shape
     m        number of points
@@ -6,9 +6,9 @@
     u        a direction: f(u) = sum_i u_i f(x_i)               (m,), given by indices and weights
     w        a solved row, C u / sqrt(lambda + u'C u)           (m,)
 
-Conditioning on a reading of f(u) is `C <- C - w w'` (METHOD section 3). Doing that to m^2 numbers each time is bound
-by memory, so rows are first collected in a short tail and folded in a block at a time by one matrix product. A new
-object shares all old blocks and copies only the tail: nothing that was handed out ever changes.
+Conditioning on a reading of f(u) is `C <- C - w w'` (METHOD section 3). Updating m^2 numbers each time is limited by
+memory bandwidth, so rows are first collected in a short tail and then folded in as a block by one matrix product. A new
+object shares all old blocks and copies only the tail: objects already handed out never change.
 """
 
 from dataclasses import dataclass, field
@@ -22,13 +22,13 @@ from equipoise.kernels import Kernel
 Indices = NDArray[np.intp]
 
 TAIL = 32
-"""Rows collected before they are folded in; about where folding and reading the tail cost the same at m = 900."""
+"""The number of rows collected before folding; at m = 900, folding and reading the tail then cost about the same."""
 
 SMALL = 64
-"""Up to this many points a rank-one update is cheaper than keeping a tail."""
+"""The number of points up to which a rank-one update is cheaper than keeping a tail."""
 
 DENSE = 2048
-"""Up to this many points the whole matrix is kept; beyond it, memory and time stay linear in m."""
+"""The number of points up to which the whole matrix is kept; beyond it, memory and time stay linear in m."""
 
 
 def prior(kernel: Kernel, points: FloatArray) -> "Dense | LowRank":
@@ -37,12 +37,12 @@ def prior(kernel: Kernel, points: FloatArray) -> "Dense | LowRank":
     if len(points) > DENSE:
         return LowRank(kernel, points, none)
     K = kernel(points, points)
-    return Dense(0.5 * (K + K.T), none)  # symmetric to the last bit, so that rows are columns
+    return Dense(0.5 * (K + K.T), none)  # exactly symmetric, so that rows equal columns
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dense:
-    """The whole matrix, plus a tail of rows not yet folded in: `C = base - tail' tail`."""
+    """The whole matrix and a tail of rows not yet folded in: `C = base - tail' tail`."""
 
     base: FloatArray
     tail: FloatArray
@@ -77,7 +77,7 @@ class Dense:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LowRank:
-    """The kernel, less all rows seen: `C = k(X, X) - sum of blocks' blocks - tail' tail`, never formed."""
+    """The kernel minus all rows so far: `C = k(X, X) - sum of blocks' blocks - tail' tail`, never formed."""
 
     kernel: Kernel
     points: FloatArray

@@ -1,15 +1,15 @@
-"""Going downhill inside a box: the one optimizer for fits and for climbs, quasi-Newton with projected steps.
+"""Minimization inside a box: the optimizer of all fits and climbs, quasi-Newton with projected steps.
 
     symbol   meaning                                                       shape
-    x        where it is                                                   (k,)
+    x        the current point                                             (k,)
     g        gradient there                                                (k,)
     H        estimate of the inverse of the second derivatives             (k, k)
-    free     coordinates that no bound holds: inside, or pushed inwards    (k,)
+    free     coordinates held by no bound: inside, or moving inwards       (k,)
 
-Steps are those of BFGS on the free coordinates, cut off at the bounds (Bertsekas 1982, two-metric projection), and
-halved until the loss falls by what the gradient promises (Armijo). For a dozen coordinates that takes as many
-evaluations as L-BFGS-B of SciPy, whose package takes a quarter of a second to import and whose calls cost more around
-the evaluations than a small evaluation itself.
+Steps are BFGS steps on the free coordinates, clipped at the bounds (Bertsekas 1982, two-metric projection), and halved
+until the loss decreases as much as the gradient promises (Armijo). For a dozen coordinates this needs as many
+evaluations as SciPy's L-BFGS-B. SciPy's package takes a quarter of a second to import, and the overhead of its calls
+exceeds the cost of a small evaluation.
 """
 
 from collections.abc import Callable
@@ -20,16 +20,16 @@ from numpy.typing import NDArray
 from equipoise._typing import FloatArray
 
 Loss = Callable[[FloatArray], tuple[float, FloatArray]]
-"""Returns the loss and its gradient."""
+"""A function that returns the loss and its gradient."""
 
 ENOUGH = 1e-4
-"""The share of the promised decrease that a step must keep (Nocedal and Wright 2006, Eq. (3.4))."""
+"""The share of the promised decrease that a step must achieve (Nocedal and Wright 2006, Eq. (3.4))."""
 
 AT_BOUND = 1e-9
-"""How close to a bound, as a share of the range, counts as on it: whether rounding says so must not decide."""
+"""The distance to a bound, as a share of the range, that counts as zero: rounding must not decide this."""
 
 MOST_CUTS = 20
-"""How often a step is shortened before the search gives up: rounding is all that is left then."""
+"""The number of times a step is shortened before the search gives up: by then only rounding is left."""
 
 
 def descend(
@@ -41,15 +41,15 @@ def descend(
     ftol: float,
     gtol: float,
 ) -> tuple[FloatArray, float]:
-    """Return where a descent from `start` ends, and the loss there: never above that of the start.
+    """Return the end point of a descent from `start`, and its loss, which never exceeds that of the start.
 
     Args:
         loss: Takes a point, shape (k,).
         start: Shape (k,).
-        bounds: Least and largest value of the coordinates.
-        steps: At most this many steps.
-        ftol: It ends when a step lowers the loss by less, relative to its size or to 1.
-        gtol: It ends when no free coordinate has a larger slope.
+        bounds: The smallest and largest value of the coordinates.
+        steps: The maximum number of steps.
+        ftol: Stop when a step reduces the loss by less, relative to its size or to 1.
+        gtol: Stop when no free coordinate has a larger slope.
 
     Example:
         >>> x, value = descend(lambda x: (float(x @ x), 2 * x), np.ones(2), (0.5, 9.0), steps=9, ftol=1e-9, gtol=1e-9)
@@ -67,7 +67,7 @@ def descend(
         if np.abs(slope).max(initial=0.0) <= gtol:
             break
         found = _step(loss, x, value, slope, _direction(H, slope, free), low, high)
-        if found is None and H is not None:  # what was learned of the curvature misleads: once more without
+        if found is None and H is not None:  # the curvature estimate misleads: retry without it
             H = None
             found = _step(loss, x, value, slope, _direction(H, slope, free), low, high)
         if found is None:
@@ -81,7 +81,7 @@ def descend(
 
 
 def _direction(H: FloatArray | None, slope: FloatArray, free: NDArray[np.bool_]) -> FloatArray:
-    """Return where to go along the free coordinates; at first, by 1 at most in each of them."""
+    """Return the step along the free coordinates; the first step is at most 1 in each of them."""
     if H is None:
         return -slope / max(1.0, float(np.abs(slope).max()))
     return np.where(free, -(H @ slope), 0.0)
@@ -96,7 +96,7 @@ def _step(
     low: FloatArray | float,
     high: FloatArray | float,
 ) -> tuple[FloatArray, float, FloatArray] | None:
-    """Return the next point, its loss and gradient; `None` if no step helps."""
+    """Return the next point, its loss and its gradient; `None` if no step helps."""
     t = 1.0
     for _ in range(MOST_CUTS):
         new = np.minimum(np.maximum(x + t * direction, low), high)
@@ -107,13 +107,13 @@ def _step(
         excess = lower - value - promised
         if lower <= value + ENOUGH * promised:
             return new, lower, turned
-        t *= min(max(-promised / (2.0 * excess), 0.1), 0.5) if np.isfinite(excess) else 0.1  # of the parabola
+        t *= min(max(-promised / (2.0 * excess), 0.1), 0.5) if np.isfinite(excess) else 0.1  # minimum of the parabola
     return None
 
 
 def _learned(H: FloatArray | None, s: FloatArray, y: FloatArray) -> FloatArray | None:
     """Return the BFGS update for a step s that changed the gradient by y (Nocedal and Wright 2006, Eq. (6.17))."""
-    with np.errstate(over="ignore", invalid="ignore"):  # gradients as steep as numbers go
+    with np.errstate(over="ignore", invalid="ignore"):  # gradients may be near the largest float
         curved, size = float(s @ y), float(y @ y)
     if not 1e-10 * size < curved < np.inf:  # no curvature to learn from
         return H

@@ -1,18 +1,18 @@
-"""Disturbances beyond the law of the offset: jumps, which last, blips, which spoil one reading, and seasons.
+"""Disturbances beyond the law of the offset: lasting jumps, blips that spoil one reading, and seasons.
 
     symbol   meaning                                                          shape
-    h        which readings a disturbance touches: all from some time on,
+    h        the readings a disturbance affects: all from some time on,
              or a single one; cosine and sine of a period                     (n,) or (n, 2)
     a, b     h'P h and h'P y, P = (K + lambda I)^-1                           ()
-    r        b / a: by how much one reading surprises all others              ()
+    r        b / a: deviation of one reading from the prediction of the rest  ()
     w        variance of the step of the offset before each reading           (T,)
 
-A disturbance adds h h' to the covariance of the readings. The likelihood is largest at variance (b^2/a - 1)/a, and
-b^2/a is chi-squared where there is none. A reading that is the first of a jump looks like a blip until the next one; so
-blips among the last readings are judged again with every reading, and the larger b^2/a wins.
+A disturbance adds h h' to the covariance of the readings. The likelihood is largest at variance (b^2/a - 1)/a. Without
+a disturbance, b^2/a is chi-squared. The first reading after a jump looks like a blip until the next one. Therefore
+blips among the last readings are reconsidered after every reading, and the larger b^2/a wins.
 
-A wave of one period is chi-squared with two degrees of freedom if there is none. A fit that knows of no season takes it
-for a fast wave or for noise and holds on to that, so its period is looked for under an offset that changes little.
+Without a season, the statistic of a wave is chi-squared with two degrees of freedom. A fit without a season explains
+one as a fast wave or noise and does not revise this, so the period is searched for under an offset that changes little.
 """
 
 import math
@@ -31,81 +31,81 @@ from equipoise.kernels import Scaled
 from equipoise.offsets import LAST_READING, Covariate, Disturbance, OffsetModel
 
 RECENT_READINGS = 16
-"""How many of the last readings are looked at for a disturbance."""
+"""The number of last readings examined for a disturbance."""
 
 MIN_READINGS = 12
-"""With fewer readings nothing counts as a disturbance: too little is known about f and the noise."""
+"""The fewest readings for detecting disturbances: with fewer, too little is known about f and the noise."""
 
 MIN_STEPS = 2.0
-"""Smaller disturbances than this many typical steps are left to the noise and the random walk."""
+"""The smallest disturbance, in typical steps: the noise and the random walk explain smaller ones."""
 
 MAX_FOUND = 4
-"""No more disturbances than this are found at a time; an offset that seems to need more jumps, all overlooked since the
-last fit, does not jump but wander."""
+"""The most disturbances found at a time. If an offset seems to need more jumps, all overlooked since the last fit, it
+does not jump but drifts."""
 
 BOLDER_DEVIATIONS = 5.0
-"""What f would explain if its standard deviation were this many times as large is no disturbance."""
+"""The factor on the standard deviation of f under which a disturbance must remain: else f explains it."""
 
 OUTLYING_DEVIATIONS = 12.0
-"""Readings this many deviations away from those around them in time, f and all, may be spoiled."""
+"""The deviation from neighbors in time, including changes of f, beyond which a reading may be spoiled."""
 
 MIN_OUTLIER_READINGS = 8
-"""Among fewer readings nobody knows which are the outliers."""
+"""The fewest readings for detecting outliers: among fewer, outliers cannot be identified."""
 
 NEARBY = 0.03
-"""Root mean square distance, in extents, of two readings that are of one place while no lengthscale is known."""
+"""The root mean square distance, in extents, within which readings share a place while no lengthscale is known."""
 
 SAME_PLACE = 0.97
-"""Two readings whose values of f are correlated at least so much are of one place."""
+"""The least correlation of f at which two readings share a place."""
 
 AGREEING = 0.5
-"""Two surprises at one place that differ by less than this much of the larger are no blips but a discovery."""
+"""Two surprises at one place that differ by less than this share of the larger are a discovery, not blips."""
 
 
 MAX_STEPPING = 400
-"""Among more readings an offset that steps often is not looked for: it would cost more than the fit."""
+"""The most readings for detecting an offset that steps often: with more, this would cost more than the fit."""
 
 MOST_STEPPING_PARAMETERS = 8
-"""With more parameters f is too little known to be told from steps: with 18 a walk was mistaken for steps, which cost
-38 % (one run of 300 readings).
+"""The most parameters: with more, f is known too poorly to be distinguished from steps. With 18, a walk was mistaken
+for steps, which cost 38 % (one run of 300 readings).
 """
 
 STEPPING_ROUNDS = 12
-"""Rounds of EM: twice as many found no better jumps (camel2, a new level every 5 readings)."""
+"""The rounds of EM: twice as many found no better jumps (camel2, a new level every 5 readings)."""
 
 ACTIVE_STEP = 4.0
-"""A step of at least this multiple of a quiet variance is a jump; the noise and the walk explain the others."""
+"""A step with at least this multiple of the quiet variance is a jump; noise and walk explain the others."""
 
 LEAST_STEP = 1e-6
-"""No step's variance falls below this share of a quiet one's: it could not grow again."""
+"""The least variance of a step, as a share of the quiet one: from below it could not grow again."""
 
 
 MIN_SEASON_READINGS = 24
-"""Among fewer readings no season is looked for: a wave of any period explains some of so few."""
+"""The fewest readings for detecting a season: a wave of any period explains some of fewer."""
 
 MAX_SEASON_READINGS = 400
-"""Among more readings none is looked for: it would cost more than the fit."""
+"""The most readings for detecting a season: with more, this would cost more than the fit."""
 
 MIN_CYCLES = 3.0
-"""A season was seen this often: less of it passes for a drift, which the law follows by itself."""
+"""The fewest cycles of a season: the law follows fewer as a drift."""
 
 SHORTEST_SEASON = 3.0
-"""The shortest period, in readings: faster is noise."""
+"""The shortest period, in readings: shorter ones are noise."""
 
 FINENESS = 6
-"""Frequencies that are tried for each cycle more over all readings."""
+"""The number of frequencies tried per additional cycle over all readings."""
 
 
 def sudden(exact: AnywherePosterior, step: float, threshold: float) -> OffsetModel | None:
-    """Return the offset with the disturbances that the last readings insist on, also if f may vary far more.
+    """Return the offset with the disturbances that the last readings require, even if f may vary far more.
 
     Args:
         exact: The belief.
         step: The typical step of the readings.
-        threshold: How many standard deviations a disturbance must explain.
+        threshold: The number of standard deviations a disturbance must explain.
 
     Returns:
-        `None` where nothing changes.
+        `None` if nothing changes.
     """
     offset = exact.offset
     if offset is None or not exact.law.jumps or exact.observations is None or len(_own(exact)) < MIN_READINGS:
@@ -122,13 +122,13 @@ def sudden(exact: AnywherePosterior, step: float, threshold: float) -> OffsetMod
 
 
 def overlooked(exact: AnywherePosterior, form: Form, learned: Hyperparameters, threshold: float) -> OffsetModel | None:
-    """Return the offset with the disturbances of all times that an f and an offset would need which vary little.
+    """Return the offset with all disturbances needed, at any time, if f and the offset vary little.
 
-    Before anything is known of f, a jump passes for a step of f or for a random walk, and the fit then holds on to
-    that. Among very many data it is too late to ask, and too costly.
+    While f is unknown, a jump looks like a step of f or like a random walk, and later fits do not revise this. With
+    very many data this check is too late, and too costly.
 
     Returns:
-        `None` where there are none, or this many jumps that the offset does not jump but wander.
+        `None` if there are none, or so many jumps that the offset drifts rather than jumps.
     """
     n, known = exact.size, exact.offset
     if not form.law.jumps or known is None or n > MAX_FITTED_DATA or len(_own(exact)) < 2:
@@ -145,7 +145,7 @@ def overlooked(exact: AnywherePosterior, form: Form, learned: Hyperparameters, t
 
 
 def _calm(form: Form, learned: Hyperparameters) -> Hyperparameters:
-    """Return hyperparameters of an f and an offset that vary little, but for jumps."""
+    """Return hyperparameters of an f and an offset that vary little apart from jumps."""
     guess = form.guess()
     lengthscales = tuple(np.maximum(learned.lengthscales, guess.lengthscales).tolist())
     calm = replace(learned, lengthscales=lengthscales, variance=min(learned.variance, guess.variance))
@@ -153,16 +153,16 @@ def _calm(form: Form, learned: Hyperparameters) -> Hyperparameters:
 
 
 def stepping(exact: AnywherePosterior, form: Form, learned: Hyperparameters, density: float) -> tuple[Disturbance, ...]:
-    """Return the jumps of an offset that is at rest between many of them; none if it does not step so.
+    """Return the jumps of an offset that steps often and is constant in between; none if it does not.
 
-    Every step of the offset has its own variance, found by EM: w <- E[step^2] = w + w^2 (b^2 - a). Most of them
-    vanish (automatic relevance determination, MacKay 1992); those that remain are the jumps.
+    Every step of the offset has a separate variance, found by EM: w <- E[step^2] = w + w^2 (b^2 - a). Most of them
+    vanish (automatic relevance determination, MacKay 1992); the remaining ones are the jumps.
 
     Args:
         exact: The belief.
         form: The form of its model.
         learned: Its hyperparameters.
-        density: Logarithm of the density of the data; steps under which they are less likely are not returned.
+        density: Logarithm of the density of the data; steps that reduce it are not returned.
     """
     data = exact.observations
     if not form.law.jumps or exact.offset is None or data is None or exact.digest is not None:
@@ -179,7 +179,7 @@ def stepping(exact: AnywherePosterior, form: Form, learned: Hyperparameters, den
         a, b, _ = _of_steps(K, y, own, w)
         w = np.maximum(w + w * w * (b * b - a), LEAST_STEP * quiet)
     active = w > ACTIVE_STEP * quiet
-    active[-1] = False  # a jump before the last reading is a blip, so far
+    active[-1] = False  # so far, a jump before the last reading is a blip
     if 2 * np.count_nonzero(active) > len(w) or _of_steps(K, y, own, w * active)[2] <= density:
         return ()
     return tuple((_time(exact, int(own[t + 1])), float(w[t])) for t in np.flatnonzero(active))
@@ -188,12 +188,12 @@ def stepping(exact: AnywherePosterior, form: Form, learned: Hyperparameters, den
 def _of_steps(
     K: FloatArray, y: FloatArray, own: NDArray[np.intp], w: FloatArray
 ) -> tuple[FloatArray, FloatArray, float]:
-    """Return a and b of the step before each own reading but the first, shapes (T,), and the log likelihood.
+    """Return a and b of the step before each own reading except the first, shapes (T,), and the log likelihood.
 
     Args:
         K: Covariance of the readings without any step, shape (n, n).
         y: The readings, shape (n,).
-        own: Which of them a step changes, ascending, shape (T + 1,).
+        own: The indices of the readings that a step changes, ascending, shape (T + 1,).
         w: Variance of each step, shape (T,).
     """
     level, V = np.concatenate(([0.0], np.cumsum(w))), K.copy()
@@ -211,16 +211,16 @@ def _of_steps(
 
 
 def season(exact: AnywherePosterior, form: Form, learned: Hyperparameters, threshold: float) -> float:
-    """Return the period of the wave that explains the readings best under an offset that changes little.
+    """Return the period of the wave that best explains the readings under an offset that changes little.
 
     Args:
         exact: The belief.
         form: The form of its model.
         learned: Its hyperparameters.
-        threshold: By how many standard deviations the wave must explain them, if the law does not know of any yet.
+        threshold: The standard deviations the wave must explain, unless the law has a season already.
 
     Returns:
-        The period; 0 if there is none, and the known one if there are too many readings to look.
+        The period; 0 if there is none, and the known one if there are too many readings to search.
     """
     data = exact.observations
     if not form.law.jumps or exact.offset is None or data is None or exact.digest is not None:
@@ -235,7 +235,7 @@ def season(exact: AnywherePosterior, form: Form, learned: Hyperparameters, thres
     quiet = _calm(still, still.carried(learned, form))
     found = explained(exact.under(still.model(quiet, exact.offset.jumps, exact.offset.blips)), cycles / span)
     best = int(found.argmax())
-    if 0 < best < len(found) - 1:  # the top of the parabola through the best three
+    if 0 < best < len(found) - 1:  # the maximum of the parabola through the best three
         left, top, right = found[best - 1 : best + 2]
         cycles[best] += 0.5 * (left - right) / (left - 2 * top + right) / FINENESS
     period = span / float(cycles[best])
@@ -246,11 +246,11 @@ def season(exact: AnywherePosterior, form: Form, learned: Hyperparameters, thres
 
 
 def explained(exact: AnywherePosterior, frequencies: FloatArray) -> FloatArray:
-    """Return by how much waves explain the readings, b'A^-1 b of each, shape (k,).
+    """Return how well each wave explains the readings, b'A^-1 b, shape (k,).
 
     Args:
         exact: The belief.
-        frequencies: Cycles a reading, shape (k,).
+        frequencies: Cycles per reading, shape (k,).
     """
     assert exact.observations is not None
     own, k = _own(exact), len(frequencies)
@@ -265,11 +265,11 @@ def explained(exact: AnywherePosterior, frequencies: FloatArray) -> FloatArray:
 
 
 def answers(exact: AnywherePosterior, threshold: float) -> bool:
-    """Return whether the instrument seems to answer to what it has read before: whether that explains the readings.
+    """Return whether the previous reading seems to affect the instrument, that is, whether it explains the readings.
 
     Args:
-        exact: The belief, whose offset does not answer to anything.
-        threshold: By how many standard deviations.
+        exact: The belief, whose offset does not depend on previous readings.
+        threshold: The standard deviations this must explain.
     """
     data = exact.observations
     if data is None or exact.offset is None or len(data) < MIN_READINGS:
@@ -280,7 +280,7 @@ def answers(exact: AnywherePosterior, threshold: float) -> bool:
 
 
 def outliers(data: Observations, extent: FloatArray) -> tuple[Disturbance, ...]:
-    """Return the readings that lie far from those around them in time, as blips; without any model.
+    """Return the readings that lie far from their neighbors in time, as blips, without using a model.
 
     Args:
         data: Absolute readings.
@@ -294,7 +294,7 @@ def outliers(data: Observations, extent: FloatArray) -> tuple[Disturbance, ...]:
     y = data.outcomes
     around = np.clip(np.arange(n) - 4, 0, max(n - 9, 0))[:, None] + np.arange(min(n, 9))  # nine readings, or all
     residual = y - np.median(y[around], axis=1)
-    scale = float(np.median(np.abs(residual))) * 1.4826  # the deviation of normal numbers by their median
+    scale = float(np.median(np.abs(residual))) * 1.4826  # the standard deviation of normal numbers from their median
     far = np.abs(residual) > OUTLYING_DEVIATIONS * scale
     return tuple(
         (float(data.moments.time[i]), float(residual[i] ** 2))
@@ -304,14 +304,14 @@ def outliers(data: Observations, extent: FloatArray) -> tuple[Disturbance, ...]:
 
 
 def _confirmed(i: int, residual: FloatArray, points: FloatArray) -> bool:
-    """Return whether readings nearby are as far off: then it is f that is."""
+    """Return whether nearby readings deviate as much: then f explains the deviation."""
     distance = np.sqrt(((points - points[i]) ** 2).mean(axis=1))
     near = (distance < NEARBY) & (np.arange(len(points)) != i)
     return _mostly_agree(residual[near], float(residual[i]))
 
 
 def _largest(exact: AnywherePosterior, step: float, threshold: float) -> OffsetModel | None:
-    """Return the offset with one more disturbance, the one that explains the last readings best, if one does."""
+    """Return the offset with the disturbance added that best explains the last readings, if there is one."""
     offset = exact.offset
     assert offset is not None
     jump, blip = _candidates(exact, RECENT_READINGS, step)
@@ -332,31 +332,31 @@ def _largest(exact: AnywherePosterior, step: float, threshold: float) -> OffsetM
 
 
 Candidate = tuple[float, int, float]
-"""b^2/a of a disturbance, the index of the first reading it touches, and its variance."""
+"""b^2/a of a disturbance, the index of the first reading it affects, and its variance."""
 
 
 def _candidates(exact: AnywherePosterior, recent_readings: int, step: float) -> tuple[Candidate, Candidate]:
-    """Return the jump and the blip among the last readings that explain them best."""
+    """Return the jump and the blip that best explain the last readings."""
     n, own = len(exact.observations or ()), _own(exact)
     recent = own[max(1, len(own) - recent_readings) :]
     after = np.zeros((n, len(recent)))
     after[own] = own[:, None] >= recent
     z2, variance = _explained(exact, np.concatenate((after, np.identity(n)[:, recent]), axis=1), step)
     k = len(recent)
-    z2[k - 1] = 0.0  # a jump before the last reading is a blip, so far
+    z2[k - 1] = 0.0  # so far, a jump before the last reading is a blip
     jump, blip = int(z2[:k].argmax()), int(z2[k:].argmax()) + k
     return tuple((float(z2[i]), int(recent[i % k]), float(variance[i])) for i in (jump, blip))  # type: ignore[return-value]
 
 
 def _surprise(exact: AnywherePosterior, directions: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return a and b of each direction h among the data that are not folded, one per column, shapes (j,)."""
+    """Return a and b of each direction h among the unfolded data, one per column, shapes (j,)."""
     folded = 0 if exact.digest is None else len(exact.digest)
     solved = exact.solve(np.concatenate((np.zeros((folded, directions.shape[1])), directions)))
     return np.einsum("nj,nj->j", solved, solved), exact.whitened @ solved
 
 
 def _explained(exact: AnywherePosterior, directions: FloatArray, step: float) -> tuple[FloatArray, FloatArray]:
-    """Return b^2/a and the likeliest variance of disturbances, one per column; zero if they are too small to count."""
+    """Return b^2/a and the likeliest variance of disturbances, one per column; zero for those too small to count."""
     a, b = _surprise(exact, directions)
     z2 = b**2 / a
     variance: FloatArray = np.maximum(z2 - 1.0, 0.0) / a
@@ -365,7 +365,7 @@ def _explained(exact: AnywherePosterior, directions: FloatArray, step: float) ->
 
 
 def _discovered(exact: AnywherePosterior, index: int) -> bool:
-    """Return whether other readings of the same place surprise in the same way: then it is f that surprises."""
+    """Return whether other readings at the same place deviate in the same way: then f explains the deviation."""
     data = exact.observations
     assert data is not None
     x = data.points[index : index + 1]
@@ -380,13 +380,13 @@ def _discovered(exact: AnywherePosterior, index: int) -> bool:
 
 
 def _mostly_agree(others: FloatArray, own: float) -> bool:
-    """Return whether at least half of other surprises, and one, are about as large as one's own."""
+    """Return whether at least half of the other surprises, and at least one, are about as large as `own`."""
     agreeing = np.count_nonzero(np.abs(others - own) < AGREEING * np.maximum(np.abs(others), abs(own)))
     return bool(agreeing > 0 and 2 * agreeing >= len(others))
 
 
 def _own(exact: AnywherePosterior) -> NDArray[np.intp]:
-    """Return which readings are of the study itself: disturbances are looked for among these."""
+    """Return the indices of the study's own readings: only these are examined for disturbances."""
     assert exact.observations is not None
     return np.flatnonzero(exact.observations.moments.campaign == "")
 

@@ -1,4 +1,4 @@
-"""What the paper assumes known, learned: lengthscales, signal, noise and offset by the marginal likelihood.
+"""Fit of lengthscales, signal, noise and offset, which the paper assumes known, by the marginal likelihood.
 
     symbol   meaning                                                       shape
     D        squared distances of the data's points, see `Form.distances`    (k, p p)
@@ -22,20 +22,20 @@ from equipoise.kernels import Matern52
 from equipoise.offsets import Offset
 
 MAX_FITTED_DATA = 500
-"""More data than this are thinned before fitting: the fit no longer changes, and its cost is cubic."""
+"""The most data in a fit, whose cost is cubic: more are thinned, which no longer changes the fit."""
 
 MAX_FIT_STEPS = 25
-"""Steps of a fit from each start: measured, the density hardly grows after 20."""
+"""The most steps of a fit from each start: in measurements, the density hardly grows after 20."""
 
 LEAST_STEP = 1e-100
-"""Smaller steps count as none: their square would be no number any more."""
+"""The smallest step that counts: the square of a smaller one would underflow."""
 
 
 FIT_TOLERANCE = 1e-4
-"""Relative change of the log density at which a fit ends: a few hundredths, where a tenth decides nothing."""
+"""The relative change of the log density at which a fit ends: a few hundredths, while a tenth decides nothing."""
 
 LEAST_SLOPE = 1e-5
-"""Slope of the log density at which a fit ends: in effect never before the change does."""
+"""The slope of the log density at which a fit ends: in effect the change always ends it first."""
 
 
 class Evidence:
@@ -44,8 +44,8 @@ class Evidence:
     Args:
         data: Outcomes already divided by their step.
         form: The form of the model.
-        jumps: Covariance of offset jumps found so far, shape (n, n).
-        nulls: Outcomes of points dueled with themselves: pure noise.
+        jumps: Covariance of the offset jumps found so far, shape (n, n).
+        nulls: Outcomes of duels of a point with itself: pure noise.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Evidence:
         n, p = len(data), len(data.points)
         self._D, self._marks = form.distances(data.points)
         owner = np.searchsorted(data.starts, np.arange(p), side="right") - 1
-        self._plain = n == p and bool((data.weights == 1.0).all())  # every datum is of one point
+        self._plain = n == p and bool((data.weights == 1.0).all())  # every datum has one point
         self._spread = np.ix_(owner, owner), np.multiply.outer(data.weights, data.weights)
         self._offset = form.law.prepared(data.moments) if form.law.learns_readings else None
         self._jumps = jumps
@@ -97,13 +97,13 @@ class Evidence:
 
 
 def _likelihood(K: FloatArray, y: FloatArray) -> tuple[float, FloatArray]:
-    """Return log N(y; 0, K) up to a constant, and a matrix like W: of the same sum with any symmetric one."""
+    """Return log N(y; 0, K) up to a constant, and a matrix whose sum with any symmetric one equals that of W."""
     L, lapack = _linalg.cholesky(K), _linalg.lapack()
     alpha = lapack.dpotrs(L, y, lower=1)[0]
     half = float(np.log(L.diagonal()).sum())
     W = lapack.dpotri(L, lower=1, overwrite_c=1)[
         0
-    ].T  # of the inverse one triangle, with zeros in the other: twice that one will do
+    ].T  # one triangle of the inverse, with zeros in the other: twice this triangle suffices
     W *= -2.0
     W.flat[:: len(y) + 1] *= 0.5
     W += np.multiply.outer(alpha, alpha)
@@ -111,12 +111,12 @@ def _likelihood(K: FloatArray, y: FloatArray) -> tuple[float, FloatArray]:
 
 
 def typical_step(data: Observations, law: Offset, jumps: Sequence[float] = ()) -> float:
-    """Return the size of a typical difference inside a duel; of successive readings where there are no duels.
+    """Return the size of a typical difference inside a duel, or of successive readings if there are no duels.
 
     Args:
-        data: What was learned from.
-        law: What is assumed of the offset.
-        jumps: The times at which the offset jumps: duels that a jump has parted do not count.
+        data: The data.
+        law: The law of the offset.
+        jumps: The times at which the offset jumps: duels split by a jump do not count.
     """
     if law.timeless and (inside := _inside_blocks(data)) > LEAST_STEP:
         return inside
@@ -128,10 +128,10 @@ def typical_step(data: Observations, law: Offset, jumps: Sequence[float] = ()) -
 
 
 def _inside_blocks(data: Observations) -> float:
-    """Return the standard deviation of readings inside their blocks; 0 if no block has two.
+    """Return the standard deviation of readings within their blocks; 0 if no block has two readings.
 
     Differences inside pairs shrink as a search converges, those inside blocks do not: a seed on which the leader was
-    read is asked again for whatever is compared with it.
+    read is used again for the settings compared with it.
     """
     _, block, n = np.unique(data.moments.block, return_inverse=True, return_counts=True)
     rest = data.outcomes - (np.bincount(block, data.outcomes) / n)[block]
@@ -139,7 +139,7 @@ def _inside_blocks(data: Observations) -> float:
 
 
 def _inside_pairs(data: Observations, law: Offset, jumps: Sequence[float]) -> FloatArray:
-    """Return the differences of successive readings of one duel; of all successive ones where there is no duel."""
+    """Return the differences of successive readings of one duel, or of all successive readings without duels."""
     readings = law.cleared(data.moments, data.outcomes)
     order = np.argsort(data.moments.pair, kind="stable")
     number = data.moments.pair[order]
@@ -152,13 +152,13 @@ def _inside_pairs(data: Observations, law: Offset, jumps: Sequence[float]) -> Fl
 
 
 def fit(evidence: Evidence, starts: Sequence[Hyperparameters], step: float) -> tuple[Hyperparameters, float]:
-    """Return the hyperparameters of largest posterior density found from the given starts, and its logarithm."""
+    """Return the hyperparameters of largest posterior density found from the given starts, and the log density."""
     prior = Priors(evidence.form.table)
 
     def loss(theta: FloatArray) -> tuple[float, FloatArray]:
         try:
             value, gradient = evidence(theta)
-        except np.linalg.LinAlgError:  # a corner where K is singular to rounding: turn back
+        except np.linalg.LinAlgError:  # K is singular up to rounding here: turn back
             return 1e25, np.zeros_like(theta)
         density, slope = prior(theta)
         return -(value + density), -(gradient + slope)

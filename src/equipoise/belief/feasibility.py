@@ -1,13 +1,13 @@
-"""Where a reading can be had at all: learned from the trials that were read and those that failed.
+"""The settings that can be measured, learned from the trials that were read and those that failed.
 
     symbol   meaning                                                       shape
-    r_i, f_i how often place i was read, and how often it failed           (n,)
+    r_i, f_i number of readings and of failures at place i                 (n,)
     w_i(x)   weight of place i at x: exp(-z^2 / 2)                         (m, n)
-    z        distance in bandwidths, each coordinate in its extent         (m, n)
+    z        distance in bandwidths, each coordinate by its extent         (m, n)
     p(x)     probability that x can be measured                            (m,)
 
 A kernel-weighted beta-binomial, METHOD section 12: `p = (a + sum w_i r_i) / (a + b + sum w_i (r_i + f_i))`. Its
-bandwidth is the one under which each trial is best predicted by all others.
+bandwidth is the one that best predicts each trial from all others.
 """
 
 from dataclasses import dataclass, field
@@ -20,25 +20,25 @@ from equipoise import _linalg
 from equipoise._typing import FloatArray
 
 PRIOR_READ, PRIOR_FAILED = 1.8, 0.2
-"""What is assumed before any trial, in trials: nine in ten places can be measured. Worth two trials, so that one
-failure leaves a place at 0.6: a shutter that was closed for a moment does not ban it, a second failure there does."""
+"""The prior, in trials: nine in ten places can be measured. It is worth two trials, so that one failure leaves a place
+at 0.6: one failure, such as a closed shutter, does not exclude a place, but a second one there does."""
 
 BANDWIDTHS = (0.05, 0.1, 0.2, 0.4)
-"""Bandwidths tried, in units of the extent times the root of the dimension over two."""
+"""The bandwidths tried, in units of the extent times the root of the dimension over two."""
 
 MOST_CAUTION, LEAST_CAUTION = 0.97, 0.66
-"""What is asked for must be this much as likely to be read as the likeliest trial or an unknown place, after very many
-failures and after the first: else the edge of a region that fails, where half of all do, is asked for forever."""
+"""The least probability of a proposal, relative to the likeliest trial or an unknown place, after very many failures
+and after the first: else the edge of a failing region, where half of all trials fail, is proposed forever."""
 
 LEAST_EVER = 0.5
-"""Places that fail more often than not are not recommended; nor asked for, while nothing says that it is places that
-fail and not moments."""
+"""The least probability of a recommendation: places that fail more often than not are not recommended. They are not
+proposed either, unless the data show that failures depend on the place rather than the time."""
 
 LOCAL_NATS = 1.0
-"""How much better trials nearby must predict than all trials alike to say that it is places which fail."""
+"""The gain in prediction by nearby trials over all trials alike that shows that failures depend on the place."""
 
 MAX_PLACES = 300
-"""Of more places than this the latest are remembered, those that failed first: the cost is quadratic in them."""
+"""The most places kept, since the cost is quadratic: those that failed, then the latest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +47,9 @@ class Feasibility:
 
     Args:
         extent: Range of each encoded coordinate, shape (d,).
-        points: Distinct places where trials were, shape (n, d).
-        read: How often each was read, shape (n,).
-        failed: How often each failed, shape (n,).
+        points: The distinct places of the trials, shape (n, d).
+        read: The number of readings of each, shape (n,).
+        failed: The number of failures of each, shape (n,).
 
     Example:
         >>> import numpy as np
@@ -66,33 +66,33 @@ class Feasibility:
 
     @classmethod
     def of(cls, extent: FloatArray, trials: FloatArray, read: NDArray[np.bool_]) -> "Feasibility":
-        """Return what trials say, in their order.
+        """Return the model learned from trials, in their order.
 
         Args:
             extent: Range of each encoded coordinate, shape (d,).
-            trials: Where they were, shape (t, d).
-            read: Which of them were read, shape (t,).
+            trials: Their places, shape (t, d).
+            read: A mask of the trials that were read, shape (t,).
         """
         last, place = _linalg.grouped(trials[::-1])
         points, place = trials[::-1][last], place[::-1]
         counts = [np.bincount(place, good, len(points)).astype(np.float64) for good in (read, ~read)]
-        kept = np.lexsort((last, counts[1] == 0))[:MAX_PLACES]  # those that failed, then the latest
+        kept = np.lexsort((last, counts[1] == 0))[:MAX_PLACES]  # failed places first, then the latest
         return cls(extent, points[kept], *(count[kept] for count in counts))
 
     @property
     def certain(self) -> bool:
-        """Whether nothing ever failed."""
+        """True if no trial has failed."""
         return not self.failed.any()
 
     def probability(self, points: FloatArray) -> FloatArray:
-        """Return p at some points, shape (m, d): (m,)."""
+        """Return p at points of shape (m, d), shape (m,)."""
         if self.certain:
             return np.ones(len(points))
         w = self._weights(points, self._bandwidth)
         return _ratio(w @ self.read, w @ (self.read + self.failed))
 
     def allows(self, points: FloatArray) -> NDArray[np.bool_]:
-        """Return which points are worth a trial, shape (m,)."""
+        """Return a mask of the points worth a trial, shape (m,)."""
         allowed: NDArray[np.bool_] = self.probability(points) >= self._least
         return allowed
 
@@ -100,15 +100,15 @@ class Feasibility:
     def reliable(self) -> FloatArray:
         """The points that were read and do not fail more often than not, shape (k, d).
 
-        If something failed, only these are recommended: the best of all places often lies at the edge of what can
-        be measured, if no probability is to be trusted.
+        If a trial failed, only these are recommended: the best point often lies at the edge of the measurable region,
+        and there the probability is not reliable.
         """
         points: FloatArray = self.points[self.read > 0]
         return points[self.probability(points) >= LEAST_EVER]
 
     @cached_property
     def _least(self) -> float:
-        """The least probability with which a place must be measurable to be asked for."""
+        """The least probability of being measurable that a proposal must have."""
         if self.certain or not self._local:
             return 0.0 if self.certain else LEAST_EVER
         caution = MOST_CAUTION - (MOST_CAUTION - LEAST_CAUTION) / float(self.failed.sum())
@@ -117,14 +117,14 @@ class Feasibility:
 
     @cached_property
     def _bandwidth(self) -> float:
-        """The bandwidth under which each trial is best predicted by all others."""
+        """The bandwidth that best predicts each trial from all others."""
         scale = (len(self.extent) / 2) ** 0.5
         tried: list[float] = [scale * each for each in BANDWIDTHS]
         return min(tried, key=lambda each: self._surprise(self._weights(self.points, each)))
 
     @cached_property
     def _local(self) -> bool:
-        """Whether it is places that fail, and not moments: whether trials nearby predict better than all alike do."""
+        """True if failures depend on the place: if nearby trials predict better than all trials alike."""
         here, alike = self._weights(self.points, self._bandwidth), np.ones((len(self.points), len(self.points)))
         return self._surprise(here) + LOCAL_NATS < self._surprise(alike)
 

@@ -1,21 +1,21 @@
-"""Folding: very many old data are replaced by a few outcomes about f, so that cost and memory do not grow.
+"""Folding: very many old data are compressed into a few outcomes about f, so that cost and memory do not grow.
 
     symbol   meaning                                                          shape
-    Z        inducing points: those of the data from which f is known best    (m, d)
+    Z        inducing points: the points of the data that tell most about f   (m, d)
     R        Cholesky factor of k(Z, Z)                                        (m, m)
     w        R^-1 f(Z): independent, of variance 1, before there are data      (m,)
     B        I - cov(w | data)                                                 (m, m)
     b, q     eigenvalues and eigenvectors of B                                 (m,), (m, m)
     S        1 if two points were read in one block                            (m, m)
 
-The data say as much about f(Z) as one outcome q_j'w for each j, of noise variance (1 - b_j) / b_j, would. So these take
-their place. What the data say of f elsewhere is what f(Z) says of it; nothing is lost at Z. How the offset went on from
-the last of them to the first that is kept is lost, which is worth about one reading (docs/method.md, section 17).
+The data tell as much about f(Z) as one outcome q_j'w for each j, with noise variance (1 - b_j) / b_j. These outcomes
+replace the data. Elsewhere they tell about f only through f(Z); at Z nothing is lost. The change of the offset from the
+last folded datum to the first kept one is lost, which is worth about one reading (docs/method.md, section 17).
 
-If the offset of a block repeats f, an inducing point is a point in a block, and f(Z) is f there with what the offset
-repeats of it, of covariance (1 + effect S) k(Z, Z): so a long block says no more of f than it did before.
+If the offset of a block repeats f, an inducing point is a point in a block, and f(Z) is f there plus the part that the
+offset repeats, of covariance (1 + effect S) k(Z, Z): so a long block tells no more about f than before.
 
-The data are folded a chunk at a time, always the same chunks: what a digest stands for depends on the data and on the
+The data are folded in chunks that are always the same: the data that a digest replaces depend on the data and on the
 model alone, not on when it was made.
 """
 
@@ -40,10 +40,10 @@ MAX_INDUCING = 128
 """The most inducing points: more would cost as much as the data they stand for."""
 
 LEAST_NEWS = 1e-5
-"""An inducing point of which the others leave less than this share of the variance of f unknown tells nothing."""
+"""The least share of the variance of f that other inducing points must leave unknown at a new one."""
 
 LEAST_KNOWN = 1e-9
-"""Directions of f(Z) of which the data explain less than this share are left out."""
+"""The least share of a direction of f(Z) that the data must explain: others are left out."""
 
 
 class Data(Protocol):
@@ -56,31 +56,31 @@ class Data(Protocol):
 
     @property
     def circumstances(self) -> Moments:
-        """Under which circumstances each point was read."""
+        """The circumstances in which each point was read."""
         ...
 
     @property
     def outcomes(self) -> FloatArray:
-        """What was found, shape (n,)."""
+        """The outcomes, shape (n,)."""
         ...
 
     def combine(self, columns: FloatArray) -> FloatArray:
-        """Turn columns that belong to points, shape (..., p), into columns that belong to data, shape (..., n)."""
+        """Turn columns indexed by points, shape (..., p), into columns indexed by data, shape (..., n)."""
         ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Digest:
-    """Outcomes that take the place of data.
+    """Outcomes that replace data.
 
     Attributes:
         points: Z, shape (m, d).
-        circumstances: Under which circumstances each was read: only its block counts.
-        weights: Of which combination of f(Z) each outcome is, shape (m, r).
-        outcomes: What was found, shape (r,).
-        variances: Of the noise of each, shape (r,).
-        source: The data that they stand for.
-        model: What explained these.
+        circumstances: The circumstances of each: only its block counts.
+        weights: The combination of f(Z) that each outcome observes, shape (m, r).
+        outcomes: Shape (r,).
+        variances: The noise variance of each, shape (r,).
+        source: The data that they replace.
+        model: The model of these data.
     """
 
     points: FloatArray
@@ -95,12 +95,12 @@ class Digest:
         return len(self.outcomes)
 
     def combine(self, columns: FloatArray) -> FloatArray:
-        """Turn columns that belong to points, shape (..., m), into columns that belong to outcomes, shape (..., r)."""
+        """Turn columns indexed by points, shape (..., m), into columns indexed by outcomes, shape (..., r)."""
         combined: FloatArray = columns @ self.weights
         return combined
 
     def stands_for(self, data: Observations, model: Model) -> bool:
-        """Return whether it is what some of given data, the first, come to under a model."""
+        """Return whether it replaces the first of the given data under the model."""
         n, known = len(self.source), self.source
         if n > len(data) or self.model != model.until(known.moments.last):
             return False
@@ -108,7 +108,7 @@ class Digest:
 
 
 def digest(posterior: "AnywherePosterior", source: Observations) -> Digest:
-    """Return what a posterior has learned from data.
+    """Return the digest of a posterior.
 
     Args:
         posterior: The posterior.
@@ -126,10 +126,10 @@ def digest(posterior: "AnywherePosterior", source: Observations) -> Digest:
 
 
 def inducing(model: Model, parts: Sequence[Data]) -> tuple[FloatArray, Moments, FloatArray]:
-    """Return points of data chosen one by one, each where the others leave f least known.
+    """Choose points of the data one by one, each where f is least known given the others.
 
     Args:
-        model: What explains the data.
+        model: The model of the data.
         parts: The data.
 
     Returns:
@@ -147,9 +147,9 @@ def inducing(model: Model, parts: Sequence[Data]) -> tuple[FloatArray, Moments, 
 
 
 def between(model: Model, a: Data, b: Data) -> FloatArray:
-    """Return the prior covariance of the outcomes of some data with those of others, shape (n, m).
+    """Return the prior covariance of the outcomes of data a and b, shape (n, m).
 
-    Noise and offset are left out, except for what the offset repeats of f.
+    Noise and offset are left out, except for the part of f that the offset repeats.
     """
     K = model.kernel(a.points, b.points)
     return b.combine(a.combine(model.repeating(a.circumstances, b.circumstances, K).T).T)
@@ -157,12 +157,12 @@ def between(model: Model, a: Data, b: Data) -> FloatArray:
 
 @dataclass(frozen=True)
 class Folding:
-    """Which data are kept as they are: all of few, of many the last.
+    """The rule that selects unfolded data: all of few, the last of many.
 
     Attributes:
-        exact: Up to this many all are kept.
-        window: Of more at least this many.
-        chunk: The others are folded this many at a time.
+        exact: The number up to which all data are kept.
+        window: The least number kept of more data.
+        chunk: The number of data folded at a time.
 
     Example:
         >>> [Folding(exact=500, window=100, chunk=200).folded(n) for n in (500, 501, 699, 700)]
@@ -182,25 +182,25 @@ class Folding:
 
     @property
     def of_pairs(self) -> "Folding":
-        """The same for the differences of this many data."""
+        """The same rule for the differences of this many data."""
         return Folding(self.exact // 2, self.window // 2, max(self.chunk // 2, 1))
 
     def folded(self, data: int) -> int:
-        """Return how many of this many data are folded: a multiple of a chunk."""
+        """Return the number folded of this many data: a multiple of a chunk."""
         return 0 if data <= self.exact else (data - self.window) // self.chunk * self.chunk
 
     def after(self, data: int) -> int:
-        """Return the number of data at which more of them are folded next."""
+        """Return the number of data at which the next chunk is folded."""
         return max(self.exact + 1, self.window + self.chunk + self.folded(data))
 
 
 def fold(posterior: "AnywherePosterior", data: Observations, model: Model) -> Digest | None:
-    """Return what the old ones among very many data come to under a model; `None` if they are few.
+    """Return the digest of the old ones among very many data under a model; `None` if the data are few.
 
     Args:
-        posterior: The posterior, whose digest is used where it stands for some of these data.
+        posterior: The posterior, whose digest is reused if it replaces some of these data.
         data: All data.
-        model: What explains them.
+        model: The model of the data.
     """
     folding, known = posterior.folding, posterior.digest
     if folding is None:
@@ -214,12 +214,12 @@ def fold(posterior: "AnywherePosterior", data: Observations, model: Model) -> Di
 
 
 def lasting(offset: OffsetModel) -> OffsetModel:
-    """Return the offset of the instrument: without what spoils single readings."""
+    """Return the offset without blips, which spoil single readings."""
     return replace(offset, blips=())
 
 
 def folded_offsets(posterior: "AnywherePosterior") -> FloatArray:
-    """Return the offset at the folded data, shape (n,), given the present belief about f."""
+    """Return the offset at the folded data given the present belief about f, shape (n,)."""
     if posterior.digest is None or posterior.folding is None or posterior.offset is None:
         return np.empty(0)
     data, found = posterior.digest.source, [np.empty(0)]

@@ -1,4 +1,4 @@
-"""The belief of a study: all that readings, duels and judgements teach under its model."""
+"""The belief of a study, learned from readings, duels and judgements under its model."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from equipoise.likelihoods import Judgement
 
 LARGEST_MISFIT = 25.0
-"""How many times as large as expected the mean square of the outcomes may be before the kernel is contradicted."""
+"""The factor by which the mean square of the outcomes may exceed its expectation before the kernel is contradicted."""
 
 FEWEST_OUTCOMES = 4
-"""The fewest outcomes for such a statement."""
+"""The fewest outcomes for such a conclusion."""
 
 
 def infer(lessons: Sequence[Comparison], model: Posterior | LearnedModel) -> StudyBelief:
-    """Return what lessons teach under a model.
+    """Return the belief learned from lessons under a model.
 
     Args:
         lessons: Comparisons, in their order.
-        model: The posterior before any data under a model that is given; or what is to be learned of one: then it is
-            fitted on its schedule.
+        model: The posterior before any data under a given model; or a model to be learned, which is then fitted on its
+            schedule.
 
     Example:
         >>> import equipoise as eq
@@ -50,11 +50,11 @@ def infer(lessons: Sequence[Comparison], model: Posterior | LearnedModel) -> Stu
 
 @dataclass(frozen=True, eq=False)
 class StudyBelief(Lazy):
-    """What readings, duels and judgements teach; immutable.
+    """The belief learned from readings, duels and judgements; immutable.
 
     Attributes:
-        source: What has learned from comparisons.
-        judged: What has learned from judgements; `None` if nothing has.
+        source: The posterior or belief learned from comparisons.
+        judged: The judgements and their fit; `None` if there are none.
 
     Example:
         >>> import numpy as np, equipoise as eq
@@ -70,22 +70,22 @@ class StudyBelief(Lazy):
 
     @property
     def learned(self) -> LearnedBelief | None:
-        """What was learned of the model; `None` if it was given."""
+        """The belief with its learned model; `None` if the model was given."""
         return self.source if isinstance(self.source, LearnedBelief) else None
 
     @property
     def posterior(self) -> Posterior:
-        """The exact posterior of all data that answers: answers of judges are pseudo-outcomes."""
+        """The exact posterior of all data used for claims: judges' answers enter as pseudo-outcomes."""
         return trusted(self.source) if self.judged is None else self._mixed.posterior
 
     @property
     def comparisons(self) -> int:
-        """How many comparisons and judgements it has learned from."""
+        """The number of comparisons and judgements learned from."""
         return exact(self.source).comparisons + len(self.judgements)
 
     @property
     def judgements(self) -> tuple[Judgement, ...]:
-        """The judgements it has learned from."""
+        """The judgements learned from."""
         return () if self.judged is None else self.judged.judgements
 
     @property
@@ -95,26 +95,26 @@ class StudyBelief(Lazy):
 
     @property
     def knows_unit(self) -> bool:
-        """Whether there are enough data to learn how large f is."""
+        """True if there are enough data to learn the scale of f."""
         return self.learned is None or self.learned.knows_unit or self._mixed.knows_unit
 
     @property
     def proven(self) -> bool:
-        """Whether its intervals are a theorem: its coefficient is one, and nothing about the model was learned."""
+        """True if a theorem proves its intervals: one covers its coefficient, and no part of the model was learned."""
         return self.judged is None and self.learned is None and is_theory(exact(self.source).confidence)
 
     @property
     def judge_variance(self) -> float:
-        """The variance of what the judge who gave most answers feels, in the squared unit of f."""
+        """The perception variance of the judge with most answers, in the squared unit of f."""
         return self._mixed.felt_variance
 
     @property
     def compared(self) -> Source:
-        """What comparisons teach under the kernel that judgements have taught, if readings have not."""
+        """The comparisons under the kernel learned from judgements, if readings do not determine it."""
         return self.source if self.judged is None else self._mixed.compared
 
     def offsets(self, leader: FloatArray) -> tuple[FloatArray, FloatArray] | None:
-        """Return the time of each reading, and what the leader would have read then; `None` if not modeled or wrong."""
+        """Return the time of each reading and the leader's expected reading; `None` if not modeled or contradicted."""
         learned = self.learned
         if learned is None:
             return exact(self.source).offsets(leader)
@@ -125,8 +125,8 @@ class StudyBelief(Lazy):
         """Return the belief that has also learned from a comparison.
 
         Args:
-            comparison: What is learned.
-            fit: Whether a fit that is due is made.
+            comparison: The new comparison.
+            fit: Whether to make a fit that is due.
         """
         learned = self.learned
         if learned is not None:
@@ -134,12 +134,12 @@ class StudyBelief(Lazy):
         return self.on(exact(self.source).condition(comparison))
 
     def caught_up(self) -> Self:
-        """Return it with the fit of the model that is overdue, if one is."""
+        """Return the belief after an overdue fit of its model, if there is one."""
         learned = self.learned
         return self if learned is None or not learned.overdue else self.on(learned.caught_up())
 
     def relearned(self, comparisons: Sequence[Comparison], fit: Learned) -> Self:
-        """Return what all of these comparisons teach under what was fitted before, learned at once."""
+        """Return the belief learned from all these comparisons at once, under an earlier fit."""
         if self.learned is None:
             raise ValueError("`fit` must be of a model that is learned, and this one was given")
         return self.on(self.learned.relearned(comparisons, fit))
@@ -150,7 +150,7 @@ class StudyBelief(Lazy):
         return replace(self, source=self.source.anticipate_all(comparisons), judged=judged)
 
     def expecting(self, pairs: FloatArray) -> Self:
-        """Return the belief as if pairs that are still to be judged, shape (k, 2, d), came out as expected."""
+        """Return the belief as if open pairs, shape (k, 2, d), were judged as expected."""
         mixed = self._mixed
         return replace(self, judged=replace(mixed.judged, open=pairs, grown=mixed.settled))
 
@@ -159,38 +159,38 @@ class StudyBelief(Lazy):
         return replace(self, judged=self._mixed.judge(judgement))
 
     def with_judgements(self, judgements: Sequence[Judgement], fit: JudgeFit) -> Self:
-        """Return the belief that has learned from judgements what was fitted to them.
+        """Return the belief learned from judgements under an earlier fit.
 
         Args:
-            judgements: As many as there were.
-            fit: What was fitted to them beside the same comparisons.
+            judgements: All judgements so far.
+            fit: The fit to them, made with the same comparisons.
         """
         return replace(self, judged=self._mixed.recalled(judgements, fit))
 
     def on(self, source: Source) -> Self:
-        """Return the same judgements with other comparisons: judges are fitted again if the unit of f is another."""
+        """Return the same judgements with other comparisons: refit the judges if the unit of f differs."""
         if source is self.source:
             return self
         return replace(self, source=source, judged=None if self.judged is None else self._mixed.on(source))
 
     def with_answers(self, posterior: Posterior) -> Posterior:
-        """Return a posterior of the comparisons with the answers of judges added."""
+        """Return a posterior of the comparisons with the judges' answers added."""
         return posterior if self.judged is None else self._mixed.with_answers(posterior)
 
     @cached_property
     def _mixed(self) -> Mixed:
-        """The judgements along with the comparisons; none of them if there are none."""
+        """The comparisons with the judgements, which may be empty."""
         return judging.Mixed(self.source, judging.Judged() if self.judged is None else self.judged)
 
 
 def pair_variance(belief: StudyBelief) -> float:
-    """Return the variance of the difference of two readings of a pair at one point; without readings, of the judge."""
+    """Return the variance of the difference of a pair's readings at one point; without readings, that of the judge."""
     read = belief.judged is None or exact(belief.source).comparisons
     return judging.pair_variance(belief.source) if read else belief.judge_variance
 
 
 def contradiction(belief: StudyBelief) -> float:
-    """Return how many times as large as a given kernel allows the squares of the outcomes are; 0 if they fit it."""
+    """Return the factor by which squared outcomes exceed what a given kernel allows; 0 if they fit it."""
     if belief.learned is not None or belief.comparisons < FEWEST_OUTCOMES:
         return 0.0
     posterior = belief.posterior

@@ -11,12 +11,12 @@ from equipoise.kernels import Kernel
 
 
 class Landscape:
-    """Gap and variance of every point against a fixed one, with their gradients: what a search climbs.
+    """Gap and variance of every point against a fixed one, with their gradients, for a search to climb.
 
     Args:
         kernel: Prior covariance of f.
         leader: The fixed point z, shape (d,).
-        data: What was observed, in parts.
+        data: The observations, in parts.
         cross: Prior covariance of f(z) with each datum, shape (n,).
         coefficients: (K + lambda I)^-1 outcomes, shape (n,).
         inverse: Multiplies by (K + lambda I)^-1.

@@ -1,8 +1,8 @@
-"""Readings under a model that is learned: its hyperparameters are fitted again on a growing schedule.
+"""The belief under a model that is learned: its hyperparameters are refitted on a growing schedule.
 
-If the offset has a law, readings themselves teach, and the pure duels guard it: inside a pair the order is random, and
-the posterior of the duels stays unbiased whatever the offset does. If the duels say, by several standard deviations,
-that the modeled leader is beaten by their own, the duels are trusted (METHOD section 7).
+If the offset has a law, the model learns from single readings, and the pure duels guard it: the order within a pair is
+random, so the posterior of the duels is unbiased for any offset. If the duels show, by several standard deviations,
+that their leader beats the modeled one, the duels are trusted (METHOD section 7).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,20 +28,20 @@ from equipoise.offsets import Disturbance, Offset, accounts_for, accounts_of, un
 from equipoise.offsets import accounting as accounting_law
 
 FOLDING: Folding = Folding()
-"""Which of very many readings are kept as they are."""
+"""The rule that selects the unfolded ones of very many readings."""
 
 
 @dataclass(frozen=True, eq=False)
 class LearnedModel:
-    """A model to be learned: its form, and how it is fitted.
+    """A model to be learned: its form and its fitting rules.
 
     Attributes:
         form: The form of the model.
-        confidence: Gives the confidence coefficient; two standard deviations by default.
-        schedule: When to refit.
-        jump: The offset is allowed to jump if that explains the readings by this many standard deviations.
-        folding: How many of very many readings are kept as they are; all of them with `None`.
-        guard: How many standard deviations make duels contradict the law of the offset; with `None` no duel is asked.
+        confidence: The rule for the confidence coefficient; two standard deviations by default.
+        schedule: The schedule of refits.
+        jump: The number of standard deviations that a jump of the offset must explain.
+        folding: The rule that selects unfolded readings of very many; with `None` all of them.
+        guard: The standard deviations at which duels contradict the law of the offset; `None` for no check.
 
     Example:
         >>> import numpy as np, equipoise as eq
@@ -63,19 +63,19 @@ class LearnedModel:
 
 @dataclass(frozen=True, eq=False)
 class LearnedBelief(Lazy):
-    """What readings, and the duels that guard them, teach under a model that is learned from them.
+    """The belief under a model learned from readings, with the duels that guard it.
 
     Attributes:
-        model: What is learned, and how.
-        form: The form of the model, which accounts for the circumstances of the readings.
-        hyperparameters: Those of the last fit.
+        model: The model to be learned and its fitting rules.
+        form: The form of the model, including the circumstances of the readings.
+        hyperparameters: The hyperparameters of the last fit.
         exact: The posterior of the readings under these.
-        duels: The posterior of the pure duels, if these guard the law of the offset.
-        fitted_at: How many data there were when all were learned at once.
+        duels: The posterior of the pure duels, if they guard the law of the offset.
+        fitted_at: The number of data when all were last learned at once.
         nulls: Differences of a point and itself: pure noise.
-        origins: What is subtracted from the readings of each campaign.
-        strangers: The readings of campaigns that contradict the others: nothing is learned from them.
-        compression: How readings far below the best one are compressed; `None` if they are not.
+        origins: The number subtracted from the readings of each campaign.
+        strangers: The ignored readings of campaigns that contradict the others.
+        compression: The compression of readings far below the best one; `None` if there is none.
     """
 
     model: LearnedModel
@@ -103,41 +103,41 @@ class LearnedBelief(Lazy):
 
     @property
     def law(self) -> Offset:
-        """What is assumed of the offset, whatever is known of the readings besides."""
+        """The law of the offset, without further circumstances of the readings."""
         return unaccounted(self.form.law)
 
     @property
     def knows_unit(self) -> bool:
-        """Whether there are enough data to learn how large f is."""
+        """True if there are enough data to learn the scale of f."""
         return self.exact.comparisons >= self.model.schedule.first
 
     @cached_property
     def contradicted(self) -> bool:
-        """Whether the duels contradict the leader of the modeled posterior."""
+        """True if the duels contradict the leader of the modeled posterior."""
         guard = self.model.guard
         return self.duels is not None and guard is not None and contradicts(self.duels, self.exact, guard)
 
     @property
     def trusted(self) -> AnywherePosterior:
-        """The posterior that answers: the duels alone if they contradict the model."""
+        """The posterior used for claims: that of the duels alone if they contradict the model."""
         return self.duels if self.duels is not None and self.contradicted else self.exact
 
     @property
     def fitted(self) -> Learned:
-        """Everything that was learned, without the data."""
+        """Everything learned, without the data."""
         origin, accounts = self.origins.get("", 0.0), accounts_of(self.form.law)
         estranged = tuple(sorted(self.strangers))
         return Learned(self.hyperparameters, self.jumps, origin, self.blips, accounts, estranged, self.compression)
 
     @property
     def due(self) -> int:
-        """How many data there will be when it fits, or folds some of them, next."""
+        """The number of data at which it next fits, or folds some of them."""
         fold, next_fit = self.model.folding, self.model.schedule.above(self.fitted_at)
         return next_fit if fold is None else min(next_fit, fold.after(self.fitted_at))
 
     @property
     def overdue(self) -> bool:
-        """Whether a fit or a folding is due that was left out."""
+        """True if a due fit or folding was skipped."""
         return self.exact.size >= self.due
 
     @property
@@ -152,7 +152,7 @@ class LearnedBelief(Lazy):
 
     @property
     def data(self) -> Observations:
-        """What it has learned from, origins subtracted."""
+        """The data, with origins subtracted."""
         if self.exact.source is None:
             raise RuntimeError("there are no data to fit")
         return self.exact.source
@@ -161,8 +161,8 @@ class LearnedBelief(Lazy):
         """Return the belief that has also learned from a reading or a duel.
 
         Args:
-            comparison: What is learned.
-            fit: Whether a fit that is due is made.
+            comparison: The new reading or duel.
+            fit: Whether to make a fit that is due.
         """
         if comparison.second is not None and self.duels is not None:
             return replace(self, duels=self.duels.condition(comparison))
@@ -178,27 +178,27 @@ class LearnedBelief(Lazy):
         return replace(new, duels=self.duels.anticipate_all([each for each in comparisons if each.second is not None]))
 
     def caught_up(self) -> Self:
-        """Return it with the fit, or the folding, that is overdue, if one is."""
+        """Return the belief after an overdue fit or folding, if there is one."""
         return self._refreshed()._guarded()
 
     def watching(self) -> Self:
-        """Return it with a disturbance of the offset wherever the last readings insist on one."""
+        """Return the belief with the disturbances of the offset that the last readings require."""
         return self._watching()._guarded()
 
     def refitted(self) -> Self:
-        """Return it with hyperparameters fitted to all readings."""
+        """Return the belief with hyperparameters fitted to all readings."""
         return self._refitted()._guarded()
 
     def under(self, hyperparameters: Hyperparameters) -> Self:
-        """Return it under given hyperparameters."""
+        """Return the belief under given hyperparameters."""
         return having(self, hyperparameters, self.jumps, self.blips)._guarded()
 
     def relearned(self, comparisons: Sequence[Comparison], learned: Learned) -> Self:
-        """Return what comparisons teach under what was fitted before, learned by a single factorization.
+        """Return the belief learned from comparisons under an earlier fit, by a single factorization.
 
         Args:
-            comparisons: All it is to know.
-            learned: What was fitted.
+            comparisons: All comparisons to learn from.
+            learned: The earlier fit.
         """
         new = self._relearned([each for each in comparisons if self._understands(each)], learned)
         if self.duels is None:
@@ -211,9 +211,9 @@ class LearnedBelief(Lazy):
 
     @cached_property
     def present(self) -> "LearnedBelief":
-        """What the readings of now teach alone: not those of earlier campaigns, of a machine that was rebuilt since.
+        """The belief from current readings alone, without earlier campaigns of a machine that was rebuilt since.
 
-        Neither f nor the noise and the drift are taken from those. Without any it is this belief.
+        It takes neither f nor noise and drift from those. Without earlier campaigns it is this belief.
         """
         data = self.exact.source
         if data is None or not (data.moments.campaign != "").any():
@@ -230,11 +230,11 @@ class LearnedBelief(Lazy):
         return alone.refitted() if n >= model.schedule.first else rescaled(alone) if n else alone
 
     def _understands(self, comparison: Comparison) -> bool:
-        """Whether the model learns from it: from readings, or else from their comparisons."""
+        """Return whether the model learns from the comparison: from single readings, or else from differences."""
         return self.law.learns_readings == (comparison.second is None)
 
     def _updated(self, comparison: Comparison) -> Self:
-        """Return it with one more comparison, which it understands."""
+        """Return the belief with one more comparison, from which the model can learn."""
         told, forgetting = comparison.circumstances, self.strangers.get(comparison.circumstances.campaign)
         first = comparison.outcome if self.law.learns_readings else 0.0
         origins = {told.campaign: first} | dict(self.origins)
@@ -254,7 +254,7 @@ class LearnedBelief(Lazy):
         return new._watching()
 
     def _centered(self, comparison: Comparison, origins: Mapping[str, float]) -> Comparison:
-        """Return a comparison less the origin of its campaign, compressed."""
+        """Return a comparison minus the origin of its campaign, compressed."""
         centered = comparison.less(origins[comparison.circumstances.campaign])
         if self.compression is None:
             return centered
@@ -273,14 +273,14 @@ class LearnedBelief(Lazy):
         return self if self.exact.observations is None else refit(self)._folded()
 
     def _folded(self) -> Self:
-        """Return it with those data folded that are many and old."""
+        """Return the belief with old data folded, if there are very many."""
         exact, folding = self.exact, self.model.folding
         if folding is not None and folding.folded(exact.size):
             exact = exact.given(exact.source, exact.comparisons, exact.model)
         return replace(self, fitted_at=exact.size, exact=exact)
 
     def _guarded(self) -> Self:
-        """Return it with duels that have taken over the kernel of a changed model."""
+        """Return the belief with its duels under the kernel of the changed model."""
         kernel, noise = self.exact.kernel, self.exact.regularizer
         if self.duels is None or kernel == self.duels.kernel:
             return self
@@ -288,7 +288,7 @@ class LearnedBelief(Lazy):
         return replace(self, duels=under_model(duels, duels.source, duels.comparisons, Model(kernel, 2 * noise)))
 
     def _relearned(self, understood: Sequence[Comparison], learned: Learned) -> Self:
-        """Return it without looking at the duels that guard it."""
+        """Return the relearned belief without updating the duels that guard it."""
         null = [not self.law.learns_readings and says_nothing(*direction(each)) for each in understood]
         origins = _origins(understood, learned)
         known = replace(self, compression=learned.compression)
@@ -311,13 +311,13 @@ class LearnedBelief(Lazy):
 
 
 def _origins(understood: Sequence[Comparison], learned: Learned) -> dict[str, float]:
-    """Return what is subtracted from the readings of each campaign: the first of them, or, of now, what was fitted."""
+    """Return the origin of each campaign: its first reading, or for the current one the origin of the fit."""
     found = {each.circumstances.campaign: each.outcome for each in reversed(understood)}
     return found | ({"": learned.origin} if "" in found or not found else {})
 
 
 def of_now(posterior: AnywherePosterior, model: Model) -> AnywherePosterior:
-    """Return the posterior of the readings of now under a model: those of earlier campaigns are left out."""
+    """Return the posterior of the current readings under a model, without those of earlier campaigns."""
     data = posterior.source
     own = np.empty(0, dtype=np.intp) if data is None else np.flatnonzero(data.moments.campaign == "")
     if data is None or len(own) == len(data):

@@ -25,9 +25,9 @@ from equipoise.kernels import Kernel
 def conditioned(
     mean: FloatArray, variance: FloatArray, c: FloatArray, s: float | FloatArray, residual: float | FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return mean, variance and solved row after an outcome `residual` away from its mean; METHOD section 3.
+    """Return mean, variance and solved row after an outcome at distance `residual` from its mean; METHOD section 3.
 
-    Many learners at once have leading axes: s and residual are then of shape (..., 1).
+    For many learners at once, use leading axes: s and residual then have shape (..., 1).
     """
     xp = namespace(c)
     row = c / xp.sqrt(s)
@@ -38,10 +38,10 @@ class FinitePosterior(Posterior):
     """The posterior on a fixed, finite set of points, kept as mean and covariance.
 
     Args:
-        points: All points f will ever be asked about, shape (m, d).
+        points: All points at which f can be queried, shape (m, d).
         kernel: Prior covariance of f.
         regularizer: lambda, the variance given to the noise of an outcome.
-        confidence: Gives the confidence coefficient; a fixed 1 by default.
+        confidence: The rule for the confidence coefficient; a fixed 1 by default.
 
     Example:
         >>> import equipoise as eq
@@ -79,7 +79,7 @@ class FinitePosterior(Posterior):
     def _conditioned(self, comparison: Comparison, outcome: float | None) -> Self:
         points, u = direction(comparison)
         i = self.indices(points)
-        if len(i) == 2 and i[0] == i[1]:  # a point against itself says nothing
+        if len(i) == 2 and i[0] == i[1]:  # a comparison of a point with itself is uninformative
             return self._next()
         c = self._covariance.apply(i, u)
         expected, unknown = float(u @ self._mean[i]), max(float(u @ c[i]), 0.0)
@@ -94,7 +94,7 @@ class FinitePosterior(Posterior):
         return new
 
     def with_outcomes(self, outcomes: Observations) -> Self:
-        """Return the posterior with outcomes of differences in which there is no offset, of given variances."""
+        """Return the posterior with added outcomes of offset-free differences, of given variances."""
         new, where = self._copy(), self.indices(outcomes.points)
         ends = np.append(outcomes.starts[1:], len(where))
         for start, end, outcome, noise in zip(
@@ -129,12 +129,12 @@ class FinitePosterior(Posterior):
         return self.points
 
     def updated(self, mean: FloatArray, C: FloatArray, log_det: float) -> Self:
-        """Return the posterior after one more comparison that was learned from in its own way.
+        """Return the posterior after one more comparison, given the result of a custom update.
 
         Args:
             mean: The mean after it, shape (m,).
             C: The covariance after it, shape (m, m).
-            log_det: By how much log_det has grown.
+            log_det: The increase of log_det.
         """
         new = self._next()
         new.log_det += log_det
@@ -146,15 +146,15 @@ class FinitePosterior(Posterior):
     def _belief(self) -> Belief:
         column, full = self._covariance.column, self._covariance.full
         mean, variance = self._mean, self._variance
-        mean.flags.writeable = variance.flags.writeable = False  # handed out, and still in use here
+        mean.flags.writeable = variance.flags.writeable = False  # shared with callers and still in use here
         return Belief(self.points, mean, variance, column, full, self.regularizer, self.beta, self.comparisons)
 
     def indices(self, points: FloatArray) -> covariance.Indices:
-        """Return which of the points these are, shape (k,)."""
+        """Return the indices of the given points, shape (k,)."""
         try:
             return np.array([self._index[point.tobytes()] for point in points])
         except KeyError:
-            points = points + 0.0  # -0.0 is 0.0, only its bytes differ
+            points = points + 0.0  # -0.0 equals 0.0, but its bytes differ
             missing = next((point for point in points if point.tobytes() not in self._index), None)
             if missing is None:
                 return self.indices(points)

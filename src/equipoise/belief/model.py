@@ -1,12 +1,12 @@
-"""What explains the readings: the kernel of f, the noise and the offset, and the hyperparameters they depend on.
+"""The model of the readings: the kernel of f, the noise, the offset and their hyperparameters.
 
     symbol   meaning                                                       shape
     G        number of the user's parameters
     l        lengthscale of each parameter, in units of the space's extent (G,)
-             and, if values of C of them are told apart, of that            (G + C,)
+             and that of equality for C of them with distinguished values   (G + C,)
     v        variance of f                                                 ()
     noise    lambda: variance of the noise of an outcome                   ()
-    theta    logarithms of all that is fitted: l, v, noise, offset         (k,)
+    theta    logarithms of all fitted parameters: l, v, noise, offset       (k,)
 
 Everything is in units of the outcomes' typical step, so the same priors serve any unit.
 """
@@ -37,27 +37,27 @@ from equipoise.offsets import (
 )
 
 FLAT_LENGTHSCALE = 1e6
-"""A lengthscale over which nothing changes, in any space."""
+"""A lengthscale over which f is constant in any space."""
 
 ROUNDING = 1e-6
-"""By how much what was fitted may lie outside of its range, relative to itself: other machines round otherwise."""
+"""The relative amount by which a fitted value may exceed its range: other machines round differently."""
 
 MOST_LEVELS = 64
-"""Values of a parameter that has more of them than this are not told apart: hardly any is met twice."""
+"""The most values of a parameter that are distinguished: with more, hardly any value occurs twice."""
 
 CONTRAST = 0.08
 """Contrast of a parameter for a lengthscale of one: 2 / G for the median of the prior of each of G parameters. So two
-settings without a value in common keep a seventh of the covariance, however many parameters there are."""
+settings without a common value keep a seventh of the covariance for any number of parameters."""
 
 LARGEST = 1e200
-"""Larger variances cannot come from readings that can be."""
+"""The largest variance that possible readings can have."""
 
 VARIANCE = Hyperparameter("variance", 1.0, 1.5, 1.0, math.exp(-4.0), math.exp(4.0), "f varies by a few steps")
 NOISE = Hyperparameter("noise", 0.05, -2.0, 1.5, 1e-4, math.exp(2.0), "mostly below a step, else nothing is learned")
 
 
 def lengthscale(parameters: int) -> Hyperparameter:
-    """Return the lengthscale of each of this many parameters.
+    """Return the lengthscale hyperparameter of each of this many parameters.
 
     The prior grows with the root of the dimension (Hvarfner, Hellsten and Nardi 2024), so that the distance between
     typical points, in lengthscales, does not grow with the dimension.
@@ -69,12 +69,12 @@ def lengthscale(parameters: int) -> Hyperparameter:
 
 @dataclass(frozen=True)
 class Model:
-    """What data are explained by.
+    """The model of the data.
 
     Attributes:
         kernel: Prior covariance of f.
         noise: Variance of the noise of an outcome.
-        offset: Prior covariance of the offset; `None` where there is none to be told from f.
+        offset: Prior covariance of the offset; `None` if there is none to separate from f.
     """
 
     kernel: Kernel
@@ -83,15 +83,15 @@ class Model:
 
     @property
     def echoes(self) -> bool:
-        """Whether the offset repeats some of f."""
+        """True if the offset repeats part of f."""
         return self.offset is not None and self.offset.echoes
 
     def repeating(self, a: Moments, b: Moments, F: FloatArray) -> FloatArray:
-        """Return F, the covariance of f at readings a and b, with what the offset repeats of it, shape (n, m)."""
+        """Return F, the covariance of f at readings a and b, plus the part that the offset repeats, shape (n, m)."""
         return F if self.offset is None else self.offset.repeating(a, b, F)
 
     def until(self, time: float) -> "Model":
-        """Return the same without the disturbances after some time."""
+        """Return the model without disturbances after the given time."""
         return self if self.offset is None else replace(self, offset=self.offset.until(time))
 
 
@@ -101,10 +101,10 @@ class Form:
 
     Attributes:
         extent: Range of each encoded coordinate, shape (d,).
-        groups: The user's parameter each coordinate belongs to, shape (d,): one lengthscale each.
-        law: What is assumed of the offset.
-        levels: How many values each parameter has, shape (G,), zero if they are not counted; empty if none are.
-        leveled: Whether the kernel tells values from each other besides how far they are apart: see `Levels`.
+        groups: The user's parameter of each coordinate, shape (d,): each parameter has one lengthscale.
+        law: The law of the offset.
+        levels: The number of values of each parameter, shape (G,), zero if not counted; empty if none are.
+        leveled: Whether the kernel distinguishes values beyond their distance: see `Levels`.
     """
 
     extent: FloatArray
@@ -120,37 +120,37 @@ class Form:
 
     @property
     def parameters(self) -> int:
-        """How many of the user's parameters there are."""
+        """The number of the user's parameters."""
         return int(self.groups.max()) + 1
 
     @property
     def table(self) -> tuple[Hyperparameter, ...]:
-        """Everything that is learned, with guesses and priors, in the order of theta."""
+        """All learned hyperparameters, with guesses and priors, in the order of theta."""
         count = self.parameters + self.leveled * len(self.marked)
         return (*[lengthscale(self.parameters)] * count, VARIANCE, NOISE, *self.law.hyperparameters)
 
     @property
     def marked(self) -> list[int]:
-        """The parameters whose values can be told from each other: with two of them that is how far they are apart."""
+        """The parameters whose values can be distinguished; with only two values, their distance does this already."""
         return [g for g, count in enumerate(self.levels) if 2 < count <= MOST_LEVELS]
 
     @property
     def rivals(self) -> tuple["Form", ...]:
-        """The forms between which data may choose, itself first: with the values of parameters told apart, or not."""
+        """The forms that data choose between, this one first: with parameter values distinguished or not."""
         return (self, replace(self, leveled=not self.leveled)) if self.marked else (self,)
 
     def has(self, learned: "Hyperparameters") -> bool:
-        """Return whether hyperparameters have as many lengthscales as it, or a rival form, has."""
+        """Return whether the number of lengthscales is that of this form or a rival form."""
         return len(learned.lengthscales) in (self.parameters, self.parameters + len(self.marked))
 
     def fitting(self, learned: "Hyperparameters") -> "Form":
-        """Return the form that has hyperparameters of this shape."""
+        """Return the form, this one or a rival, with hyperparameters of this shape."""
         leveled = len(learned.lengthscales) > self.parameters
         return self if leveled == self.leveled else replace(self, leveled=leveled)
 
     @property
     def places(self) -> FloatArray:
-        """What each coordinate adds to the place of its parameter's value, from 0 to 1, shape (d,)."""
+        """The amount each coordinate adds to the place of its parameter's value, from 0 to 1, shape (d,)."""
         from equipoise.spaces import HOT
 
         found = 1.0 / self.extent
@@ -160,7 +160,7 @@ class Form:
         return found
 
     def distances(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return what lengthscales divide, squared: squared distances, and whether values differ that are told apart.
+        """Return squared distances, before division by lengthscales, and whether distinguished values differ.
 
         Args:
             points: Shape (p, d).
@@ -178,9 +178,9 @@ class Form:
         return D, np.empty((0, D.shape[1]))
 
     def accounting(self, moments: Moments, feedback: bool, period: float = 0.0) -> "Form":
-        """Return the form whose law accounts for the circumstances of readings; on request also for the previous one.
+        """Return the form whose law includes the circumstances of readings, and with `feedback` the previous reading.
 
-        With a period it accounts for a season.
+        With a period it includes a season.
         """
         return self.under(accounted(unaccounted(self.law), moments, feedback, period))
 
@@ -190,22 +190,22 @@ class Form:
 
     @property
     def feedback(self) -> bool:
-        """Whether the offset may depend on the reading before."""
+        """True if the offset may depend on the previous reading."""
         return any(each.name == LAST_READING for each in self.law.hyperparameters)
 
     @property
     def period(self) -> float:
-        """After how many readings the offset repeats; 0 if it has no season."""
+        """The number of readings after which the offset repeats; 0 if it has no season."""
         accounts = accounts_of(self.law)
         return 0.0 if accounts is None else accounts.period
 
     def carried(self, learned: "Hyperparameters", form: "Form") -> "Hyperparameters":
-        """Return what was learned in another form in this one: by name, and as guessed where it is new."""
+        """Return hyperparameters of another form in this form: matched by name, and guessed if new."""
         known = dict(zip((each.name for each in form.law.hyperparameters), learned.offset, strict=True))
         return replace(learned, offset=tuple(known.get(each.name, each.guess) for each in self.law.hyperparameters))
 
     def guess(self, step: float = 1.0) -> "Hyperparameters":
-        """Return what is assumed before there are data to fit."""
+        """Return the hyperparameters assumed before there are data to fit."""
         return self.named([each.guess for each in self.table], step)
 
     def named(self, values: list[float], step: float) -> "Hyperparameters":
@@ -219,7 +219,7 @@ class Form:
     ) -> Model:
         """Return the model of given hyperparameters and disturbances, in the user's unit.
 
-        Where readings are believed, their level is part of f: nothing else could be told from it.
+        If readings are trusted, their level is part of f, since nothing separates the two.
         """
         unit = learned.step**2
         kernel: Kernel = Scaled(self._shape(np.asarray(learned.lengthscales)), learned.variance * unit)
@@ -231,7 +231,7 @@ class Form:
         return Model(kernel, learned.noise * unit, offset)
 
     def _shape(self, lengthscales: FloatArray) -> Kernel:
-        """Return the kernel of f, of variance one; the number of lengthscales says whether values are told apart."""
+        """Return the kernel of f, of variance one; the number of lengthscales decides if values are distinguished."""
         G = self.parameters
         if len(lengthscales) == G:
             return Matern52(lengthscales[self.groups] * self.extent)
@@ -244,7 +244,7 @@ class Form:
     def must_have(self, learned: "Learned") -> None:
         """Refuse hyperparameters that cannot have been fitted: a log may come from anybody.
 
-        Only the variance of f may lie above its range: f varies at least as much as it was seen to.
+        Only the variance of f may exceed its range: f varies at least as much as was observed.
         """
         h, law = learned.hyperparameters, unaccounted(self.law)
         law = accounting(law, learned.accounts)
@@ -270,13 +270,13 @@ class Form:
 
 @dataclass(frozen=True)
 class Hyperparameters:
-    """What the model of the readings depends on, in units of the outcomes' typical step.
+    """The hyperparameters of the model, in units of the outcomes' typical step.
 
     Attributes:
-        lengthscales: Per parameter, in units of its extent.
-        variance: Of f.
+        lengthscales: One per parameter, in units of its extent.
+        variance: Variance of f.
         noise: Variance of the noise of an outcome.
-        offset: Those of the law of the offset, in its order.
+        offset: The hyperparameters of the law of the offset, in its order.
         step: The typical step of the outcomes, in the user's unit.
     """
 
@@ -288,16 +288,16 @@ class Hyperparameters:
 
     @property
     def theta(self) -> FloatArray:
-        """The logarithms of what is fitted."""
+        """The logarithms of the fitted parameters."""
         theta: FloatArray = np.log(np.array([*self.lengthscales, self.variance, self.noise, *self.offset]))
         return theta
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """When to refit: after `first` data, then whenever their number has grown by `growth`.
+    """A schedule of refits: after `first` data, then whenever their number has grown by `growth`.
 
-    So the cost of all refits together grows like that of the last one.
+    The total cost of all refits then grows like that of the last one.
 
     Example:
         >>> [Schedule().above(n) for n in (0, 6, 7, 100)]
@@ -312,7 +312,7 @@ class Schedule:
         return max(self.first, data + 2, math.ceil(self.growth * data))
 
     def above(self, data: int) -> int:
-        """Return the number of data at which to fit next, whenever the last fit was."""
+        """Return the next number of data at which to fit, regardless of the last fit."""
         due = self.first
         while due <= data:
             due = self.after(due)
@@ -321,16 +321,16 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Learned:
-    """What was learned, but for the data.
+    """The learned model without the data.
 
     Attributes:
-        hyperparameters: Those of the kernel, the noise and the offset.
+        hyperparameters: The hyperparameters of the kernel, the noise and the offset.
         jumps: Time and variance of each jump of the offset.
-        origin: What is subtracted from every reading.
+        origin: The number subtracted from every reading.
         blips: Time and variance of each reading found to be spoiled.
-        accounts: The circumstances that the law of the offset accounts for, if there are any.
-        estranged: The campaigns whose readings are of another f.
-        compression: How readings far below the best one are compressed; `None` if they are not.
+        accounts: The circumstances that the law of the offset includes, if any.
+        estranged: The campaigns that measured a different f.
+        compression: The compression of readings far below the best one; `None` if there is none.
     """
 
     hyperparameters: Hyperparameters
@@ -344,17 +344,17 @@ class Learned:
 
 @dataclass(frozen=True)
 class Milestone:
-    """What was learned, but for the data, when hyperparameters were fitted after this many lessons."""
+    """The learned model without the data, as fitted after this many lessons."""
 
     lessons: int
     learned: Learned
 
 
 class Priors:
-    """Normal priors on the logarithms, and bounds that keep the fit numerically sane.
+    """Normal priors on the logarithms, and bounds that keep the fit numerically stable.
 
     Args:
-        table: What is fitted.
+        table: The fitted hyperparameters.
     """
 
     def __init__(self, table: tuple[Hyperparameter, ...]) -> None:
@@ -365,7 +365,7 @@ class Priors:
 
     @property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
-        """Least and largest logarithm of each, shapes (k,)."""
+        """The smallest and largest logarithm of each, shapes (k,)."""
         return self.low, self.high
 
     def __call__(self, theta: FloatArray) -> tuple[float, FloatArray]:

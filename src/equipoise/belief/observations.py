@@ -1,4 +1,4 @@
-"""What was observed, as arrays: outcomes, each of a combination of points, under some circumstances."""
+"""Observations as arrays: outcomes, each of a combination of points, with their circumstances."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,11 +20,11 @@ class Observations:
     Attributes:
         points: All points of all data, shape (p, d).
         weights: Their coefficients, shape (p,).
-        starts: Where each datum begins, shape (n,).
-        moments: Under which circumstances each was taken.
-        outcomes: What was measured, shape (n,).
-        variances: What each one's own error adds to the noise, shape (n,).
-        answers: The readings themselves, if they are counts or shares: outcomes and variances are then their sites.
+        starts: The index of the first point of each datum, shape (n,).
+        moments: The circumstances of each datum.
+        outcomes: The measured values, shape (n,).
+        variances: The variance that the error of each adds to the noise, shape (n,).
+        answers: The raw readings, if they are counts or shares: outcomes and variances are then their sites.
     """
 
     points: FloatArray
@@ -65,7 +65,7 @@ class Observations:
         variance: float,
         answers: ReadAnswers | None = None,
     ) -> "Observations":
-        """Return the data with one more."""
+        """Return the data with one datum added."""
         return Observations(
             np.concatenate((self.points, points)),
             np.concatenate((self.weights, u)),
@@ -77,7 +77,7 @@ class Observations:
         )
 
     def joined(self, others: "Observations") -> "Observations":
-        """Return the data with others behind them."""
+        """Return the data followed by others."""
         return Observations(
             np.concatenate((self.points, others.points)),
             np.concatenate((self.weights, others.weights)),
@@ -89,21 +89,21 @@ class Observations:
         )
 
     def _and(self, answers: ReadAnswers | None) -> ReadAnswers | None:
-        """Return the answers with others behind them; none if some data have none, such as those anticipated."""
+        """Return the answers followed by others; none if some data have none, such as anticipated ones."""
         if not len(self):
             return answers
         return None if self.answers is None or answers is None else self.answers.joined(answers)
 
     @property
     def sited(self) -> bool:
-        """Whether outcomes and variances are sites, which depend on the model."""
+        """True if outcomes and variances are sites, which depend on the model."""
         return self.answers is not None and not self.answers.glanced
 
     def at_a_glance(self, only: bool = False) -> "Observations":
-        """Return the data with the outcome that each answer suggests by itself: the same under any model.
+        """Return the data with the outcome that each answer suggests alone: the same under any model.
 
         Args:
-            only: Whether they are to stay so under every model.
+            only: Whether to keep these outcomes under every model.
         """
         if self.answers is None:
             return self
@@ -112,26 +112,26 @@ class Observations:
         return replace(self, outcomes=outcomes, variances=variances, answers=answers)
 
     def closely(self) -> "Observations":
-        """Return the data no longer taken at a glance only."""
+        """Return the data without the restriction to a glance."""
         return self if self.answers is None else replace(self, answers=replace(self.answers, glanced=False))
 
     def less(self, origin: FloatArray) -> "Observations":
-        """Return the data with something subtracted from each outcome, shape (n,)."""
+        """Return the data with `origin`, shape (n,), subtracted from the outcomes."""
         answers = None if self.answers is None else self.answers.less(origin)
         return replace(self, outcomes=self.outcomes - origin, answers=answers)
 
     def alike(self, others: "Observations") -> bool:
-        """Return whether others are the same data."""
+        """Return whether the data equal others."""
         if self.answers is not None and others.answers is not None:
             return np.array_equal(self.points, others.points) and self.answers.alike(others.answers)
         compared = ("outcomes", "variances", "points")
         return all(np.array_equal(getattr(self, each), getattr(others, each)) for each in compared)
 
     def without_copies(self) -> "Observations":
-        """Return the readings except for those that repeat the one before to the last digit, at the same point.
+        """Return the readings without exact repetitions of the previous reading at the same point.
 
-        Somebody looked the number up again, or the instrument had not updated it: that does not show a lack of noise.
-        Counts may well be equal.
+        A person read the number again, or the instrument had not updated it: this is no evidence of low noise. Counts
+        are kept, since they often agree.
         """
         if len(self.starts) < len(self.weights) or self.answers is not None:
             return self
@@ -142,11 +142,11 @@ class Observations:
     def thinned(self, most: int, run: int = 50) -> "Observations":
         """Return at most this many data, in runs spread evenly over time.
 
-        Noise and offset are told apart by how successive readings differ: in every tenth one all would be offset.
+        Successive readings separate noise from offset: from every tenth one alone, all variation looks like offset.
 
         Args:
-            most: How many.
-            run: How many successive ones are kept together.
+            most: The largest number of data.
+            run: The number of successive data kept together.
         """
         n = len(self)
         if n <= most:
@@ -155,7 +155,7 @@ class Observations:
         return self.take(np.unique(first[:, None] + np.arange(run)))
 
     def since(self, first: int, end: int | None = None) -> "Observations":
-        """Return the data from one on, up to another."""
+        """Return the data from index `first` up to, but not including, `end`."""
         bounds = np.append(self.starts, len(self.weights))
         some, rows = slice(first, end), slice(bounds[first], None if end is None else bounds[end])
         moments, outcomes, variances = self.moments.take(some), self.outcomes[some], self.variances[some]
@@ -163,7 +163,7 @@ class Observations:
         return Observations(self.points[rows], self.weights[rows], starts, moments, outcomes, variances, answers)
 
     def take(self, kept: NDArray[np.intp]) -> "Observations":
-        """Return some of the data."""
+        """Return the data at the given indices."""
         ends = np.append(self.starts[1:], len(self.weights))
         rows = np.concatenate([np.arange(self.starts[i], ends[i]) for i in kept])
         lengths = (ends - self.starts)[kept]
@@ -178,23 +178,23 @@ class Observations:
 
     @property
     def circumstances(self) -> Moments:
-        """Under which circumstances each point was read."""
+        """The circumstances in which each point was read."""
         lengths = np.diff(self.starts, append=len(self.weights))
         return self.moments if (lengths == 1).all() else self.moments.take(np.repeat(np.arange(len(self)), lengths))
 
     def combine(self, columns: FloatArray) -> FloatArray:
-        """Turn columns that belong to points, shape (..., p), into columns that belong to data, shape (..., n)."""
-        if len(self.starts) == len(self.weights):  # every datum is of a single point
+        """Turn columns indexed by points, shape (..., p), into columns indexed by data, shape (..., n)."""
+        if len(self.starts) == len(self.weights):  # every datum has a single point
             return columns if (self.weights == 1.0).all() else columns * self.weights
         if self._pairs:
-            difference: FloatArray = columns[..., ::2] - columns[..., 1::2]  # the same bits, in half the time
+            difference: FloatArray = columns[..., ::2] - columns[..., 1::2]  # bit-identical, in half the time
             return difference
         combined: FloatArray = np.add.reduceat(columns * self.weights, self.starts, axis=-1)
         return combined
 
     @property
     def _pairs(self) -> bool:
-        """Whether every datum is the difference of two points."""
+        """True if every datum is the difference of two points."""
         n = len(self.starts)
         if len(self.weights) != 2 * n or (self.starts != 2 * np.arange(n)).any():
             return False

@@ -1,4 +1,4 @@
-"""The posterior: belief about differences of f, given comparisons.
+"""The posterior: the belief about differences of f given comparisons.
 
     symbol    meaning                                                     shape
     u         direction of a datum: phi(first) - phi(second)              a combination of points
@@ -45,14 +45,14 @@ PAIR = np.array([1.0, -1.0])
 
 @dataclass(frozen=True, eq=False)
 class Belief:
-    """The posterior restricted to candidate points: what a policy looks at.
+    """The posterior restricted to candidate points: the input of a policy.
 
     Attributes:
         points: The candidates, shape (m, d).
         mean: Posterior mean of f, meaningful up to a constant, shape (m,).
         variance: Posterior variance of f itself, shape (m,).
-        column: Gives the covariance of f at all candidates with f at candidate j, shape (m,).
-        covariance: Gives the whole covariance, shape (m, m).
+        column: A function of j: the covariance of f at all candidates with f at candidate j, shape (m,).
+        covariance: A function that returns the whole covariance, shape (m, m).
         regularizer: lambda.
         beta: The confidence coefficient.
         comparisons: Number of comparisons learned from.
@@ -76,7 +76,7 @@ class Belief:
     comparisons: int
 
     def leader(self, rng: Generator) -> int:
-        """Return the candidate of largest mean; among equals, each with the same probability."""
+        """Return the candidate of largest mean; choose among ties uniformly at random."""
         return fair_argmax(self.mean, rng)
 
     def psi(self, j: int) -> FloatArray:
@@ -90,21 +90,21 @@ class Belief:
         return half_width(variance, self.beta, self.regularizer)
 
     def gaps(self, j: int) -> FloatArray:
-        """Return by how much the mean of candidate j exceeds that of every candidate, shape (m,)."""
+        """Return the excess of the mean of candidate j over that of every candidate, shape (m,)."""
         gaps: FloatArray = self.mean[j] - self.mean
         return gaps
 
     def optimism(self, j: int) -> FloatArray:
-        """Return `mean + width(j, .)`, shape (m,): the most each candidate is worth while j is worth its mean."""
+        """Return `mean + width(j, .)`, shape (m,): the largest plausible f of each candidate if f(j) is its mean."""
         return self.mean + self.width(self.psi(j))
 
     def gap_bound(self, j: int) -> float:
-        """Return delta_t for leader j: no candidate is plausibly better by more."""
+        """Return delta_t for leader j: the most by which a candidate is plausibly better."""
         return float(gap_bound(self.gaps(j), self.width(self.psi(j)))[0])
 
 
 class Lazy:
-    """What computes attributes when they are first asked for: copies leave these out."""
+    """A base class with attributes computed on first access; copies leave these out."""
 
     _computed: frozenset[str] = frozenset()
 
@@ -114,26 +114,26 @@ class Lazy:
         cls._computed = cls._computed | own
 
     def __getstate__(self) -> dict[str, object]:
-        state = dict(self.__dict__)  # in one step: another thread may be computing one
+        state = dict(self.__dict__)  # copy in one step: another thread may be adding one
         return {name: value for name, value in state.items() if name not in self._computed}
 
 
 class Posterior(Lazy, ABC):
-    """Contract of every posterior, and the code they share; inherit it for one of your own.
+    """The contract of every posterior and the shared code: a base class for custom posteriors.
 
     Args:
         kernel: Prior covariance of f.
         regularizer: lambda, the variance given to the noise of an outcome.
-        confidence: Gives the coefficient of the confidence intervals.
+        confidence: The rule for the coefficient of the confidence intervals.
 
     Attributes:
         comparisons: Number of comparisons learned from.
-        log_det: log det(I + K / lambda) of these.
-        misfit: Sum over them of (outcome - expected)^2 / variance expected: about their number if the model is right.
+        log_det: log det(I + K / lambda) of these comparisons.
+        misfit: Sum over them of (outcome - expected)^2 / expected variance: about their number if the model is right.
     """
 
     points: FloatArray | None = None
-    """All points f will ever be asked about, if they are finitely many and listed, shape (m, d)."""
+    """All points at which f can be queried, if they are a finite list, shape (m, d)."""
 
     def __init__(self, kernel: Kernel, regularizer: float, confidence: Confidence | None) -> None:
         self.kernel = kernel
@@ -145,17 +145,17 @@ class Posterior(Lazy, ABC):
 
     @abstractmethod
     def condition(self, comparison: Comparison) -> Self:
-        """Return the posterior that has also learned from `comparison`; this one stays as it is."""
+        """Return the posterior that has also learned from `comparison`; this one does not change."""
 
     @abstractmethod
     def anticipate(self, comparison: Comparison) -> Self:
         """Return the posterior as if `comparison` came out as expected: surer, with the same mean."""
 
     def anticipate_all(self, comparisons: Sequence[Comparison]) -> Self:
-        """Return the posterior as if all comparisons came out as expected; quicker, if it can be, than one by one.
+        """Return the posterior as if all comparisons came out as expected; if possible, faster than one by one.
 
         Args:
-            comparisons: What is still open; their outcomes do not matter.
+            comparisons: The open comparisons; their outcomes are ignored.
         """
         posterior = self
         for comparison in comparisons:
@@ -173,14 +173,14 @@ class Posterior(Lazy, ABC):
 
     @property
     def law(self) -> Offset:
-        """What it assumes of the offset, and hence what it is taught: nothing, unless it says otherwise."""
+        """The law of the offset, which determines the lessons; arbitrary unless a subclass overrides it."""
         return Arbitrary()
 
     def with_outcomes(self, outcomes: "Observations") -> "Posterior":
-        """Return the posterior with outcomes of differences in which there is no offset, of given variances.
+        """Return the posterior with added outcomes of offset-free differences, of given variances.
 
         Args:
-            outcomes: What answers of judges come to; they do not count as comparisons.
+            outcomes: The pseudo-outcomes of judges' answers; they do not count as comparisons.
         """
         raise TypeError(f"`posterior` must be one that can learn from judgements too, got {self!r}")
 
@@ -189,11 +189,11 @@ class Posterior(Lazy, ABC):
         return self.at(points).mean
 
     def landscape(self, leader: FloatArray) -> "Landscape | None":
-        """Return the belief with gradients against a leader, shape (d,), for a search to climb; `None` without any."""
+        """Return the belief with gradients against a leader, shape (d,), for climbing; `None` if it has none."""
         return None
 
     def offsets(self, leader: FloatArray) -> tuple[FloatArray, FloatArray] | None:
-        """Return the time of each reading, and what the leader would have read then; `None` if not modeled."""
+        """Return the time of each reading and the leader's expected reading; `None` if not modeled."""
         return None
 
     def difference(self, points: ArrayLike, reference: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -201,7 +201,7 @@ class Posterior(Lazy, ABC):
 
         Args:
             points: Shape (m, d).
-            reference: One point, shape (d,).
+            reference: A single point, shape (d,).
 
         Returns:
             Two arrays of shape (m,).
@@ -213,23 +213,23 @@ class Posterior(Lazy, ABC):
 
     @property
     def beta(self) -> float:
-        """The confidence coefficient at this moment."""
+        """The current confidence coefficient."""
         return self.confidence(self.log_det, self.regularizer)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.kernel!r}, regularizer={self.regularizer:.4g}, {self.comparisons} told)"
 
     def _copy(self) -> Self:
-        """Return a copy that shares everything; what is derived from the state is left out."""
+        """Return a shallow copy without the values derived from the state."""
         new = object.__new__(type(self))
         new.__dict__.update(self.__getstate__())
         return new
 
     def noise(self, error: float) -> float:
-        """Return the variance of the noise of an outcome whose readings have their own errors.
+        """Return the noise variance of an outcome whose readings have additional errors.
 
         Args:
-            error: What these add to the variance of the outcome.
+            error: The variance that these add to the outcome.
         """
         if error == 0.0:
             return self.regularizer
@@ -242,8 +242,8 @@ class Posterior(Lazy, ABC):
         """Return a copy that has seen one more comparison, whose outcome had `ratio` times its noise variance.
 
         Args:
-            ratio: Variance expected of the outcome over that of its noise.
-            surprise: The square of how far it was from what was expected, over that variance.
+            ratio: The expected variance of the outcome divided by its noise variance.
+            surprise: Its squared deviation from the expectation, divided by its expected variance.
         """
         new = self._copy()
         new.comparisons = self.comparisons + 1
@@ -264,10 +264,10 @@ def direction(comparison: Comparison) -> tuple[FloatArray, FloatArray]:
 
 
 def squared_surprise(comparison: Comparison, residual: float, variance: float) -> float:
-    """Return the square of how far an outcome was from what was expected, over the variance expected.
+    """Return the squared deviation of an outcome from its expectation, divided by the expected variance.
 
-    Only differences of readings show in which unit f is: in single readings the offset is part of the outcome, and what
-    it adds is no surprise. Of these 1 is returned, as expected.
+    Only differences of readings show the unit of f: a single reading contains the offset, whose contribution is no
+    surprise. For single readings, return the expected value 1.
     """
     if comparison.second is None or (comparison.duel is not None and comparison.duel.needs_baseline):
         return 1.0
@@ -284,14 +284,14 @@ def _side(side: Side) -> tuple[FloatArray, FloatArray]:
 
 
 Source: TypeAlias = "Posterior | LearnedBelief"
-"""What has learned from comparisons: under a model that was given, or under one that is learned."""
+"""A belief from comparisons: under a given model, or under a learned one."""
 
 
 def trusted(source: Source) -> Posterior:
-    """Return the posterior of comparisons that answers."""
+    """Return the posterior of comparisons used for claims."""
     return source if isinstance(source, Posterior) else source.trusted
 
 
 def exact(source: Source) -> Posterior:
-    """Return the posterior of comparisons under the law of the offset, whatever the duels that guard it say."""
+    """Return the posterior of comparisons under the law of the offset, even if the duels contradict it."""
     return source if isinstance(source, Posterior) else source.exact

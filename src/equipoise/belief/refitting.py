@@ -1,7 +1,7 @@
-"""Fitting again what a learned posterior assumes.
+"""Refits of the assumptions of a learned posterior.
 
-Hyperparameters; a season; jumps and blips that were overlooked; feedback; campaigns that turn out to be of another f.
-Whatever is more than hyperparameters must earn what it explains: the density of the data must grow by half of
+These are hyperparameters, a season, overlooked jumps and blips, feedback, and campaigns that measured a different f.
+Every addition beyond hyperparameters must improve the fit enough: the log density of the data must grow by half of
 `jump^2` for each. See docs/method.md, sections 12 and 13.
 """
 
@@ -25,28 +25,28 @@ if TYPE_CHECKING:
     from equipoise.belief.learned import LearnedBelief
 
 MIN_DOUBT = 5.0
-"""Logarithm of the odds at which an earlier campaign is of another f. Measured up to 100 new readings on camel2 and
-hartmann6: at most 2.4 if it is of the same one, 6 to 8 where one coordinate is seen in a mirror."""
+"""The log odds at which an earlier campaign counts as measuring a different f. Measured for up to 100 new readings on
+camel2 and hartmann6: at most 2.4 for the same f, 6 to 8 for an f with one coordinate mirrored."""
 
 MIN_TO_CONTRADICT = 8
-"""Fewer readings of now than this do not contradict an earlier campaign."""
+"""The fewest current readings that can contradict an earlier campaign."""
 
 LEAST_DEVIATION = 0.35
-"""Least standard deviation of f, in units of the range of values it was seen to take."""
+"""The least standard deviation of f, in units of its observed range."""
 
 STEP_SHARE = 0.3
-"""A jump of an offset that steps often must earn so much of what another one must, 3 nats instead of 10: among many
-jumps one more is likely. Measured with a new level every 5 readings: at 8 nats too few are found; without jumps 3 are
-not paid."""
+"""The share of the usual gain that a jump of an offset with frequent steps must achieve, 3 nats instead of 10: among
+many jumps one more is likely. Measured with a new level every 5 readings: at 8 nats too few jumps are found; without
+jumps the gain stays below 3."""
 
 TELLING_APART = 3.0
-"""That values of parameters are told apart must earn this. On tables of a program's times it earns 4 to 7 in the mean
-after 50 to 120 readings. If it had to earn nothing, a smooth function of 12 whole numbers and 6 choices was modeled as
+"""The gain, in nats, required for distinguishing parameter values. On tables of program times the mean gain is 4 to 7
+after 50 to 120 readings. Without a required gain, a smooth function of 12 whole numbers and 6 choices was modeled as
 such a table in two runs of six (final regret 0.30 instead of 0.11, and 0.34 instead of 0.31)."""
 
 LEAST_COUNTED = 0.1
-"""Least share of the squared step of counts and shares that is not their own noise. With that noise left in, the mean
-squared error of f after 40 counts of rate about 1 is 0.64 instead of 0.42 (16 studies in one dimension)."""
+"""The least share of the squared step of counts and shares that is not counting noise. If that noise is included, the
+mean squared error of f after 40 counts of rate about 1 is 0.64 instead of 0.42 (16 studies in one dimension)."""
 
 B = TypeVar("B", bound="LearnedBelief")
 
@@ -54,13 +54,13 @@ B = TypeVar("B", bound="LearnedBelief")
 def having(
     belief: B, hyperparameters: Hyperparameters, jumps: tuple[Disturbance, ...], blips: tuple[Disturbance, ...]
 ) -> B:
-    """Return what the same data teach under other hyperparameters and disturbances."""
+    """Return the belief from the same data under other hyperparameters and disturbances."""
     exact = belief.exact.under(belief.form.model(hyperparameters, jumps, blips))
     return replace(belief, hyperparameters=hyperparameters, exact=exact)
 
 
 def accounting(belief: B, feedback: bool, period: float | None = None) -> B:
-    """Return it in a form that accounts for the circumstances of the readings, and for a season if there is one."""
+    """Return the belief in a form that includes the circumstances of the readings and the season, if there is one."""
     form = belief.form.accounting(belief.data.moments, feedback, belief.form.period if period is None else period)
     if form is belief.form:
         return belief
@@ -69,17 +69,17 @@ def accounting(belief: B, feedback: bool, period: float | None = None) -> B:
 
 
 def rescaled(belief: B) -> B:
-    """Take the unit of the outcomes from the few there are; too few to fit more."""
+    """Estimate the unit of the outcomes if they are too few to fit anything else."""
     now = accounting(belief, belief.form.feedback)
     return having(now, now.form.guess(_step(now)), belief.jumps, belief.blips)
 
 
 def refit(belief: B) -> B:
-    """Fit the hyperparameters; with the jumps that were overlooked, if these explain the readings better.
+    """Fit the hyperparameters, with overlooked jumps if these explain the readings better.
 
-    Counts and shares are looked at as Gaussian outcomes, at a glance, until it is known what explains them: so that
-    rivals explain the same data. Then the hyperparameters are fitted to the sites: where these agree, the slope of
-    their evidence is that with the sites held fixed, so from fit to fit both settle. A second turn changed nothing.
+    While the model is being chosen, counts and shares are approximated as Gaussian outcomes, so that rival models
+    explain the same data. Then the hyperparameters are fitted to the sites. If these agree, the slope of their evidence
+    is that with the sites held fixed, so both converge from fit to fit. A second round changed nothing.
     """
     if not belief.data.sited:
         return _refitted(belief)
@@ -112,14 +112,14 @@ def _refitted(belief: B) -> B:
 
 
 def _likelier(belief: B) -> tuple[B, float]:
-    """Return the fit of the form under which the data are likelier: with values of parameters told apart, or not."""
+    """Return the fit of the likelier form: with parameter values distinguished or not."""
     forms = [_in_form(belief, form) for form in belief.form.rivals]
     fits = [_fitted(each, each.hyperparameters, _glance(each)) for each in forms]
     return max(fits, key=lambda fit: fit[1] - TELLING_APART * fit[0].form.leveled)
 
 
 def _in_form(belief: B, form: Form) -> B:
-    """Return it in a form that may have other lengthscales; these are guessed if it does."""
+    """Return the belief in another form; guess its lengthscales if their number differs."""
     if form.leveled == belief.form.leveled:
         return belief
     guess, known = form.guess(), belief.hyperparameters
@@ -128,13 +128,13 @@ def _in_form(belief: B, form: Form) -> B:
 
 
 def _compressed(belief: B, best: tuple[B, float]) -> tuple[B, float]:
-    """Return the fit under which readings are likeliest, those far below the best one compressed or not.
+    """Return the likeliest fit, with or without compression of readings far below the best one.
 
-    That anything is compressed must earn what a jump must. A law under which time changes readings has none of it: how
-    far below the best one a reading lies would be a question of when it was taken.
+    Compression must improve the fit as much as a jump must. A law under which readings change with time excludes
+    compression: the distance of a reading to the best one would depend on when it was taken.
 
     Args:
-        belief: The belief, in whatever compression.
+        belief: The belief, in any compression.
         best: The fit in that compression, and the logarithm of the density of its data.
     """
     if not belief.law.timeless or belief.data.answers is not None:
@@ -154,7 +154,7 @@ def _compressed(belief: B, best: tuple[B, float]) -> tuple[B, float]:
 
 
 def compressed(belief: B, compression: Compression | None) -> B:
-    """Return what the same readings teach in another compression, the best of them their origin if there is one."""
+    """Return the belief from the same readings in another compression; if any, the best reading is their origin."""
     before, now = belief.compression, replace(belief, compression=compression)
     if before is not None:
         now = _changed(now, before.undone)
@@ -164,7 +164,7 @@ def compressed(belief: B, compression: Compression | None) -> B:
 
 
 def _changed(belief: B, change: Callable[[FloatArray], FloatArray]) -> B:
-    """Return it with all outcomes changed."""
+    """Return the belief with all outcomes changed."""
     data, *strangers = (
         replace(each, outcomes=change(each.outcomes)) for each in (belief.data, *belief.strangers.values())
     )
@@ -172,19 +172,19 @@ def _changed(belief: B, change: Callable[[FloatArray], FloatArray]) -> B:
 
 
 def _unspoiled(belief: "LearnedBelief") -> Observations:
-    """Return the readings that are not spoiled, nor copies; all of them if all are spoiled."""
+    """Return the readings without spoiled ones and copies; all of them if all are spoiled."""
     data = belief.data.without_copies()
     kept = np.flatnonzero(~_spoiled(belief, data) | (data.moments.campaign != ""))
     return data.take(kept) if 0 < len(kept) < len(data) else data
 
 
 def _spoiled(belief: "LearnedBelief", data: Observations) -> NDArray[np.bool_]:
-    """Return which data were taken when a reading was spoiled, shape (n,)."""
+    """Return a mask of the data taken at the time of a spoiled reading, shape (n,)."""
     return np.isin(data.moments.time, [time for time, _ in belief.blips])
 
 
 def _step(belief: "LearnedBelief") -> float:
-    """Return the typical step of the readings that are not spoiled, in duels that no jump has parted, at a glance."""
+    """Return the approximate typical step of unspoiled readings, in duels not split by a jump."""
     data = _unspoiled(belief).at_a_glance()
     step = typical_step(data, belief.form.law, [time for time, _ in belief.jumps])
     if data.answers is None:
@@ -193,7 +193,7 @@ def _step(belief: "LearnedBelief") -> float:
 
 
 def _glance(belief: "LearnedBelief") -> Hyperparameters:
-    """Return what the readings suggest at a glance, as a start of the fit."""
+    """Return a rough estimate from the readings, as a start of the fit."""
     data = _unspoiled(belief).in_units_of(_step(belief))
     return replace(belief.form.guess(), offset=belief.form.law.estimate(data.moments, data.outcomes))
 
@@ -205,7 +205,7 @@ def _fitted(belief: B, *starts: Hyperparameters) -> tuple[B, float]:
     if belief.jumps or belief.blips:
         t = some.moments
         known = (jump_covariance(belief.jumps, t, t) + blip_covariance(belief.blips, t, t)) / step**2
-    nulls = belief.nulls[belief.nulls != 0.0]  # a copy does not show that there is no noise
+    nulls = belief.nulls[belief.nulls != 0.0]  # a copied reading is no evidence of zero noise
     evidence = Evidence(some.in_units_of(step), belief.form, known, nulls / step)
     found, density = fit(evidence, starts, step)
     return having(belief, found, belief.jumps, belief.blips), density - len(some) * math.log(step)
@@ -218,7 +218,7 @@ def _better(
     blips: tuple[Disturbance, ...],
     share: float = 1.0,
 ) -> tuple[B, float]:
-    """Return a fit, or the one with other disturbances if each of these earns its share of half of `jump^2`."""
+    """Return a fit, or the one with other disturbances if each of these gains its share of half of `jump^2`."""
     rival = _recentered(having(belief, belief.form.guess(), jumps, blips))
     rival, density = _fitted(rival, _glance(rival))
     more = len(jumps) - len(best[0].jumps) + len(blips) - len(best[0].blips)
@@ -228,7 +228,7 @@ def _better(
 
 
 def _recentered(belief: B) -> B:
-    """Return the same with a first reading that is not spoiled as the origin, if that of now is."""
+    """Return the belief with the first unspoiled reading as the origin, if the present origin is spoiled."""
     data = belief.data
     own, good = data.moments.campaign == "", ~_spoiled(belief, data)
     if not (own & good).any() or good[own.argmax()]:
@@ -237,17 +237,17 @@ def _recentered(belief: B) -> B:
 
 
 def _shifted(belief: B, shift: float) -> B:
-    """Return the same with an origin of the readings of now that is larger by so much."""
+    """Return the belief with the origin of the current readings raised by `shift`."""
     own = belief.data.moments.campaign == ""
     new = _on(belief, belief.data.less(shift * own))
     return replace(new, origins={**belief.origins, "": belief.origins[""] + shift})
 
 
 def _reconciled(belief: B, density: float) -> B:
-    """Return it without the campaigns that are of another f, and with those that no longer seem to be.
+    """Return the belief without campaigns that measured a different f, and with those that no longer seem to.
 
-    A campaign is of another f if its readings and the others are likelier by themselves than together. It comes back
-    if they are likelier together.
+    A campaign measured a different f if its readings and the others are likelier separately than together. It is used
+    again if they are likelier together.
 
     Args:
         belief: The belief.
@@ -273,13 +273,13 @@ def _reconciled(belief: B, density: float) -> B:
 
 
 def _on(belief: B, data: Observations) -> B:
-    """Return it with other data under the same hyperparameters."""
+    """Return the belief with other data under the same hyperparameters."""
     model = belief.form.model(belief.hyperparameters, belief.jumps, belief.blips)
     return replace(belief, exact=belief.exact.given(data, belief.exact.comparisons, model))
 
 
 def _lively(belief: B) -> B:
-    """Let f vary at least as much as it was seen to: after a climb most data lie on top and say otherwise."""
+    """Make f vary at least as much as observed: after a climb most data lie near the top and suggest too little."""
     learned = belief.hyperparameters
     seen = float(np.ptp(belief.exact.mean(belief.data.points)))
     least = (LEAST_DEVIATION * seen / learned.step) ** 2

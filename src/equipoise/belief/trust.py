@@ -1,4 +1,4 @@
-"""Whether a law of the offset is to be trusted: as long as the pure duels do not contradict it (METHOD section 7)."""
+"""The check of the law of the offset: it is trusted unless the pure duels contradict it (METHOD section 7)."""
 
 import math
 
@@ -12,11 +12,11 @@ from equipoise.belief.observations import Observations
 from equipoise.belief.posterior import Posterior
 
 GROWTH = 1.2
-"""The noise of very many duels is looked at again when there are this many times as many: when the model is fitted."""
+"""The growth factor of very many duels after which their noise is estimated again: that of the refits of the model."""
 
 
 def contradicts(duels: AnywherePosterior, modeled: Posterior, guard: float) -> bool:
-    """Return whether the duels say that the modeled leader is beaten by their own, also without any one of them."""
+    """Return whether the duels say that their leader beats the modeled one, even with any single duel left out."""
     points = duels.support
     if not len(points):
         return False
@@ -30,10 +30,10 @@ def contradicts(duels: AnywherePosterior, modeled: Posterior, guard: float) -> b
 
 
 def jackknife(posterior: AnywherePosterior, x: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return mean and variance of f(x) - f(z) without each datum in turn that is not folded, shapes (n,).
+    """Return mean and variance of f(x) - f(z) with each unfolded datum left out in turn, shapes (n,).
 
     Without datum i they are m - w_i r_i and v + w_i^2 / P_ii, with P = (K + lambda I)^-1, w = P cov(data, f(x) -
-    f(z)) and r_i = (P y)_i / P_ii, by how much datum i surprises the others.
+    f(z)) and r_i = (P y)_i / P_ii, the deviation of datum i from the prediction of the others.
     """
     (mean,), (variance,) = posterior.difference(x[None], z)
     k = posterior.cross(np.array([x, z]))
@@ -53,28 +53,28 @@ def _precision(posterior: AnywherePosterior) -> FloatArray:
 def under_model(
     duels: AnywherePosterior, data: Observations | None, comparisons: int, model: Model
 ) -> AnywherePosterior:
-    """Return what duels teach under a model, their noise at least what their residuals show.
+    """Return the posterior of duels under a model, with noise at least as large as their residuals show.
 
-    Of very many some show it, and these are the same until there are a fifth more: so what is folded may stay.
+    For very many duels a subset is used, which stays the same until there are a fifth more, so the digest stays valid.
 
     Args:
-        duels: The posterior of the duels so far, whose digest is used where it stands for some of them.
+        duels: The posterior of the duels so far, whose digest is reused if it replaces some of them.
         data: The outcomes of all duels.
-        comparisons: How many they are, those of a point with itself too.
-        model: What explains them.
+        comparisons: Their number, including those of a point with itself.
+        model: The model of the data.
     """
     if data is None:
         return duels.given(None, comparisons, model)
     some = _telling(data, duels.folding)
     trial = duels.under(model, (None, some))
     rest = residuals(trial)
-    # few of very many are fitted more closely than all would be: E[rest'rest] = noise tr(noise P), P as in jackknife
+    # a few of very many are fitted more closely than all: E[rest'rest] = noise tr(noise P), P as in jackknife
     free = float(len(rest)) if some is data else model.noise * float(_precision(trial).sum())
     return duels.given(data, comparisons, Model(model.kernel, max(float(rest @ rest) / free, model.noise)))
 
 
 def _telling(data: Observations, folding: Folding | None) -> Observations:
-    """Return the duels whose residuals are looked at: all of few, of many some of the first."""
+    """Return the duels whose residuals are used: all of few, some of the first of many."""
     if folding is None or len(data) <= folding.exact:
         return data
     first = folding.exact
@@ -84,6 +84,6 @@ def _telling(data: Observations, folding: Folding | None) -> Observations:
 
 
 def residuals(posterior: AnywherePosterior) -> FloatArray:
-    """Return the outcomes less what the posterior mean says they should have been, shape (n,)."""
+    """Return the outcomes minus their posterior means, shape (n,)."""
     data = posterior.source
     return np.empty(0) if data is None else data.outcomes - data.combine(posterior.mean(data.points))

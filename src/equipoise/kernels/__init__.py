@@ -1,4 +1,4 @@
-"""Kernels: how alike the values of f are at two points."""
+"""Kernels: the similarity of f at two points."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What every kernel is, and how kernels combine, with exact gradients.
+"""The base class of kernels and their combinations, with exact gradients.
 
 Notation (R&W is Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006):
 
@@ -21,15 +21,15 @@ from equipoise import _validation as check
 from equipoise._typing import FloatArray
 
 BLOCK = 2**15
-"""Entries of a matrix that are computed at once: fresh memory for more costs several times the arithmetic."""
+"""The number of matrix entries computed at once: fresh memory for more costs several times the arithmetic."""
 
 
 class Kernel(ABC):
     """A positive semidefinite function of two points.
 
-    Kernels are immutable values: `+` adds two of them, `*` multiplies two, or one by a positive number.
-    Your own kernel derives from this class and defines `_matrix`, `_diagonal` and `_gradient`, which do
-    what `__call__`, `diagonal` and `gradient` say, on checked arrays.
+    Kernels are immutable values: `+` adds two of them; `*` multiplies two, or one by a positive number.
+    A custom kernel derives from this class and defines `_matrix`, `_diagonal` and `_gradient`. They implement
+    `__call__`, `diagonal` and `gradient` for checked arrays.
 
     Example:
         >>> from equipoise.kernels import RBF, Linear
@@ -42,7 +42,7 @@ class Kernel(ABC):
         array([[[2.0827]]])
     """
 
-    # Without it NumPy would answer `np.ones(2) * kernel` itself, with an array of kernels.
+    # Otherwise NumPy would evaluate `np.ones(2) * kernel` to an array of kernels.
     __array_ufunc__: ClassVar[None] = None
 
     def __call__(self, A: ArrayLike, B: ArrayLike) -> FloatArray:
@@ -58,11 +58,11 @@ class Kernel(ABC):
 
     @property
     def entrywise(self) -> bool:
-        """Whether each entry of the matrix is computed by itself, to the same bits whichever others are."""
+        """True if each entry of the matrix is computed separately, bit-identical for any choice of the others."""
         return False
 
     def diagonal(self, A: ArrayLike) -> FloatArray:
-        """Return k(a, a) for each a in `A` (..., n, d), without the matrix: shape (..., n)."""
+        """Return k(a, a) for each a in `A` (..., n, d) without forming the matrix: shape (..., n)."""
         return self._diagonal(checked_points("A", A))
 
     def gradient(self, A: ArrayLike, B: ArrayLike) -> FloatArray:
@@ -70,7 +70,7 @@ class Kernel(ABC):
         return self._gradient(*checked_pair(A, B))
 
     def with_gradient(self, A: FloatArray, B: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return what `__call__` and `gradient` return, at the price of little more than one, unchecked."""
+        """Return the results of `__call__` and `gradient`, for little more than the cost of one, without checks."""
         return self._matrix(A, B), self._gradient(A, B)
 
     @abstractmethod
@@ -107,7 +107,7 @@ class _Two(Kernel):
 
     @property
     def entrywise(self) -> bool:
-        """Whether each entry of the matrix is computed by itself."""
+        """True if each entry of the matrix is computed separately."""
         return self.first.entrywise and self.second.entrywise
 
 
@@ -153,7 +153,7 @@ class Product(_Two):
 
 @dataclass(frozen=True)
 class Scaled(Kernel):
-    """A kernel times a positive number, written `factor * kernel`: its variance k(x, x) is so multiplied.
+    """A kernel times a positive number, written `factor * kernel`: this multiplies the variance k(x, x).
 
     Example:
         >>> from equipoise.kernels import RBF
@@ -170,7 +170,7 @@ class Scaled(Kernel):
 
     @property
     def entrywise(self) -> bool:
-        """Whether each entry of the matrix is computed by itself."""
+        """True if each entry of the matrix is computed separately."""
         return self.kernel.entrywise
 
     def with_gradient(self, A: FloatArray, B: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -217,7 +217,7 @@ def require_kernel(name: str, value: object) -> None:
 
 def checked_points(name: str, value: ArrayLike) -> FloatArray:
     """Return `value` as an array of points."""
-    # The space checks once whether points are finite, not each evaluation.
+    # The space checks once, not at each evaluation, that points are finite.
     try:
         result = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -228,7 +228,7 @@ def checked_points(name: str, value: ArrayLike) -> FloatArray:
 
 
 def checked_pair(A: ArrayLike, B: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Return both as arrays of points of one dimension."""
+    """Return both as arrays of points of the same dimension."""
     A, B = checked_points("A", A), checked_points("B", B)
     if A.shape[-1] != B.shape[-1]:
         raise ValueError(f"`A` and `B` must have points of one dimension, got shapes {A.shape} and {B.shape}")

@@ -1,4 +1,4 @@
-"""A kernel of parameters with few values, which may be alike by their order, or just the same or not.
+"""A kernel of parameters with few values, which are ordered or can only be equal or different.
 
 Notation:
 
@@ -9,9 +9,9 @@ Notation:
     r2       squared distance of places, sum over g of (p_g - p_g')^2 / l_g^2     (..., n, m)
     h        weighted Hamming distance, sum over g of c_g [p_g != p_g']           (..., n, m)
 
-k = matern52(r2) exp(-h) is a product of two kernels: the second one is a product over g of kernels that are 1 if values
-are equal and exp(-c_g) if not. With a contrast of zero only order counts; with a long lengthscale all different values
-of a parameter are equally unlike, as those of a category.
+k = matern52(r2) exp(-h) is a product of two kernels. The second one is a product over g of kernels that are 1 if values
+are equal and exp(-c_g) otherwise. With a contrast of zero, only order counts; with a long lengthscale, all different
+values of a parameter are equally dissimilar, like those of a category.
 """
 
 from collections.abc import Sequence
@@ -28,14 +28,14 @@ from equipoise.kernels.stationary import Matern52
 
 @dataclass(frozen=True, init=False)
 class Levels(Kernel):
-    """A Matern 5/2 kernel times what is left for each parameter in which two points have not the same value.
+    """A Matern 5/2 kernel times a factor for each parameter in which two points have different values.
 
     Args:
-        lengthscale: The distance of places over which f changes, of each parameter.
-        contrast: Minus the logarithm of what is left if values differ, of each parameter; zero for one in which f is
-            continuous.
-        groups: The parameter each column of a point belongs to; each column is one by default.
-        places: What each column adds to the place of its parameter's value, times the coordinate; one by default.
+        lengthscale: The distance of places over which f changes, one per parameter.
+        contrast: Minus the logarithm of the factor if values differ, one per parameter; zero for a parameter in which
+            f is continuous.
+        groups: The parameter of each column of a point; by default each column is a parameter.
+        places: The factor of each column's coordinate in the place of its parameter's value; one by default.
 
     Example:
         >>> kernel = Levels([0.5, 2.0], contrast=[0.0, 0.3])
@@ -94,7 +94,7 @@ class Levels(Kernel):
         return self.with_gradient(A, B)[1]
 
     def with_gradient(self, A: FloatArray, B: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the matrix and its gradient; none of it is due to contrasts: h is the same all around a point."""
+        """Return the matrix and its gradient; contrasts do not contribute, since h is constant around a point."""
         r2, left = self._distances(A, B)
         k, slope = Matern52.with_slope(r2)
         z = self._placed(A)[..., :, None, :] - self._placed(B)[..., None, :, :]
@@ -116,7 +116,7 @@ class Levels(Kernel):
         return r2, np.exp(h, out=h)
 
     def _placed(self, A: FloatArray) -> FloatArray:
-        """Return the places, shape (..., n, G): equal values have equal places, to the last bit."""
+        """Return the places, shape (..., n, G): equal values have bit-identical places."""
         if A.shape[-1] != len(self.groups):
             raise ValueError(f"points must have the {len(self.groups)} columns of `groups`, got {A.shape[-1]}")
         P = np.zeros((*A.shape[:-1], len(self.lengthscale)))

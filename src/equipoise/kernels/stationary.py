@@ -9,9 +9,9 @@ Notation (R&W is Rasmussen and Williams, Gaussian Processes for Machine Learning
     r2       squared scaled distance, sum over j of z_j^2            (..., n, m)
     s        sqrt(2 nu r2), for a Matern kernel of smoothness nu     (..., n, m)
 
-The squared distance is summed one dimension at a time: only a gradient forms an array of shape (n, m, d). Close
-points keep all their digits, which |a|^2 + |b|^2 - 2 <a, b> would cancel. With many lengthscales that is three times
-as fast, so it is used there for all points that are not close.
+The squared distance is summed one dimension at a time: only a gradient forms an array of shape (n, m, d). This keeps
+all digits for close points, while |a|^2 + |b|^2 - 2 <a, b> cancels them. With many lengthscales the latter is three
+times as fast, so it is used there for all points that are not close.
 """
 
 from abc import abstractmethod
@@ -26,16 +26,16 @@ from equipoise._typing import FloatArray
 from equipoise.kernels.kernel import Kernel, matrix_shape
 
 MANY = 16
-"""With this number of lengthscales or more, products of matrices are quicker than a sum over dimensions."""
+"""The number of lengthscales from which matrix products are faster than a sum over dimensions."""
 
 FEW_ROWS = 16
-"""They are not for fewer points than this."""
+"""The fewest points for which matrix products are faster."""
 
 CLOSE = 1e-4
-"""Points are close if r2 is less than this share of |a|^2 + |b|^2: else at least ten digits of r2 are left."""
+"""Points are close if r2 is less than this share of |a|^2 + |b|^2; otherwise at least ten digits of r2 remain."""
 
 FEW_CLOSE = 1 / 16
-"""If a larger share of all pairs is close, the sum over dimensions is quicker again."""
+"""The share of close pairs above which the sum over dimensions is faster again."""
 
 
 @dataclass(frozen=True, init=False)
@@ -59,12 +59,12 @@ class Stationary(Kernel):
 
     @classmethod
     def with_slope(cls, r2: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the results of `profile` and `slope` together: at the price of one if they share most work."""
+        """Return the results of `profile` and `slope`; a subclass may compute both for the cost of one."""
         return cls.profile(r2), cls.slope(r2)
 
     @property
     def entrywise(self) -> bool:
-        """Whether each entry of the matrix is computed by itself: it is, unless there are many lengthscales."""
+        """True if each entry of the matrix is computed separately, which holds unless there are many lengthscales."""
         return not isinstance(self.lengthscale, tuple) or len(self.lengthscale) < MANY
 
     def _matrix(self, A: FloatArray, B: FloatArray) -> FloatArray:
@@ -99,7 +99,7 @@ class Stationary(Kernel):
         return r2
 
     def _by_products(self, A: FloatArray, B: FloatArray) -> FloatArray | None:
-        """Return r2 from inner products about the middle of B; `None` if too many points are close for that."""
+        """Return r2 from inner products around the middle of B; `None` if too many points are close."""
         lengthscale, middle = self._lengthscales(A.shape[-1]), B.mean(axis=0)
         a, b = (A - middle) / lengthscale, (B - middle) / lengthscale
         size = np.add.outer(np.einsum("nd,nd->n", a, a), np.einsum("md,md->m", b, b))
@@ -114,11 +114,11 @@ class Stationary(Kernel):
         return r2
 
     def _scaled_differences(self, A: FloatArray, B: FloatArray) -> Iterator[FloatArray]:
-        """Yield z_j for each dimension j, each in the memory of the last: the caller may overwrite it."""
+        """Yield z_j for each dimension j, reusing the same memory, which the caller may overwrite."""
         z = np.empty(matrix_shape(A, B))
         for j, rate in enumerate(1.0 / self._lengthscales(A.shape[-1])):
             a, b = np.ascontiguousarray(A[..., j]), np.ascontiguousarray(B[..., j])
-            # Scaled after, not before: the difference of close points is exact. A product is quicker than a quotient.
+            # Scale after subtracting: the difference of close points is exact. A product is faster than a quotient.
             np.subtract(a[..., :, None], b[..., None, :], out=z)
             z *= rate
             yield z
@@ -205,7 +205,7 @@ class Matern52(Stationary):
 
     @classmethod
     def with_slope(cls, r2: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return what `profile` and `slope` return, together: one exponential serves both."""
+        """Return the results of `profile` and `slope`, using one exponential for both."""
         s = np.sqrt(5.0 * r2)
         decay = np.exp(-s)
         k = _matern52(s, decay)

@@ -1,4 +1,4 @@
-"""Likelihoods: how an answer depends on f. A new one needs a file and a line here."""
+"""Likelihoods: the dependence of an answer on f. A new one needs a file and a line here."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Shares: successes of a number of trials, such as conversions, passes, hits."""
+"""Shares: successes in a number of trials, such as conversions, passes or hits."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -11,16 +11,16 @@ from equipoise.likelihoods.concave import LogConcave
 from equipoise.likelihoods.counting import count
 
 DRAWN = 20
-"""Trials of an answer that is drawn."""
+"""The number of trials of a simulated answer."""
 
 
 @dataclass(frozen=True)
 class Binomial(LogConcave):
-    """A reading is a number k of successes of n trials, of odds exp(u): f and the offset are on the scale of log odds.
+    """The likelihood of k successes in n trials, with odds exp(u): f and the offset are log odds.
 
-    The noise is the variation of the odds from reading to reading. A reading of more trials counts for more. A study
-    learns from it by expectation propagation: means are right to 0.005 posterior deviations for any share. Only duels
-    of two shares under an arbitrary offset use a Gaussian approximation (docs/method.md, section 15).
+    The noise is the variation of the odds between readings. A reading with more trials has more weight. A study
+    learns from it by expectation propagation: means are accurate to 0.005 posterior deviations for any share. Only
+    duels of two shares under an arbitrary offset use a Gaussian approximation (docs/method.md, section 15).
 
     Example:
         >>> Binomial().check("value", (17, 200))
@@ -35,7 +35,7 @@ class Binomial(LogConcave):
     example: ClassVar[str] = "17/200"
 
     def check(self, name: str, value: Any) -> tuple[float, ...]:
-        """Return successes and trials: whole numbers, at least one trial and at most as many successes."""
+        """Return successes and trials: whole numbers, with at least one trial and no more successes than trials."""
         if isinstance(value, (str, bytes)) or np.shape(value) != (2,):
             raise TypeError(f"`{name}` must be successes and trials, such as (17, 200), got {value!r}")
         k, n = count(name, value[0]), count(f"{name}[1]", value[1], at_least=1)

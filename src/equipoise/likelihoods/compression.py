@@ -1,14 +1,14 @@
 """Compression of readings far below the best one to their order of magnitude.
 
     symbol   meaning                                                    shape
-    y        readings less the best one when this was chosen            (n,)
-    s        scale: what is less than s below the best stays as it is   ()
-    u        compressed readings, of which f and the offset are learned (n,)
+    y        readings minus the best one when this was chosen           (n,)
+    s        scale: readings less than s below the best change little   ()
+    u        compressed readings: f and the offset are learned from u   (n,)
 
-If a queue is overloaded or a model diverges, one number is a thousand times as far below the best as the others are
-from each other. A stationary model of f takes its scale from that number, and loses the differences that matter. Hence
-`u = -s log(1 - y / s)` below the best, and u = y above: near the best it is the reading, far below its logarithm. Both
-s and whether anything is compressed are learned by the likelihood (Snelson, Rasmussen and Ghahramani 2004).
+If a queue is overloaded or a model diverges, one reading lies a thousand times as far below the best as the others lie
+apart. A stationary model of f takes its scale from this reading and loses the relevant differences. Therefore
+`u = -s log(1 - y / s)` below the best, and u = y above: near the best u equals the reading, far below it is
+logarithmic. The likelihood determines s, and whether to compress at all (Snelson, Rasmussen and Ghahramani 2004).
 """
 
 import math
@@ -20,23 +20,23 @@ from equipoise import _validation as check
 from equipoise._typing import FloatArray
 
 LARGEST_EXPONENT = 500.0
-"""Differences of more than this many scales are not turned back further: they would no longer be numbers."""
+"""The largest difference, in scales, that is expanded: larger ones would overflow."""
 
 STEP = math.sqrt(10.0)
-"""Scales that are tried next to the present one are this many times as large, and as small."""
+"""The factor between the present scale and the next larger and smaller ones tried."""
 
 SKEWED = 3.0
-"""Nothing is compressed unless the worst reading is this many times as far below the middle one as the best is above:
-the readings of a paraboloid in one dimension are, seldom, those of a search that has climbed it are; both fits are then
-compared."""
+"""The least skewness for trying compression: the distance of the worst reading below the median, divided by that of the
+best above it. Readings of a paraboloid in one dimension seldom reach it, those of a search that has climbed it do. Both
+fits are then compared."""
 
 
 @dataclass(frozen=True)
 class Compression:
-    """How readings far below the best one, which is their origin, are compressed.
+    """The compression of readings far below the best one, which is their origin.
 
     Attributes:
-        scale: How far below it readings begin to be compressed.
+        scale: The distance below it at which compression begins.
 
     Example:
         >>> compression = Compression(scale=2.0)
@@ -57,21 +57,21 @@ class Compression:
         return u
 
     def undone(self, u: FloatArray) -> FloatArray:
-        """Return the readings that were compressed, shape (n,)."""
+        """Return the readings before compression, shape (n,)."""
         y: FloatArray = np.maximum(u, 0.0) - self.stretched(np.maximum(-u, 0.0))
         return y
 
     def stretched(self, below: FloatArray | float) -> FloatArray:
-        """Return how far below the best one readings are that are so far below it once compressed."""
+        """Return the distances of readings below the best one from their compressed distances."""
         stretched: FloatArray = self.scale * np.expm1(np.minimum(np.divide(below, self.scale), LARGEST_EXPONENT))
         return stretched
 
     def difference(self, compressed: float, depths: FloatArray) -> float:
-        """Return a difference of two settings as readings show it, from what is left of it once compressed.
+        """Return the difference of two settings in units of readings from their compressed difference.
 
         Args:
-            compressed: That of the first and the second setting; of the two the better one stays where it is.
-            depths: How far below the best one both are, compressed.
+            compressed: The difference of the first and the second setting; the better one is held fixed.
+            depths: The compressed distances of both below the best reading.
         """
         if math.isinf(compressed):
             return compressed
@@ -79,17 +79,17 @@ class Compression:
         return math.copysign(float(self.stretched(top + size) - self.stretched(top)), compressed)
 
     def log_slope(self, y: FloatArray) -> float:
-        """Return the logarithm of du/dy, summed over readings: what their density is multiplied by."""
+        """Return the sum over readings of the logarithm of du/dy, the factor of their density."""
         return -float(np.log1p(np.maximum(-y, 0.0) / self.scale).sum())
 
     @property
     def nearby(self) -> "list[Compression]":
-        """Those to be tried next."""
+        """The compressions to try next."""
         return [Compression(self.scale * factor) for factor in (1.0, STEP, 1 / STEP)]
 
 
 def compressions(y: FloatArray) -> list[Compression]:
-    """Return the compressions to be tried first of readings whose best one is 0; none if they are not skewed.
+    """Return the compressions to try first for readings with best value 0; none if they are not skewed.
 
     Example:
         >>> compressions(np.array([0.0, -1.0, -2.0, -3.0])), len(compressions(np.array([0.0, -1.0, -2.0, -300.0])))

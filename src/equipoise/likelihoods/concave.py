@@ -3,13 +3,13 @@
     symbol   meaning                                                                shape
     l        log P(answer | u), with its first and second derivative                (n,) or (q, n)
     h        l(u) - (u - mu)^2 / (2 v): the tilted density, up to constants         (n,)
-    m        where h is largest                                                     (n,)
+    m        the maximizer of h, the mode                                           (n,)
     a, b     edges beyond which the tilted density is below exp(-DEPTH) of its top  (n,)
 
-h is concave, and at least as much so as a normal density of variance v. Hence |u - m| <= sqrt(2 DEPTH v) at the edges.
-Gauss-Legendre nodes between either of them and m give nearly all digits, also where the density is skewed: no count at
-a rate that was believed to be large, say. From E[l''] and Var[l'] under the tilted density follow the derivatives of
-log Z in mu; if the answer says much, its mean and variance lose fewer digits.
+h is at least as concave as the logarithm of a normal density of variance v. Hence |u - m| <= sqrt(2 DEPTH v) at the
+edges. Gauss-Legendre nodes between each edge and m give nearly all digits, even if the density is skewed, for example
+for a count of zero if a large rate was expected. E[l''] and Var[l'] under the tilted density give the derivatives of
+log Z in mu. If the answer is informative, mean and variance of the tilted density lose fewer digits.
 """
 
 from abc import ABC, abstractmethod
@@ -21,31 +21,31 @@ from equipoise._typing import FloatArray
 from equipoise.likelihoods.likelihood import Tilt
 
 DEPTH = 40.0
-"""How far below its top, in logarithms, the tilted density is cut off: 4e-18 of it."""
+"""The log distance below its maximum at which the tilted density is cut off: a factor of 4e-18."""
 
 NODES = 64
-"""Of the integral on either side of the mode. Variances up to 400, one success of one trial to counts of 1e5: log Z is
-right to 5e-11, the variance to 2e-8; with 48 nodes to 5e-6."""
+"""The nodes of the integral on each side of the mode. For variances up to 400 and answers from one success in one trial
+to counts of 1e5, log Z is accurate to 5e-11 and the variance to 2e-8; with 48 nodes to 5e-6."""
 
 LEAST = 1e-300
-"""Least integral, relative to its top: a belief that is 1e8 deviations off leaves no digits of it."""
+"""The least integral, relative to its maximum: a belief that is 1e8 deviations off leaves no digits of it."""
 
 SIDES = np.array([[-1.0], [1.0]])
-"""Below and above the mode."""
+"""The signs of the sides below and above the mode."""
 
 HALVINGS = 10
-"""The edges are right to this power of one half of the widest: wider ones only waste nodes."""
+"""The halvings in the search for the edges: wider edges only waste nodes."""
 
 NEWTON_STEPS = 60
-"""Most steps to the mode; each halves the interval that holds it, at least."""
+"""The most steps to the mode; each at least halves the interval that contains it."""
 
 
 class LogConcave(ABC):
-    """A base class of approximate likelihoods; a subclass gives the log density of an answer."""
+    """A base class of approximate likelihoods; a subclass defines the log density of an answer."""
 
     @abstractmethod
     def log_likelihood(self, y: FloatArray, u: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return log P(answer | u) and its first and second derivative in u; it must be concave in u.
+        """Return log P(answer | u), which must be concave in u, and its first and second derivative in u.
 
         Args:
             y: The numbers of the answers, shape (n, k).
@@ -84,7 +84,7 @@ class LogConcave(ABC):
         return height
 
     def _mode(self, y: FloatArray, mu: FloatArray, v: FloatArray) -> FloatArray:
-        """Return m by Newton steps that stay within an interval which holds it: u = mu + v l'(u), and l' falls."""
+        """Return m by Newton steps within an interval that contains it: u = mu + v l'(u), and l' decreases."""
         far = mu + v * self.log_likelihood(y, mu)[1]
         low, high, u, move = np.minimum(mu, far), np.maximum(mu, far), mu, np.abs(far - mu)
         for _ in range(NEWTON_STEPS):
@@ -100,7 +100,7 @@ class LogConcave(ABC):
         return u
 
     def _edges(self, y: FloatArray, m: FloatArray, mu: FloatArray, v: FloatArray, top: FloatArray) -> FloatArray:
-        """Return how far below and above m the edges are, shape (2, n): outside of where h has fallen by DEPTH."""
+        """Return the distances of the edges below and above m, shape (2, n); there h has fallen by at least DEPTH."""
         outside = np.tile(np.sqrt(2.0 * DEPTH * v), (2, 1))
         inside = np.zeros_like(outside)
         for _ in range(HALVINGS):
@@ -112,6 +112,6 @@ class LogConcave(ABC):
 
 @cache
 def _unit_rule() -> tuple[FloatArray, FloatArray]:
-    """Return nodes and weights of Gauss and Legendre on (0, 1); made when first used, as the import is slow."""
+    """Return Gauss-Legendre nodes and weights on (0, 1), computed on first use since the import is slow."""
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
     return 0.5 * nodes + 0.5, 0.5 * weights

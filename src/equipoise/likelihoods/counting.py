@@ -1,4 +1,4 @@
-"""Numbers, counts, shares and named numbers, as programs give them and as people write them."""
+"""Numbers, counts, shares and named numbers, as values and as text."""
 
 import re
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from equipoise import _validation as check
 from equipoise._validation import NUMBER
 
 LARGEST_COUNT = 10**15
-"""Larger counts are typing errors or codes: up to here a float holds every whole number."""
+"""The largest count: larger ones are typing errors or codes, and up to here floats represent all whole numbers."""
 
 
 def count(name: str, value: Any, at_least: int = 0) -> float:
@@ -30,7 +30,7 @@ def count(name: str, value: Any, at_least: int = 0) -> float:
 
 
 def parsed(text: str) -> Any:
-    """Return the answer in a text: a number; two with a slash between them, as a tuple; or numbers by name.
+    """Return the answer in a text: a number, a tuple of two numbers separated by a slash, or numbers by name.
 
     Example:
         >>> parsed("0.83"), parsed("17/200"), parsed("flux=3.1 loss=0.4")
@@ -46,7 +46,7 @@ def parsed(text: str) -> Any:
 
 
 def by_name(text: str) -> dict[str, float]:
-    """Return numbers by name, from words with a comma or a space between them.
+    """Return numbers by name, from words separated by commas or spaces.
 
     Example:
         >>> by_name("flux = 3.1, loss=-4e-1")
@@ -62,7 +62,7 @@ def by_name(text: str) -> dict[str, float]:
 
 
 def written(value: float | Mapping[str, float], of: float | None = None) -> str:
-    """Return an answer as people write it: `parsed` undoes it.
+    """Return an answer as text; `parsed` is the inverse.
 
     Example:
         >>> written(0.83), written(17.0), written(17.0, 200.0), written({"flux": 3.1, "loss": 0.4})

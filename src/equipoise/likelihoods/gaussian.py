@@ -1,4 +1,4 @@
-"""Readings that are f plus the offset plus Gaussian noise: learned exactly."""
+"""Readings that are f plus the offset plus Gaussian noise, with exact inference."""
 
 import math
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ LOG_ROOT_TAU = 0.5 * math.log(2.0 * math.pi)
 
 @dataclass(frozen=True)
 class Gaussian:
-    """The default: a reading is f plus the offset plus Gaussian noise, with a learned or given variance.
+    """The default likelihood: a reading is f plus the offset plus Gaussian noise, of learned or given variance.
 
     Example:
         >>> Gaussian().check("value", 0.83)
@@ -32,7 +32,7 @@ class Gaussian:
         return (check.number(name, value),)
 
     def glance(self, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the readings themselves: their noise is that of the model."""
+        """Return the readings unchanged: their noise is that of the model."""
         return y[:, 0], np.zeros(len(y))
 
     def tilt(self, y: FloatArray, mu: FloatArray, v: FloatArray) -> Tilt:
@@ -46,5 +46,5 @@ class Gaussian:
         return u
 
     def draw(self, u: float, rng: Generator) -> float:
-        """Return u: its noise is that of the model."""
+        """Return u: the noise is that of the model."""
         return float(u)

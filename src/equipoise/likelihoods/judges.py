@@ -4,7 +4,7 @@
     s           noise of a judge                                                   f
     b           advantage of the first place                                       s
     T_1, T_2..  thresholds between the steps of a scale, the same on both sides    s
-    q           what a judge calls 1 when giving numbers                           s
+    q           number that a judge gives for a perceived difference of s          s
     theta       log s, b, logarithms of the gaps between thresholds, log q         of all judges, shape (k,)
 
 If f has no unit, since there are no readings and no given kernel, the noise of the first judge is the unit.
@@ -24,22 +24,22 @@ from equipoise.likelihoods.ordered import OrderedAnswers
 from equipoise.likelihoods.scale import Judgement
 
 GAPS: dict[int, tuple[float, ...]] = {2: (), 3: (0.4,), 5: (0.4, 1.2), 7: (0.3, 0.6, 1.2)}
-"""Prior medians of the gaps between thresholds, in noises of the judge: "equal" within 0.4, "much" from 1.6 on."""
+"""Prior medians of the gaps between thresholds, in units of the judge's noise: "equal" within 0.4, "much" from 1.6."""
 
 GAP_DEVIATION = 0.7
-"""Standard deviation of the prior of their logarithms: a factor of two either way is usual."""
+"""Standard deviation of the prior of their logarithms: a factor of two in either direction is common."""
 
 ADVANTAGE_DEVIATION = 0.7
-"""Standard deviation of the prior of b: a first place that is chosen in 76 % of toss-ups is usual."""
+"""Standard deviation of the prior of b: choosing the first place in 76 % of toss-ups is common."""
 
 NOISE_DEVIATION = 0.7
 """Standard deviation of the prior of log s, relative to the first judge."""
 
 UNIT_DEVIATION = 2.0
-"""Standard deviation of the prior of log s if f has a unit, and of log q: hardly anything is assumed."""
+"""Standard deviation of the prior of log s if f has a unit, and of log q: nearly uninformative."""
 
 MOST_ADVANTAGE, MOST_NOISE = 6.0, 1e100
-"""What lies beyond comes from no answers that can be."""
+"""The largest parameters that possible answers can produce."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Judge:
         noise: Standard deviation of the judge's perception, in the unit of f.
         advantage: The advantage of the first place, in units of the noise.
         thresholds: The beginnings of the steps of each scale, in units of the noise, by the number of steps.
-        unit: The number that the judge calls 1, in units of the noise, if the judge gives numbers.
+        unit: The number that the judge gives for a perceived difference of one noise, if the judge gives numbers.
 
     Example:
         >>> Judge("anna", advantage=0.5).toss_up
@@ -66,7 +66,7 @@ class Judge:
 
     @property
     def toss_up(self) -> float:
-        """How often the judge prefers the first of two equal settings, without the answer "equal"."""
+        """The share of equal settings for which the judge prefers the first one, if "equal" is not allowed."""
         return round(0.5 * math.erfc(-self.advantage / math.sqrt(2.0)), 2)
 
 
@@ -86,7 +86,7 @@ def must_be_fitted(judge: Judge) -> None:
 
 
 class _Parameter(NamedTuple):
-    """A number that is learned, with its normal prior and its bounds."""
+    """A learned number with its normal prior and its bounds."""
 
     mean: float
     deviation: float
@@ -95,11 +95,11 @@ class _Parameter(NamedTuple):
 
 
 class Panel:
-    """All judges of some judgements, and what their answers say of them.
+    """All judges of some judgements, and their likelihood.
 
     Args:
         judgements: At least one.
-        reference: What the noise of a judge is expected to be, in the unit of f.
+        reference: The expected noise of a judge, in the unit of f.
         standard: The judge whose noise is the reference, if f has no unit.
     """
 
@@ -120,12 +120,12 @@ class Panel:
 
     @property
     def guess(self) -> FloatArray:
-        """What is assumed before any answer, shape (k,)."""
+        """The guess before any answer, shape (k,)."""
         return np.array([each.mean for each in self._table])
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
-        """Least and largest value of each."""
+        """The smallest and largest value of each."""
         return [(each.low, each.high) for each in self._table]
 
     def prior(self, theta: FloatArray) -> tuple[float, FloatArray]:
@@ -135,7 +135,7 @@ class Panel:
         return float(-0.5 * z @ z), -z / deviation
 
     def answers(self, theta: FloatArray) -> OrderedAnswers:
-        """Return the answers as they are to be understood under theta."""
+        """Return the answers with their parameters under theta."""
         low, high = (np.where(self._level > 0, 0.0, -np.inf), np.where(self._level > 0, np.inf, 0.0))
         for (j, steps), places in self._gaps.items():
             edges = np.append(np.cumsum(np.exp(theta[places])), np.inf)
@@ -165,7 +165,7 @@ class Panel:
         return total
 
     def judges(self, theta: FloatArray) -> tuple[Judge, ...]:
-        """Return what theta says of each judge."""
+        """Return the judges with parameters theta."""
         found = []
         for j, name in enumerate(self.names):
             place, unit = self._noise[j], self._unit.get(j)
@@ -180,7 +180,7 @@ class Panel:
         return tuple(found)
 
     def theta(self, judges: Sequence[Judge]) -> FloatArray:
-        """Return the known parameters of some judges as a start, and guesses for the rest."""
+        """Return the known parameters of some judges and guesses for the rest, as a start."""
         theta, known = self.guess, {judge.name: judge for judge in judges}
         for j, name in enumerate(self.names):
             judge, place = known.get(name), self._noise[j]
@@ -201,7 +201,7 @@ class Panel:
         return len(self._table) - 1
 
     def _noise_of(self, name: str) -> int | None:
-        """Return the place of a judge's noise in theta; none if it is the unit."""
+        """Return the index of a judge's noise in theta; none if the noise is the unit."""
         if name == self.standard:
             return None
         middle = math.log(self.reference)
@@ -209,7 +209,7 @@ class Panel:
         return self._new(middle, reach, middle - 5.0, middle + 5.0)
 
     def _scales(self) -> list[tuple[int, int]]:
-        """Return the judges and the scales they used, where these have thresholds."""
+        """Return the judges and their scales with thresholds."""
         used = {
             (int(j), int(s)) for j, s in zip(self._who[~self._is_number], self._steps[~self._is_number], strict=True)
         }
@@ -220,16 +220,16 @@ class Panel:
         return [self._new(log, GAP_DEVIATION, log - 4.0, log + 3.0) for log in logs]
 
     def _unit_of(self, j: int) -> int:
-        """Return the place of a judge's unit: numbers are expected to be about twice as large as the noise."""
+        """Return the index of a judge's unit in theta: numbers are expected to be about twice the noise."""
         values = self._value[self._is_number & (self._who == j)]
-        size = float(np.sqrt(np.mean(values**2))) or 1.0  # the root of the mean square: a slip makes all others small
+        size = float(np.sqrt(np.mean(values**2))) or 1.0  # root mean square: one slip makes all other numbers small
         middle = math.log(size / 2.0)
         return self._new(middle, UNIT_DEVIATION, middle - 7.0, middle + 7.0)
 
     def _between(
         self, low: FloatArray, high: FloatArray, edges: FloatArray, ours: NDArray[np.bool_]
     ) -> tuple[FloatArray, FloatArray]:
-        """Return l and u of all answers, those of one judge and scale by its edges T_1, T_2, ..., infinity."""
+        """Return l and u of all answers after setting those of `ours` from the edges T_1, T_2, ..., infinity."""
         away, last = np.abs(self._level), len(edges) - 1
         near, far = edges[np.clip(away - 1, 0, last)], edges[np.minimum(away, last)]
         inner = np.where(away == 0, -far, near)  # "equal" lies between -T_1 and T_1

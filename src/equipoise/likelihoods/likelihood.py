@@ -1,12 +1,12 @@
-"""How answers depend on f: the contract for a study and for expectation propagation.
+"""The contract of likelihoods, for a study and for expectation propagation.
 
     symbol   meaning                                                                  shape
-    u        what an answer is about: a difference of f, or f plus the offset         (n,)
+    u        latent of an answer: a difference of f, or f plus the offset             (n,)
     mu, v    mean and variance of u before the answer (the cavity)                    (n,)
     Z        probability of the answer: E[P(answer | u)], u normal of mean mu, var v  (n,)
     y        the numbers of an answer: a count; or successes and trials               (n, k)
 
-A `Likelihood` says how a reading depends on u; `Answers` are given answers with the parameters of their likelihood.
+A `Likelihood` defines how a reading depends on u; `Answers` are given answers with the parameters of their likelihood.
 Both should be log-concave in u: then -log Z is convex in mu, every site has a positive precision, and the sweeps
 converge.
 """
@@ -29,9 +29,9 @@ class Tilt:
         log_z: log Z.
         slope: Its derivative in mu.
         curvature: Minus its second derivative in mu.
-        spread: Variance of what is observed, in squared units of u: v plus the noise of the answer, if it has one.
-        noise: Least variance of a site, above 0: the noise of the answer alone, or what rounding leaves of v.
-        by: The derivatives of log Z in the parameters of the likelihood, in its own order.
+        spread: Variance of the observation, in squared units of u: v plus the noise of the answer, if any.
+        noise: Least variance of a site, above 0: the noise of the answer alone, or the rounding error of v.
+        by: The derivatives of log Z in the parameters of the likelihood, in its order.
     """
 
     log_z: FloatArray
@@ -46,11 +46,11 @@ class Answers(Protocol):
     """Answers, with the parameters of their likelihood."""
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of answers."""
         ...
 
     def take(self, kept: NDArray[np.intp]) -> Self:
-        """Return some of them."""
+        """Return the answers at the given indices."""
         ...
 
     def tilt(self, mu: FloatArray, v: FloatArray) -> Tilt:
@@ -59,29 +59,29 @@ class Answers(Protocol):
 
 
 class Likelihood(Protocol):
-    """How a reading depends on f plus the offset; `LogConcave` has the code that most of them share."""
+    """The dependence of a reading on f plus the offset; `LogConcave` has the code shared by most likelihoods."""
 
     @property
     def exact(self) -> bool:
-        """Whether a reading is f plus the offset plus Gaussian noise, which needs no approximation."""
+        """True if a reading is f plus the offset plus Gaussian noise, which needs no approximation."""
         ...
 
     @property
     def scale(self) -> str:
-        """The scale of f, such as "log rate"; empty if it is that of the readings."""
+        """The scale of f, such as "log rate"; empty if it is the scale of the readings."""
         ...
 
     @property
     def example(self) -> str:
-        """An answer as people write it."""
+        """An example of an answer, as text."""
         ...
 
     def check(self, name: str, value: Any) -> tuple[float, ...]:
-        """Return the numbers of an answer, the first of which is its value; refuse anything else.
+        """Return the numbers of an answer, the first of which is its value; refuse invalid answers.
 
         Args:
-            name: What the answer is called in the message.
-            value: The answer as programs give it.
+            name: The name of the answer in error messages.
+            value: The answer, as a program passes it.
         """
         ...
 

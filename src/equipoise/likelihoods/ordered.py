@@ -1,18 +1,18 @@
-"""How likely an answer is: an ordered probit with an advantage of the first place.
+"""The likelihood of a judgement: an ordered probit with an advantage of the first place.
 
     symbol   meaning                                                              shape
     d        f(first) - f(second)                                                 (n,)
     s        noise of the judge, in the unit of f                                 (n,)
     b        advantage of the first place, in units of s                          (n,)
-    z the judge's perception: d / s + b + e, e standard normal (n,)
-    l, u     the answer is given where l < z <= u                                 (n,)
-    y, q     a number is q z: q is the judge's unit                               (n,)
+    z        the judge's perception: d / s + b + e, e standard normal             (n,)
+    l, u     the answer is given if l < z <= u                                    (n,)
+    y, q     the number y = q z, in the judge's unit q                            (n,)
     mu, v    mean and variance of d before the answer (the cavity)                (n,)
     Z        probability of the answer: E[P(answer | d)]                          (n,)
 
-With t = sqrt(s^2 + v), Z = Phi((s (u - b) - mu) / t) - Phi((s (l - b) - mu) / t). From the derivatives of log Z in mu
-follow mean and variance of d after the answer (Rasmussen and Williams 2006, section 3.6; Chu and Ghahramani 2005), and
-from those in s, b, l, u, q what is learned of the judge. -log Z is convex in mu, hence whatever follows converges.
+With t = sqrt(s^2 + v), Z = Phi((s (u - b) - mu) / t) - Phi((s (l - b) - mu) / t). The derivatives of log Z in mu give
+the mean and variance of d after the answer (Rasmussen and Williams 2006, section 3.6; Chu and Ghahramani 2005). Those
+in s, b, l, u, q serve to fit the judge. -log Z is convex in mu, hence the sweeps converge.
 """
 
 import math
@@ -29,7 +29,7 @@ from equipoise.likelihoods.truncation import product, truncated
 LOG_ROOT_TAU = 0.5 * math.log(2 * math.pi)
 
 FARTHEST = 1e50
-"""Beliefs that are further from an answer, in deviations of what is felt, count as this far: squares stay numbers."""
+"""The largest distance of a belief from an answer, in deviations of the perception: larger squares would overflow."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,11 +58,11 @@ class OrderedAnswers:
         return len(self.noise)
 
     def take(self, kept: NDArray[np.intp]) -> Self:
-        """Return some of them."""
+        """Return the answers at the given indices."""
         return type(self)(*(getattr(self, name)[kept] for name in self.__slots__))
 
     def tilt(self, mu: FloatArray, v: FloatArray) -> Tilt:
-        """Return log Z for beliefs N(mu, v) about the differences; also by log s, b, l, u, log q, in this order."""
+        """Return log Z and its derivatives, for differences N(mu, v) and for log s, b, l, u, log q, in this order."""
         far = FARTHEST * np.sqrt(self.noise**2 + v)
         mu = np.clip(mu, -far, far)
         words, numbers = self._of_words(mu, v), self._of_numbers(mu, v)
@@ -90,7 +90,7 @@ class OrderedAnswers:
 
 
 def choice_probability(mean: float, variance: float) -> float:
-    """Return how often a difference that is felt, normal of given mean and variance, is above zero.
+    """Return the probability that a perceived difference, normal of given mean and variance, is positive.
 
     Example:
         >>> choice_probability(1.0, 1.0)

@@ -1,4 +1,4 @@
-"""Counts: events in a given time, particles, clicks, defects."""
+"""Counts, such as events in a given time, particles, clicks or defects."""
 
 import math
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ from equipoise.likelihoods.concave import LogConcave
 from equipoise.likelihoods.counting import count
 
 LARGEST_LOG = 700.0
-"""Logarithms of rates above this count as this: a larger one is no number."""
+"""The largest logarithm of a rate: larger rates overflow."""
 
 
 @dataclass(frozen=True)
 class Poisson(LogConcave):
-    """A reading is a count y of rate exp(u): f, the offset and the noise are on the scale of log rates.
+    """The likelihood of a count y of rate exp(u): f, the offset and the noise are log rates.
 
-    Differences of f are logarithms of ratios: 0.1 is 10 % more. The offset multiplies the rate, like a fading lamp; the
+    Differences of f are logarithms of ratios: 0.1 is 10 % more. The offset multiplies the rate, like a fading lamp. The
     noise is the variation of the rates beyond Poisson's law. A study learns from it by expectation propagation: means
-    are right to 0.005 posterior deviations at any rate. Only duels of two counts under an arbitrary offset use a
+    are accurate to 0.005 posterior deviations at any rate. Only duels of two counts under an arbitrary offset use a
     Gaussian approximation (docs/method.md, section 15).
 
     Example:

@@ -1,13 +1,13 @@
-"""Expectation propagation: each answer becomes a Gaussian pseudo-outcome of its difference, all of them consistent.
+"""Expectation propagation: each answer becomes a Gaussian pseudo-outcome of its difference, consistent with all others.
 
     symbol      meaning                                                          shape
     K, m        prior covariance and mean of the differences d                   (n, n), (n,)
     tau, nu     precision, and precision times outcome, of each pseudo-outcome   (n,)
-    cavity      what is believed of d_i without its own answer: N(mu_i, v_i)     (n,)
+    cavity      belief about d_i without its answer: N(mu_i, v_i)                (n,)
     B           I + tau^1/2 K tau^1/2                                            (n, n)
 
-Rasmussen and Williams (2006), section 3.6, all sites at once. Every site has a precision between 0 and 1/s^2, as the
-likelihood is log-concave in d: cavities exist, and the posterior is a proper Gaussian after any number of sweeps.
+See Rasmussen and Williams (2006), section 3.6; here all sites are updated at once. The likelihood is log-concave in d,
+so every site has a precision between 0 and 1/s^2, cavities exist, and the posterior is a proper Gaussian at any time.
 """
 
 import math
@@ -24,19 +24,19 @@ from equipoise.likelihoods.likelihood import Answers, Tilt
 Indices = NDArray[np.intp]
 
 MAX_SWEEPS = 200
-"""The most sweeps; in fuzzing, none needed more than 60 from scratch."""
+"""The most sweeps; in fuzzing, no run from scratch needed more than 60."""
 
 FEW = 64
-"""Up to this many answers all sites are made consistent at each, from scratch: that costs milliseconds."""
+"""The number of answers up to which every answer makes all sites consistent from scratch: this costs milliseconds."""
 
 GROWTH = 1.1
-"""Beyond `FEW` answers all sites are made consistent whenever there are this many times as many."""
+"""The growth in answers after which, beyond `FEW`, all sites are made consistent again."""
 
 TOLERANCE = 1e-6
-"""A sweep is the last if no mean of a difference moves by more, in standard deviations of it."""
+"""The largest change of the mean of a difference in the last sweep, in its standard deviations."""
 
 LEAST_PRECISION = 1e-8
-"""Least precision of a site, times the variance of what is felt: below it the arithmetic has no digits left."""
+"""The least precision of a site times the variance of the observation: below it no digits are left."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,40 +53,40 @@ class Sites:
 
     @classmethod
     def none(cls) -> "Sites":
-        """Return those of no answers."""
+        """Return the sites of no answers."""
         return cls(np.empty(0), np.empty(0))
 
     @classmethod
     def of(cls, tilt: Tilt, mu: FloatArray, v: FloatArray) -> "Sites":
-        """Return those that turn cavities N(mu, v) into the beliefs after the answers."""
-        left = np.maximum(1.0 - v * tilt.curvature, tilt.noise / tilt.spread)  # as is true up to rounding
+        """Return the sites that turn cavities N(mu, v) into the beliefs after the answers."""
+        left = np.maximum(1.0 - v * tilt.curvature, tilt.noise / tilt.spread)  # true up to rounding
         least = LEAST_PRECISION / tilt.spread
         tau = np.maximum(tilt.curvature / left, least)
         nu = tau * mu + tilt.slope * (1.0 + v * tau)
         known = np.isfinite(tau) & np.isfinite(nu)
-        # a site that is not a number is empty
+        # a NaN site becomes an empty one
         return cls(np.where(known, tau, least), np.where(known, nu, least * mu))
 
     def and_of(self, tilt: Tilt, mu: FloatArray, v: FloatArray) -> "Sites":
-        """Return these and, behind them, those of answers whose cavities are N(mu, v)."""
+        """Return these sites followed by those of answers with cavities N(mu, v)."""
         new = Sites.of(tilt, mu, v)
         return Sites(np.append(self.precision, new.precision), np.append(self.shift, new.shift))
 
     @property
     def outcome(self) -> FloatArray:
-        """The pseudo-outcomes themselves, shape (n,)."""
+        """The values of the pseudo-outcomes, shape (n,)."""
         outcome: FloatArray = self.shift / self.precision
         return outcome
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Marginals:
-    """What is believed of each difference given the sites, and what these say of the model.
+    """The belief about each difference given the sites, and the density of these under the model.
 
     Attributes:
         mean: Shape (n,).
         variance: Shape (n,).
-        log_density: log N(outcomes; m, K + 1/tau) up to constants that do not depend on anything.
+        log_density: log N(outcomes; m, K + 1/tau) up to absolute constants.
     """
 
     mean: FloatArray
@@ -95,26 +95,26 @@ class Marginals:
 
 
 class Differences(Protocol):
-    """The prior of the differences, and how it meets the sites."""
+    """The prior of the differences and its update by sites."""
 
     @property
     def count(self) -> FloatArray | float:
-        """How many equal answers share each site."""
+        """The number of equal answers that share each site."""
         ...
 
     @property
     def prior(self) -> tuple[FloatArray, FloatArray]:
-        """Mean and variance of each difference, shape (n,) each."""
+        """The mean and variance of each difference, shape (n,) each."""
         ...
 
     def given(self, sites: Sites) -> Marginals:
-        """Return what is believed of each difference given the sites."""
+        """Return the belief about each difference given the sites."""
         ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Few:
-    """Fewer answers than points: the covariance of the differences, at a cost of n^3.
+    """The form for fewer answers than points: the covariance of the differences, at a cost of n^3.
 
     Attributes:
         K: Shape (n, n).
@@ -131,11 +131,11 @@ class Few:
 
     @property
     def prior(self) -> tuple[FloatArray, FloatArray]:
-        """Mean and variance of each difference."""
+        """The mean and variance of each difference."""
         return self.m, np.maximum(self.K.diagonal(), 0.0)
 
     def given(self, sites: Sites) -> Marginals:
-        """Return what is believed of each difference given the sites."""
+        """Return the belief about each difference given the sites."""
         tau, root = sites.precision, np.sqrt(sites.precision)
         B = self.K * root * root[:, None]
         B.flat[:: len(B) + 1] += 1.0
@@ -148,17 +148,17 @@ class Few:
 
 
 class Many:
-    """More answers than points: everything in terms of f at the p points, at a cost of p^3 + n.
+    """The form for more answers than points: all in terms of f at the p points, at a cost of p^3 + n.
 
-    Many learners with one prior are one array program: the mean has leading axes, and each site is of one learner.
+    Many learners with one prior share an array program: the mean has leading axes, and each site belongs to a learner.
 
     Args:
         C: Covariance of f at the points, shape (p, p).
         mean: Mean of f at the points, shape (..., p).
-        first: Which point each site has first, shape (n,).
-        second: Which it has second, shape (n,).
-        learner: Whose each site is: an index into each leading axis of the mean, shape (n,) each.
-        count: How many equal answers share each site.
+        first: The index of the first point of each site, shape (n,).
+        second: The index of the second one, shape (n,).
+        learner: The learner of each site: an index into each leading axis of the mean, shape (n,) each.
+        count: The number of equal answers that share each site.
     """
 
     def __init__(
@@ -179,11 +179,11 @@ class Many:
 
     @property
     def prior(self) -> tuple[FloatArray, FloatArray]:
-        """Mean and variance of each difference."""
+        """The mean and variance of each difference."""
         return self._differences(self.mean), self._variances(np.broadcast_to(self.C, (*self.mean.shape, len(self.C))))
 
     def given(self, sites: Sites) -> Marginals:
-        """Return what is believed of each difference given the sites."""
+        """Return the belief about each difference given the sites."""
         mean, C, log_density = self._conditioned(sites)
         return Marginals(self._differences(mean), self._variances(C), log_density)
 
@@ -192,7 +192,7 @@ class Many:
         return self._conditioned(sites)[:2]
 
     def _conditioned(self, sites: Sites) -> tuple[FloatArray, FloatArray, float]:
-        """Return mean and covariance of f at the points given the sites, and the log density of these."""
+        """Return mean and covariance of f at the points given the sites, and the log density of the sites."""
         tau, residual = sites.precision, sites.shift - sites.precision * self._differences(self.mean)
         half, log_root = self._factored(self._laplacian(self.count * tau))  # Sigma = half' half
         pulls = self.count * residual
@@ -213,7 +213,7 @@ class Many:
         return laplacian
 
     def _factored(self, precision: FloatArray) -> tuple[FloatArray, float]:
-        """Return a root of the covariance given a precision beside the prior, and log det B / 2 of all learners."""
+        """Return a root of the covariance given a precision added to the prior, and log det B / 2 of all learners."""
         p, root = len(self.C), self.root
         half, log_root = np.empty(precision.shape), 0.0
         for place in np.ndindex(precision.shape[:-2]):
@@ -233,15 +233,15 @@ class Many:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Propagated:
-    """Where the sweeps ended.
+    """The result of the sweeps.
 
     Attributes:
         sites: The sites.
-        marginals: What is believed of each difference.
-        tilt: The answers given their cavities.
+        marginals: The belief about each difference.
+        tilt: The likelihood of the answers given their cavities.
         log_evidence: The probability of all answers, up to a constant factor.
-        sweeps: How many it took.
-        converged: Whether nothing moved in the last sweep.
+        sweeps: The number of sweeps.
+        converged: Whether the last sweep stayed within the tolerance.
     """
 
     sites: Sites
@@ -262,16 +262,16 @@ def propagate(
     """Return sites that agree with each other.
 
     Args:
-        prior: What is believed of the differences before any answer.
-        answers: What was said of each.
+        prior: The prior of the differences.
+        answers: The answer about each difference.
         start: Sites to begin with, from fewer answers or another model.
-        most: How many sweeps there may be.
-        within: How far a mean may still move after the last sweep, in the unit of f; `None` for `TOLERANCE`.
+        most: The largest number of sweeps.
+        within: The largest change of a mean in the last sweep, in the unit of f; `None` for `TOLERANCE`.
     """
     tolerance = TOLERANCE if within is None else within
     sites, damping, last = _started(prior, answers, start), 1.0, np.inf
     marginals = prior.given(sites)
-    for sweeps in range(1, most + 1):  # noqa: B007 - how many there were is told
+    for sweeps in range(1, most + 1):  # noqa: B007 - the number is part of the result
         mu, v = cavities(marginals, sites)
         tilt = answers.tilt(mu, v)
         found = Sites.of(tilt, mu, v)
@@ -279,7 +279,7 @@ def propagate(
         moved = float((np.abs(mu + v * tilt.slope - marginals.mean) / unit).max(initial=0.0))
         if moved <= tolerance:
             break
-        damping = max(0.5 * damping, 0.1) if moved > last else damping  # it swings: take smaller steps
+        damping = max(0.5 * damping, 0.1) if moved > last else damping  # oscillation: take smaller steps
         last = moved
         sites = _between(sites, found, damping)
         marginals = prior.given(sites)
@@ -288,14 +288,14 @@ def propagate(
 
 
 def cavities(marginals: Marginals, sites: Sites) -> tuple[FloatArray, FloatArray]:
-    """Return mean and variance of each difference without its own answer."""
+    """Return mean and variance of each difference without its answer."""
     share = np.minimum(sites.precision * marginals.variance, 1.0 - 1e-12)
     v = marginals.variance / (1.0 - share)
     return (marginals.mean - marginals.variance * sites.shift) / (1.0 - share), v
 
 
 def _started(prior: Differences, answers: Answers, start: Sites | None) -> Sites:
-    """Return sites for all answers: those given, and for the others what each would say by itself."""
+    """Return sites for all answers: those given, and for the others those that each suggests alone."""
     known = 0 if start is None else len(start.precision)
     if start is not None and known == len(answers):
         return start
@@ -318,7 +318,7 @@ def _between(old: Sites, new: Sites, share: float) -> Sites:
 
 
 def _evidences(sites: Sites, tilt: Tilt, mu: FloatArray, v: FloatArray) -> FloatArray:
-    """Return what each answer adds to the log evidence: Rasmussen and Williams (2006), Eq. (3.65)."""
+    """Return the contribution of each answer to the log evidence: Rasmussen and Williams (2006), Eq. (3.65)."""
     spread = v + 1.0 / sites.precision
     single: FloatArray = tilt.log_z + 0.5 * np.log(spread) + 0.5 * (mu - sites.outcome) ** 2 / spread
     return single

@@ -1,4 +1,4 @@
-"""Readings with their own likelihood: what expectation propagation needs to know of them."""
+"""Readings with a likelihood, prepared for expectation propagation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,14 +13,14 @@ from equipoise.likelihoods.likelihood import Likelihood, Tilt
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadAnswers:
-    """Readings of f plus the offset, less an origin; f is mirrored where the smallest value is looked for.
+    """Readings of f plus the offset, minus an origin; f is mirrored for minimization.
 
     Attributes:
-        likelihood: How they depend on f.
+        likelihood: Their likelihood.
         y: Their numbers, shape (n, k).
-        sign: 1, or -1 where values are minimized, shape (n,).
-        origin: What is subtracted from f, shape (n,).
-        glanced: Whether they are taken at a glance: their sites are not made consistent.
+        sign: 1, or -1 if values are minimized, shape (n,).
+        origin: The number subtracted from f, shape (n,).
+        glanced: Whether they are approximated at a glance: their sites are not made consistent.
 
     Example:
         >>> from equipoise.likelihoods import Poisson
@@ -36,12 +36,12 @@ class ReadAnswers:
 
     @classmethod
     def of(cls, likelihood: Likelihood, numbers: tuple[float, ...]) -> "ReadAnswers":
-        """Return a single one."""
+        """Return a single reading."""
         return cls(likelihood, np.array([numbers]), np.ones(1), np.zeros(1))
 
     @classmethod
     def joining(cls, some: "Sequence[ReadAnswers]") -> "ReadAnswers":
-        """Return some, at least one, one after the other."""
+        """Return the concatenation of at least one object."""
         y, sign, origin = (np.concatenate([getattr(a, name) for a in some]) for name in ("y", "sign", "origin"))
         return cls(some[0].likelihood, y, sign, origin, some[0].glanced)
 
@@ -49,27 +49,27 @@ class ReadAnswers:
         return len(self.y)
 
     def take(self, kept: NDArray[np.intp] | slice) -> Self:
-        """Return some of them."""
+        """Return the readings at the given indices."""
         return replace(self, y=self.y[kept], sign=self.sign[kept], origin=self.origin[kept])
 
     def joined(self, others: "ReadAnswers") -> "ReadAnswers":
-        """Return these and others behind them."""
+        """Return these readings followed by others."""
         return self.joining((self, others))
 
     def alike(self, others: "ReadAnswers") -> bool:
-        """Return whether others are the same."""
+        """Return whether others are equal."""
         return all(np.array_equal(getattr(self, name), getattr(others, name)) for name in ("y", "sign", "origin"))
 
     def signed(self, sign: float) -> Self:
-        """Return them with f mirrored, if the sign is -1."""
+        """Return the readings with f mirrored if the sign is -1."""
         return self if sign == 1.0 else replace(self, sign=sign * self.sign, origin=sign * self.origin)
 
     def less(self, origin: FloatArray | float) -> Self:
-        """Return them with something more subtracted from f."""
+        """Return the readings with `origin` subtracted from f in addition."""
         return replace(self, origin=self.origin + origin)
 
     def glance(self) -> tuple[FloatArray, FloatArray]:
-        """Return the outcome that each suggests by itself, and its variance, shape (n,) each."""
+        """Return the outcome that each reading suggests alone, and its variance, shape (n,) each."""
         outcome, variance = self.likelihood.glance(self.y)
         return self.sign * outcome - self.origin, variance
 

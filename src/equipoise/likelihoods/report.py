@@ -16,11 +16,11 @@ class JudgeReport:
         name: The name of the judge.
         answers: The number of judgements.
         skipped: The number of skipped pairs.
-        first: How often the first place was preferred, of the judgements that preferred one.
-        toss_up: How often the first of two equal settings is preferred, by estimate: 0.5 if the place plays no part.
-        noise: Standard deviation of what the judge feels, in the unit of f; `None` before that is learned.
-        repeats: How many pairs were asked in both orders.
-        consistent: How many of these were answered alike: the same one preferred, or neither.
+        first: The share of the first place among judgements that preferred one.
+        toss_up: The estimated share of equal settings for which the first is preferred: 0.5 without an effect of place.
+        noise: Standard deviation of the judge's perception, in the unit of f; `None` until it is learned.
+        repeats: The number of pairs asked in both orders.
+        consistent: The number of these with the same answer: the same one preferred, or neither.
 
     Example:
         >>> print(JudgeReport("anna", 40, 2, 0.6, 0.58, 1.0, 10, 9))
@@ -55,10 +55,10 @@ def reported(
     """Return the report on a judge.
 
     Args:
-        name: Who it is.
-        judgements: What was said.
-        skipped: How many pairs were skipped.
-        judge: What was learned, if anything.
+        name: The name of the judge.
+        judgements: The judgements.
+        skipped: The number of skipped pairs.
+        judge: The learned parameters, if any.
         repeats: Judgements of one pair of settings in both orders.
     """
     decided = [each.level > 0 for each in judgements if each.level]

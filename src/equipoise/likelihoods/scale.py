@@ -1,4 +1,4 @@
-"""Judgements: which of two settings is better, in words of an ordered scale or as a number.
+"""Judgements of the better one of two settings, in words of an ordered scale or as a number.
 
     steps   the answers, from the second being better to the first being better
     2       second | first
@@ -47,7 +47,7 @@ class Judgement:
     Attributes:
         first: The setting shown first, encoded, shape (d,).
         second: The other.
-        answer: A word of the scale; or how much better the first is, in the judge's own unit.
+        answer: A word of the scale; or a number, the advantage of the first in the judge's unit.
         steps: The number of steps of the scale.
         judge: The name of the judge.
 
@@ -65,7 +65,7 @@ class Judgement:
 
     @property
     def level(self) -> int:
-        """How many steps from the middle the answer lies, positive where the first is better; of a number, its sign."""
+        """The steps of the answer from the middle, positive if the first is better; for a number, its sign."""
         if not isinstance(self.answer, str):
             return (self.answer > 0) - (self.answer < 0)
         words, half = SCALES[self.steps], self.steps // 2
@@ -74,14 +74,14 @@ class Judgement:
 
 
 def known_scale(steps: Any) -> int:
-    """Return the number of steps of a scale; refuse one that there is not."""
+    """Return the number of steps of a scale; refuse an unknown scale."""
     if check.count("steps", steps) not in SCALES:
         raise ValueError(f"`steps` must be one of {', '.join(map(str, SCALES))}, got {steps}")
     return int(steps)
 
 
 def answered(answer: Any, steps: int, name: str = "answer") -> str | float:
-    """Return an answer of a scale, or a number; refuse everything else. A, B and tie are accepted, in any case.
+    """Return an answer of a scale, or a number; refuse anything else. A, B and tie are accepted, in any case.
 
     Example:
         >>> answered("equal", 3), answered(2, 3), answered("B", 3), answered("Much A", 5), answered("a, much", 5)
@@ -110,7 +110,7 @@ class Pair:
         second: The other.
         answers: The words of the scale; a number is an answer too.
         judge: The judge who is asked.
-        again: The id of the pair that it asks again in the other order; `None` for a new pair.
+        again: The id of the pair that this one repeats in the other order; `None` for a new pair.
 
     Example:
         >>> import equipoise as eq

@@ -1,4 +1,4 @@
-"""The standard normal law between two edges: its probability and moments, with all digits in the far tails too.
+"""The standard normal law between two edges: its probability and moments, accurate even in the far tails.
 
     symbol   meaning                                                          shape
     a, b     the edges, a < b, mirrored so that a + b >= 0                    (n,)
@@ -7,8 +7,8 @@
     E        phi(b) / phi(a) = exp(-(b - a) (b + a) / 2)                      (n,)
     rho      Phi(-b) / Phi(-a), so that Z = Phi(-a) (1 - rho)                 (n,)
 
-In the tail, a > 0, everything follows from `erfcx`, which neither overflows nor cancels. The variance between two edges
-is at most that beyond one of them, since the density is log-concave: so h (h - a) is a lower bound on 1 - variance.
+In the tail, a > 0, all is computed from `erfcx`, which neither overflows nor cancels. Since the density is log-concave,
+the variance between two edges is at most that beyond one of them: so h (h - a) is a lower bound on 1 - variance.
 """
 
 import math
@@ -22,16 +22,16 @@ ROOT_2 = math.sqrt(2.0)
 ROOT_TAU = math.sqrt(2.0 * math.pi)
 
 FAR = 8.0
-"""From here on h - a is computed by its continued fraction: the difference has lost two digits."""
+"""The edge from which h - a is computed by its continued fraction: the difference has lost two digits."""
 
 TERMS = 30
-"""Terms of the continued fraction: at `FAR` all digits are right."""
+"""The terms of the continued fraction: at `FAR` all digits are correct."""
 
 LEAST = 1e-15
-"""Least share of the law between two edges, of that beyond the nearer one: closer edges are one number."""
+"""The least probability between two edges, relative to that beyond the nearer one: closer edges are equal."""
 
 VERY_FAR = 1e4
-"""From here on 1 - variance is that beyond one edge, to 1e-8: differences of squares have no digits left."""
+"""The edge from which 1 - variance equals that beyond one edge, to 1e-8: differences of squares have no digits left."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +43,7 @@ class Truncated:
         low: phi(lower edge) / Z.
         high: phi(upper edge) / Z.
         mean: phi(lower edge) / Z - phi(upper edge) / Z: it lies between the edges.
-        narrowing: 1 - variance: by how much the variance is less than without edges.
+        narrowing: 1 - variance: the reduction of the variance by the edges.
     """
 
     log_z: FloatArray
@@ -108,7 +108,7 @@ def _narrowing(a: FloatArray, b: FloatArray, h: FloatArray, at_a: FloatArray, at
 
 
 def excess(a: FloatArray) -> FloatArray:
-    """Return phi(a) / Phi(-a) - a for a >= 0: by how much the mean beyond an edge exceeds it.
+    """Return phi(a) / Phi(-a) - a for a >= 0: the excess of the mean beyond an edge over the edge.
 
     Example:
         >>> (excess(np.array([0.0, 10.0, 1e9])) * [1, 1, 1e9]).round(6).tolist()

@@ -1,4 +1,4 @@
-"""Learning from judgements along with readings, and what a log keeps of it."""
+"""Learning from judgements along with readings, and the fit stored in a log."""
 
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,7 @@
-"""What was fitted to the answers of judges, without the answers: what a log keeps.
+"""The fitted judge model without its data: the part that a log stores.
 
-The sites of few answers follow from what was fitted; those of many are kept. Rounded to six digits they move a mean by
-3e-6 standard deviations, and are inconsistent by 1e-5 anyway (600 answers in two dimensions).
+The sites of few answers follow from the fit; those of many are stored. Rounding them to six digits moves a mean by 3e-6
+standard deviations, while they are inconsistent by 1e-5 anyway (600 answers in two dimensions).
 """
 
 from collections.abc import Sequence
@@ -15,25 +15,25 @@ from equipoise.belief.model import Form, Schedule
 from equipoise.likelihoods import FEW, Judge, Judgement, Sites, must_be_fitted
 
 REFITS = Schedule()
-"""When judges, and the kernel, are fitted: as a kernel is to readings."""
+"""The schedule of fits of judges and the kernel: the same as that of a kernel's fits to readings."""
 
 DIGITS = 6
-"""How many digits of a site are kept."""
+"""The number of digits of a stored site."""
 
 ROUNDING = 1e-6
-"""By how much what was fitted may lie outside of its range, relative to itself: other machines round otherwise."""
+"""The relative amount by which a fitted value may exceed its range: other machines round differently."""
 
 
 @dataclass(frozen=True, eq=False)
 class JudgeFit:
-    """What was fitted to the answers of judges, without the answers.
+    """The fitted judge model without its data.
 
     Attributes:
-        answers: How many there were when all sites were last made consistent.
-        fitted: How many there were when the judges, and the kernel, were last fitted; 0 before that.
+        answers: The number of answers when all sites were last made consistent.
+        fitted: The number of answers when the judges and the kernel were last fitted; 0 before that.
         judges: The parameters of each judge; empty before that.
-        kernel: The kernel of f, where answers teach it.
-        sites: The answers as Gaussian pseudo-outcomes, those since too.
+        kernel: The kernel of f, if it is learned from answers.
+        sites: All answers as Gaussian pseudo-outcomes, including later ones.
 
     Example:
         >>> JudgeFit().marks(JudgeFit()), JudgeFit(answers=6, fitted=6).marks(JudgeFit(answers=5))
@@ -48,26 +48,26 @@ class JudgeFit:
 
     @property
     def due(self) -> int:
-        """How many answers there will be when the next fit is made."""
+        """The number of answers at which the next fit is made."""
         return REFITS.after(self.fitted)
 
     def marks(self, before: "JudgeFit") -> bool:
-        """Return whether so much was learned since that it is worth keeping."""
+        """Return whether this fit is new since the earlier one and worth storing."""
         swept = self.answers > FEW and self.answers != before.answers
         return swept or self.fitted != before.fitted
 
     def kept(self) -> "JudgeFit":
-        """Return what is kept of it in a log: sites of few answers are not, those of many are rounded."""
+        """Return the part stored in a log: without the sites of few answers, with rounded ones of many."""
         n = len(self.sites.precision)
         sites = Sites(_rounded(self.sites.precision), _rounded(self.sites.shift)) if n > FEW else Sites.none()
         return replace(self, answers=n, sites=sites)
 
     def must_be_of(self, judgements: Sequence[Judgement], form: Form | None) -> None:
-        """Refuse what cannot have been learned from these: a log may come from anybody.
+        """Refuse a fit that these judgements cannot have produced: a log may come from anybody.
 
         Args:
             judgements: As many as there were.
-            form: The form of the model where that is learned.
+            form: The form of the model, if the model is learned.
         """
         n, names = len(judgements), {each.judge for each in judgements}
         if not 1 <= self.fitted <= n:

@@ -1,15 +1,15 @@
-"""Learning from answers what else is unknown: the kernel of f, where readings do not say it, and the judges.
+"""Fit of the kernel of f to answers, if readings do not determine it, and of the judges.
 
     symbol   meaning                                                                 shape
     n        number of answers
     D_g      squared differences of all 2n points in parameter g, of unit extent     (2n, 2n)
     l, v     lengthscales and variance of f                                          (G,), ()
-    theta    what is learned of the judges (judges.py)                               (k,)
+    theta    learned parameters of the judges (judges.py)                             (k,)
     W        alpha alpha' - (K + 1/tau)^-1, alpha = (K + 1/tau)^-1 (outcomes - m)    (n, n)
 
-What is maximized is the evidence of expectation propagation times the priors. Where the sites agree, its derivative in
-a parameter is that with the sites held fixed (Rasmussen and Williams 2006, Eq. (5.27)): tr(W dK)/2 in those of the
-kernel, the sum of those of log Z in those of the judges.
+The fit maximizes the evidence of expectation propagation times the priors. If the sites agree, its derivative in a
+parameter is that with the sites held fixed (Rasmussen and Williams 2006, Eq. (5.27)): tr(W dK)/2 for a kernel parameter
+and the sum of the derivatives of log Z for a judge parameter.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,13 +27,13 @@ from equipoise.likelihoods import Differences, Few, Judgement, Panel, Propagated
 from equipoise.offsets import Hyperparameter
 
 MAX_FITTED_ANSWERS = 200
-"""More answers than this are thinned before fitting: the cost is cubic."""
+"""The most answers in a fit, whose cost is cubic: more are thinned."""
 
 MAX_FIT_STEPS = 20
-"""Steps of the climb."""
+"""The most steps of the climb."""
 
 FIT_SWEEPS = 30
-"""Most sweeps of expectation propagation at one step; each begins where the last one ended."""
+"""The most sweeps of expectation propagation in one step; each step starts from the sites of the last one."""
 
 ANSWERED_VARIANCE = Hyperparameter("variance", 3.0, 1.1, 1.2, 1e-3, 1e4, "f varies by a few noises of the judge")
 
@@ -42,17 +42,17 @@ Value = tuple[float, FloatArray]
 
 
 def thinned(n: int) -> NDArray[np.intp]:
-    """Return which of n answers a fit looks at: all, or some spread evenly."""
+    """Return the indices of the answers that a fit uses out of n: all, or some spread evenly."""
     return np.arange(n) if n <= MAX_FITTED_ANSWERS else np.linspace(0, n - 1, MAX_FITTED_ANSWERS).astype(np.intp)
 
 
 def fit_judges(panel: Panel, prior: Differences, start: FloatArray) -> FloatArray:
-    """Return what is most plausible of the judges, f's kernel being known.
+    """Return the most plausible parameters of the judges, given the kernel of f.
 
     Args:
         panel: The judges.
-        prior: What is believed of the differences before any answer.
-        start: Where to begin, shape (k,).
+        prior: The prior of the differences before any answer.
+        start: The starting point, shape (k,).
     """
     sites: list[Sites | None] = [None]
 
@@ -67,13 +67,13 @@ def fit_judges(panel: Panel, prior: Differences, start: FloatArray) -> FloatArra
 
 @dataclass(frozen=True)
 class JudgedKernel:
-    """The kernel of f that was learned from answers: lengthscales in units of the extent, variance in squared units."""
+    """The kernel of f learned from answers: lengthscales in units of the extent, variance in squared units."""
 
     lengthscales: tuple[float, ...]
     variance: float
 
     def hyperparameters(self, form: Form, step: float) -> Hyperparameters:
-        """Return those of the model: the unit is the noise of a judge; of the offset nothing was learned."""
+        """Return those of the model: the unit is the noise of a judge; the offset was not learned."""
         return Hyperparameters(self.lengthscales, self.variance, 1.0, form.guess().offset, step)
 
 
@@ -81,21 +81,21 @@ class KernelFit:
     """The evidence of answers as a function of the kernel of f and the judges.
 
     Args:
-        judgements: What was said.
+        judgements: The judgements.
         form: The form of the model.
         panel: The judges.
-        unit: The unit of f, in which its variance is learned.
+        unit: The unit of f in which its variance is learned.
     """
 
     def __init__(self, judgements: Sequence[Judgement], form: Form, panel: Panel, unit: float) -> None:
         points = np.array([each.first for each in judgements] + [each.second for each in judgements])
-        self._D, _ = form.distances(points)  # values are not told apart
+        self._D, _ = form.distances(points)  # values are not distinguished
         self._form, self._panel, self._unit2 = form, panel, unit**2
         self._sites: Sites | None = None
         self._table = (*[form.table[0]] * form.parameters, ANSWERED_VARIANCE)
 
     def best(self, start: JudgedKernel | None, theta: FloatArray) -> tuple[JudgedKernel, FloatArray]:
-        """Return what is most plausible of the kernel, and of the judges, from a start or the guesses."""
+        """Return the most plausible kernel and judge parameters, starting from `start` or from guesses."""
         G = self._form.parameters
         if start is None:
             kernel = np.log([each.guess for each in self._table])
@@ -106,7 +106,7 @@ class KernelFit:
         return JudgedKernel(tuple(np.exp(best[:G]).tolist()), float(np.exp(best[G]))), best[G + 1 :]
 
     def __call__(self, values: FloatArray) -> Value:
-        """Return the log evidence times the priors, and its gradient in the logarithms and in theta."""
+        """Return the log of evidence times priors, and its gradient in the logarithms and in theta."""
         G = self._form.parameters
         l2, v, theta = np.exp(2 * values[:G]), self._unit2 * float(np.exp(values[G])), values[G + 1 :]
         r2 = (1.0 / l2) @ self._D
@@ -132,7 +132,7 @@ class KernelFit:
 
 
 def _combined(k: FloatArray) -> FloatArray:
-    """Return the covariance of first less second, shape (n, n), of that of all firsts and then all seconds."""
+    """Return the covariance of first - second, shape (n, n), from that of all firsts followed by all seconds."""
     n = len(k) // 2
     combined: FloatArray = k[:n, :n] - k[:n, n:] - k[n:, :n] + k[n:, n:]
     return combined
@@ -150,7 +150,7 @@ def _weights(K: FloatArray, found: Propagated) -> FloatArray:
 
 
 def _largest(value: Callable[[FloatArray], Value], start: FloatArray, bounds: list[tuple[float, float]]) -> FloatArray:
-    """Return where a function is largest, climbing from a start."""
+    """Return the maximum of a function that is found by climbing from a start."""
     if not len(start):
         return start
 

@@ -1,4 +1,4 @@
-"""Which points judgements compare: the step from answers to arrays, and back to pseudo-outcomes."""
+"""The points that judgements compare: from answers to arrays, and back to pseudo-outcomes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from equipoise.offsets import Moments
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairing:
-    """The points of judgements, each once, and which of them each judgement compares.
+    """The distinct points of judgements, and the two that each judgement compares.
 
     Attributes:
         points: Shape (p, d).
-        first: Which point each has first, shape (n,).
-        second: Which it has second, shape (n,).
+        first: The index of the first point of each, shape (n,).
+        second: The index of the second one, shape (n,).
     """
 
     points: FloatArray
@@ -30,7 +30,7 @@ class Pairing:
 
     @classmethod
     def of(cls, judgements: Sequence[Judgement]) -> "Pairing":
-        """Return those of at least one judgement."""
+        """Return the pairing of at least one judgement."""
         places: dict[bytes, int] = {}
         table: list[FloatArray] = []
         found = []
@@ -44,7 +44,7 @@ class Pairing:
         return cls(np.array(table), index[::2], index[1::2])
 
     def prior(self, posterior: Posterior) -> Differences:
-        """Return what a posterior believes of the differences, in the form that is cheaper."""
+        """Return the posterior of the differences, in the cheaper form."""
         belief = posterior.at(self.points)
         C, a, b = belief.covariance(), self.first, self.second
         C = _linalg.semidefinite(0.5 * (C + C.T))
@@ -54,7 +54,7 @@ class Pairing:
         return Few(rows[:, a] - rows[:, b], belief.mean[a] - belief.mean[b])
 
     def outcomes(self, sites: Sites) -> Observations | None:
-        """Return sites as outcomes of differences, those of one pair of points together; none of a point and itself."""
+        """Return sites as outcomes of differences, merged for each pair of points; skip pairs of equal points."""
         low, high = np.minimum(self.first, self.second), np.maximum(self.first, self.second)
         sign = np.where(self.first <= self.second, 1.0, -1.0)
         pairs, group = np.unique(low * len(self.points) + high, return_inverse=True)
@@ -76,7 +76,7 @@ def outcome(first: FloatArray, second: FloatArray, value: float, variance: float
 
 
 def _differences(points: FloatArray, values: FloatArray, variances: FloatArray) -> Observations:
-    """Return outcomes of differences of successive points, shape (2n, d); no reading's circumstances are theirs."""
+    """Return outcomes of differences of successive points, shape (2n, d); they have no circumstances."""
     n = len(values)
     nowhere = np.full(n, -1.0)
     moments = Moments(nowhere, nowhere)
