@@ -108,7 +108,7 @@ class Difference:
 
     @property
     def clear(self) -> bool:
-        """Whether the interval excludes zero."""
+        """True if the interval excludes zero."""
         return self.low > 0 or self.high < 0
 
     @property

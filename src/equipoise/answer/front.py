@@ -24,7 +24,7 @@ from equipoise.policies import drawn
 from equipoise.spaces import Readout, dials
 
 DRAWS = 256
-"""How many joint draws a probability is the share of: its standard error at 5 % is 1.4 %."""
+"""The number of joint draws for a probability: its standard error at 5 % is 1.4 %."""
 
 SURE = 0.05
 """A setting belongs to the front if it is dominated with at most this probability."""
@@ -56,7 +56,7 @@ class FrontPoint:
 
     @property
     def gains(self) -> str:
-        """How the objectives compare with the start, in words."""
+        """The comparison of the objectives with the start, in words."""
         said = {name: interval(each.value, each.low, each.high) for name, each in self.against_start.items()}
         parts = (f"{name} {'' if text.startswith('-') else '+'}{text}" for name, text in said.items())
         return f"{', '.join(parts)} against the start"

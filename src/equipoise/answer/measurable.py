@@ -1,4 +1,4 @@
-"""Where readings can be had, in a study some of whose trials failed or which has limits."""
+"""The measurable settings of a study with failed trials or limits."""
 
 from __future__ import annotations
 

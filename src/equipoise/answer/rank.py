@@ -24,13 +24,13 @@ from equipoise.belief import Posterior, StudyBelief
 from equipoise.spaces import Domain, dials
 
 DRAWS = 2000
-"""How many functions are drawn: the error of the 95 % quantile is a few percent of it."""
+"""The number of functions drawn: the error of the 95 % quantile is a few percent of it."""
 
 LEVEL = 0.95
 """In what share of the draws all values lie in their intervals at once, and each rank among those it may have."""
 
 LEAST_VARIANCE = 1e-9
-"""What is added to each variance, relative to the largest: rounding needs it."""
+"""The amount added to each variance, relative to the largest, because of rounding."""
 
 
 @dataclass(frozen=True)

@@ -23,13 +23,13 @@ WITHIN_LIMITS = "the settings within the limits"
 """The scope of a claim of a study with `drop` or `max_step`, which knows nothing about forbidden settings."""
 
 AUDIT_FACTOR = 1.25
-"""What the bound by joint draws is multiplied by after an audit, which makes it hold more often (docs/claims.md)."""
+"""The factor on the bound by joint draws after an audit, which makes it hold more often (docs/claims.md)."""
 
 LISTED_RIVALS = 400
 """Of how many listed points, the most promising ones, functions are drawn."""
 
 RIVALS, SPREAD = 200, 100
-"""How many points that a search finds, and how many from all over a space, are rivals elsewhere."""
+"""The numbers of rivals elsewhere: points found by a search, and points spread over the space."""
 
 DEVIATIONS = 2.0
 """A verified setting stays recommended unless another point seems better by this many standard deviations."""
@@ -69,7 +69,7 @@ class Standing:
 
     @property
     def scope(self) -> str:
-        """What may be claimed something about."""
+        """The settings that a claim can cover."""
         return EVERYTHING if self.attainable is None else WITHIN_LIMITS
 
 

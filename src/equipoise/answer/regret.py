@@ -22,10 +22,10 @@ from equipoise._typing import FloatArray
 from equipoise.belief import Posterior
 
 DRAWS = 300
-"""How many functions are drawn from each opinion: the error of the 95 % quantile is a few percent of it."""
+"""The number of functions drawn from each opinion: the error of the 95 % quantile is a few percent of it."""
 
 LEAST_VARIANCE = 1e-9
-"""What is added to the variance of each difference, relative to the largest variance of f: rounding needs it."""
+"""The amount added to the variance of each difference, relative to the largest variance of f, because of rounding."""
 
 LEVEL = 0.95
 """In what share of the draws the bound holds."""

@@ -1,4 +1,4 @@
-"""Whether a proposal of a log can be reproduced: to the last bit, up to rounding, or not at all.
+"""The check that a proposal of a log can be reproduced: to the last bit, up to rounding, or not at all.
 
     symbol   meaning                                                             shape
     mu       posterior mean of f at the points of a proposal                     (k,)
@@ -28,7 +28,7 @@ nothing (`belief/evidence.py`)."""
 
 
 class Reproduction(StrEnum):
-    """How a reproduced proposal compares with the original."""
+    """The result of comparing a reproduced proposal with the original."""
 
     SAME = "same"
     ROUNDED = "within rounding"

@@ -17,10 +17,10 @@ BOLD_LENGTHSCALES = 0.7
 """The lengthscales of a second opinion, in units of those that were learned, which are too long at times."""
 
 READINGS_PER_PARAMETER = 15
-"""How many readings an estimate of the bound needs: with fewer it holds far too seldom (docs/claims.md)."""
+"""The number of readings for an estimate of the bound: with fewer it holds far too seldom (docs/claims.md)."""
 
 ANSWERS_PER_PARAMETER = 15
-"""How many answers an estimate of the bound needs, as many as readings."""
+"""The number of answers for an estimate of the bound, the same as for readings."""
 
 SCALES = tuple(2.0**k for k in range(-4, 8))
 """Variances of f that are tried if answers alone teach it, in units of the most plausible one."""

@@ -33,7 +33,7 @@ LEAST = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Explored:
-    """What a study looks like around its leader.
+    """The state of a study around its leader.
 
     Attributes:
         belief: What is known.

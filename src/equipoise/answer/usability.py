@@ -1,4 +1,4 @@
-"""Whether a setting may be used: the probability that it holds the limits of the study, and an estimate of each."""
+"""The usability of a setting: the probability that it holds the limits of the study, and an estimate of each."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ class Usability:
 
     @property
     def usable(self) -> bool:
-        """Whether all limits hold with 95 %."""
+        """True if all limits hold with a probability of 95 %."""
         return self.probability >= USABLE
 
     def __str__(self) -> str:

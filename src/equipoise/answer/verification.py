@@ -18,16 +18,16 @@ from equipoise.policies import measured
 from equipoise.spaces import Domain
 
 ALPHA = 0.05
-"""How often one of the intervals may miss, over all rivals and all times of looking."""
+"""The probability that any interval misses, over all rivals and all times of looking."""
 
 ROUNDING = 1e-9
-"""How far apart encoded points of one setting may be."""
+"""The largest distance between encoded points of one setting."""
 
 MOST_NEEDED = 64
 """Duels that all agree are enough for any number of rivals."""
 
 APART = 0.1
-"""How far runners-up are from the leader and from each other at least: in each coordinate, in units of its extent, in
+"""The least distance of runners-up from the leader and from each other: in each coordinate, in units of its extent, in
 the root mean square."""
 
 
@@ -61,12 +61,12 @@ class Verification:
 
     @property
     def read(self) -> bool:
-        """Whether there were readings."""
+        """True if there were readings."""
         return any(map(len, self.differences))
 
     @property
     def shares(self) -> tuple[Share | None, ...]:
-        """How often the leader was preferred to each rival, by intervals that hold at all times, for all rivals."""
+        """The share of preferences for the leader over each rival, with intervals valid at all times for all rivals."""
         return tuple(share(each, ALPHA / len(self.rivals)) if len(each) else None for each in self.scores)
 
     def against(self, k: int) -> Difference:
@@ -112,7 +112,7 @@ class Verification:
 
     @property
     def claim(self) -> Claim:
-        """What is claimed of the leader: no rival is better by more than a bound."""
+        """The claim about the leader: no rival is better by more than a bound."""
         bound = max(0.0, *(-self.against(k).low for k in range(len(self.rivals))))
         starts = self.start is not None and self.start.tobytes() in {rival.tobytes() for rival in self.rivals}
         others = len(self.rivals) - starts

@@ -23,16 +23,16 @@ PHRASES: "dict[Kind, str]" = {
     "estimate": "By estimate",
     "guess": "By a guess",
 }
-"""How a claim of each kind begins."""
+"""The beginning of a claim of each kind."""
 
 EVERYTHING = "all settings"
 """The scope of a claim about the whole space."""
 
 NO_BOUND = "A guess: there is no bound yet."
-"""What is said as long as too little is known."""
+"""The sentence used while too little is known."""
 
 NARROW = "It may have missed a narrow top: much of the space lies far from all readings."
-"""What is said after a bound of which that is so."""
+"""The sentence added to a bound if much of the space is far from all readings."""
 
 MIN_SEEDS = 5
 """A claim about the mean over fewer seeds is a guess: the difference of two settings varies from seed to seed."""
@@ -47,7 +47,7 @@ MOST_DIGITS = 15
 """Significant digits that a float holds."""
 
 LOGARITHM = "in log "
-"""How the unit of f begins if it is a natural logarithm, as of a rate or of odds: differences are factors."""
+"""The prefix of the unit of f if it is a natural logarithm, as of a rate or of odds: differences are factors."""
 
 MOST_DECIMALS, LARGEST = 6, 1e9
 """Numbers that need more digits after the point, or are larger, are written with an exponent."""

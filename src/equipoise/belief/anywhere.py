@@ -115,7 +115,7 @@ class AnywherePosterior(Posterior):
         return Belief(points, mean, variance, column, full, self.regularizer, self.beta, self.comparisons)
 
     def mean(self, points: FloatArray) -> FloatArray:
-        """Return the posterior mean of f alone, shape (m,): much cheaper than `at`, and known at its own support."""
+        """Return the posterior mean of f alone, shape (m,): much cheaper than `at`, and cached at its support."""
         known = points is self.__dict__.get("support")  # do not compute it here: it takes time
         return self._at_support if known else self.cross(points) @ self.coefficients()
 

@@ -128,7 +128,7 @@ def overlooked(exact: AnywherePosterior, form: Form, learned: Hyperparameters, t
     very many data this check is too late, and too costly.
 
     Returns:
-        `None` if there are none, or so many jumps that the offset drifts rather than jumps.
+        `None` if there are none, or more than `MAX_FOUND` jumps: then the offset drifts rather than jumps.
     """
     n, known = exact.size, exact.offset
     if not form.law.jumps or known is None or n > MAX_FITTED_DATA or len(_own(exact)) < 2:

@@ -1,4 +1,4 @@
-"""What is asked for and handed out: proposals, pairs to judge, trials; and what a judge says."""
+"""Questions and answers: proposals, pairs to judge, trials, and judges' preferences."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ Side = FloatArray | Proposal
 
 
 SeedName = int | str
-"""A seed, a split, an instance or a scenario: what two settings are measured under alike."""
+"""A seed, a split, an instance or a scenario under which two settings are compared."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +87,7 @@ class Preference:
     """A judge's answer to a pair.
 
     Attributes:
-        answer: A word of the scale; or how much better the first setting is, in the judge's own unit.
+        answer: A word of the scale; or a number, the advantage of the first setting in the judge's unit.
         judge: The name of the judge.
     """
 

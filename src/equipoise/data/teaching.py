@@ -1,4 +1,4 @@
-"""What a duel teaches: from its readings to comparisons.
+"""The lessons of a duel: from its readings to comparisons.
 
 A `Comparison` is the one kind of datum every method here learns from:
 
@@ -34,18 +34,18 @@ UNBALANCED = 1e-12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """What was observed of f: `outcome = f(first) - f(second) + noise`.
+    """An observation of f: `outcome = f(first) - f(second) + noise`.
 
     Attributes:
         first: A point, shape (d,); or a `Proposal`, read as the mixture of its points under its weights.
         second: Likewise; or `None` if the outcome is an absolute reading of `first`.
         outcome: The measured difference.
-        time: When it was measured, counted in readings; matters only where the offset is modeled.
-        variance: What its own error adds to the variance of the outcome's noise.
+        time: The time of measurement, counted in readings; used only if the offset is modeled.
+        variance: The variance that the error of its readings adds to the outcome's noise.
         pair: The number of the duel it belongs to; below zero if there is none.
         duel: The duel it came from, if there was one.
-        circumstances: Those of the reading, where the outcome is one.
-        answers: The reading itself, if it is a count or a share: the outcome is what it suggests at a glance.
+        circumstances: The circumstances of the reading, if the outcome is a reading.
+        answers: The raw reading, if it is a count or a share: the outcome is then its Gaussian approximation.
 
     Example:
         >>> import equipoise as eq
@@ -112,9 +112,9 @@ class Reading:
 
     Attributes:
         value: The number read, from which the study learns; for a share the successes.
-        point: The encoded setting that was really measured, if it is not the requested one.
+        point: The encoded setting that was actually measured, if it is not the requested one.
         time: The time in the user's clock.
-        error: The reading's own standard error.
+        error: The standard error of the reading.
         place: Its number among the readings of its campaign, from 1 in the order of telling.
         circumstances: Its block, campaign and covariates.
         answers: The answer under the likelihood of the study, if that is not exact.
@@ -161,7 +161,7 @@ class Reading:
 
 
 Answer = Reading | Preference
-"""What came back."""
+"""An answer to a question: a reading or a preference."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,11 +172,11 @@ class Duel:
     over its coin, is zero: then no offset fixed before the coin can move the outcome's expectation.
 
     Attributes:
-        proposal: What the policy asked for.
-        points: What to measure, in this order, shape (r, d).
+        proposal: The proposal of the policy.
+        points: The points to measure, in this order, shape (r, d).
         signs: The sign and size with which each reading enters the outcome, shape (r,).
         first: The point whose merit the outcome estimates.
-        second: What it is compared with (see `Comparison`).
+        second: The point or mixture it is compared with (see `Comparison`).
         baseline: A number fixed before the coin, subtracted from each reading.
 
     Example:
@@ -198,7 +198,7 @@ class Duel:
         """Return `signs @ (readings - baseline)`.
 
         Args:
-            readings: What was read, in the order of `points`.
+            readings: The readings, in the order of `points`.
         """
         signs = self.signs
         if len(readings) != len(signs):
@@ -211,16 +211,16 @@ class Duel:
 
     @property
     def needs_baseline(self) -> bool:
-        """Whether the readings' signs do not cancel, so that the outcome depends on the baseline."""
+        """True if the readings' signs do not cancel, so that the outcome depends on the baseline."""
         return abs(sum(self.signs)) > UNBALANCED * sum(map(abs, self.signs))
 
     def comparison(self, readings: Sequence[Reading], pair: float = -1.0, sign: float = 1.0) -> Comparison:
         """Combine one reading per measured point into a comparison.
 
         Args:
-            readings: What was told, in the order of `points`.
+            readings: The readings, in the order of `points`.
             pair: The number of the duel.
-            sign: -1 where values are minimized.
+            sign: -1 if values are minimized.
         """
         outcome = self.outcome([sign * reading.outcome for reading in readings])
         variance = sum((s * reading.deviation) ** 2 for s, reading in zip(self.signs, readings, strict=True))
@@ -243,7 +243,7 @@ class Duel:
 
 
 Question = Duel | PairToJudge
-"""What was asked."""
+"""A question: a duel to measure or a pair to judge."""
 
 
 def teaches(
@@ -255,18 +255,18 @@ def teaches(
     sign: float = 1.0,
     comparable: bool = True,
 ) -> tuple[Comparison, ...]:
-    """Return what a duel teaches by the readings it has: the one rule, for all who learn from duels.
+    """Return the lessons of the present readings of a duel: the only rule for learning from duels.
 
-    Where the offset is modeled, each reading teaches by itself, in the order of telling; once all are there, their
-    outcome comes last, for the guard or, if nothing is assumed of the offset, as the only lesson. So what a duel
-    teaches with one more reading begins with what it taught without.
+    If the offset is modeled, each reading is a lesson, in the order of telling. If the duel is complete, its outcome
+    comes last, for the guard or, if the offset is arbitrary, as the only lesson. So the lessons of a duel with one
+    more reading begin with those without it.
 
     Args:
-        duel: What is measured.
-        readings: What was told, in the order of `duel.points`; `None` if nothing was (yet).
-        offset: What is assumed of the bias.
+        duel: The duel.
+        readings: The readings, in the order of `duel.points`; `None` for a missing one.
+        offset: The law of the offset.
         number: The number of the duel.
-        sign: -1 where values are minimized.
+        sign: -1 if values are minimized.
         comparable: Whether the readings may be combined: not if they were taken too far apart, or without a forecast.
 
     Example:
@@ -296,16 +296,16 @@ def will_teach(
     expected: Circumstances = NOTHING_TOLD,
     error: float = 0.0,
 ) -> tuple[Comparison, ...]:
-    """Return what a duel still open will teach, outcomes left at zero: where, not what.
+    """Return the expected lessons of an open duel, with outcomes of zero.
 
     Args:
-        duel: What is measured.
-        readings: What was told so far, in the order of `duel.points`.
-        offset: What is assumed of the bias.
+        duel: The duel.
+        readings: The readings so far, in the order of `duel.points`.
+        offset: The law of the offset.
         number: The number of the duel.
-        place: Which reading of the study the next one will be.
+        place: The number of the next reading of the study.
         expected: The expected circumstances of the readings.
-        error: The standard error that they will have themselves.
+        error: The expected standard error of the readings.
     """
     places = iter(range(place, place + len(readings)))
     full = [
@@ -317,13 +317,13 @@ def will_teach(
 
 
 def _in_order(readings: Iterable[Reading | None]) -> list[tuple[int, Reading]]:
-    """Return the readings there are and where in the duel they belong, in the order of telling."""
+    """Return the present readings with their places in the duel, in the order of telling."""
     told = [(i, reading) for i, reading in enumerate(readings) if reading is not None]
     return sorted(told, key=lambda entry: entry[1].place)
 
 
 def _single(duel: Duel, i: int, told: Reading, number: float, sign: float) -> Comparison:
-    """Return what a reading says by itself."""
+    """Return the lesson of a single reading."""
     point = duel.points[i] if told.point is None else told.point
     answers = None if told.answers is None else told.answers.signed(sign)
     place, outcome = float(told.place), sign * told.outcome

@@ -77,7 +77,7 @@ class Levels(Kernel):
 
     @property
     def entrywise(self) -> bool:
-        """Whether each entry of the matrix is computed by itself."""
+        """True if each entry of the matrix is computed separately."""
         return True
 
     def _matrix(self, A: FloatArray, B: FloatArray) -> FloatArray:

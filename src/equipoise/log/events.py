@@ -1,4 +1,4 @@
-"""What happens in a study: each kind of event changes the state in one place, `study/changes`.
+"""The events of a study: each kind of event changes the state in one place, `study/changes`.
 
 event     meaning                                              JSON
 Planned   duels were planned: an audit or a verification       {"plan": number, "kind": kind, "duels": count}
@@ -38,10 +38,10 @@ from equipoise.data import Answer, Question, Reading, SeedName
 from equipoise.log.fits import KeptFit
 
 Purpose = Literal["audit", "verify"]
-"""What duels are planned for."""
+"""The purposes of planned duels."""
 
 MODES = ("by hand", "automatic", "pause")
-"""Who measures a study that is served: people, a program, or nobody for now."""
+"""The modes of a served study: measured by people, by a program, or paused."""
 
 FORMER_SETTINGS = (*MODES, "unit")
 """Topics of notes by which former versions set the mode and the unit; a log that has such notes keeps its meaning."""
@@ -208,7 +208,7 @@ Teaching = Told | Added | Corrected | Retracted
 """The events that may change what was learned."""
 
 Step = Teaching | Failed
-"""What `undo` takes back, one at a time, and by what."""
+"""The events that `undo` takes back, one at a time, and those that take them back."""
 
 Event = Planned | Canceled | Asked | Handed | Refitted | Begun | Expired | Noted | Set | Widened | Step
 

@@ -24,7 +24,7 @@ and judgements."""
 
 
 MAX_CANDIDATES, MAX_PARAMETERS, MAX_OPTIONS, MAX_POINTS = 2**14, 1_000, 1_000, 100_000
-"""How much a space of a log may have of each: more takes minutes, or gigabytes, before the first answer."""
+"""The most of each in a log's space: more takes minutes, or gigabytes, before the first answer."""
 
 MAX_TRIED = 2**19
 """Coordinates of all candidates of a space with a text as constraint: 64 times as many are tried, 1 GB and 7 s."""

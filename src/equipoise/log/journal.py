@@ -18,11 +18,11 @@ from equipoise.log.jsonl import Lines, LogError, Place
 from equipoise.spaces import Domain
 
 Apply = Callable[[Stamped], None]
-"""Lets an event happen in memory."""
+"""A function that applies an event in memory."""
 
 
 class Journal(Protocol):
-    """Where the events of a study are written."""
+    """The store of the events of a study."""
 
     @property
     def path(self) -> Path | None:
@@ -34,7 +34,7 @@ class Journal(Protocol):
         ...
 
     def follow(self, apply: Apply) -> None:
-        """Let everything happen that others have written since."""
+        """Apply all events that others have written since."""
         ...
 
     def begin(self, apply: Apply) -> Warning | None:
@@ -58,7 +58,7 @@ class Log:
 
     Args:
         path: The file; `create` makes it.
-        space: Where the study's points lie.
+        space: The space of the study's points.
 
     Example:
         >>> import tempfile, equipoise as eq
@@ -94,7 +94,7 @@ class Log:
         return self._lines.path
 
     def follow(self, apply: Apply) -> None:
-        """Let everything happen that others have written since."""
+        """Apply all events that others have written since."""
         for content, place in self._lines.news():
             if place.lines == 1:  # the header
                 continue
@@ -108,7 +108,7 @@ class Log:
                 raise self._lines.damaged(error) from error
 
     def take_up(self, apply: Apply) -> Warning | None:
-        """Let everything happen that was ever written; only a log that needs mending must be one we may write."""
+        """Apply all written events; write permission is needed only for a log that needs mending."""
         self.follow(apply)
         if not self._lines.torn:
             return None
@@ -146,7 +146,7 @@ class MemoryLog:
     """A journal in memory, as JSON objects, for programs that keep the state of a study themselves.
 
     Args:
-        space: Where the study's points lie.
+        space: The space of the study's points.
         events: The earlier events.
 
     Example:
@@ -168,7 +168,7 @@ class MemoryLog:
         self._known = 0
 
     def take_up(self, apply: Apply) -> None:
-        """Let everything happen that was ever written."""
+        """Apply all written events."""
         self.follow(apply)
 
     def follow(self, apply: Apply) -> None:
@@ -180,7 +180,7 @@ class MemoryLog:
             self._known += 1
 
     def begin(self, apply: Apply) -> None:
-        """There is nobody to keep out."""
+        """Do nothing: no other process has access."""
         self.follow(apply)
 
     def write(self, *events: Stamped) -> None:

@@ -113,7 +113,7 @@ class Lines:
         return new
 
     def news(self) -> Iterator[tuple[dict[str, Any], Place]]:
-        """Yield what lies behind the known place: each line, and the place after it, which then becomes known."""
+        """Yield each line behind the known place, and the place after it, which then becomes known."""
         with self._explained("read"), self._at_known() as file:
             while (line := file.readline(MAX_LINE + 1)).endswith(b"\n"):
                 if b"\0" in line and _only_zeros(file):
@@ -136,12 +136,12 @@ class Lines:
 
     @property
     def torn(self) -> bool:
-        """Whether something lies behind the known place: once all news are known, a line torn or not yet complete."""
+        """True if data follow the known place: once all news are known, a torn or incomplete line."""
         return bool(self._rest())
 
     @property
     def lacks_newline(self) -> bool:
-        """Whether what lies behind the known place is a line without its newline, and nothing else is missing."""
+        """True if the known place is followed by a line that lacks only its newline."""
         return _is_line(self._rest() + b"\n", self.known)
 
     def lock(self) -> None:

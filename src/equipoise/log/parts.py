@@ -67,7 +67,7 @@ FORMER: dict[str, Any] = {
     "LearnedPosterior": _former_learned,
     "OffsetKernel": _former_offset_kernel,
 }
-"""What parts were called by earlier versions, whose logs stay readable."""
+"""The names of parts in earlier versions, whose logs stay readable."""
 
 
 def known_part(kind: str) -> type | None:

@@ -1,4 +1,4 @@
-"""What every policy is, the points it chooses from, and how it chooses by index, for one learner or for many.
+"""The base of policies: the points to choose from, and the choice by index, for one learner or for many.
 
 A policy that has `choose` runs in a fleet as it is: `choose(belief, chance)` sees the `Belief` of one learner, or an
 object with the same members whose arrays have a leading axis, and returns the index of each point it proposes.
@@ -26,7 +26,7 @@ class Policy(Protocol):
 
     @property
     def proposal_size(self) -> int | None:
-        """How many points a proposal has; `None` if it varies."""
+        """The number of points of a proposal; `None` if it varies."""
         ...
 
     @property

@@ -29,22 +29,22 @@ Score = Callable[[FloatArray, FloatArray, float, float, float], tuple[FloatArray
 """Takes g, psi, delta, beta and lambda; returns the score and its partial derivatives in g and psi."""
 
 CENTERS = 3
-"""How many of the best known points are searched around."""
+"""The number of best known points to search around."""
 
 CLIMBS = 2
-"""How many climbs are started for each score."""
+"""The number of climbs started for each score."""
 
 CLIMBING: dict[str, Any] = {"steps": 100, "ftol": 1e-6, "gtol": 1e-3}
 """A climb ends at steps far below the noise of a reading, in units of sigma."""
 
 BEST_KNOWN = 64
-"""How many of the points measured before are candidates: the best."""
+"""The number of measured points that are candidates: the best ones."""
 
 FINALISTS = 256
-"""How many candidates are handed to the policy, besides those climbed to."""
+"""The number of candidates handed to the policy, besides the results of climbs."""
 
 REACH = (0.1, 0.02)
-"""How far around a center is searched, in units of the space's extent."""
+"""The distances searched around a center, in units of the space's extent."""
 
 
 def optimism(

@@ -23,7 +23,7 @@ from equipoise.belief import Posterior
 from equipoise.data import Comparison, Duel, SeedName
 
 MOST_OLD = 4
-"""How many old seeds are considered for each of the settings: those on which something near the other one was read."""
+"""The number of old seeds considered for each setting: those with a reading near the other setting."""
 
 CLEARLY = 1.0 + 1e-6
 """An old seed must be better than a new one by this factor, so that rounding decides nothing."""

@@ -12,7 +12,7 @@ from equipoise.spaces.constraints import nothing_valid
 from equipoise.spaces.sobol import scrambled
 
 DOUBLINGS = 6
-"""How often the number of tried points is doubled if a constraint leaves few of them."""
+"""The number of times that the tried points are doubled if a constraint leaves few of them."""
 
 
 def spread(dimension: int, log2: int, rng: Generator, keep: Callable[[FloatArray], FloatArray]) -> FloatArray:

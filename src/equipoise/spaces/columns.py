@@ -13,7 +13,7 @@ from equipoise.spaces.numbers import Float, Int
 from equipoise.spaces.options import Choice, Fixed
 
 Kind = Literal["number", "truth", "label"]
-"""What values are: numbers; 1 and 0 for true and false; or the numbers of options, which are only equal or not."""
+"""The kinds of values: numbers; 1 and 0 for true and false; or the numbers of options, which are only equal or not."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Column:
 
     @property
     def kind(self) -> Kind:
-        """What its values are."""
+        """The kind of its values."""
         if isinstance(self.parameter, (Float, Int)):
             return "number"
         if all(isinstance(option, (bool, np.bool_)) for option in self.options):

@@ -65,7 +65,7 @@ class Context:
 
     @property
     def width(self) -> int:
-        """How many columns it occupies."""
+        """The number of columns it occupies."""
         return self.values.width
 
     def __repr__(self) -> str:
@@ -95,7 +95,7 @@ class Pinned:
 
     @property
     def width(self) -> int:
-        """How many columns it occupies."""
+        """The number of columns it occupies."""
         return len(self.coordinates)
 
     @property

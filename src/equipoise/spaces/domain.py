@@ -49,7 +49,7 @@ class Domain(Protocol):
 
     @property
     def levels(self) -> tuple[int, ...]:
-        """How many values each of the user's parameters has, zero if they are not counted; empty if none is."""
+        """The number of values of each of the user's parameters, zero if they are not counted; empty if none is."""
         ...
 
     @property

@@ -32,7 +32,7 @@ MAX_WHOLE = 2**53
 """Beyond this, a float cannot distinguish a whole number from the next one."""
 
 MAX_NESTING = 50
-"""How deep a text may be nested: well below Python's limit of recursion."""
+"""The deepest nesting of a text: well below Python's limit of recursion."""
 
 OPERATORS: dict[type[ast.operator], Operation] = {
     ast.Add: np.add,
@@ -75,7 +75,7 @@ class Term:
 
     @property
     def constant(self) -> bool:
-        """Whether it is a number or a text in quotes."""
+        """True if it is a number or a text in quotes."""
         return len(self.options) == 1 and not isinstance(self.program[0], str)
 
 

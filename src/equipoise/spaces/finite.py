@@ -30,7 +30,7 @@ class Finite:
     """Above this number of points, `candidates` are a sample, so the time of an `ask` does not grow with the set."""
 
     SAMPLE = 4_096
-    """How many candidates a large set offers."""
+    """The number of candidates that a large set offers."""
 
     contexts, levels, settings = (), (), None
 

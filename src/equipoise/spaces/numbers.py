@@ -19,7 +19,7 @@ from equipoise._typing import FloatArray
 
 @dataclass(frozen=True, repr=False)
 class _Number:
-    """What `Float` and `Int` share."""
+    """The common base of `Float` and `Int`."""
 
     low: float
     high: float
@@ -92,7 +92,7 @@ class Float(_Number):
 
     @property
     def free(self) -> bool:
-        """Whether a gradient method may move it."""
+        """True if a gradient method may move it."""
         return self.step is None
 
     @cached_property
@@ -200,7 +200,7 @@ class Int(_Number):
 
     @property
     def count(self) -> int:
-        """How many values there are."""
+        """The number of values."""
         return self.high - self.low + 1
 
     def encode(self, name: str, value: Any) -> list[float]:

@@ -51,7 +51,7 @@ class Choice:
 
     @property
     def width(self) -> int:
-        """How many columns it occupies."""
+        """The number of columns it occupies."""
         return len(self.options)
 
     @property
@@ -61,7 +61,7 @@ class Choice:
 
     @property
     def count(self) -> int:
-        """How many values there are."""
+        """The number of values."""
         return len(self.options)
 
     def encode(self, name: str, value: Any) -> list[float]:
@@ -146,7 +146,7 @@ class Fixed:
 
 
 def _is_scalar(value: Any) -> bool:
-    """Whether JSON gives the value back as it was."""
+    """Return whether JSON preserves the value."""
     return value is None or type(value) in (bool, int, str) or (type(value) is float and math.isfinite(value))
 
 

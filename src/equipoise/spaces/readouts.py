@@ -75,7 +75,7 @@ def tuned(space: Domain) -> list[str]:
 
 @dataclass(frozen=True)
 class Readout:
-    """How the values of one parameter are shown.
+    """The display of the values of one parameter.
 
     Attributes:
         unit: Of a value.
@@ -157,7 +157,7 @@ class Dial:
 
     @property
     def changed(self) -> bool:
-        """Whether it differs from the last known position."""
+        """True if it differs from the last known position."""
         return self.value != self.before
 
     def __str__(self) -> str:

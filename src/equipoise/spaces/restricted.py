@@ -12,7 +12,7 @@ from equipoise._typing import FloatArray
 from equipoise.spaces.domain import Domain
 
 SHARES = (0.7, 0.5, 0.35, 0.25, 0.17, 0.1, 0.06, 0.03, 0.015)
-"""How far from an anchor a candidate is drawn that is not kept, in units of where it was."""
+"""The distances from an anchor tried for a refused candidate, as shares of its original distance."""
 
 
 class Restricted:

@@ -40,7 +40,7 @@ BASE_POINTS = 8
 one with few lost runs whose regret in six dimensions is still that of the policy alone (docs/evidence.md)."""
 
 SEQUENCE_POINTS = 256
-"""How many points the sequence has that the start design begins and scouts continue."""
+"""The number of points of the sequence that the start design begins and scouts continue."""
 
 LARGEST_CHANCE = 0.5
 """The largest chance of a scout."""
@@ -88,11 +88,11 @@ def apart(streams: Streams) -> Streams:
 
 @dataclass(frozen=True, eq=False)
 class Explorer:
-    """Proposes what has nothing to do with what is believed best.
+    """A proposer of points that do not depend on the believed optimum.
 
     Attributes:
-        space: Where points lie.
-        size: How many points make the start design.
+        space: The space of the points.
+        size: The number of points of the start design.
         streams: Random numbers of the study.
     """
 
@@ -114,7 +114,7 @@ class Explorer:
         return asked if state.ledger.readings or state.ledger.judgements else 0
 
     def at(self, space: Domain) -> Explorer:
-        """Return what looks around in a part of the space."""
+        """Return the explorer of a part of the space."""
         return self if space is self.space else replace(self, space=space)
 
     def __call__(
@@ -129,10 +129,10 @@ class Explorer:
         """Return a pair of the start design or with a scout; `None` if it is the policy's turn.
 
         Args:
-            belief: What is known.
-            duels: How many duels there were.
-            allowed: The part of the space that may be asked for.
-            asked: The points that were asked for, shape (n, d).
+            belief: The belief.
+            duels: The number of duels so far.
+            allowed: The part of the space that may be proposed.
+            asked: The points proposed so far, shape (n, d).
             rng: The source of randomness.
             informed: Whether earlier readings say what is best: then the start is to find out if that still holds.
         """
@@ -146,7 +146,7 @@ class Explorer:
         return Proposal.pair(*left[:2]) if len(left) > 1 else None
 
     def _left(self, allowed: Domain, asked: FloatArray) -> FloatArray:
-        """Return the points that may be asked for and were not, shape (m, d)."""
+        """Return the allowed points not proposed yet, shape (m, d)."""
         left = unasked(self.points, asked)
         return left[allowed.valid(left)]
 
@@ -168,7 +168,7 @@ class Explorer:
 
 
 def _leader(allowed: Domain, posterior: Posterior) -> FloatArray | None:
-    """Return the best point that was measured, and may be asked for; `None` if there is none."""
+    """Return the best allowed point that was measured; `None` if there is none."""
     known = measured(allowed, posterior)
     return known[int(posterior.mean(known).argmax())] if len(known) else None
 

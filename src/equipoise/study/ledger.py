@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from equipoise.spaces import Domain
 
 FEW_EQUAL = 10
-"""After this number of equal readings in a row the user is asked whether the sensor is alive."""
+"""The number of equal readings in a row after which the user is asked to check the sensor."""
 
 
 @dataclass(slots=True)
@@ -32,17 +32,17 @@ class Entry:
 
     Attributes:
         number: Its place in the sequence of duels, from 0; for a pair, its trial.
-        question: What was asked.
+        question: The duel or pair.
         ids: The trial of each point of a duel, in the order of measurement; a pair is one trial.
-        worker: Who measures it, or judges.
+        worker: The worker or judge assigned to it.
         readings: The readings so far, by trial.
-        void: Nothing will come of it: its readings no longer make a comparison, or the pair was skipped.
-        aside: The trials whose reading cannot be: nothing is learned from it.
+        void: Whether it is abandoned: its readings no longer make a comparison, or the pair was skipped.
+        aside: The trials with an implausible reading, which is ignored.
         plan: The number of the plan it serves, if any.
         added: Whether the study did not ask for it.
-        moved: Where trials are to be measured that were handed out elsewhere than planned: at another context.
+        moved: The points of trials handed out elsewhere than planned, at another context.
         seed: The seed on which it is measured, if the study has seeds.
-        judgement: What was said of a pair.
+        judgement: The judgement of a pair.
     """
 
     number: int
@@ -60,44 +60,44 @@ class Entry:
 
     @property
     def duel(self) -> Duel:
-        """What is measured; a pair is not."""
+        """The duel; only for an entry that is measured."""
         assert isinstance(self.question, Duel)
         return self.question
 
     @property
     def pair(self) -> PairToJudge:
-        """What is judged; a duel is not."""
+        """The pair; only for an entry that is judged."""
         assert isinstance(self.question, PairToJudge)
         return self.question
 
     def point(self, i: int) -> FloatArray:
-        """Return the encoded point of trial i of a duel: where it was measured, or is to be."""
+        """Return the encoded point, measured or planned, of trial i of a duel."""
         reading = self.readings.get(i)
         planned: FloatArray = self.moved.get(i, self.question.points[self.ids.index(i)])
         return planned if reading is None or reading.point is None else reading.point
 
     def usable(self) -> list[Reading | None]:
-        """Return the readings that can be, in the order of measurement; `None` for each that is missing."""
+        """Return the plausible readings in the order of measurement; `None` for each missing one."""
         return [None if i in self.aside else self.readings.get(i) for i in self.ids]
 
     def with_reading(self, i: int, reading: Reading, aside: bool) -> Entry:
-        """Return the entry with one more reading, which may be one that cannot be."""
+        """Return the entry with one more reading, which may be implausible."""
         strange = self.aside | {i} if aside else self.aside
         return replace(self, readings=self.readings | {i: reading}, aside=strange)
 
     @property
     def complete(self) -> bool:
-        """Whether it was judged, or all its readings were told and can be."""
+        """True if it was judged, or all its readings were told and are plausible."""
         return self.judgement is not None or (not self.void and None not in self.usable())
 
     @property
     def split(self) -> bool:
-        """Whether its readings are of different blocks: then they differ by more than by the settings."""
+        """True if its readings are from different blocks, and so differ by more than the settings."""
         return len({reading.circumstances.block for reading in self.readings.values()}) > 1
 
     @property
     def timed(self) -> bool:
-        """Whether the time of every reading there is was told."""
+        """True if the times of all its readings were told."""
         return all(reading.time is not None for reading in self.readings.values())
 
     @property
@@ -108,10 +108,10 @@ class Entry:
 
 
 class Ledger:
-    """Keeps every trial and pair from its creation to its end.
+    """The record of every trial and pair from its creation to its end.
 
     Args:
-        decode: Turns an encoded point into the user's.
+        decode: A function that turns an encoded point into the user's.
     """
 
     def __init__(self, decode: Callable[[FloatArray], Any]) -> None:
@@ -124,9 +124,9 @@ class Ledger:
         self.judgements: dict[int, Judgement] = {}  # in the order of judging
         self.failed: dict[int, str] = {}
         self.skipped: dict[int, str] = {}
-        self.added = 0  # how many of the duels the study did not ask for
-        self.places: dict[str, int] = {}  # how many readings each campaign has
-        self.alike = 0  # how many of the last readings are equal
+        self.added = 0  # number of duels that the study did not ask for
+        self.places: dict[str, int] = {}  # number of readings of each campaign
+        self.alike = 0  # number of last readings that are equal
         self.decode = decode
         self._waiting: dict[str | None, deque[Trial]] = {}
         self._pending: dict[int, Entry] = {}  # by trial of a duel, until it is told or fails
@@ -145,7 +145,7 @@ class Ledger:
 
     @property
     def open_trials(self) -> tuple[int, ...]:
-        """The trials handed out and neither told nor failed."""
+        """The trials handed out that were neither told nor failed."""
         return tuple(sorted(self.handed))
 
     @property
@@ -154,7 +154,7 @@ class Ledger:
         return [i for i, entry in self.pairs.items() if not (entry.complete or entry.void or entry.added)]
 
     def origin(self, start: FloatArray | None, space: Domain) -> FloatArray | None:
-        """Return what settings are compared with, encoded, shape (d,): the start, or else the first one measured."""
+        """Return the reference of comparisons, encoded, shape (d,): the start, or else the first setting measured."""
         ours = (i for i, reading in self.readings.items() if not reading.circumstances.campaign)
         first = next((self.of_trial[i].point(i) for i in ours), None) if start is None else start
         return None if first is None else space.snap(first[None])[0]
@@ -166,14 +166,14 @@ class Ledger:
         return 0.0 if last is None or last.answers is None else last.deviation
 
     def last_value(self, campaign: str) -> float | None:
-        """Return the last value of a campaign that can be, on the scale of f, if any."""
+        """Return the last plausible value of a campaign, on the scale of f, if any."""
         ours = (
             (i, reading) for i, reading in reversed(self.readings.items()) if reading.circumstances.campaign == campaign
         )
         return next((reading.outcome for i, reading in ours if i not in self.of_trial[i].aside), None)
 
     def answered(self, i: int) -> bool:
-        """Return whether a trial or pair was answered, or has failed: that can be taken back."""
+        """Return whether a trial or pair was answered or has failed, which can be retracted."""
         return any(i in answers for answers in (self.readings, self.judgements, self.failed, self.skipped))
 
     def enter(
@@ -249,7 +249,7 @@ class Ledger:
         self.give_up(entry)
 
     def give_up(self, entry: Entry) -> None:
-        """Take a duel for void and forget its half that still waits."""
+        """Mark a duel as void and forget its half that still waits."""
         entry.void = True
         queue = self._waiting.get(entry.worker, deque())
         for trial in [trial for trial in queue if trial.id in entry.ids]:

@@ -1,9 +1,9 @@
-"""Limits of what may be proposed: not much worse than the start, not far from where the machine stands.
+"""Limits of proposals: not much worse than the start, not far from the present setting of the machine.
 
     symbol   meaning                                                     shape
     x0       the start                                                   (d,)
     mu, psi  mean and variance of f(z) - f(x0), by a cautious posterior  (m,)
-    k        how many standard deviations a setting must be safe by      ()
+    k        required safety margin, in standard deviations              ()
 
 A setting z is safe if `mu - k sqrt(psi) >= -drop`: "not more than `drop` worse than the start". The offset is not in
 it, so it means something under drift, which an absolute threshold does not (METHOD section 14). The posterior knows the
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from equipoise.study.outputs import Limit, Named, Slack
 
 ROUNDING = 1e-12
-"""By how much a difference may exceed a limit: coordinates are rounded."""
+"""The amount by which a difference may exceed a limit, since coordinates are rounded."""
 
 SAFE_DEVIATIONS = 3.0
-"""k, as long as nothing that was asked for turned out to be unsafe."""
+"""k, as long as no proposed setting turned out to be unsafe."""
 
 UNSAFE_DEVIATIONS = 1.0
 """A setting turned out to be unsafe if it is below the limit by this many standard deviations. It was three above when
@@ -46,7 +46,7 @@ UNIT_DROPS = 3.0
 """The least standard deviation of f that caution assumes, in drops: who sets a limit fears that it may be passed."""
 
 ANCHORS = 4
-"""From how many settings that are known to be safe, the best ones, further ones are looked for."""
+"""The number of settings, the best ones known to be safe, from which the search starts."""
 
 
 Keep = Callable[[FloatArray], NDArray[np.bool_]]
@@ -54,13 +54,13 @@ Keep = Callable[[FloatArray], NDArray[np.bool_]]
 
 @dataclass(frozen=True, eq=False)
 class Limits:
-    """What may be proposed.
+    """The limits of proposals.
 
     Attributes:
-        start: Where things stand now, encoded, shape (d,).
-        drop: By how much a setting may be worse than the start.
-        max_step: By how much each coordinate may differ from one reading to the next, shape (d,); infinite where it
-            may by any amount.
+        start: The initial setting, encoded, shape (d,).
+        drop: The amount by which a setting may be worse than the start.
+        max_step: The largest change of each coordinate from one reading to the next, shape (d,); infinite without a
+            limit.
     """
 
     start: FloatArray | None = None
@@ -69,7 +69,7 @@ class Limits:
 
     @property
     def none(self) -> bool:
-        """Whether anything may be proposed."""
+        """True if there is no limit."""
         return self.drop is None and self.max_step is None
 
     def within(
@@ -86,10 +86,10 @@ class Limits:
         Args:
             space: The part of the space at the present context.
             belief: The belief.
-            feasible: Where readings can be had.
-            reach: What is within a step, if steps are limited.
-            tried: The points that were asked for and measured there, shape (n, d).
-            named: What is believed of the measured limits, if nothing may be proposed that may break them.
+            feasible: The settings that can be measured.
+            reach: The settings within a step, if steps are limited.
+            tried: The proposed points that were measured there, shape (n, d).
+            named: The belief about the measured limits, if proposals must not break them.
         """
         if self.none and named is None:
             return space if feasible.certain else spaces.Restricted(space, feasible.allows)
@@ -113,7 +113,7 @@ class Limits:
         tried: FloatArray,
         named: Named | None = None,
     ) -> Domain:
-        """Return the part of a space of which something may be claimed: it is safe, and a step from what was tried."""
+        """Return the part of a space that claims may cover: safe settings within a step of a tried one."""
         assert self.start is not None
         visited = space.snap(np.concatenate((self.start[None], tried)))
         here = replace(self, start=visited[0])
@@ -130,13 +130,13 @@ class Limits:
         return spaces.Restricted(space, keep, here._anchors(space, belief.posterior, keep, None))
 
     def unsafe(self, belief: StudyBelief, points: Sequence[FloatArray]) -> list[FloatArray]:
-        """Return those of some settings, shape (d,) each, that are worse than the start by more than the drop."""
+        """Return the settings, shape (d,) each, that are worse than the start by more than the drop."""
         if self.drop is None or not points:
             return []
         return list(_broken(self._dropped(belief, self.drop), np.array(points)))
 
     def _safety(self, space: Domain, belief: StudyBelief, tried: FloatArray, named: Named | None = None) -> Keep:
-        """Return what says which points hardly drop below the start by too much, and hardly break a limit."""
+        """Return a filter of points that are safely above the allowed drop and within the limits."""
         slacks = [] if self.drop is None else [self._dropped(belief, self.drop)]
         slacks += [] if named is None else named.slacks(partial(_wary, named))
         here = space.snap(tried) if len(tried) else tried
@@ -153,7 +153,7 @@ class Limits:
         return safe
 
     def _dropped(self, belief: StudyBelief, drop: float) -> Slack:
-        """Return what says how far points are from dropping below the start by too much."""
+        """Return the slack of points above the allowed drop below the start."""
         posterior, start = answer.cautious(belief, UNIT_DROPS * drop), self.start
         assert start is not None
 
@@ -164,7 +164,7 @@ class Limits:
         return slack
 
     def _anchors(self, space: Domain, posterior: Posterior, keep: Keep, reach: Reach | None) -> FloatArray:
-        """Return where to look from, shape (k, d): where the machine stands if steps are limited, or else the start.
+        """Return where the search starts, shape (k, d): the machine's setting if steps are limited, or else the start.
 
         The best settings known follow. If nothing is kept, the machine goes back towards the start.
         """
@@ -180,7 +180,7 @@ class Limits:
 
 
 def _broken(slack: Slack, points: FloatArray) -> FloatArray:
-    """Return those of some points, shape (m, d), that turned out to break a limit, shape (k, d)."""
+    """Return the points, of shape (m, d), that turned out to break a limit, shape (k, d)."""
     if not len(points):
         return points
     mean, sd = slack(points)
@@ -189,20 +189,20 @@ def _broken(slack: Slack, points: FloatArray) -> FloatArray:
 
 
 def _wary(named: Named, belief: StudyBelief, limit: Limit) -> Posterior:
-    """Return the belief about an output that a limit is to be relied on by: cautious in the unit of its margin."""
+    """Return the belief for relying on the limit of an output: cautious in the unit of its margin."""
     margin = abs(limit.bound) if limit.relative else abs(named.margin(limit))
     return answer.cautious(belief, UNIT_DROPS * margin)
 
 
 def _back(space: Domain, start: FloatArray, reach: Reach) -> FloatArray:
-    """Return the setting within reach that is nearest to the start; where the machine stands if there is none."""
+    """Return the setting within reach nearest to the start; the machine's present setting if there is none."""
     point: FloatArray = space.snap(reach.towards(start)[None])
     there = bool(space.valid(point)[0] and reach.contains(point)[0])
     return point[0] if there else reach.at
 
 
 def _near_any(points: FloatArray, places: FloatArray, step: FloatArray) -> NDArray[np.bool_]:
-    """Return which points, shape (m, d), are within a step of any of some places, shape (n, d)."""
+    """Return a mask of the points, shape (m, d), within a step of any of the places, shape (n, d)."""
     near = np.zeros(len(points), dtype=np.bool_)
     for place in places:
         near |= np.logical_and.reduce(np.abs(points - place) <= step + ROUNDING, axis=1)
@@ -210,7 +210,7 @@ def _near_any(points: FloatArray, places: FloatArray, step: FloatArray) -> NDArr
 
 
 def _moved(space: Domain, point: FloatArray | None) -> FloatArray | None:
-    """Return a setting as it is in a part of the space: at its context."""
+    """Return a setting moved to the context of a part of the space."""
     if point is None:
         return None
     here: FloatArray = space.snap(point[None])[0]

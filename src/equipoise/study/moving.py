@@ -1,4 +1,4 @@
-"""Where the machine of a study stands, how far it may go in one step, and the way to a setting further off."""
+"""The present setting of a study's machine, its reach in one step, and the path to a more distant setting."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def position(events: Sequence[Event], ledger: Ledger, worker: str | None) -> Flo
 
 
 def _after(event: Event, ledger: Ledger) -> list[FloatArray]:
-    """Return where the machine may stand after an event; nothing if that does not move it."""
+    """Return the possible settings of the machine after an event; none if the event does not move it."""
     match event:
         case Noted(point=point) if point is not None:
             return [point]
@@ -89,7 +89,7 @@ class Reach:
 
     @classmethod
     def of(cls, space: Domain, stands: Sequence[FloatArray], step: FloatArray) -> Reach:
-        """Return what is within a step of the first position, and of all others if that is possible."""
+        """Return the settings within a step of the first position, and of all others if possible."""
         first, *others = space.snap(np.array(stands))
         low, high = first - step, first + step
         for other in others:
@@ -99,7 +99,7 @@ class Reach:
         return cls(first, low, high, step)
 
     def contains(self, points: FloatArray) -> NDArray[np.bool_]:
-        """Return which points, shape (m, d), are within a step, shape (m,)."""
+        """Return a mask of the points, shape (m, d), within a step, shape (m,)."""
         inside = (points >= self.low - ROUNDING) & (points <= self.high + ROUNDING)
         within: NDArray[np.bool_] = np.logical_and.reduce(inside, axis=1)
         return within

@@ -62,7 +62,7 @@ class Plan:
 
     @property
     def complete(self) -> bool:
-        """Whether all of it was told."""
+        """True if all its readings were told."""
         return self.told >= self.duels
 
     @classmethod

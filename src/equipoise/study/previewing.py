@@ -1,4 +1,4 @@
-"""What a study would ask next: nothing happens."""
+"""A preview of the next question of a study, without side effects."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ class Study:
 
     @property
     def notes(self) -> list[Note]:
-        """What was said of the study, in this order."""
+        """The notes on the study, in their order."""
         return self._session.look(lambda state: notes_of(state.past, state.setup.space.decode))
 
     def note(self, topic: str, text: str = "", *, x: Any = None) -> None:

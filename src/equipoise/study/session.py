@@ -61,7 +61,7 @@ class Session:
 
     @property
     def space(self) -> Domain:
-        """Where points lie: ranges may be widened."""
+        """The space of the points, whose ranges may be widened."""
         return self.state.setup.space
 
     def __getstate__(self) -> dict[str, Any]:
@@ -188,7 +188,7 @@ class Session:
 
     @property
     def proposer(self) -> Proposer:
-        """What proposes the next question, made once for a setup."""
+        """The proposer of the next question, made once for a setup."""
         setup = self.state.setup
         if self._proposes[0] is not setup:
             self._proposes = setup, Proposer.of(setup, self.streams)

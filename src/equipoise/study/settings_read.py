@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from equipoise.study.state import State
 
 RECENT_READINGS = 8
-"""How many of the last readings are looked at for one that should be confirmed."""
+"""The number of last readings examined for one that should be confirmed."""
 
 
 def feasibility(state: State) -> Feasibility:

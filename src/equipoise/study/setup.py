@@ -292,7 +292,7 @@ class Setup:
 
     @property
     def learned(self) -> bool:
-        """Whether the model is learned: neither a kernel nor a belief was given."""
+        """True if the model is learned: neither a kernel nor a belief was given."""
         return self.kernel is None and self.posterior is None
 
     @property
@@ -309,7 +309,7 @@ class Setup:
 
     @cached_property
     def laws(self) -> dict[str, Offset]:
-        """What is assumed of the offset of each of these: as of the first objective, but a level must be known."""
+        """The law of the offset of each of these: that of the first objective, but a level must be known."""
         outputs = self.outputs
         if outputs is None:
             return {}

@@ -32,28 +32,28 @@ if TYPE_CHECKING:
     from equipoise.study.setup import Setup
 
 MOST_ANTICIPATED = 96
-"""How many open duels are anticipated, the newest: what all of them cost and bring is in docs/reliability.md."""
+"""The most open duels anticipated, the newest ones: docs/reliability.md has the costs and benefits of all."""
 
 
 class State:
     """The state of a study.
 
     Args:
-        setup: What it is governed by.
+        setup: The setup of the study.
 
     Attributes:
         ledger: All questions and their answers.
-        lessons: What the answers teach.
-        beside: What they teach of the outputs besides the first objective; `None` if there are none.
+        lessons: The lessons of the answers.
+        beside: The lessons about the outputs besides the first objective; `None` if there are none.
         sign: -1 if values are minimized.
         baseline: The forecast of the next reading, if the reduction needs one.
-        needs_forecast: Whether it does.
-        limited: Whether not everything may be proposed.
-        block: The block to which what is told belongs.
+        needs_forecast: Whether the reduction needs one.
+        limited: Whether proposals are limited.
+        block: The present block, to which new answers belong.
         planned: All audits and verifications.
         canceled: The numbers of those that were canceled.
-        aside: The trials whose reading cannot be.
-        past: What happened, each with its time.
+        aside: The trials with an implausible reading.
+        past: The events that happened, each with its time.
         events: The same as if what was taken back had not been, and what was corrected had been right.
         whole: Whether no interrupt came in the middle of a change.
     """
@@ -73,7 +73,7 @@ class State:
 
     @property
     def belief(self) -> StudyBelief:
-        """The belief, given everything told and judged; made when it is asked for."""
+        """The belief given all readings and judgements; computed on demand."""
         lessons = self.lessons
         return lessons.judgements.belief if len(lessons.judgements) else lessons.comparisons.belief
 
@@ -84,12 +84,12 @@ class State:
 
     @property
     def duels(self) -> int:
-        """How many duels there ever were."""
+        """The number of duels so far."""
         return len(self.ledger.duels)
 
     @property
     def proposed(self) -> int:
-        """How many duels were proposed: all but those that the study did not ask for."""
+        """The number of proposed duels: all except those that the study did not ask for."""
         return self.duels - self.ledger.added
 
     @property
@@ -103,24 +103,24 @@ class State:
         return [stamped.event for stamped in self.past]
 
     def apply(self, event: Event, at: str | None = None, sets_aside: bool = True) -> None:
-        """Let an event happen at a time; one that has happened already, as after an interrupt, changes nothing.
+        """Apply an event at a time; one applied already, as after an interrupt, changes nothing.
 
-        What it teaches is learned when the belief is asked for.
+        Its lessons are learned on demand.
 
         Args:
             event: The event.
-            at: When it happened, ISO 8601 in UTC.
-            sets_aside: Whether a reading is compared with the others, so that those which cannot be are set aside.
+            at: The time of the event, ISO 8601 in UTC.
+            sets_aside: Whether to compare a reading with the others and set implausible ones aside.
         """
         prepared(Preparation(self, sets_aside, later=True), event).make(at)
 
     def prepare(self, event: Event) -> Change:
-        """Return what an event will change; whatever can fail fails here."""
+        """Return the change of an event; all errors are raised here."""
         return prepared(Preparation(self), event)
 
     @property
     def plan(self) -> Plan | None:
-        """The plan that is under way, if any: the last one."""
+        """The plan in progress, if any: the last one."""
         if not self.planned:
             return None
         from equipoise.study.plans import progress
@@ -134,18 +134,18 @@ class State:
         return plan if plan is not None and plan.left and plan.concerns(space) else None
 
     def anticipated(self) -> StudyBelief:
-        """Return the belief as if what is open came out as expected: surer, so that the next proposal differs."""
+        """Return the belief as if open questions came out as expected: surer, so that the next proposal differs."""
         place = self.readings + 1
         newest = self.ledger.open_duels[-MOST_ANTICIPATED:]
         lessons = [lesson for entry in newest for lesson in self.awaited(entry, place)]
         return self.belief.anticipate_all(lessons) if lessons else self.belief
 
     def awaited(self, entry: Entry, place: int) -> tuple[Comparison, ...]:
-        """Return what a duel still open will teach, outcomes left at zero.
+        """Return the expected lessons of an open duel, with outcomes of zero.
 
         Args:
             entry: The duel.
-            place: Which reading of the study the next one will be.
+            place: The number of the next reading of the study.
         """
         expected = Circumstances(label(self.block, entry)).after(self.ledger.last_value(""))
         number, offset, error = float(entry.number), self.setup.offset, self.ledger.typical_error
@@ -154,12 +154,12 @@ class State:
 
     @property
     def forecasts_nothing(self) -> bool:
-        """Whether there is nothing yet to forecast the first reading from: see `reductions/baselines.py`."""
+        """True if there are no data yet to forecast the first reading: see `reductions/baselines.py`."""
         return self.needs_forecast and not self.ledger.readings
 
     @property
     def unrestricted(self) -> bool:
-        """Whether every setting may be asked for: there are no limits, and none has failed."""
+        """True if every setting may be proposed: there are no limits, and no trial has failed."""
         return not (self.limited or self.ledger.failed or self.aside)
 
     @property
@@ -169,18 +169,18 @@ class State:
         return None if last is None else self.ledger.of_trial[last].point(last)
 
     def replay(self) -> Iterator[tuple[State, Event]]:
-        """Yield each event, and the state as it was before: one object, which goes on changing."""
+        """Yield each event and the state before it: a single object, which keeps changing."""
         again = self.fresh()
         for event in list(self.events):
             yield again, event
-            again.apply(event)  # once more changes nothing
+            again.apply(event)  # a repetition changes nothing
 
     def fresh(self, setup: Setup | None = None) -> State:
         """Return the state before anything has happened; under another setup if one is given."""
         return State(self.setup if setup is None else setup)
 
     def copied(self) -> State:
-        """Return a copy with its own ledger and lessons."""
+        """Return a copy with an independent ledger and lessons."""
         new, space = copy.copy(self), self.setup.space
         new.ledger = copy.deepcopy(self.ledger, {id(space): space})
         new.lessons, new.beside = self.lessons.copied(), self.beside and self.beside.copied()

@@ -47,7 +47,7 @@ def e_bh(evidence: ArrayLike, alpha: float = 0.05) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class Budget:
-    """What is left of the false discoveries that a stream of questions is allowed.
+    """The remaining false discoveries that a stream of questions is allowed.
 
     Attributes:
         alpha: The share of false discoveries among all, in the mean, whenever one looks.
@@ -79,7 +79,7 @@ class Budget:
 
     @property
     def stake(self) -> float:
-        """What the next question is given."""
+        """The share for the next question."""
         return self.part * self.wealth
 
     @property

@@ -1,4 +1,4 @@
-"""Whether it is worth continuing: how likely an effect is large, and what the test on all pairs will say.
+"""The value of continuing: the probability of a large effect, and the likely result of the test on all pairs.
 
     symbol   meaning                                                            shape
     a, p     effects that are thought possible, and how likely each is          (k,), (..., k)

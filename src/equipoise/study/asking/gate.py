@@ -110,7 +110,7 @@ class Checkpoint:
 
     @cached_property
     def _replacing(self) -> Replacing:
-        """What is asked for instead of a point that does not pass."""
+        """The replacement rule for points that do not pass."""
         from equipoise.study.asking.replacing import Replacing
 
         return Replacing(self)

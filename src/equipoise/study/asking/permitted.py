@@ -1,4 +1,4 @@
-"""What may be asked for: within the limits, within a step, and where readings can be had."""
+"""The settings that may be proposed: within the limits, within a step, and measurable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked for instead of a point that does not pass the gate: one that does, drawn towards a known setting."""
+"""Replacements of points that do not pass the gate, drawn towards a known setting."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from equipoise.study.asking.gate import Checkpoint
 
 SHARES = np.array([0.9, 0.75, 0.5, 0.35, 0.25, 0.17, 0.1, 0.06, 0.03, 0.015, 0.0])[:, None]
-"""How far from a setting that passes a point is drawn that does not, in units of where it was."""
+"""The distances of replacements from a passing setting, as shares of the distance of the refused point."""
 
 NEAREST = 64
-"""How many candidates, the nearest ones, are tried where nothing that is known passes."""
+"""The number of nearest candidates tried if no known setting passes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Replacing:
-    """Finds what is asked for instead of a point that does not pass.
+    """The replacement rule for points that do not pass.
 
     Attributes:
-        gate: What lets points pass.
+        gate: The gate.
     """
 
     gate: Checkpoint
@@ -36,13 +36,13 @@ class Replacing:
     def instead_of(
         self, point: FloatArray, beside: Sequence[FloatArray], targets: Sequence[FloatArray], rng: Generator | None
     ) -> FloatArray:
-        """Return what is asked for instead of a point that does not pass.
+        """Return the replacement of a point that does not pass.
 
         Args:
-            point: What was wanted.
+            point: The refused point.
             beside: The other points of the same duel.
-            targets: The settings towards which it is drawn first.
-            rng: The source of randomness; `None` if only what is known may be asked for.
+            targets: The settings towards which to draw it first.
+            rng: The source of randomness; `None` if only known settings may be proposed.
         """
         for found in self._instead(point, [*targets, *self._known], rng):
             passes = self.gate.admits(found, beside)
@@ -52,7 +52,7 @@ class Replacing:
         return beside[0] if beside and self.gate.state.limited else self._worst_case(point)
 
     def _instead(self, point: FloatArray, targets: Sequence[FloatArray], rng: Generator | None) -> Iterator[FloatArray]:
-        """Yield points that come near to one which does not pass, the nearest first, shapes (m, d)."""
+        """Yield points near one that does not pass, the nearest first, shapes (m, d)."""
         listed = self.gate.allowed.points
         if listed is not None:
             yield self._nearest(listed, point)
@@ -68,13 +68,13 @@ class Replacing:
         return points[np.argsort(distances, kind="stable")[:NEAREST]]
 
     def _worst_case(self, point: FloatArray) -> FloatArray:
-        """Return what is asked for if nothing passes: the way back to the start; without limits the point itself."""
+        """Return the proposal if nothing passes: on the way back to the start; without limits the point itself."""
         instead: FloatArray = self.gate.space.snap(point[None])[0] if self._anchors is None else self._anchors[0]
         return instead
 
     @cached_property
     def _known(self) -> FloatArray:
-        """The settings that pass and are known, shape (k, d): those the search begins at, then the best measured."""
+        """The known settings that pass, shape (k, d): the anchors of the search, then the best measured ones."""
         posterior = self.gate.state.belief.posterior
         known = measured(self.gate.allowed, posterior).reshape(-1, self.gate.space.dimension)
         best = known[np.argsort(-posterior.mean(known))] if len(known) else known
@@ -83,6 +83,6 @@ class Replacing:
 
     @property
     def _anchors(self) -> FloatArray | None:
-        """Where further settings are looked for from, if there are limits, shape (k, d)."""
+        """The starting points of the search if there are limits, shape (k, d)."""
         anchors: FloatArray | None = getattr(self.gate.allowed, "anchors", None)
         return anchors

@@ -1,4 +1,4 @@
-"""How each kind of event changes a state: a change is prepared first, then made.
+"""The changes of a state by each kind of event: a change is prepared first, then made.
 
 All errors occur while it is prepared.
 """

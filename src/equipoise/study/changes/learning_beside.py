@@ -1,4 +1,4 @@
-"""What a reading teaches of the outputs besides the first objective, in a study with several numbers a trial."""
+"""The lessons of a reading about the outputs besides the first objective, if a trial has several numbers."""
 
 from collections.abc import Sequence
 

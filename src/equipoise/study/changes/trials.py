@@ -48,12 +48,12 @@ for an overload, 9.9e37, lies far above."""
 
 @dataclass(frozen=True, eq=False)
 class Preparation:
-    """What the change of an event is prepared from.
+    """The inputs for preparing the change of an event.
 
     Attributes:
-        state: What happened.
-        sets_aside: Whether a reading is compared with the others, so that those which cannot be are set aside.
-        later: Whether what an event teaches is learned when the belief is asked for, not now.
+        state: The state.
+        sets_aside: Whether to compare a reading with the others and set implausible ones aside.
+        later: Whether to learn from an event on demand instead of now.
     """
 
     state: State
@@ -61,7 +61,7 @@ class Preparation:
     later: bool = False
 
     def change(self, event: Event, make: Callable[[], object], alert: Warning | None = None) -> Change:
-        """Return the change of an event that does something to the state."""
+        """Return the change of an event, which `make` applies to the state."""
         state = self.state
 
         def made(at: str | None) -> None:
@@ -74,7 +74,7 @@ class Preparation:
         return Change(made, alert, event)
 
     def must_be_planned(self, plan: int | None) -> None:
-        """Refuse a plan that there is not."""
+        """Refuse an unknown plan."""
         if plan is not None and plan >= len(self.state.planned):
             raise ValueError(f"its plan must be one of the lines before it, got {plan}")
 
@@ -86,7 +86,7 @@ def must_be(name: str, expected: int, found: int | None) -> None:
 
 
 def prepared(on: Preparation, event: Event) -> Change:
-    """Return what an event will change; nothing if it has happened already, as after an interrupt."""
+    """Return the change of an event; an empty one if it was applied already, as after an interrupt."""
     match event:
         case Asked():
             return _asked(on, event)
@@ -176,7 +176,7 @@ def _read(on: Preparation, event: Told, told: Reading, entry: Entry) -> Change:
 
 
 def _duel_alert(on: Preparation, entry: Entry, late: bool, belief: StudyBelief | None) -> Warning | None:
-    """Return what the user should know of a duel with a new reading, which has led to a belief."""
+    """Return a warning about a duel with a new reading and the resulting belief, if any."""
     setup, given = on.state.setup, belief is None or belief.learned is None
     if given and not late and setup.max_gap is None and setup.caution.drop is None:
         return None
@@ -186,7 +186,7 @@ def _duel_alert(on: Preparation, entry: Entry, late: bool, belief: StudyBelief |
 
 
 def _sensor_alert(on: Preparation, reading: Reading, point: FloatArray) -> Warning | None:
-    """Return what the user should know of a sensor whose readings are equal."""
+    """Return a warning about a sensor whose readings are equal, if any."""
     if len(reading.values) <= 1 and on.state.ledger.alike < FEW_EQUAL - 1:
         return None
     from equipoise.study.dead_sensor import dead_alert
@@ -195,25 +195,25 @@ def _sensor_alert(on: Preparation, reading: Reading, point: FloatArray) -> Warni
 
 
 def placed(on: Preparation, told: Reading) -> Reading:
-    """Return a reading with its place in its campaign, and what was read before it."""
+    """Return a reading with its place in its campaign and the reading before it."""
     ledger, campaign, setup = on.state.ledger, told.circumstances.campaign, on.state.setup
     reading = replace(told.under(setup.likelihood), place=ledger.places.get(campaign, 0) + 1)
-    if not setup.offset.learns_readings:  # what was read before matters to no duel
+    if not setup.offset.learns_readings:  # the previous reading does not affect a duel
         return reading
     return replace(reading, circumstances=told.circumstances.after(ledger.last_value(campaign)))
 
 
 def taught(on: Preparation, entry: Entry, comparable: bool) -> tuple[Comparison, ...]:
-    """Return what a question teaches by the readings it has."""
+    """Return the lessons of the readings of a question."""
     setup, number = on.state.setup, float(entry.number)
     found = usable(on, entry)
     return teaches(entry.duel, found, setup.offset, number=number, sign=on.state.sign, comparable=comparable)
 
 
 def usable(on: Preparation, entry: Entry) -> list[Reading | None]:
-    """Return the readings of a duel that teach, in the order of measurement.
+    """Return the informative readings of a duel, in the order of measurement.
 
-    The same setting on the same seed gives the same number again: that says nothing of the noise.
+    The same setting on the same seed repeats the same number, which tells nothing about the noise.
     """
     found = entry.usable()
     if entry.seed is None:
@@ -227,7 +227,7 @@ def usable(on: Preparation, entry: Entry) -> list[Reading | None]:
 
 
 def implausible(on: Preparation, trial: int, reading: Reading) -> frozenset[int]:
-    """Return the trials whose reading cannot be, given one more."""
+    """Return the trials with an implausible reading, given one more."""
     known = on.state.aside
     if not on.sets_aside or (not known and abs(reading.value) <= LARGEST_PLAUSIBLE):
         return known
@@ -238,15 +238,15 @@ def implausible(on: Preparation, trial: int, reading: Reading) -> frozenset[int]
 
 
 def must_be_known(on: Preparation, point: FloatArray) -> None:
-    """Refuse a point of which nothing can be known, since f is known at listed points only."""
+    """Refuse an unlisted point if f is modeled at listed points only."""
     on.state.setup.prior.posterior.at(point[None])
 
 
 def model_of(event: Told | Added) -> Milestone | None:
-    """Return what the log says was fitted."""
+    """Return the fit stored with the event."""
     return None if event.fit is None else event.fit.model
 
 
 def kept(fit: Milestone | None, beside: Taught | None) -> KeptFit | None:
-    """Return what a log keeps of the fits that a reading has led to; `None` if there is none."""
+    """Return the fits after a reading that a log stores; `None` if there are none."""
     return None if fit is None and beside is None else KeptFit.of(fit, None, None if beside is None else beside.fits)

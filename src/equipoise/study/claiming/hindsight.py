@@ -1,4 +1,4 @@
-"""What a study would have said before, and whether coins alone explain what was told: each replays the study."""
+"""Earlier claims of a study, and a test whether coins alone explain the readings: each replays the study."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an audit and a verification plan to ask."""
+"""The plans of audits and verifications."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What readings and duels teach: lessons in their order, and the fits made on the way."""
+"""The lessons of readings and duels in their order, and the fits made between them."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from equipoise.belief import StudyBelief
 
 FEW_POINTS = 64
-"""On a set of at most this number of points BLAS uses no threads, and limiting them costs microseconds for nothing."""
+"""The number of points up to which BLAS uses no threads, so that limiting them wastes microseconds."""
 
 Lesson = TypeVar("Lesson")
 Kept = TypeVar("Kept")
 
 
 def overdue(belief: StudyBelief) -> bool:
-    """Return whether a fit of the model is due that was deferred."""
+    """Return whether a deferred fit of the model is due."""
     return belief.learned is not None and belief.learned.overdue
 
 
 def calmly(prior: StudyBelief) -> AbstractContextManager[None]:
-    """Return what keeps BLAS to one thread, if there is enough to compute for more."""
+    """Return a context that limits BLAS to one thread, if the computation is large enough to use more."""
     points = prior.posterior.points
     return nullcontext() if points is not None and len(points) <= FEW_POINTS else one_thread()
 
@@ -47,7 +47,7 @@ class LessonsOfOneKind(ABC, Generic[Lesson, Kept]):
 
     @property
     def last_known(self) -> Kept | None:
-        """The last fit that is known."""
+        """The last known fit."""
         return self._fits[max(self._fits)] if self._fits else None
 
     def _extend(self, lessons: Sequence[Lesson], belief: StudyBelief | None) -> None:
@@ -56,18 +56,18 @@ class LessonsOfOneKind(ABC, Generic[Lesson, Kept]):
             self._made = belief, len(self._lessons)
 
     def _last_fit(self, known: int, count: int) -> int | None:
-        """Return after how many lessons the last fit was made, between two numbers of them; `None` if none was."""
+        """Return the number of lessons at the last fit between two numbers of them; `None` if there is none."""
         return max((n for n in self._fits if known < n <= count), default=None)
 
     def copied(self) -> Self:
-        """Return a copy that learns by itself."""
+        """Return an independent copy."""
         new = copy.copy(self)
         new._lessons, new._fits = list(self._lessons), dict(self._fits)
         return new
 
 
 class Comparisons(LessonsOfOneKind[Comparison, Milestone]):
-    """What readings and duels teach, and the belief that this leads to.
+    """The lessons of readings and duels, and the resulting belief.
 
     Args:
         prior: The belief before any lesson.
@@ -82,7 +82,7 @@ class Comparisons(LessonsOfOneKind[Comparison, Milestone]):
 
     def __init__(self, prior: StudyBelief) -> None:
         super().__init__(prior)
-        self._deferred: set[int] = set()  # after which lessons no fit was made, though one was due
+        self._deferred: set[int] = set()  # the lessons after which a due fit was not made
 
     @property
     def belief(self) -> StudyBelief:
@@ -113,7 +113,7 @@ class Comparisons(LessonsOfOneKind[Comparison, Milestone]):
             yield belief
 
     def awaits(self, lessons: int) -> bool:
-        """Whether no later fit is known than one after this number of lessons would be."""
+        """Return whether there are this many lessons and no fit is known from as many or more."""
         return lessons <= len(self._lessons) and max(self._fits, default=0) < lessons
 
     def caught_up(self, belief: StudyBelief, lessons: int) -> Milestone:
@@ -127,13 +127,13 @@ class Comparisons(LessonsOfOneKind[Comparison, Milestone]):
     def after(
         self, lessons: Sequence[Comparison], fit: Milestone | None = None, later: bool = False, deferred: bool = False
     ) -> tuple[StudyBelief | None, Milestone | None]:
-        """Return the belief once more lessons are learned, and the last fit made on the way; nothing changes.
+        """Return the belief after more lessons, and the last fit made in between, without changing anything.
 
         Args:
-            lessons: What is taught, in this order.
-            fit: The fit that was made with them, if that is known: it is refused if it cannot be.
-            later: Whether they are to be learned when the belief is asked for: then it is not returned.
-            deferred: Whether nothing is fitted with them, though it may be due.
+            lessons: The lessons, in this order.
+            fit: The fit that was made with them, if it is known; an impossible fit is refused.
+            later: Whether to learn them on demand: then no belief is returned.
+            deferred: Whether to skip a fit that may be due.
         """
         for lesson in lessons:
             self._prior.posterior.noise(lesson.variance)  # refused now, if a theorem allows for no error
@@ -154,18 +154,18 @@ class Comparisons(LessonsOfOneKind[Comparison, Milestone]):
         belief: StudyBelief | None = None,
         deferred: bool = False,
     ) -> None:
-        """Take up lessons, with what `after` has returned of them."""
+        """Add lessons, with the results of `after` for them."""
         self._deferred.update(_numbers(len(self._lessons), lessons) if deferred else ())
         self._extend(lessons, belief)
         self.recall(fit)
 
     def recall(self, fit: Milestone | None) -> None:
-        """Take up a fit that was made before."""
+        """Use an earlier fit."""
         if fit is not None:
             self._fits[fit.lessons] = fit
 
     def refit(self, fit: Milestone) -> None:
-        """Take up a fit that was deferred: the belief is made again with it."""
+        """Use a deferred fit: the belief is rebuilt with it."""
         self.recall(fit)
         self._made = self._made[0], 0
 
@@ -183,7 +183,7 @@ class Comparisons(LessonsOfOneKind[Comparison, Milestone]):
             raise ValueError(f"its fit must be after lesson {least} to {most}, as the lines before say, got {lessons}")
 
     def copied(self) -> Self:
-        """Return a copy that learns by itself."""
+        """Return an independent copy."""
         new = super().copied()
         new._deferred = set(self._deferred)
         return new
@@ -191,7 +191,7 @@ class Comparisons(LessonsOfOneKind[Comparison, Milestone]):
     def _learned(
         self, belief: StudyBelief, known: int, lessons: Sequence[Comparison], deferred: Collection[int] = ()
     ) -> tuple[StudyBelief, list[Milestone]]:
-        """Return the belief after more lessons than it knows of, learned one by one, and all fits made on the way."""
+        """Return the belief after further lessons, learned one by one, and all fits made in between."""
         fits = []
         for k, lesson in enumerate(lessons, 1):
             if known + k in self._deferred or known + k in deferred:
@@ -210,5 +210,5 @@ class Comparisons(LessonsOfOneKind[Comparison, Milestone]):
 
 
 def _numbers(known: int, lessons: Sequence[Comparison]) -> range:
-    """Return the numbers, from 1, of lessons that follow on some known ones."""
+    """Return the numbers, from 1, of the lessons after the known ones."""
     return range(known + 1, known + len(lessons) + 1)

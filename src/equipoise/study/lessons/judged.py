@@ -1,4 +1,4 @@
-"""What judges teach, beside the comparisons that were known when each judgement was given."""
+"""The lessons of judges, each added to the comparisons known when the judgement was given."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Judgements(LessonsOfOneKind["Judgement", "JudgeFit"]):
-    """What judges teach, and the belief that this, beside the comparisons, leads to.
+    """The lessons of judges, and the belief from these and the comparisons.
 
     Args:
         comparisons: The other lessons of the study.
@@ -34,7 +34,7 @@ class Judgements(LessonsOfOneKind["Judgement", "JudgeFit"]):
         super().__init__(prior)
         self._comparisons = comparisons
         self._rested = prior, prior, prior  # the last belief beside comparisons: of what, on what, and what it came to
-        self._beside: list[int] = []  # how many comparisons there were when each judgement was given
+        self._beside: list[int] = []  # the number of comparisons when each judgement was given
 
     @property
     def belief(self) -> StudyBelief:
@@ -56,7 +56,7 @@ class Judgements(LessonsOfOneKind["Judgement", "JudgeFit"]):
         return self.belief.fit.judges
 
     def news(self) -> JudgeFit | None:
-        """Return the last fit of the belief, if it had to be made now."""
+        """Return the last fit of the belief, if it was not known before."""
         before = self.last_known
         _ = self._judged
         return None if self.last_known is before else self.last_known
@@ -64,12 +64,12 @@ class Judgements(LessonsOfOneKind["Judgement", "JudgeFit"]):
     def after(
         self, said: Judgement, fit: JudgeFit | None = None, later: bool = False
     ) -> tuple[StudyBelief | None, JudgeFit | None]:
-        """Return the belief once a judgement is learned, and the fit made by it; nothing changes.
+        """Return the belief after a judgement, and the fit made with it, without changing anything.
 
         Args:
-            said: What was said.
-            fit: The fit that was made with it, if that is known: it is refused if it cannot be.
-            later: Whether it is to be learned when the belief is asked for: then it is not returned.
+            said: The judgement.
+            fit: The fit that was made with it, if it is known; an impossible fit is refused.
+            later: Whether to learn it on demand: then no belief is returned.
         """
         if fit is not None:
             self._must_be_of(fit, [*self._lessons, said])
@@ -82,18 +82,18 @@ class Judgements(LessonsOfOneKind["Judgement", "JudgeFit"]):
         return belief, fit
 
     def add(self, said: Judgement, fit: JudgeFit | None = None, belief: StudyBelief | None = None) -> None:
-        """Take up a judgement, with what `after` has returned of it."""
+        """Add a judgement, with the results of `after` for it."""
         self._beside.append(len(self._comparisons))
         self._extend([said], belief)
         self.recall(fit)
 
     def recall(self, fit: JudgeFit | None) -> None:
-        """Take up a fit that was made before."""
+        """Use an earlier fit."""
         if fit is not None:
             self._fits[fit.answers] = fit
 
     def restart(self) -> None:
-        """Make the belief again: a fit of the readings was taken up that it did not rest on."""
+        """Discard the cached belief after a change of the fit to readings."""
         self._made = self._prior, 0
 
     def must_have_led_to(self, fit: JudgeFit) -> None:
@@ -103,14 +103,14 @@ class Judgements(LessonsOfOneKind["Judgement", "JudgeFit"]):
         self._must_be_of(fit, self._lessons[: fit.answers])
 
     def beside(self, comparisons: Comparisons) -> Judgements:
-        """Return a copy that learns by itself, beside a copy of the comparisons."""
+        """Return an independent copy that uses a copy of the comparisons."""
         new = self.copied()
         new._comparisons, new._beside = comparisons, list(self._beside)
         return new
 
     @property
     def _judged(self) -> StudyBelief:
-        """The belief after all judgements, beside the readings that were known at the last of them."""
+        """The belief after all judgements, with the readings known at the last of them."""
         judged, known = self._made
         count = len(self._lessons)
         if known < count:
@@ -128,7 +128,7 @@ class Judgements(LessonsOfOneKind["Judgement", "JudgeFit"]):
         return judged
 
     def _next(self, judged: StudyBelief, said: Judgement, base: StudyBelief) -> tuple[StudyBelief, JudgeFit | None]:
-        """Return the belief after one more judgement, and what is kept of it if it was fitted."""
+        """Return the belief after one more judgement, and the fit to store if one was made."""
         after = judged.on(base.source).judge(said)
         if not after.fit.marks(judged.fit):
             return after, None

@@ -1,4 +1,4 @@
-"""All lessons of a study: of both kinds, and the fits that a log keeps."""
+"""All lessons of a study, of both kinds, and the fits that a log stores."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Overdue:
-    """A fit that was deferred and is still to be made.
+    """A deferred fit that has not been made yet.
 
     Attributes:
-        comparisons: The lessons it is made from.
-        belief: What they have led to.
-        lessons: How many there were.
+        comparisons: The lessons to fit.
+        belief: The belief after these lessons.
+        lessons: Their number.
     """
 
     comparisons: Comparisons
@@ -29,12 +29,12 @@ class Overdue:
     lessons: int
 
     def made(self) -> KeptFit:
-        """Make it: that may take a while, and changes nothing."""
+        """Return the fit without changing anything; this may take a while."""
         return KeptFit(self.comparisons.caught_up(self.belief, self.lessons))
 
 
 class Lessons:
-    """All lessons of a study and the belief that they lead to.
+    """All lessons of a study and the resulting belief.
 
     Args:
         prior: The belief before any lesson.
@@ -46,30 +46,30 @@ class Lessons:
 
     @property
     def overdue(self) -> Overdue | None:
-        """The fit that was deferred and is still to be made; `None` if there is none."""
+        """The deferred fit that has not been made yet; `None` if there is none."""
         belief = self.comparisons.belief
         return Overdue(self.comparisons, belief, len(self.comparisons)) if overdue(belief) else None
 
     def awaits(self, due: Overdue) -> bool:
-        """Whether a fit can still be taken up: nothing that it was made from has changed, and no later one is known."""
+        """Return whether a fit can still be used: its lessons are unchanged, and no later fit is known."""
         return due.comparisons is self.comparisons and self.comparisons.awaits(due.lessons)
 
     def fit_after(self, lessons: int) -> Milestone:
-        """Return the fit that was due after a number of lessons, made now."""
+        """Make and return the fit that was due after a number of lessons."""
         return self.comparisons.caught_up(next(self.comparisons.through([lessons])), lessons)
 
     def refit(self, fit: Milestone) -> None:
-        """Take up a fit that was deferred: the belief is made again with it."""
+        """Use a deferred fit: the belief is rebuilt with it."""
         self.comparisons.refit(fit)
         self.judgements.restart()
 
     def fitted(self, fit: KeptFit | None, later: bool, readings: bool = True) -> KeptFit | None:
-        """Return the last fits of the belief, made now unless it is to be made later; known ones are taken up.
+        """Return the last fits of the belief, made now unless `later`; known ones are reused.
 
         Args:
             fit: The known fits; impossible ones are refused.
-            later: Whether the belief is made when it is asked for.
-            readings: Whether the fit to readings is wanted too.
+            later: Whether the belief is computed on demand.
+            readings: Whether to return the fit to readings too.
         """
         model, judged = (None, None) if fit is None else (fit.model, fit.judged)
         if judged is not None:
@@ -86,7 +86,7 @@ class Lessons:
         return KeptFit.of(model, judged)
 
     def copied(self) -> Lessons:
-        """Return a copy that learns by itself."""
+        """Return an independent copy."""
         new = copy.copy(self)
         new.comparisons = self.comparisons.copied()
         new.judgements = self.judgements.beside(new.comparisons)

@@ -17,7 +17,7 @@ from equipoise import _validation as check
 from equipoise.likelihoods import Likelihood
 
 NAME = r"[^\W\d][\w.:/]*"
-"""How an output may be called: one word, as programs print it."""
+"""The pattern of an output's name: one word, as programs print it."""
 
 NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 
@@ -29,10 +29,10 @@ RESERVED = frozenset(
     {"trial", "duel", "worker", "block", "value", "of", "error", "time", "failed", "given up", "set aside"}
     | {"asked", "ended", "x", "point", "status", "values"}
 )
-"""What no output may be called: a column of a table, or a key of a log."""
+"""The forbidden names of outputs: columns of a table and keys of a log."""
 
 START = "start"
-"""The word for where a study started, which no output may be called."""
+"""The word for the start of a study, which no output may have as its name."""
 
 EXAMPLES = "'loss <= 3' or 'size <= start + 1'"
 
@@ -95,7 +95,7 @@ class Limit:
 
     @property
     def holds_at_start(self) -> bool:
-        """Whether a relative limit holds at the start."""
+        """True if a relative limit holds at the start."""
         return self.sign * self.bound <= 0
 
     def __str__(self) -> str:
@@ -108,11 +108,11 @@ class Limit:
 
 @dataclass(frozen=True)
 class Outputs:
-    """What a study with named numbers steers by.
+    """The objectives and limits of a study with named numbers.
 
     Attributes:
-        objectives: What is made large or small, the first one first.
-        limits: What must hold.
+        objectives: The outputs to maximize or minimize, the first objective first.
+        limits: The limits that must hold.
 
     Example:
         >>> outputs = Outputs.of("flux, -size", ["loss <= 3", "size <= start + 1"])
@@ -127,7 +127,7 @@ class Outputs:
 
     @classmethod
     def of(cls, objective: str, limits: Iterable[str] = ()) -> "Outputs":
-        """Return what texts describe; refuse what contradicts itself."""
+        """Return the outputs that texts describe; refuse contradictions."""
         return cls(objectives(objective), limited(limits))
 
     @property
@@ -143,12 +143,12 @@ class Outputs:
 
     @property
     def others(self) -> tuple[str, ...]:
-        """All outputs but the first objective."""
+        """All outputs except the first objective."""
         return self.names[1:]
 
     @property
     def several(self) -> bool:
-        """Whether there are several objectives."""
+        """True if there are several objectives."""
         return len(self.objectives) > 1
 
     def limits_of(self, name: str) -> tuple[Limit, ...]:
@@ -219,7 +219,7 @@ def objectives(text: Any) -> tuple[Objective, ...]:
 
 
 def limited(texts: Any) -> tuple[Limit, ...]:
-    """Return the limits that texts describe; refuse those that nothing can keep.
+    """Return the limits that texts describe; refuse limits that exclude each other.
 
     Example:
         >>> limited(["loss >= 5", "loss <= 3"])
@@ -241,7 +241,7 @@ def limited(texts: Any) -> tuple[Limit, ...]:
 
 
 def outputs_of(parameters: Container[str], parts: dict[str, Any]) -> Outputs | None:
-    """Return the numbers of a trial by name, if they have names; refuse what contradicts the other parts.
+    """Return the numbers of a trial by name, if they have names; refuse contradictions with the other parts.
 
     Args:
         parameters: The names of the parameters.

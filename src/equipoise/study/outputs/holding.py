@@ -1,4 +1,4 @@
-"""How surely limits hold: the probability at given settings, from what is believed of each output.
+"""The probability that limits hold at given settings, from the belief about each output.
 
     symbol   meaning                                                                  shape
     g        an output as it is learned: s times its readings, s = 1 or -1            ()
@@ -37,17 +37,17 @@ PLACED = 0.5
 tells of a limit nearly what a pair with the start does, and of the objective besides."""
 
 Slack = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
-"""Returns mean and standard deviation of the slack of a limit at points, shape (m, d): shapes (m,)."""
+"""A function that returns mean and standard deviation, shapes (m,), of a limit's slack at points, shape (m, d)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Named:
-    """What is believed of the outputs of a study, by name.
+    """The beliefs about the outputs of a study, by name.
 
     Attributes:
-        outputs: Which of them are objectives, and which have limits.
-        beliefs: What is believed of each.
-        start: Where the study started, encoded, shape (d,); `None` before the first reading if that is not said.
+        outputs: The objectives and limits.
+        beliefs: The belief about each output.
+        start: The start of the study, encoded, shape (d,); `None` before the first reading if none is given.
     """
 
     outputs: Outputs
@@ -56,12 +56,12 @@ class Named:
 
     @property
     def limited(self) -> bool:
-        """Whether there are limits."""
+        """True if there are limits."""
         return bool(self.outputs.limits)
 
     @property
     def origin(self) -> FloatArray | None:
-        """What limits are counted from, encoded, shape (d,); `None` if none is relative to the start."""
+        """The reference of relative limits, encoded, shape (d,); `None` if no limit is relative to the start."""
         return self.start if any(limit.relative for limit in self.outputs.limits) else None
 
     @property
@@ -70,16 +70,16 @@ class Named:
         return [self.beliefs[each.name].posterior for each in self.outputs.objectives]
 
     def probability(self, points: FloatArray) -> FloatArray:
-        """Return the probability that all limits hold at points, shape (m, d), as is believed: shape (m,).
+        """Return the believed probability that all limits hold at points of shape (m, d), shape (m,).
 
-        An output of which too little is known excludes nothing: else nothing would ever become known of it.
+        An output about which too little is known excludes no setting, since otherwise it would remain unknown.
         """
         known = (name for name in self.limiting if name not in self.unknown)
         kept = (self._of_output(name, believed(self.beliefs[name]), points) for name in known)
         return reduce(np.multiply, kept, np.ones(len(points)))  # each output has its own noise and offset
 
     def surely(self, points: FloatArray) -> FloatArray:
-        """Return the same to be relied on: 0 if too little is known of an output."""
+        """Return the same probability for use in claims: 0 if too little is known about an output."""
         return np.zeros(len(points)) if self.unknown else self.probability(points)
 
     @property
@@ -89,7 +89,7 @@ class Named:
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """The outputs with limits of which too little is known."""
+        """The outputs with limits about which too little is known."""
         return tuple(name for name in self.limiting if not self.beliefs[name].knows_unit)
 
     def slacks(self, cautious: Callable[[StudyBelief, Limit], Posterior]) -> list[Slack]:
@@ -149,7 +149,7 @@ class Named:
 
 
 def believed(belief: StudyBelief) -> Posterior:
-    """Return the posterior that answers; one that knows the level of the readings, if there is one."""
+    """Return the posterior used for claims; if possible, one that knows the level of the readings."""
     views = (belief.posterior,) if has_level(belief.posterior) else opinions(belief)
     return next((each for each in views if has_level(each)), belief.posterior)
 
@@ -214,17 +214,17 @@ def _estimate(limit: Limit, mean: FloatArray, sd: FloatArray) -> LimitEstimate:
 
 
 def _origin(belief: StudyBelief) -> float:
-    """Return what was subtracted from readings before they were learned."""
+    """Return the number subtracted from readings before learning."""
     return 0.0 if belief.learned is None else belief.learned.origins.get("", 0.0)
 
 
 def named_in(state: State, space: Domain, belief: StudyBelief | None = None) -> Named | None:
-    """Return what is believed of the outputs in a part of the space; `None` if they have no names.
+    """Return the beliefs about the outputs in a part of the space; `None` if they have no names.
 
     Args:
-        state: What happened.
+        state: The state of the study.
         space: The part of the space.
-        belief: That about the first objective; all that is known by default.
+        belief: The belief about the first objective; that from all data by default.
     """
     named = state.setup.outputs
     if named is None:

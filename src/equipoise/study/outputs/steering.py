@@ -1,4 +1,4 @@
-"""Where a study with limits or several objectives looks next, and which settings it may recommend.
+"""Proposals and recommendable settings of a study with limits or several objectives.
 
 symbol   meaning                                                              shape
 p        probability that all limits hold                                     (m,)
@@ -30,26 +30,25 @@ if TYPE_CHECKING:
     from equipoise.study.outputs.holding import Named
 
 LIKELY = 0.1
-"""Settings that hold the limits with a smaller probability are not looked at."""
+"""The least probability of holding the limits at which a setting is considered."""
 
 ANCHORS = 4
-"""Towards how many settings that may be used, the best ones, others are drawn."""
+"""The number of usable settings, the best ones, towards which others are drawn."""
 
 CENTERS, REACH, NEAR = 3, (0.1, 0.02), 40
-"""Around how many of the best settings, how far in units of the extent, and how many points each are looked at."""
+"""The number of best settings to search around, the distances in units of the extent, and the points for each."""
 
 FINALISTS = 256
-"""Over how many candidates functions are drawn."""
+"""The number of candidates over which functions are drawn."""
 
 OUTER = 0.1
-"""By how much of its range the reference of an objective lies below the front, so that its ends count too."""
+"""The distance of an objective's reference below the front, in units of its range, so that its ends count too."""
 
 DIGITS = 9
-"""Of a score that count: far from all readings candidates are alike up to rounding."""
+"""The significant digits of a score: far from all readings, candidates are equal up to rounding."""
 
 OPTIMISM = 2.0
-"""By how many standard deviations candidates are better than expected when it is decided which of them are drawn
-over."""
+"""The optimism, in standard deviations, with which the candidates for joint draws are selected."""
 
 
 def likely(space: Domain, named: Named | None) -> Domain:
@@ -62,7 +61,7 @@ def likely(space: Domain, named: Named | None) -> Domain:
 def usable(space: Domain, posterior: Posterior, feasible: Feasibility, named: Named) -> Restricted:
     """Return the part of a space where all limits hold with 95 %.
 
-    If none is known to, it has one setting only: the one of those measured that most probably does.
+    If no setting is known to, the part has only the measured setting that most probably does.
     """
 
     def keep(points: FloatArray) -> NDArray[np.bool_]:
@@ -87,15 +86,15 @@ def proposed(
     rng: Generator,
     teaching: Teaching | None = None,
 ) -> Proposal:
-    """Return what to measure next: what the policy says, within the limits; of several objectives a compromise.
+    """Return the next proposal: that of the policy within the limits; for several objectives a compromise.
 
     Args:
         policy: Chooses among settings by the first objective.
-        posterior: What is believed of that.
-        space: What may be asked for.
-        named: What is believed of all outputs; `None` if they have no names.
+        posterior: The belief about the first objective.
+        space: The settings that may be proposed.
+        named: The belief about all outputs; `None` if they have no names.
         rng: The source of randomness.
-        teaching: Returns what readings at points would teach; `None` if only pairs do.
+        teaching: Returns the lessons of readings at points; `None` if only pairs teach.
     """
     if named is not None and named.outputs.several and named.start is not None:
         return compromise(named, space, named.start, rng)
@@ -112,7 +111,7 @@ def limited_proposal(
     rng: Generator,
     teaching: Teaching | None = None,
 ) -> Proposal:
-    """Return what a policy proposes if limits are to hold.
+    """Return the proposal of a policy under limits.
 
     A policy that weighs optimism against the probability that limits hold has a method `within`, as `Challenger`;
     any other one chooses among settings that are more likely to hold them than not.
@@ -144,9 +143,9 @@ def compromise(named: Named, space: Domain, start: FloatArray, rng: Generator) -
     """Return two settings that are the best compromise by two joint draws of all objectives.
 
     Args:
-        named: What is believed of the objectives, and of the limits if there are any.
-        space: What may be asked for.
-        start: What settings are compared with, encoded, shape (d,).
+        named: The belief about the objectives, and about the limits if there are any.
+        space: The settings that may be proposed.
+        start: The reference of comparisons, encoded, shape (d,).
         rng: The source of randomness.
     """
     posteriors, part = named.wanted, likely(space, named)

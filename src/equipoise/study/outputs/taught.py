@@ -1,4 +1,4 @@
-"""What the outputs besides the first objective teach: lessons and a belief for each, from the same questions.
+"""The lessons and the belief of each output besides the first objective, from the same questions.
 
 Each output has its own noise, offset and model. The readings of a trial belong to the same pair, so that all
 outputs teach the same differences. The first objective, or a reading without a name, is learned as ever.
@@ -42,11 +42,11 @@ def of_output(reading: Reading | None, name: str) -> Reading | None:
 
 @dataclass(frozen=True, eq=False)
 class Taught:
-    """What an event teaches about the further outputs, prepared but not taken up yet.
+    """The lessons of an event about the further outputs, prepared but not added yet.
 
     Attributes:
         lessons: By output.
-        beliefs: The belief about each output after its lessons; `None` if it is made when it is asked for.
+        beliefs: The belief about each output after its lessons; `None` if it is computed on demand.
         fits: The fits made by it.
     """
 
@@ -67,16 +67,16 @@ class OutputLessons:
 
     @property
     def beliefs(self) -> dict[str, StudyBelief]:
-        """The belief about each output, made when it is asked for."""
+        """The belief about each output, computed on demand."""
         return {name: course.belief for name, course in self._courses.items()}
 
     def after(self, lessons: Mapping[str, Sequence[Comparison]], fits: Fits, later: bool) -> Taught:
-        """Return what more lessons come to; nothing changes.
+        """Return the results of more lessons without changing anything.
 
         Args:
             lessons: By output.
-            fits: The fits that were made with them, if they are known: they are refused if they cannot be.
-            later: Whether they are to be learned when the belief is asked for.
+            fits: The fits that were made with them, if they are known; impossible fits are refused.
+            later: Whether to learn the lessons on demand.
         """
         if unknown := sorted(set(fits) - set(self._courses)):
             raise ValueError(f"its fit must be of the outputs {', '.join(self._courses)}, got {', '.join(unknown)}")
@@ -85,12 +85,12 @@ class OutputLessons:
         return Taught(lessons, {name: belief for name, (belief, _) in found.items()}, made)
 
     def add(self, taught: Taught) -> None:
-        """Take up what `after` has returned."""
+        """Add the results of `after`."""
         for name, lessons in taught.lessons.items():
             self._courses[name].add(lessons, taught.fits.get(name), taught.beliefs[name])
 
     def fitted(self, fits: Fits, later: bool) -> Fits:
-        """Return the last fit of each belief, made now unless it is to be made later; known ones are taken up."""
+        """Return the last fit of each belief, made now unless `later`; known ones are reused."""
         found = {}
         for name, course in self._courses.items():
             if name in fits:
@@ -103,7 +103,7 @@ class OutputLessons:
         return found
 
     def copied(self) -> Self:
-        """Return a copy that learns by itself."""
+        """Return an independent copy."""
         new = copy.copy(self)
         new._courses = {name: course.copied() for name, course in self._courses.items()}
         return new

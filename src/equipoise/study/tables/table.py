@@ -27,14 +27,14 @@ COLUMNS = frozenset(
 """The columns of a table of readings besides those of the parameters and covariates."""
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""What a cell begins with that a spreadsheet would run."""
+"""The first characters of a cell that a spreadsheet would run."""
 
 
 def column(name: str, place: str = "x", taken: Container[str] = COLUMNS) -> str:
     """Return the column of a parameter.
 
     Args:
-        name: What the parameter is called.
+        name: The name of the parameter.
         place: Of the setting: "x" where it was measured; "first" or "second" if two were judged.
         taken: The names of other columns.
 
@@ -119,15 +119,15 @@ class RowError(ValueError):
 
 @dataclass(frozen=True)
 class Table:
-    """How to read a table.
+    """The rules for reading a table.
 
     Attributes:
-        space: Where points lie.
+        space: The space of the points.
         value: The column of the readings.
-        covariates: The columns of what else was measured.
-        block: The block of the rows that do not say theirs.
+        covariates: The columns of the covariates.
+        block: The block of rows that do not name one.
         judgements: Whether the rows are judgements, which have neither value nor covariates nor block.
-        steps: The scale of the judgements that do not say theirs.
+        steps: The scale of judgements that do not name one.
         outputs: The columns of the numbers of a reading, if there are several, instead of `value`.
         seeds: Whether a column seed is used, if there is one.
 
@@ -152,11 +152,11 @@ class Table:
 
     @classmethod
     def of(cls, space: Domain, columns: Sequence[str], rows: Iterable[Mapping[str, Any]], **how: Any) -> "Table":
-        """Return how to read rows; judgements on the shortest scale that has all their words. Refuse other columns.
+        """Return the rules for rows, judgements on the shortest scale with all their words. Refuse other columns.
 
         Args:
-            space: Where points lie.
-            columns: The columns that there are.
+            space: The space of the points.
+            columns: The existing columns.
             rows: The cells of each row, by column.
             **how: Further attributes.
         """
@@ -170,14 +170,14 @@ class Table:
 
     @property
     def places(self) -> dict[str, str]:
-        """How the columns of each argument that is a setting are called."""
+        """The place name of the columns of each argument that is a setting."""
         return dict(zip(("x", "against"), PLACES, strict=True)) if self.judgements else {"x": "x"}
 
     def read(self, cells: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return the arguments of `Optimizer.add` that a row gives; `None` if nothing was said.
+        """Return the arguments of `Optimizer.add` from a row; `None` if it has no answer.
 
         Raises:
-            RowError: It gives none.
+            RowError: The row is invalid.
         """
         if self.judgements and empty(cells.get("answer")):
             return None
@@ -230,7 +230,7 @@ class Table:
 
 
 def empty(cell: Any) -> bool:
-    """Return whether a cell says nothing."""
+    """Return whether a cell is empty."""
     return cell is None or cell != cell or (isinstance(cell, str) and not cell.strip())
 
 
@@ -241,7 +241,7 @@ def _seed(cell: Any) -> int | str:
 
 
 def _value(parameter: Any, column: str, cell: Any) -> Any:
-    """Return what a cell says of a parameter, or of names; of a coordinate without a name a number."""
+    """Return the value in a cell of a parameter or of names; for a coordinate without a name, a number."""
     if isinstance(parameter, Context):
         return _value(parameter.values, column, cell)
     if isinstance(parameter, Choice):
