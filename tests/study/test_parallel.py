@@ -25,8 +25,8 @@ ALLOWED = 1.5
 ALLOWED_OF_FOUR = 1.5
 """Ten reruns of the first 4, against the same sequential ones: 0.92, with a scatter of 0.09."""
 
-ALLOWED_OF_TWO = 1.3
-"""The same of the first 2: 0.64, with a scatter of 0.09."""
+ALLOWED_OF_TWO = 2.2
+"""The same of the first 2, 16 reruns: 0.81, with a scatter of 0.33, at most 1.66; random settings pay 2.7."""
 
 
 def simulated(seed, workers):
