@@ -124,7 +124,7 @@ class Proposer:
             doubtful = suspect(state.ledger, state.belief, state.sign)
         if named is not None and (named.limited or named.outputs.several):
             return outputs.proposed(self.policy, posterior, space, named, rng, outputs.teaching(state))
-        listed = space.settings is not None and len(state.ledger.failed) < MANY_FAILURES
+        listed = len(state.ledger.failed) < MANY_FAILURES and space.settings is not None  # looked for only if needed
         policy = self.policy if listed or self.space.settings is None else sampled_policy(self.policy, self.space)
         belief = posterior.at(candidates(space, posterior, policy.scores, rng, listed))
         proposal = policy(belief, rng)
