@@ -163,7 +163,9 @@ def test_standard_streams_may_be_closed(name, closed):
         assert len(ComparisonLog("compare.jsonl").sessions[0].rounds) == 2
 
 
-def test_an_answer_that_cannot_be_printed_is_no_traceback():
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_an_answer_that_cannot_be_printed_is_no_traceback(unbuffered, monkeypatch):
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
     with open("/dev/full", "w") as full:
         process = started("export", "study.jsonl", stdout=full)
         _, err = process.communicate(timeout=120)

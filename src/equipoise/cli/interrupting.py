@@ -43,8 +43,16 @@ def open_streams() -> None:
             setattr(sys, name, os.fdopen(pipe, "w" if number else "r"))
 
 
+def discard_unwritten() -> None:
+    """Discard what standard output cannot take; else Python tries again when it ends, and exits with 120."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _silence([sys.stdout.fileno()])
+
+
 def _silence(streams: list[int]) -> None:
-    """Redirect streams of a closed terminal to the null device: printing to it would be an error."""
+    """Redirect streams to the null device, since printing to them would be an error."""
     for stream in streams:
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, stream)

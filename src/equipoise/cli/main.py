@@ -11,7 +11,7 @@ import click
 
 from equipoise import __version__
 from equipoise.cli.common import EXIT_CODES, INTERRUPTED, harmless, printable
-from equipoise.cli.interrupting import open_streams
+from equipoise.cli.interrupting import discard_unwritten, open_streams
 
 START = """\b
 Start here:
@@ -96,6 +96,7 @@ class _Sections(click.Group):
         except OSError as error:
             if error.errno == errno.EPIPE:  # `| head` stopped reading: click exits silently
                 raise
+            discard_unwritten()
             what = "the answer could not be printed" if error.filename is None else str(error.filename)
             raise click.ClickException(printable(f"{what}: {error.strerror or error}")) from error
         except KeyboardInterrupt:
