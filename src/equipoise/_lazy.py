@@ -1,4 +1,4 @@
-"""Doors that load what stands behind them when it is used."""
+"""Packages that load their modules at first use."""
 
 import ast
 import linecache
@@ -9,9 +9,9 @@ from typing import Any
 
 
 def lazily(package: str) -> Callable[[str], Any]:
-    """Return the `__getattr__` (PEP 562) of a door: it imports a name when that is first used.
+    """Return the `__getattr__` (PEP 562) of a package: it imports a name at its first use.
 
-    The door names its imports once, under `if TYPE_CHECKING:`, for type checkers and for this, which is in its `else`.
+    The package lists its imports once, under `if TYPE_CHECKING:`, and calls this function in the `else`.
 
     Args:
         package: The name of the package.
@@ -37,7 +37,7 @@ def lazily(package: str) -> Callable[[str], Any]:
 
 
 def _imported(source: str) -> dict[str, str]:
-    """Return from which module each name comes that a door imports for type checkers."""
+    """Return the module of each name that a package imports for type checkers."""
     blocks = [node for node in ast.parse(source).body if isinstance(node, ast.If)]
     imports = [node for block in blocks for node in block.body if isinstance(node, ast.ImportFrom)]
     return {alias.name: node.module or "" for node in imports for alias in node.names}

@@ -1,4 +1,4 @@
-"""Checks at the door: every message names the argument, the rule and the value."""
+"""Checks of arguments: every message names the argument, the rule and the value."""
 
 import math
 import re
@@ -49,7 +49,7 @@ def nonnegative(name: str, value: Any) -> float:
 
 
 LARGEST_ERROR = 1e150
-"""Of a standard error, whose square must be a number too."""
+"""The largest standard error: its square must be a number too."""
 
 
 def standard_error(name: str, value: Any) -> float:
@@ -124,7 +124,7 @@ def steps(name: str, value: Any, dimension: int) -> FloatArray:
 
 
 def no_context(context: Any) -> None:
-    """Refuse a context where the space has none."""
+    """Refuse a context if the space has none."""
     if context is not None:
         raise ValueError(f"`context` must be None, since the space has no Context, got {context!r}")
 
@@ -139,7 +139,7 @@ def pair(points: FloatArray, reduction: str) -> FloatArray:
 def frozen(values: FloatArray) -> FloatArray:
     """Return a read-only copy of `values`, with -0.0 turned into 0.0 so that equal points have equal bytes.
 
-    What is frozen already comes back as it is, so that its identity can be relied upon.
+    A frozen array is returned itself, so that its identity can be relied upon.
     """
     owned = values.base is None and not values.flags.writeable
     if owned and not (np.signbit(values) & (values == 0)).any():

@@ -16,10 +16,10 @@ from equipoise.policies import candidates, measured, optimism
 from equipoise.spaces import Domain, Restricted
 
 BOLD_LENGTHSCALES = (0.35, 0.5, 0.7)
-"""Factors on the lengthscales under which rivals are looked for, in turn."""
+"""Factors on the lengthscales in the search for rivals, used in turn."""
 
 BOLD_VARIANCE = 2.0
-"""Factor on the variance of f, with each of them."""
+"""The factor on the variance of f in that search."""
 
 
 def audit_pair(
@@ -33,7 +33,7 @@ def audit_pair(
 ) -> Proposal:
     """Return the pair of duel k: the leader, and a rival to be found or one of the points `spread`, shape (n, d).
 
-    If nothing but the leader may be asked for, it is its own rival: such a duel costs two readings and proves nothing.
+    If no other setting is allowed, the leader is its own rival: such a duel costs two readings and proves nothing.
     """
     where = space if feasibility.certain else Restricted(space, feasibility.allows)
     leader = _leader(where, belief.posterior, rng)
@@ -49,7 +49,7 @@ def audit_pair(
 
 
 def _leader(space: Domain, posterior: Posterior, rng: Generator) -> FloatArray:
-    """Return the best of the points that were measured; if none is left of them, of all that may be."""
+    """Return the best of the measured points; if none of them may be measured again, the best of all allowed points."""
     known = measured(space, posterior)
     known = known if len(known) else candidates(space, posterior, (optimism,), rng)
     best: FloatArray = known[int(posterior.mean(known).argmax())]

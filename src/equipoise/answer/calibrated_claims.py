@@ -5,9 +5,9 @@
     s        signs of the study, see `signs.py`                                   (k,)
     w, c     weights by quantile regression, multiplier by conformal prediction   (k,), ()
 
-`log bound = log q + w's + c`: the weights are those for which log regret lies below in 95 % of studies of some families
-of functions (pinball loss), the multiplier is what it took on families that were left out, one by one. The table and
-what it was made from are in `calibration.json`; `benchmarks/calibrate.py` makes it.
+`log bound = log q + w's + c`: under the weights, log regret lies below in 95 % of studies of some families
+of functions (pinball loss). The multiplier was calibrated on families left out one by one. The table and its origin are
+in `calibration.json`; `benchmarks/calibrate.py` makes it.
 """
 
 import json
@@ -26,12 +26,12 @@ from equipoise.answer.signs import Explored, signs
 from equipoise.answer.wording import out_of_reach, reach_expected, unforeseen
 
 FORECAST_DUELS = 24
-"""Of how many duels the audit is that is forecast, as many as one has by default."""
+"""The number of duels of a forecast audit: the default of `audit`."""
 
 TABLE = Path(__file__).with_name("calibration.json")
 
 AUDITS = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256)
-"""Numbers of duels of an audit that are considered for a bound to be reached."""
+"""The numbers of duels of an audit that a forecast considers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ class Calibrated:
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> "Calibrated":
-        """Return the calibration that a table says."""
+        """Return the calibration in a table."""
         groups = tuple((int(knobs), float(added)) for knobs, added in content["multipliers"])
         return cls(**{**content, "multipliers": groups, "seeds": tuple(content["seeds"])})
 
@@ -84,16 +84,16 @@ class Calibrated:
         return f"there is no calibration for more than {most} knobs" if knobs > most else ""
 
     def narrow(self, signs: Mapping[str, float]) -> bool:
-        """Return whether a top may have been missed that is narrower than the gaps between readings."""
+        """Return whether the study may have missed a top that is narrower than the gaps between readings."""
         return signs["holes"] > self.most_holes
 
     def audited(self, bound: float, signs: Mapping[str, float], duels: int) -> float:
-        """Return about what a bound would be after this many more duels of audit."""
+        """Return the approximate bound after this many more duels of audit."""
         more = math.log1p(2 * duels / math.exp(signs["readings"]))
         return bound * math.exp(-max(_weighed(self.audit, signs), 0.0) * more)
 
     def duels(self, eps: float, bound: float, signs: Mapping[str, float]) -> int | None:
-        """Return after how many duels of audit a bound would be about `eps`; `None` if after too many."""
+        """Return the number of duels of audit after which a bound would be about `eps`; `None` if too many."""
         return next((k for k in AUDITS if self.audited(bound, signs, k) <= eps), None)
 
 
@@ -104,11 +104,11 @@ def calibration() -> Calibrated:
 
 
 def calibrated(explored: Explored, scope: str, audited: bool, rng: Generator) -> tuple[Claim, Mapping[str, float]]:
-    """Return what is claimed about all settings if a model was learned from readings, and the signs of the study.
+    """Return the claim about all settings under a learned model, and the signs of the study.
 
     Args:
-        explored: What the study looks like around its leader.
-        scope: What may be claimed something about.
+        explored: The state of the study around its leader.
+        scope: The settings that a claim may cover.
         audited: Whether an audit is complete.
         rng: The source of randomness.
     """
@@ -124,19 +124,19 @@ def calibrated(explored: Explored, scope: str, audited: bool, rng: Generator) ->
 
 
 def forecast(claim: Claim, found: Mapping[str, float]) -> Forecast | None:
-    """Return what an audit would make of a bound, given the signs that it was calibrated by, if it is no guess."""
+    """Return the forecast of a bound after an audit, given the signs of the study; `None` for a guess."""
     if claim.kind == "guess":
         return None
     return Forecast(FORECAST_DUELS, calibration().audited(claim.bound, found, FORECAST_DUELS))
 
 
 def duels_to(best: Recommendation, eps: float) -> int | None:
-    """Return after about how many duels of audit the bound about all settings is `eps`; `None` if after too many."""
+    """Return about how many duels of audit bring the bound about all settings to `eps`; `None` if too many."""
     return calibration().duels(eps, best.overall.bound, best.signs) if best.signs else None
 
 
 def settled(best: Recommendation, eps: float) -> bool:
-    """Return whether a search has found what it looks for: half of its readings have gained less than half of `eps`."""
+    """Return whether a search has settled: the last half of its readings gained less than half of `eps`."""
     gained = math.expm1(best.signs["gained"]) * math.exp(best.signs["pivot"]) if best.signs else 0.0
     return gained <= 0.5 * eps
 
@@ -145,9 +145,9 @@ def expected(best: Recommendation, eps: float, left: int | None = None) -> str:
     """Return when a bound about all settings is expected to be reached, in a sentence.
 
     Args:
-        best: What is recommended now.
+        best: The present recommendation.
         eps: The bound.
-        left: How many readings the study may still have; `None` without a limit.
+        left: The number of readings that remain; `None` without a limit.
     """
     if best.forecast is None or math.isinf(best.overall.bound):
         return unforeseen(eps, best.overall.missing, best.unit)

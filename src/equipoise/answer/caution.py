@@ -4,10 +4,10 @@
     l        lengthscales of f, in extents                   (k,)
     t        time of a disturbance                           ()
 
-f is rougher and larger than was learned, the noise larger, above all after few readings. A fall of the offset is
-believed only once a place that was read before it was read after it as well: until then it may be f that fell, as it
-does beyond a cliff. A rise is believed at once: else what was read after it would seem better than it is. A low reading
-never counts as an outlier.
+In this model f is rougher and larger than learned, and the noise is larger, above all after few readings. A fall of the
+offset is believed only once a place has been read both before and after it: until then f may have fallen, as it does
+beyond a cliff. A rise is believed at once: else later readings would seem better than they are. A low reading never
+counts as an outlier.
 """
 
 import math
@@ -19,7 +19,7 @@ from equipoise._typing import FloatArray
 from equipoise.belief import AnywherePosterior, LearnedBelief, Observations, Posterior, StudyBelief, of_now
 
 SHARE_OF_LEARNED = 0.7
-"""Lengthscales, in units of those that were learned, which are too long at times."""
+"""Lengthscales, in units of the learned ones, which are too long at times."""
 
 LONGEST = 0.5
 """Longest lengthscale, in units of the prior's median."""
@@ -30,14 +30,14 @@ not tell f from a drift: of 240 readings with a `drop`, on a walk as high as the
 6, and 0 instead of 9 with readings of a machine that was rebuilt (12 seeds, 20 readings each)."""
 
 SAME_PLACE = 0.1
-"""Readings at most this many lengthscales apart are of one place."""
+"""Readings at most this many lengthscales apart share a place."""
 
 
 def cautious(belief: StudyBelief, unit: float) -> Posterior:
-    """Return what to rely on if it must not be wrong: the readings of now, under a cautious model if it was learned.
+    """Return the belief for decisions that must not be wrong: present readings; a cautious model if it was learned.
 
     Args:
-        belief: What is known.
+        belief: The belief.
         unit: The least standard deviation of f.
     """
     source = belief.compared
@@ -70,14 +70,14 @@ def _own(data: Observations) -> Observations:
 
 
 def _seen_on_both_sides(data: Observations, t: float, scales: FloatArray) -> bool:
-    """Return whether a place that was read before a time was read from then on, too."""
+    """Return whether a place was read both before a time and from then on."""
     places, before = data.points / scales, data.moments.time < t
     apart = np.abs(places[before][:, None] - places[~before]).max(axis=2, initial=0.0)
     return bool((apart <= SAME_PLACE).any())
 
 
 def _rises(data: Observations, t: float) -> bool:
-    """Return whether the first reading from a time on lies above the one before."""
+    """Return whether the first reading from a time on lies above the previous one."""
     at = int(np.searchsorted(data.moments.time, t))
     return 0 < at < len(data) and bool(data.outcomes[at] > data.outcomes[at - 1])
 

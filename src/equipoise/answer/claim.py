@@ -54,7 +54,7 @@ class Claim:
         return claimed(self)
 
     def guessed(self) -> "Claim":
-        """Return the same as a guess, unless it was verified by new seeds."""
+        """Return the claim as a guess, unless new seeds verified it."""
         return self if self.kind == "verified" else replace(self, kind="guess")
 
 
@@ -117,14 +117,14 @@ class Difference:
         return self.high - self.low
 
     def stretched(self, compression: Compression, depths: FloatArray) -> "Difference":
-        """Return what was learned of compressed readings as the readings show it.
+        """Return a difference of compressed readings in the unit of the readings.
 
-        How far below the best one a setting lies that is compressed is known by its order of magnitude only, and rather
-        understated: it is at least so much.
+        The distance of a compressed setting from the best one is known only by its order of magnitude, as a lower
+        limit.
 
         Args:
             compression: How readings were compressed.
-            depths: How far below the best one both settings are, compressed, shape (2,).
+            depths: The compressed distances of both settings from the best one, shape (2,).
         """
         value, low, high = (compression.difference(each, depths) for each in (self.value, self.low, self.high))
         if depths.max() > compression.scale:
@@ -132,13 +132,13 @@ class Difference:
         return replace(self, value=value, low=low, high=high)
 
     def on_seeds(self, seeds: int) -> "Difference":
-        """Return the same, resting on a number of seeds: on few of them it is a guess, unless it was verified."""
+        """Return the claim based on a number of seeds: on few seeds it is a guess, unless it was verified."""
         return replace(self, kind="guess") if seeds < MIN_SEEDS and self.kind != "verified" else self
 
     def beside(self, other: "Difference") -> "Difference":
-        """Return the better one of two claims, which names the other: this one, the stronger, unless it is idle.
+        """Return the better of two claims, with the other one attached: this stronger one, unless it is idle.
 
-        It is idle if it does not exclude zero and the other one is narrower.
+        A claim is idle if it does not exclude zero and the other one is narrower.
         """
         if self.clear or self.width <= other.width:
             return replace(self, also=other if math.isfinite(other.width) else None)
@@ -160,9 +160,9 @@ class Recommendation:
 
     Attributes:
         x: The setting.
-        gap_bound: By the first claim nothing else is better by more than this; infinite if too little is known. A
-            verified bound covers the start and the runners-up, any other all settings; with `drop` or `max_step`, those
-            that the study may reach.
+        gap_bound: The bound of the first claim: nothing else is better by more; infinite if too little is known. A
+            verified bound covers the start and the runners-up, any other bound all settings; with `drop` or `max_step`,
+            those that the study may reach.
         readings: The number of readings.
         kind: The basis of the first claim: "theorem", "verified", "audited", "estimate" or "guess"; see docs/claims.md.
         against_start: The gain over the start; `None` before the first reading.
@@ -215,7 +215,7 @@ class Recommendation:
         return self.overall.bound <= eps and self.overall.kind not in weak
 
     def on_seeds(self, seeds: int) -> "Recommendation":
-        """Return the same, resting on a number of seeds: on few of them all is a guess that was not verified."""
+        """Return the recommendation based on a number of seeds: on few seeds every unverified claim is a guess."""
         if seeds >= MIN_SEEDS:
             return replace(self, seeds=seeds)
         claims, start = tuple(claim.guessed() for claim in self.claims), self.against_start

@@ -2,7 +2,7 @@
 
     symbol   meaning                                                             shape
     Y        values of K objectives at m settings, each to be large              (..., m, K)
-    r        reference: what is worse than this in any objective counts nothing  (K,)
+    r        reference: a setting that is worse in any objective does not count  (K,)
 
 A setting is dominated if another one is better in every objective. The values have a posterior, so a setting is
 dominated with a probability: the share of joint draws in which it is (METHOD section 19).
@@ -66,11 +66,11 @@ class FrontPoint:
 
 
 def dominated(Y: FloatArray, margin: FloatArray | float = 0.0) -> NDArray[np.bool_]:
-    """Return which settings another one beats in every objective by more than a margin, shape (..., m).
+    """Return a mask of settings that another one beats in every objective by more than a margin, shape (..., m).
 
     Args:
         Y: The values, shape (..., m, K).
-        margin: By how much, shape (K,).
+        margin: The margin of each objective, shape (K,).
 
     Example:
         >>> dominated(np.array([[1.0, 3.0], [2.0, 2.0], [0.5, 1.0]]))
@@ -80,14 +80,14 @@ def dominated(Y: FloatArray, margin: FloatArray | float = 0.0) -> NDArray[np.boo
 
 
 def _beaten(Y: FloatArray, rivals: FloatArray, margin: FloatArray | float) -> NDArray[np.bool_]:
-    """Return which settings any rival beats in every objective by more than a margin, shape (..., m)."""
+    """Return a mask of settings that any rival beats in every objective by more than a margin, shape (..., m)."""
     above = rivals[..., None, :, :] > Y[..., :, None, :] + margin
     worse: NDArray[np.bool_] = np.logical_or.reduce(np.logical_and.reduce(above, axis=-1), axis=-1)
     return worse
 
 
 def hypervolume(Y: FloatArray, r: FloatArray) -> float:
-    """Return the volume that settings dominate above a reference.
+    """Return the volume above a reference that settings dominate.
 
     Args:
         Y: The values, shape (m, K).
@@ -120,12 +120,12 @@ def _area(gains: FloatArray) -> float:
 
 
 def domination(beliefs: Sequence[Belief], margin: FloatArray | float, some: Indices, rng: Generator) -> FloatArray:
-    """Return the probability that each of some settings is dominated by any setting, shape (j,).
+    """Return the probability that any setting dominates each of some settings, shape (j,).
 
     Args:
-        beliefs: Of each objective, at the same settings.
-        margin: By how much it must be beaten in each objective, shape (K,).
-        some: Which settings are asked about, shape (j,).
+        beliefs: The belief about each objective, at the same settings.
+        margin: The margin of each objective, shape (K,).
+        some: The indices of the settings in question, shape (j,).
         rng: The source of randomness.
     """
     Y = np.stack([drawn(belief, DRAWS, rng) for belief in beliefs], axis=-1)

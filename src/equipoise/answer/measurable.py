@@ -24,7 +24,7 @@ def reliable_settings(space: Domain, standing: Standing) -> FloatArray:
 
 
 def measurable(space: Domain, standing: Standing) -> Domain:
-    """Return where readings can be had: the space itself, if none failed or none is known to be reliable."""
+    """Return the measurable part of the space; all of it if no trial failed or no setting is known to be reliable."""
     if standing.attainable is not None:
         return standing.attainable
     feasibility = standing.feasibility

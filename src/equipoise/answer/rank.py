@@ -2,12 +2,12 @@
 
     symbol   meaning                                                              shape
     g        f less its average over the ranking, in functions drawn jointly      (draws, m)
-    z        how far a drawn g lies from the middle, in deviations                (draws, m)
-    q        quantile of the largest z over all settings: half-width of all       ()
+    z        distance of a drawn g from the middle, in deviations                 (draws, m)
+    q        quantile of the largest z over all settings: common half-width       ()
 
 An interval that holds for one setting does not hold for the best of many. A joint draw is a whole function that the
-answers allow, so it has an order of all settings, those that nobody saw too. The functions are drawn under every size
-of f that the answers leave open (`Posterior.scales`): who is better is soon known, by how much is not.
+answers allow, so it orders all settings, including those that nobody saw. The functions are drawn under every size of f
+that the answers leave open (`Posterior.scales`): answers soon show which setting is better, but not by how much.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ DRAWS = 2000
 """The number of functions drawn: the error of the 95 % quantile is a few percent of it."""
 
 LEVEL = 0.95
-"""In what share of the draws all values lie in their intervals at once, and each rank among those it may have."""
+"""The share of the draws in which all values lie in their intervals at once, and each rank in its range."""
 
 LEAST_VARIANCE = 1e-9
 """The amount added to each variance, relative to the largest, because of rounding."""
@@ -60,16 +60,16 @@ class Rank:
 
 
 def ranking(space: Domain, belief: StudyBelief, rng: Generator, sign: float = 1.0) -> list[Rank]:
-    """Return all settings that something is known of, from the best to the worst; listed ones that nobody saw too.
+    """Return all settings with data, and all listed ones, from the best to the worst.
 
-    The average of them all is the zero: f itself has none. Two settings may differ beyond doubt though their intervals
-    overlap: hence the ranks.
+    Values are relative to the average of all, since f itself has no zero. Two settings may differ beyond doubt although
+    their intervals overlap: hence the ranks.
 
     Args:
         space: Where points lie.
-        belief: What is known.
-        rng: Draws the functions.
-        sign: -1 where values are minimized.
+        belief: The belief.
+        rng: The source of randomness.
+        sign: -1 if values are minimized.
     """
     points = space.points if space.points is not None else belief.posterior.support
     if not len(points):
@@ -88,7 +88,7 @@ def _interval(sign: float, value: float, half: float) -> tuple[float, float, flo
 
 
 def _drawn(belief: StudyBelief, points: FloatArray, rng: Generator) -> tuple[FloatArray, FloatArray]:
-    """Return the mean of f, and functions drawn under every size of f as often as it is likely; less their averages."""
+    """Return the mean of f, and functions drawn under every size of f by its probability, all centered."""
     chances, posteriors = zip(*scales(belief), strict=True)
     share = np.cumsum((0.0, *chances)) / sum(chances)
     counts = np.diff(np.rint(DRAWS * share).astype(int)).tolist()
@@ -107,7 +107,7 @@ def _functions(posterior: Posterior, points: FloatArray, n: int, rng: Generator)
 
 
 def _simultaneous(value: FloatArray, g: FloatArray) -> FloatArray:
-    """Return half-widths about the values within which 95 % of the functions lie everywhere."""
+    """Return half-widths of intervals that contain 95 % of the functions everywhere."""
     deviation = np.sqrt(((g - value) ** 2).mean(axis=0))
     z = np.abs(g - value) / np.maximum(deviation, np.finfo(float).tiny)
     half: FloatArray = float(np.quantile(z.max(axis=1), LEVEL)) * deviation
@@ -115,7 +115,7 @@ def _simultaneous(value: FloatArray, g: FloatArray) -> FloatArray:
 
 
 def _ranks(g: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the best and the worst rank of each, which 95 % of its ranks in the functions lie between."""
+    """Return the best and the worst rank of each setting: 95 % of its ranks in the functions lie between them."""
     ranks = 1 + np.argsort(np.argsort(-g, axis=1), axis=1)
     tail = 50.0 * (1.0 - LEVEL)
     best = np.percentile(ranks, tail, axis=0, method="lower")

@@ -23,10 +23,10 @@ WITHIN_LIMITS = "the settings within the limits"
 """The scope of a claim of a study with `drop` or `max_step`, which knows nothing about forbidden settings."""
 
 AUDIT_FACTOR = 1.25
-"""The factor on the bound by joint draws after an audit, which makes it hold more often (docs/claims.md)."""
+"""The factor on the bound by joint draws after an audit: it makes the bound hold more often (docs/claims.md)."""
 
 LISTED_RIVALS = 400
-"""Of how many listed points, the most promising ones, functions are drawn."""
+"""The number of listed points, the most promising ones, at which functions are drawn."""
 
 RIVALS, SPREAD = 200, 100
 """The numbers of rivals elsewhere: points found by a search, and points spread over the space."""
@@ -38,7 +38,7 @@ DEVIATIONS = 2.0
 """Half-width of an estimated interval of a difference, in posterior standard deviations."""
 
 GUESS_DEVIATIONS = ((6, 3.5), (4, 8.0), (2, 24.0))
-"""From how many readings on how wide that of a guess is: it held in 94 to 97 % of 552 simulated studies each."""
+"""The half-width of a guess, by the least number of readings: it held in 94 to 97 % of 552 simulated studies each."""
 
 
 @dataclass(frozen=True)
@@ -47,14 +47,14 @@ class Standing:
 
     Attributes:
         readings: The number of readings.
-        feasibility: Where readings can be had, if some failed.
-        start: Where it started, encoded, shape (d,).
-        theorem: Whether what is assumed of the offset is what the theorems assume: nothing.
-        enough: Whether there are enough readings, of a sensor that lives, for an estimate.
+        feasibility: The measurable settings, if some trials failed.
+        start: The start, encoded, shape (d,).
+        theorem: Whether the study assumes nothing about the offset, as the theorems require.
+        enough: Whether there are enough readings of a working sensor for an estimate.
         audited: Whether an audit is complete.
-        verification: A verification that is complete.
-        attainable: Where the limits let the study go; `None` if there are none.
-        read: Where readings were taken, encoded, in their order, shape (n, d); `None` if only the belief knows.
+        verification: A complete verification.
+        attainable: The part of the space within the limits; `None` if there are none.
+        read: The settings of the readings, encoded, in their order, shape (n, d); `None` if only the belief knows.
     """
 
     readings: int
@@ -74,12 +74,12 @@ class Standing:
 
 
 def recommended(space: Domain, belief: StudyBelief, standing: Standing, rng: Generator) -> Recommendation:
-    """Return the best of the points that a search finds, with all that can be claimed of it.
+    """Return the best point that a search finds, with all claims about it.
 
     Args:
-        space: Where points lie.
-        belief: What is known.
-        standing: What else is known of the study.
+        space: The space.
+        belief: The belief.
+        standing: Other facts about the study.
         rng: The source of randomness.
     """
     posterior = belief.posterior
@@ -109,17 +109,17 @@ def recommended(space: Domain, belief: StudyBelief, standing: Standing, rng: Gen
 
 
 def _against_start(belief: StudyBelief, standing: Standing, best: FloatArray, start: FloatArray) -> Difference:
-    """Return how much better the best point is than the start; if people judged, how often it is chosen over it too."""
+    """Return the gain of the best point over the start; with judgements, also how often it would be preferred."""
     chosen = None if belief.judged is None else preference(belief, best, start)
     return replace(difference(belief, standing, best, start), chosen=chosen)
 
 
 def difference(belief: StudyBelief, standing: Standing, first: FloatArray, second: FloatArray) -> Difference:
-    """Return how much one point is better than another, on the strongest ground there is, and how often preferred.
+    """Return the difference of two points, on the strongest basis there is, and how often the first is preferred.
 
     Args:
-        belief: What is known.
-        standing: What else is known of the study.
+        belief: The belief.
+        standing: Other facts about the study.
         first: One point, encoded, shape (d,).
         second: The other.
     """
@@ -131,7 +131,7 @@ def difference(belief: StudyBelief, standing: Standing, first: FloatArray, secon
 
 
 def _difference(belief: StudyBelief, standing: Standing, first: FloatArray, second: FloatArray) -> Difference:
-    """Return how much one point is better than another."""
+    """Return the difference of two points."""
     both = belief.posterior.at(np.array([first, second]))
     value, psi = float(both.mean[0] - both.mean[1]), both.psi(1)[:1]
     if not standing.enough:
@@ -145,7 +145,7 @@ def _difference(belief: StudyBelief, standing: Standing, first: FloatArray, seco
 
 
 def _estimated(belief: StudyBelief, readings: int, first: FloatArray, second: FloatArray, value: float) -> Difference:
-    """Return how much one point is better than another by all known opinions."""
+    """Return the difference of two points by all models of the data."""
     known = _given(belief) or knows_enough(belief)
     guessed = next((width for n, width in GUESS_DEVIATIONS if readings >= n), math.inf)
     width = DEVIATIONS if known else guessed if belief.judged is None else math.inf
@@ -162,24 +162,24 @@ def _estimated(belief: StudyBelief, readings: int, first: FloatArray, second: Fl
 
 
 def _given(belief: StudyBelief) -> bool:
-    """Return whether nothing about the model was learned: then there is no other opinion of the data."""
+    """Return whether the model was given: then there is no other model of the data."""
     return belief.learned is None and belief.judged is None
 
 
 def _views(belief: StudyBelief) -> tuple[Posterior, ...]:
-    """Return all that must agree before something is claimed."""
+    """Return all models that must agree before a claim."""
     return (belief.posterior,) if _given(belief) else opinions(belief)
 
 
 def _credible(posterior: Posterior, first: FloatArray, second: FloatArray, width: float) -> tuple[float, float]:
-    """Return where the difference of two points lies, in the opinion of a posterior."""
+    """Return the interval of the difference of two points under a posterior."""
     (mean,), (variance,) = posterior.difference(first[None], second)
     half = width * math.sqrt(variance)
     return float(mean) - half, float(mean) + half
 
 
 def _led(space: Domain, posterior: Posterior, standing: Standing, rng: Generator) -> tuple[Belief, int]:
-    """Return the belief at the leader and its rivals, and which is the leader; if some failed, a reliable one."""
+    """Return the belief at the leader and its rivals, and the index of the leader; if trials failed, a reliable one."""
     part, reliable = space, None
     if standing.feasibility is not None or standing.attainable is not None:
         from equipoise.answer.measurable import measurable, reliable_settings
@@ -196,7 +196,7 @@ def _led(space: Domain, posterior: Posterior, standing: Standing, rng: Generator
 def _overall(
     space: Domain, belief: StudyBelief, standing: Standing, here: Belief, leader: int, rng: Generator
 ) -> tuple[Claim, Mapping[str, float]]:
-    """Return what is claimed about all settings, or about all within the limits, and the signs it was calibrated by."""
+    """Return the claim about all settings, or all within the limits, and the signs that calibrated it."""
     if not (belief.knows_unit and standing.enough):
         return Claim("guess", math.inf, standing.scope), {}
     listed = belief.posterior.points is not None
@@ -218,7 +218,7 @@ def _overall(
 
 
 def _promising(here: Belief, leader: int, number: int) -> FloatArray:
-    """Return the points that may be worth most, at most this many."""
+    """Return at most this many of the most promising points."""
     found: FloatArray = here.points[np.argsort(-here.optimism(leader))[:number]]
     return found
 

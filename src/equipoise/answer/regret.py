@@ -5,11 +5,10 @@
     g        f(z) - f(leader), drawn from the posterior                     (draws, m)
     q        quantile of max_z g over the draws: the bound                  ()
 
-The largest of `mean + 2 sd` over the space holds for each rival by itself, and the best of many is one of many: it
-held in half to three quarters of all runs. A joint draw is a whole function that the data allow, with its own top; how
-far that lies above the leader, in 95 % of draws, is what may be claimed (METHOD section 11; Wilson, NeurIPS 2024). A
-model that was learned may be wrong itself: so the bound of one is calibrated (`calibrated_claims.py`), or, if nothing
-was calibrated, the functions are drawn from several opinions of the same data.
+`mean + 2 sd` holds for each rival by itself, but not for the best of many: it held in half to three quarters of all
+runs. A joint draw is a whole function that the data allow, with its own top. The bound is the distance of that top from
+the leader in 95 % of draws (METHOD section 11; Wilson, NeurIPS 2024). A learned model may be wrong: its bound is
+calibrated (`calibrated_claims.py`) or, without a calibration, the functions are drawn from several models of the data.
 """
 
 from collections.abc import Sequence
@@ -22,26 +21,26 @@ from equipoise._typing import FloatArray
 from equipoise.belief import Posterior
 
 DRAWS = 300
-"""The number of functions drawn from each opinion: the error of the 95 % quantile is a few percent of it."""
+"""The number of functions drawn from each model: the error of the 95 % quantile is a few percent of it."""
 
 LEAST_VARIANCE = 1e-9
 """The amount added to the variance of each difference, relative to the largest variance of f, because of rounding."""
 
 LEVEL = 0.95
-"""In what share of the draws the bound holds."""
+"""The share of the draws in which the bound holds."""
 
 
 def regret_bound(opinions: Sequence[Posterior], leader: FloatArray, rivals: FloatArray, rng: Generator) -> float:
-    """Return what no rival is better by, in 95 % of functions drawn from all opinions."""
+    """Return a bound on the gain of any rival, in 95 % of functions drawn from all models."""
     drawn = [tops(each, leader, rivals, rng.standard_normal((DRAWS, len(rivals)))) for each in opinions]
     return float(np.quantile(np.concatenate(drawn), LEVEL))
 
 
 def tops(posterior: Posterior, leader: FloatArray, rivals: FloatArray, normals: FloatArray) -> FloatArray:
-    """Return how far the top of each of many functions drawn lies above the leader, shape (draws,).
+    """Return the distance of the top of each drawn function above the leader, shape (draws,).
 
     Args:
-        posterior: Of which functions are drawn.
+        posterior: The posterior of the functions.
         leader: Shape (d,).
         rivals: Shape (m, d).
         normals: Standard normal numbers, shape (draws, m).

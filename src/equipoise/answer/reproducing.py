@@ -3,11 +3,11 @@
     symbol   meaning                                                             shape
     mu       posterior mean of f at the points of a proposal                     (k,)
     psi      posterior variance of f(x_i) - f(x_0), x_0 its first point          (k,)
-    unit2    lambda plus the largest psi: the variance of what a duel would read ()
+    unit2    lambda plus the largest psi: the variance of a duel's outcome       ()
 
-Another processor, or another BLAS, adds numbers in another order. So a search may end a few digits away, and of two
-points that are equally good another one may win. All that policies score of a point is a function of its mu and its
-psi: two proposals with the same mu and psi, up to rounding, are equally good for any of them.
+Another processor, or another BLAS, adds numbers in another order. So a search may end a few digits away, and may choose
+another of two equally good points. Policies score a point by its mu and psi alone: two proposals with the same mu and
+psi, up to rounding, are equally good for any policy.
 """
 
 from enum import StrEnum
@@ -23,8 +23,8 @@ TOLERANCE = 1e-6
 Measured between processors: 1e-12."""
 
 FIT_TOLERANCE = 0.1
-"""The same if one belief rests on its own fit: a fit ends where a tenth of a standard deviation decides
-nothing (`belief/evidence.py`)."""
+"""The same if each belief has its own fit: a fit ends where a tenth of a standard deviation decides nothing
+(`belief/evidence.py`)."""
 
 
 class Reproduction(StrEnum):
@@ -36,12 +36,12 @@ class Reproduction(StrEnum):
 
 
 def reproduction(made: Duel, again: Duel, posterior: Posterior) -> Reproduction:
-    """Return how a duel compares with the one that is proposed now.
+    """Compare a duel with the one proposed now.
 
     Args:
         made: The duel of the log.
-        again: The duel that is proposed now.
-        posterior: The belief it is proposed from.
+        again: The duel proposed now.
+        posterior: The belief behind it.
     """
     if not _alike(made, again):
         return Reproduction.DIFFERENT
@@ -55,14 +55,14 @@ def reproduction(made: Duel, again: Duel, posterior: Posterior) -> Reproduction:
 
 
 def reproduction_of_points(made: FloatArray, again: FloatArray, posterior: Posterior) -> Reproduction:
-    """Return how points of a log, shape (k, d), compare with those that are proposed now, of the same shape."""
+    """Compare points of a log, shape (k, d), with those proposed now, of the same shape."""
     if made.tobytes() == again.tobytes():
         return Reproduction.SAME
     return Reproduction.ROUNDED if _equivalent(posterior, made, again) else Reproduction.DIFFERENT
 
 
 def _equivalent(posterior: Posterior, made: FloatArray, again: FloatArray) -> bool:
-    """Return whether two lists of points, of one shape (k, d), are equally good in the eyes of any policy."""
+    """Return whether two lists of points, both of shape (k, d), are equally good for any policy."""
     belief = posterior.at(np.concatenate((made, again)))
     psi = belief.psi(0)[: len(made)], belief.psi(len(made))[len(made) :]
     unit2 = belief.regularizer + float(max(each.max() for each in psi))
@@ -71,7 +71,7 @@ def _equivalent(posterior: Posterior, made: FloatArray, again: FloatArray) -> bo
 
 
 def agree(one: Posterior, other: Posterior) -> bool:
-    """Return whether two beliefs, each with its own fit, say the same of where data are."""
+    """Return whether two beliefs, each with its own fit, agree at the points of the data."""
     points = one.support
     if not len(points):
         return True
@@ -85,7 +85,7 @@ def agree(one: Posterior, other: Posterior) -> bool:
 
 
 def _alike(made: Duel, again: Duel) -> bool:
-    """Return whether two duels have as many points each, in the same parts."""
+    """Return whether the corresponding parts of two duels have equally many points."""
     return (
         [part.shape for part in _parts(made)] == [part.shape for part in _parts(again)]
         and (made.second is None) == (again.second is None)
@@ -94,7 +94,7 @@ def _alike(made: Duel, again: Duel) -> bool:
 
 
 def _order(duel: Duel) -> list[int]:
-    """Return which points of its proposal a duel measures, in this order; -1 for others."""
+    """Return the indices of the points that a duel measures in its proposal; -1 for others."""
     table = [point.tobytes() for point in duel.proposal.points]
     return [table.index(point.tobytes()) if point.tobytes() in table else -1 for point in duel.points]
 

@@ -14,7 +14,7 @@ from equipoise.belief import ANSWERED_VARIANCE, Judged, JudgedKernel, LearnedBel
 from equipoise.likelihoods import choice_probability, propagate
 
 BOLD_LENGTHSCALES = 0.7
-"""The lengthscales of a second opinion, in units of those that were learned, which are too long at times."""
+"""The lengthscales of a second opinion, in units of the learned ones, which are too long at times."""
 
 READINGS_PER_PARAMETER = 15
 """The number of readings for an estimate of the bound: with fewer it holds far too seldom (docs/claims.md)."""
@@ -23,16 +23,16 @@ ANSWERS_PER_PARAMETER = 15
 """The number of answers for an estimate of the bound, the same as for readings."""
 
 SCALES = tuple(2.0**k for k in range(-4, 8))
-"""Variances of f that are tried if answers alone teach it, in units of the most plausible one."""
+"""The variances of f tried if only answers teach it, in units of the most plausible one."""
 
 SCALE_DEVIATION = 1.6
-"""Standard deviation of the prior of their logarithm: that of the fit would hold a judge who hardly errs impossible."""
+"""Standard deviation of the prior of their logarithm: the prior of the fit would exclude a judge who hardly errs."""
 
 LEAST_CHANCE = 0.002
-"""Less likely ones are left out."""
+"""The least probability: less likely variances are left out."""
 
 SCALE_SWEEPS = 40
-"""Most sweeps of expectation propagation under each."""
+"""The most sweeps of expectation propagation under each variance."""
 
 
 def knows_enough(belief: StudyBelief) -> bool:
@@ -48,7 +48,7 @@ def knows_enough(belief: StudyBelief) -> bool:
 
 
 def opinions(belief: StudyBelief) -> tuple[Posterior, ...]:
-    """Return all that must agree before something is claimed; the pure duels, which jumps do not fool, among them."""
+    """Return all models that must agree before a claim; among them the pure duels, which jumps do not fool."""
     source = belief.compared
     if not isinstance(source, LearnedBelief):
         return (belief.with_answers(source),)
@@ -57,7 +57,7 @@ def opinions(belief: StudyBelief) -> tuple[Posterior, ...]:
 
 
 def rescaled(belief: StudyBelief, lengthscales: float, variance: float) -> Posterior:
-    """Return the same data under lengthscales and a variance of f multiplied by these, if they are learned."""
+    """Return the posterior under scaled lengthscales and a scaled variance of f, if these are learned."""
     source = belief.compared
     if not isinstance(source, LearnedBelief):
         return belief.with_answers(source)
@@ -65,7 +65,7 @@ def rescaled(belief: StudyBelief, lengthscales: float, variance: float) -> Poste
 
 
 def shortened(belief: StudyBelief, share: float) -> Posterior:
-    """Return the same data under lengthscales of at most this share of the prior's median, if they are learned."""
+    """Return the posterior under lengthscales of at most this share of the prior's median, if they are learned."""
     source = belief.compared
     if not isinstance(source, LearnedBelief):
         return belief.with_answers(source)
@@ -75,10 +75,10 @@ def shortened(belief: StudyBelief, share: float) -> Posterior:
 
 
 def scales(belief: StudyBelief) -> tuple[tuple[float, Posterior], ...]:
-    """Return what is believed under each size of f that answers leave open, with its probability given all of them.
+    """Return the posterior under each size of f that answers leave open, with the probability of that size.
 
-    Answers say who is better, and hardly by how many noises of the judge: the largest evidence alone is too sure. If
-    the size of f is known, it is what is believed.
+    Answers say which setting is better, and hardly by how much: the size of largest evidence alone is too sure. If the
+    size of f is known, there is one posterior.
     """
     kernel, learned, judged = belief.fit.kernel, belief.learned, belief.judged
     if kernel is None or learned is None or judged is None or belief.compared is learned:
@@ -91,9 +91,9 @@ def scales(belief: StudyBelief) -> tuple[tuple[float, Posterior], ...]:
 
 
 def preference(belief: StudyBelief, first: FloatArray, second: FloatArray) -> float | None:
-    """Return how often the first point would be chosen over the second, neither having the better place.
+    """Return how often the first point would be chosen over the second, averaged over both orders.
 
-    The judge is the one who gave most answers; `None` if nobody judged.
+    The judge is the one with most answers; `None` without judgements.
     """
     if belief.judged is None:
         return None
@@ -113,7 +113,7 @@ def _under(source: LearnedBelief, lengthscales: tuple[float, ...], variance: flo
 
 
 def _scaled(judged: Judged, learned: LearnedBelief, kernel: JudgedKernel) -> tuple[float, Posterior]:
-    """Return how likely a kernel is given the answers, by a logarithm, and what is believed under it."""
+    """Return the log probability of a kernel given the answers, and the posterior under it."""
     reference = learned.hyperparameters.step
     source = learned.under(kernel.hyperparameters(learned.form, reference)).trusted
     panel = judged.panel(judged.judgements, learned.form, reference)

@@ -1,4 +1,4 @@
-"""The share of judgements that prefer one setting: an exact interval that holds at every time of looking.
+"""The share of judgements that prefer one setting: an exact interval that is valid whenever one looks.
 
 Answers are 1 if it was preferred, 1/2 if the two were called equal, else 0: bounded numbers, whose mean is the share
 (`sequential/bounded.py`). For answers without ties the interval is that of Robbins (1970), with a flat prior.
@@ -41,11 +41,11 @@ class Share:
 
 
 def share(scores: FloatArray, alpha: float = 0.05) -> Share:
-    """Return the share of judgements in which one setting was preferred, with an interval that holds at all times.
+    """Return the share of judgements that preferred one setting, with an interval that is valid whenever one looks.
 
     Args:
         scores: 1 where it was preferred, 1/2 if the two were called equal, else 0; shape (n,).
-        alpha: How often the interval may miss, over all times of looking.
+        alpha: How often the interval may miss, over all looks.
 
     Example:
         >>> import numpy as np

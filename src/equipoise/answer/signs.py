@@ -1,10 +1,10 @@
-"""Signs of how much more there may be to gain than the belief expects, by which a bound is calibrated (METHOD 11).
+"""Signs that more may be gained than the belief expects, from which a bound is calibrated (METHOD 11).
 
     symbol   meaning                                                        shape
     z        rivals of the leader                                           (m, d)
     q        the pivot: 95 % quantile of max_z f(z) - f(leader), as drawn   ()
 
-But for the pivot each is free of units: the same readings in volts or microvolts have the same signs.
+All except the pivot are free of units: the same readings in volts or microvolts have the same signs.
 """
 
 import math
@@ -19,13 +19,13 @@ from equipoise.answer.second_opinions import rescaled, shortened
 from equipoise.belief import Posterior, StudyBelief
 
 BOLD_LENGTHSCALES = 0.5
-"""The lengthscales of a bolder opinion of the same data, in units of those that were learned."""
+"""The lengthscales of a bolder model of the same data, in units of the learned ones."""
 
 SHORT_LENGTHSCALE, HOLE_VARIANCE = 0.6, 0.65
 """A hole keeps at least this share of its variance under lengthscales of at most this share of the prior's median."""
 
 NEAR = 0.1
-"""Readings at most so far from the leader are near it, in units of the extent of each coordinate."""
+"""The largest distance of a reading that is near the leader, in units of the extent of each coordinate."""
 
 LEAST = 1e-9
 """The least pivot, in standard deviations of f: rounding may leave nothing."""
@@ -36,11 +36,11 @@ class Explored:
     """The state of a study around its leader.
 
     Attributes:
-        belief: What is known.
-        leader: What is recommended, shape (d,).
-        rivals: Points that a search finds most promising, shape (m, d).
+        belief: The belief.
+        leader: The recommended point, shape (d,).
+        rivals: The most promising points of a search, shape (m, d).
         spread: Points from all over the space, shape (k, d).
-        read: Where readings were taken, in their order, shape (n, d).
+        read: The points of the readings, in their order, shape (n, d).
     """
 
     belief: StudyBelief
@@ -79,7 +79,7 @@ def _quantile(posterior: Posterior, explored: Explored, normals: FloatArray) -> 
 
 
 def _holes(explored: Explored) -> float:
-    """Return of which share of the space a model of short lengthscales knows little."""
+    """Return the share of the space about which a model of short lengthscales knows little."""
     short = shortened(explored.belief, SHORT_LENGTHSCALE)
     variance = short.at(explored.spread).variance
     return float((variance >= HOLE_VARIANCE * short.kernel.diagonal(explored.spread)).mean())

@@ -18,13 +18,13 @@ from equipoise.policies import measured
 from equipoise.spaces import Domain
 
 ALPHA = 0.05
-"""The probability that any interval misses, over all rivals and all times of looking."""
+"""The probability that any interval misses, over all rivals and all looks."""
 
 ROUNDING = 1e-9
 """The largest distance between encoded points of one setting."""
 
 MOST_NEEDED = 64
-"""Duels that all agree are enough for any number of rivals."""
+"""The number of duels that is enough for any number of rivals if all agree."""
 
 APART = 0.1
 """The least distance of runners-up from the leader and from each other: in each coordinate, in units of its extent, in
@@ -40,12 +40,12 @@ class Verification:
     """Fresh duels of a leader with some rivals, chosen before the first of them.
 
     Attributes:
-        leader: What is verified, encoded, shape (d,).
-        rivals: What it was compared with, encoded, shape (k, d).
+        leader: The verified setting, encoded, shape (d,).
+        rivals: Its rivals, encoded, shape (k, d).
         differences: For each rival the readings of the leader less its own, pair by pair, in the order of telling.
-        start: Where the study started, encoded; it may be one of the rivals.
-        scores: For each rival what judges said, in the order of judging: 1 where they preferred the leader, 1/2 where
-            they called the two equal, else 0.
+        start: The start of the study, encoded; it may be one of the rivals.
+        scores: For each rival the judges' answers, in their order: 1 if they preferred the leader, 1/2 if they called
+            the two equal, else 0.
 
     Example:
         >>> found = Verification(np.array([0.7]), np.array([[0.2]]), (np.array([1.1, 0.9, 1.0, 1.2] * 5),))
@@ -70,12 +70,12 @@ class Verification:
         return tuple(share(each, ALPHA / len(self.rivals)) if len(each) else None for each in self.scores)
 
     def against(self, k: int) -> Difference:
-        """Return how much better the leader is than rival k, by an interval that holds at all times, for all rivals."""
+        """Return the gain of the leader over rival k; the interval is valid at all times, for all rivals."""
         found = paired(self.differences[k], ALPHA / len(self.rivals))
         return Difference(found.value, found.low, found.high, "verified", len(self.differences[k]))
 
     def between(self, first: FloatArray, second: FloatArray) -> Difference | None:
-        """Return how much better one point is than another, if they are the leader and one of its rivals."""
+        """Return the difference of two points, if they are the leader and one of its rivals."""
         k, turned = self._place(first, second)
         return None if k is None else -self.against(k) if turned else self.against(k)
 
@@ -86,12 +86,12 @@ class Verification:
         return -found if turned and found is not None else found
 
     def holds(self, posterior: Posterior, best: FloatArray) -> bool:
-        """Return whether the leader is still not worse than the present one, as far as can be told."""
+        """Return whether the present leader is not shown to be better than the verified one."""
         (mean,), (variance,) = posterior.difference(best[None], self.leader)
         return bool(mean <= STAYING_DEVIATIONS * math.sqrt(variance))
 
     def claims(self, overall: Claim) -> tuple[Claim, ...]:
-        """Return what is claimed: first the claim about all settings if it is a theorem, or narrower."""
+        """Return the claims: first the claim about all settings if it is a theorem, or narrower."""
         if not self.read:
             return (overall,)
         first = overall.kind == "theorem" or overall.bound < self.claim.bound
@@ -103,7 +103,7 @@ class Verification:
         return tuple((space.decode(rival), found) for rival, found in judged if found is not None)
 
     def _place(self, first: FloatArray, second: FloatArray) -> tuple[int | None, bool]:
-        """Return which rival one of the points is, if the other is the leader, and whether it is the first."""
+        """Return the index of the rival that is compared with the leader, and whether the rival comes first."""
         for k, rival in enumerate(self.rivals):
             for turned, (one, other) in enumerate(((first, second), (second, first))):
                 if _same(one, self.leader) and _same(other, rival):
@@ -123,7 +123,7 @@ class Verification:
 
 
 def duels_needed(rivals: int) -> int:
-    """Return how many fresh duels with each of some rivals verify a leader that wins all of them, all by as much.
+    """Return the number of fresh duels with each rival that verify a leader that wins them all, by equal amounts.
 
     Example:
         >>> [duels_needed(rivals) for rivals in (1, 3, 10)]
@@ -144,11 +144,11 @@ def finalists(
     """Return the leader, the start, and the best measured points that are apart from these, shape (k, d).
 
     Args:
-        space: Where points lie.
+        space: The space.
         posterior: The belief.
-        leader: What is to be verified, shape (d,).
-        start: Where the study started, if that is known.
-        runners_up: How many further points are wanted.
+        leader: The setting to verify, shape (d,).
+        start: The start of the study, if it is known.
+        runners_up: The number of further points.
     """
     chosen = [leader]
     if start is not None and start.tobytes() != leader.tobytes():

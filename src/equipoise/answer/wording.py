@@ -50,7 +50,7 @@ LOGARITHM = "in log "
 """The prefix of the unit of f if it is a natural logarithm, as of a rate or of odds: differences are factors."""
 
 MOST_DECIMALS, LARGEST = 6, 1e9
-"""Numbers that need more digits after the point, or are larger, are written with an exponent."""
+"""The most digits of a number written without an exponent."""
 
 
 def sentences(best: "Recommendation") -> list[str]:
@@ -83,7 +83,7 @@ def grounds(best: "Recommendation") -> list[str]:
 
 
 def gained(best: "Recommendation") -> str:
-    """Return how the setting compares with the start, of several objectives in each of them."""
+    """Return the comparison with the start; with several objectives in each of them."""
     if best.compromise is not None:
         return f"A compromise: {best.compromise.gains}."
     return compared(best.against_start, best.unit)
@@ -113,7 +113,7 @@ def claims(best: "Recommendation") -> list[str]:
 
 
 def prospects(best: "Recommendation") -> list[str]:
-    """Return what the bound about all settings may have missed, what it lacks, and what an audit would make of it.
+    """Return warnings about the bound about all settings, the readings it lacks, and its forecast after an audit.
 
     Example:
         >>> from equipoise.answer import Claim, Recommendation
@@ -128,19 +128,19 @@ def prospects(best: "Recommendation") -> list[str]:
 
 
 def unforeseen(eps: float, missing: int, unit: str = "") -> str:
-    """Return that nothing can be foreseen of a bound that is to be reached."""
+    """Return the sentence that the time to reach a bound cannot be forecast."""
     few = f": an estimate needs {missing} more reading{'s' * (missing != 1)}" if missing else ""
     return f"When a bound of {amount(eps, unit)} is reached cannot be forecast{few}."
 
 
 def out_of_reach(eps: float, duels: int, bound: float, unit: str = "") -> str:
-    """Return that a bound is not expected to be reached, and how far an audit would come."""
+    """Return the sentence that a bound is out of reach, with the forecast after an audit."""
     what = f"{duels} more duels of audit would bring the bound to about {amount(bound, unit)} only"
     return f"A bound of {amount(eps, unit)} is out of reach so far: {what}."
 
 
 def reach_expected(eps: float, duels: int, left: int | None = None, unit: str = "") -> str:
-    """Return after how many duels of audit a bound is expected to be reached, and whether that many may be had.
+    """Return the sentence that forecasts the duels of audit until a bound is reached, and whether the budget suffices.
 
     Example:
         >>> reach_expected(0.25, 24)
@@ -170,7 +170,7 @@ def claimed(claim: "Claim", unit: str = "") -> str:
 
 
 def foreseen(forecast: "Forecast", unit: str = "") -> str:
-    """Return what an audit would make of a bound."""
+    """Return the forecast of a bound after an audit."""
     duels = f"{forecast.duels} more duel{'s' * (forecast.duels != 1)} of audit"
     return f"{duels} would bring the bound to about {amount(forecast.bound, unit)}."
 
@@ -184,7 +184,7 @@ def left_to_gain(claim: "Claim", unit: str = "") -> str:
 
 
 def compared(start: "Difference | None", unit: str = "") -> str:
-    """Return how the recommended setting compares with the start; if people judged, how often it is chosen over it.
+    """Return the comparison of the recommended setting with the start; with judgements, how often it is chosen.
 
     Example:
         >>> from equipoise.answer import Difference
@@ -204,7 +204,7 @@ def compared(start: "Difference | None", unit: str = "") -> str:
 
 
 def differing(found: "Difference", unit: str = "") -> str:
-    """Return a difference with its interval, its ground and, if people judged, how often the first is chosen.
+    """Return a difference with its interval, its basis and, with judgements, how often the first is chosen.
 
     Example:
         >>> from equipoise.answer import Difference
@@ -232,13 +232,13 @@ def shared(found: "Share") -> str:
 
 
 def preferences(best: "Recommendation", blind: bool = False) -> list[str]:
-    """Return how often judges preferred the recommended setting to each rival, in fresh judgements."""
+    """Return how often fresh judgements preferred the recommended setting to each rival."""
     rivals = [(", ".join(map(str, dials(best.readouts, x))), found) for x, found in best.preferred]
     return [f"Preferred to {'another setting' if blind else rival} in {shared(found)}." for rival, found in rivals]
 
 
 def effort(best: "Recommendation") -> str:
-    """Return after how much this is known, and what 1 means if people judged and nothing was read."""
+    """Return the number of readings and judgements, and the meaning of 1 if there are only judgements."""
     unit = " What is better by 1 is chosen in 84 % of cases." if best.judgements and not best.readings else ""
     seeds = "" if best.seeds is None else f" on {best.seeds} seed{'' if best.seeds == 1 else 's'}"
     few = f" A guess: a mean over seeds needs {MIN_SEEDS}." if best.seeds is not None and best.seeds < MIN_SEEDS else ""
@@ -246,7 +246,7 @@ def effort(best: "Recommendation") -> str:
 
 
 def planned(purpose: str, duels: int, told: int, left: int) -> str:
-    """Return how far it is with an audit or a verification.
+    """Return the progress of an audit or a verification.
 
     Example:
         >>> planned("verify", 24, 5, 18)
@@ -295,7 +295,7 @@ def _up(bound: float) -> float:
 
 
 def interval(value: float, low: float, high: float) -> str:
-    """Return a value with its interval, to two digits of half its width; a limit above or below zero stays so.
+    """Return a value with its interval, to two digits of half its width; limits keep their side of zero.
 
     Example:
         >>> interval(0.31234, 0.2, 0.42), interval(1.0, 0.0004, 2.0), interval(123456.0, 110000.0, 140000.0)

@@ -1,10 +1,10 @@
-"""Decisions that hold at any time of looking: the common engine of `compare`, `verify`, racing, the gate and items.
+"""Decisions that are valid whenever one looks: the common engine of `compare`, `verify`, racing, the gate and items.
 
 betting    bets on the coins of randomized pairs: evidence, and the typical difference with its interval
 bounded    bets against the mean of bounded numbers
 sequence   the interval of a normal mean, and the exact test of randomized pairs
 families   false discoveries among many questions (e-BH), and in a stream of them (e-LOND)
-futility   how likely it is worth continuing, and what a final test will say
+futility   the chance that continuing is worthwhile, and the likely result of a final test
 """
 
 from typing import TYPE_CHECKING

@@ -1,12 +1,12 @@
-r"""Bets on the signs of paired differences, with limits that hold at any time of looking.
+r"""Bets on the signs of paired differences, with limits that are valid whenever one looks.
 
     symbol   meaning                                                                   shape
     d        differences of pairs, each measured in random order                       (n,)
-    theta    a center that is tried                                                    ()
+    theta    a possible center                                                         ()
     r        rank of \|d_i - theta\| among the first i, divided by i: 0 < r <= 1         (n,)
     v        r with the sign of d_i - theta; 0 if the two are equal                    (n,)
     z        \|d_i - theta\| over the median of the first i of them                     (n,)
-    D, W     shift and width of an effect that is looked for, in that median           (m,)
+    D, W     shift and width of a possible effect, in that median                      (m,)
     x        exponents of the bets: b v, and those of z with the sign of d_i - theta   (k, n)
     w        weight of each bet                                                        (k,)
     E+, E-   wealth of a gambler who began with 1 and bets on + or on -                ()
@@ -17,18 +17,17 @@ and it ever reaches 2/alpha with a probability of alpha/2 at most (Ville 1939); 
 settings that do not differ, the coin that chose the order of each pair makes d symmetric about 0, whatever the noise
 and the offset are. An interval excludes 0 if and only if E+(0) or E-(0) has reached 2/alpha.
 
-**What is bet.** Two families are mixed. *Ranks*, `x = b v`: more on a larger difference, which is best where noise is
-normal. *Sizes*, `x = log((W^2 + (z + D)^2) / (W^2 + (z - D)^2)) / 2`: the best bet on a shift D where noise has a
-Cauchy law of width W. It is largest at z = D and falls to 0 beyond: a difference of many times the usual size, as a
-busy host makes it, says nothing of the sign. If the noise is symmetric and has one peak, both are worth less the
-farther theta lies above the center, so `E+(theta)` is evidence of a center above theta.
+**The bets.** Two families are mixed. *Ranks*, `x = b v`: more on a larger difference, which is best for normal noise.
+*Sizes*, `x = log((W^2 + (z + D)^2) / (W^2 + (z - D)^2)) / 2`: the best bet on a shift D under Cauchy noise of width W.
+It is largest at z = D and falls to 0 beyond: a difference of many times the usual size, as on a busy host, says nothing
+about the sign. If the noise is symmetric and has one peak, both families lose value as theta moves above the center, so
+`E+(theta)` is evidence of a center above theta.
 
 **Readings in steps.** Successes, grades and whole numbers have no typical difference: about 0.9 more successes are
 never 0.9 in one pair. They are bounded, so their mean has an interval (`bounded.py`).
 
 **Median.** The signs about the median are fair coins, whatever the law and the order; a flat mixture over all biases of
-the coin (Robbins 1970) has the closed form `2^n B(k + 1, n - k + 1)`. It is no second martingale but the same bet with
-equal ranks.
+the coin (Robbins 1970) has the closed form `2^n B(k + 1, n - k + 1)`. It is the same martingale with equal ranks.
 """
 
 import math
@@ -46,7 +45,7 @@ from equipoise.answer.sequential.sequence import Interval
 BETS = np.array([*np.geomspace(0.15, 4.0, 6), 1000.0])
 """Stakes: for effects of 0.1 to 4 deviations of a difference; the last one stakes everything on the sign.
 
-Of seven grids that were tried on normal and t2 noise, effects 0.25 to 3, none needed 3 % fewer rounds anywhere.
+Of seven grids tried on normal and t2 noise, effects 0.25 to 3, none needed 3 % fewer rounds anywhere.
 """
 
 WEIGHTS = np.array([*[0.55 / 6] * 6, 0.45])
@@ -55,37 +54,37 @@ It costs 7 % more rounds for an effect of half a deviation than equal weights.""
 
 SHIFTS = np.array([0.15, 0.4, 0.4, 1.0, 1.0])
 WIDTHS = np.array([0.4, 0.4, 1.0, 1.0, 0.3])
-"""Of the effects that are looked for, in medians of the size of a difference. Of seven grids, tried on real times under
-load and on eight kinds of simulated noise (`benchmarks/power.py`), none needed fewer rounds in the mean with ranks
-beside it: 0.76 times those of ranks alone, and 0.4 times for user times under load. Chosen on one half of the data."""
+"""Shifts and widths of possible effects, in medians of the size of a difference. Among seven grids, tried with ranks on
+real times under load and on eight kinds of simulated noise (`benchmarks/power.py`), this one needed the fewest rounds
+on average: 0.76 times those of ranks alone, 0.4 times for user times under load. Chosen on one half of the data."""
 
 ALL_WEIGHTS = np.array([*[0.15 / 6] * 6, 0.45, *[0.40 / 5] * 5])
-"""Of the ranks, the sign and the sizes. The sign keeps its weight: few rounds decide if all agree."""
+"""The weights of the ranks, the sign and the sizes. The sign keeps its weight: few rounds decide if all agree."""
 
 HALVINGS = 16
-"""Of the range in which a limit of the typical difference lies: the outer end is returned."""
+"""The number of halvings of the range in which a limit of the typical difference lies: its outer end is returned."""
 
 STRIDE = 1.5
-"""Factor between the distances from the estimate at which a limit is looked for: the outermost that holds counts."""
+"""Factor between the distances from the estimate in the search for a limit: the outermost valid one counts."""
 
 TINY = math.ulp(0.0)
 """The least number above 0: a limit that excludes 0 and nothing else."""
 
 FARTHEST = 1e9
-"""A difference of more medians than this is one of this many."""
+"""Differences are clipped at this many medians."""
 
 MOST_STEPS = 4
 """Readings differ in steps if all differences are whole multiples, up to this, of the smallest: five grades do."""
 
 ROUNDING = 1e-6
-"""By how much a multiple may differ from a whole number."""
+"""The tolerance for a multiple to be a whole number."""
 
 
 def paired(differences: ArrayLike, alpha: float = 0.05) -> Interval:
     """Return the difference of two settings: the mean if readings come in steps, as successes do; else the typical one.
 
     The interval excludes 0 only if the bets on the signs about 0 have won: two settings that do not differ are called
-    different with a probability of alpha at most, over all times of looking, whatever the noise and the offset are.
+    different with a probability of at most alpha, over all looks, whatever the noise and the offset are.
 
     Example:
         >>> success = paired([1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0])
@@ -132,13 +131,13 @@ def typical(differences: ArrayLike, alpha: float = 0.05) -> Interval:
 
 
 def coin_wealth(v: ArrayLike, bets: ArrayLike = BETS, weights: ArrayLike = WEIGHTS) -> FloatArray:
-    """Return what 1 has become that was bet on positive signs, after every bet: the one martingale of randomized pairs.
+    """Return the wealth of a gambler who bets on positive signs, after every bet: the martingale of randomized pairs.
 
     Args:
         v: Signed sizes of the bets, shape (..., n). The size of each may depend on anything but the coins of this pair
             and of later ones: a rank, or the size of the difference in a unit that earlier pairs have set.
-        bets: Stakes b that are mixed, shape (k,).
-        weights: The weight of each, shape (k,) or (..., k); they sum to 1.
+        bets: The mixed stakes b, shape (k,).
+        weights: Their weights, shape (k,) or (..., k), which sum to 1.
 
     Returns:
         `sum_b w prod_i (1 + tanh(b v_i))` after every i, shape (..., n). If all signs are fair coins it exceeds 20 in
@@ -157,8 +156,8 @@ def coin_wealth(v: ArrayLike, bets: ArrayLike = BETS, weights: ArrayLike = WEIGH
 def evidence(differences: ArrayLike, theta: float = 0.0) -> FloatArray:
     """Return E+ after every difference, shape (n,): the evidence, by the coins alone, that their center is above theta.
 
-    If the center is theta or less, it ever reaches 20 with a probability of 5 % at most. `evidence(-d, -theta)` is that
-    for a center below theta.
+    If the center is theta or less, it ever reaches 20 with a probability of at most 5 %. `evidence(-d, -theta)` is the
+    evidence for a center below theta.
 
     Example:
         >>> evidence([1.0, 2.0, 1.5, 1.2, 0.9]).round(1)
@@ -168,7 +167,7 @@ def evidence(differences: ArrayLike, theta: float = 0.0) -> FloatArray:
 
 
 def wealth(differences: ArrayLike, theta: float = 0.0) -> FloatArray:
-    """Return (E+ + E-) / 2 after every difference, shape (n,): what 1 has become that was bet on the signs about theta.
+    """Return (E+ + E-) / 2 after every difference, shape (n,): the wealth of bets on the signs about theta.
 
     At the center it exceeds 20 in at most 5 % of all sequences, ever; elsewhere it grows.
 
@@ -185,7 +184,7 @@ def median(differences: ArrayLike, alpha: float = 0.05) -> Interval:
 
     Args:
         differences: One per round, shape (n,).
-        alpha: How often the interval may miss, over all times of looking.
+        alpha: How often the interval may miss, over all looks.
 
     Example:
         >>> median([1.1, 0.8, 1.2, 0.9, 1.0, 1.1, 0.9, 55.0])
@@ -220,7 +219,7 @@ def in_steps(d: FloatArray) -> bool:
 
 
 def stakes(d: FloatArray, theta: float = 0.0) -> FloatArray:
-    """Return x, shape (k, n): the exponent of every bet on every difference, with the sign of what it is from theta.
+    """Return x, shape (k, n): the exponent of every bet on every difference, with the sign of d - theta.
 
     Example:
         >>> stakes(np.array([1.0, 2.0, -1.5]))[[0, -1]].round(2)
@@ -237,7 +236,7 @@ def stakes(d: FloatArray, theta: float = 0.0) -> FloatArray:
 
 
 def _ranks(sizes: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the rank of each size among those so far, over their number, and the median of those so far."""
+    """Return the relative rank of each size among those so far, and the median so far."""
     seen: list[float] = []
     ranks, medians = np.empty(len(sizes)), np.empty(len(sizes))
     for i, size in enumerate(sizes.tolist()):
@@ -274,7 +273,7 @@ def _sides(d: FloatArray, theta: float) -> tuple[float, float]:
 
 
 def _center(d: FloatArray) -> float:
-    """Return the Hodges-Lehmann estimate: the median of the means of all pairs, each with itself too."""
+    """Return the Hodges-Lehmann estimate: the median of the means of all pairs, including each number with itself."""
     if len(d) <= 300:
         i, j = np.triu_indices(len(d))
         return float(np.median((d[i] + d[j]) / 2))
@@ -288,7 +287,7 @@ def _rank_sum(d: FloatArray) -> float:
 
 
 def _edge(d: FloatArray, limit: float, middle: float, step: float) -> float:
-    """Return the outer end, in the direction of `step`, of the centers against which bets have not won."""
+    """Return the outer end, in the direction of `step`, of the centers that the bets have not excluded."""
     side = math.copysign(1.0, step)
 
     def holds(theta: float) -> bool:
@@ -308,7 +307,7 @@ def _edge(d: FloatArray, limit: float, middle: float, step: float) -> float:
 
 
 def _crossing(rule: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
-    """Return a narrow range, from where a rule still holds to where it does not any more."""
+    """Return a narrow range from a number at which a rule holds to one at which it fails."""
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         low, high = (middle, high) if rule(middle) else (low, middle)

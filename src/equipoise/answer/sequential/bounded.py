@@ -1,8 +1,8 @@
-"""The mean of bounded numbers: bets against every mean that is possible, with limits that hold at any time of looking.
+"""The mean of bounded numbers: bets against every possible mean, with limits that are valid whenever one looks.
 
     symbol   meaning                                                                   shape
     x, m     a bounded number, scaled to [0, 1], and its mean                          (n,), ()
-    q        a share that is bet on                                                    (Q,)
+    q        a share to bet on                                                         (Q,)
     K(m)     wealth of a gambler who bets against m                                    ()
 
 The factor `x q/m + (1 - x)(1 - q)/(1 - m)` has expectation 1 if the mean is m (Waudby-Smith and Ramdas 2024), and K is
@@ -19,14 +19,14 @@ from equipoise._typing import FloatArray
 from equipoise.answer.sequential.sequence import Interval
 
 SHARES = (np.arange(256) + 0.5) / 256
-"""The shares that are bet on, equally. However many there are, the interval is exact; more hardly make it narrower."""
+"""The shares to bet on, equally. The interval is exact for any number of them; more hardly make it narrower."""
 
 MEAN_HALVINGS = 30
-"""Of the range in which a limit of a bounded mean lies."""
+"""The number of halvings of the range in which a limit of a bounded mean lies."""
 
 
 def bounded_mean(numbers: ArrayLike, alpha: float = 0.05) -> Interval:
-    """Return the mean of numbers between 0 and 1, with an interval that needs nothing else of them.
+    """Return the mean of numbers between 0 and 1, with an interval that assumes nothing else.
 
     Example:
         >>> found = bounded_mean([1, 1, 1, 0.5, 1, 1, 0, 1, 1, 1])
@@ -41,7 +41,7 @@ def bounded_mean(numbers: ArrayLike, alpha: float = 0.05) -> Interval:
     mean = float(x.mean())
 
     def edge(far: float) -> float:
-        """Return the mean between the estimate and a far one beyond which it is too unlikely."""
+        """Return a limit of the interval: means between it and `far` are too unlikely."""
         near = mean
         for _ in range(MEAN_HALVINGS if near != far else 0):
             m = 0.5 * (near + far)
@@ -52,7 +52,7 @@ def bounded_mean(numbers: ArrayLike, alpha: float = 0.05) -> Interval:
 
 
 def log_wealth(m: float, values: FloatArray, counts: ArrayLike) -> float:
-    """Return log K(m) of numbers between 0 and 1, given how often each of them came."""
+    """Return log K(m) of numbers between 0 and 1, given the count of each."""
     bets = np.multiply.outer(values, SHARES / m) + np.multiply.outer(1.0 - values, (1.0 - SHARES) / (1.0 - m))
     logs = np.asarray(counts, dtype=np.float64) @ np.log(bets)
     top = float(logs.max())

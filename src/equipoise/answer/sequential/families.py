@@ -1,21 +1,21 @@
-"""Many questions at once, or one after another: the share of false discoveries among all that are claimed.
+"""Many questions at once, or one after another: the share of false discoveries among all claimed ones.
 
     symbol   meaning                                                                    shape
-    e        evidence: expected to be 1 at most if there is nothing to discover     (n,)
-    alpha    the share of false discoveries among all discoveries, in the mean         ()
-    W        wealth: the part of alpha that is left                                     ()
-    s        stake: the part of W that one question is given                            ()
+    e        evidence: expectation at most 1 if there is nothing to discover        (n,)
+    alpha    the expected share of false discoveries among all discoveries             ()
+    W        wealth: the remaining part of alpha                                        ()
+    s        stake: the part of W for one question                                      ()
     R        discoveries so far                                                         ()
 
-**All at once** (e-BH, Wang and Ramdas 2022): discover the k questions of most evidence, for the largest k with
-`e_(k) >= n / (alpha k)`. It holds however the questions depend on each other.
+**All at once** (e-BH, Wang and Ramdas 2022): discover the k questions of most evidence, for the largest k with `e_(k)
+>= n / (alpha k)`. This is valid under any dependence of the questions.
 
 **One after another** (e-LOND, Xu and Ramdas 2024): a question is discovered when `e >= 1 / (s (R + 1))`, and the stakes
-sum to alpha. Here the stakes may depend on everything before, and a question that is given up at evidence e < 1 pays
-e back: since a false discovery costs `1/(R + 1) <= s e`, the wealth with all that false discoveries have cost is a
-supermartingale that begins at alpha. Whether something was there to discover or not, a question never pays more back
-than its stake. For this the evidence of a question must be expected to be 1 at most *given all earlier questions*: the
-data must be fresh. A question that shares data with others may pay nothing back (`settled(..., fresh=False)`).
+sum to alpha. Here the stakes may depend on everything before, and a question that ends with evidence e < 1 returns the
+share e of its stake. Since a false discovery costs `1/(R + 1) <= s e`, the wealth plus the cost of all false
+discoveries is a supermartingale that begins at alpha. A question never returns more than its stake. For this the
+evidence of a question must have expectation at most 1 *given all earlier questions*: its data must be fresh. A question
+that shares data with others may return nothing (`settled(..., fresh=False)`).
 """
 
 import math
@@ -28,11 +28,11 @@ from equipoise import _validation as check
 
 
 def e_bh(evidence: ArrayLike, alpha: float = 0.05) -> NDArray[np.bool_]:
-    """Return which of several questions are discoveries, shape (n,): at most alpha of them are false, in the mean.
+    """Return a mask of the questions that are discoveries, shape (n,): on average at most alpha of these are false.
 
     Args:
-        evidence: For each question, expected to be 1 at most if there is nothing to discover; shape (n,).
-        alpha: The share of false discoveries.
+        evidence: Of each question, with expectation at most 1 if there is nothing to discover; shape (n,).
+        alpha: The tolerated share of false discoveries.
 
     Example:
         >>> e_bh([500.0, 45.0, 25.0, 0.4])
@@ -50,10 +50,10 @@ class Budget:
     """The remaining false discoveries that a stream of questions is allowed.
 
     Attributes:
-        alpha: The share of false discoveries among all, in the mean, whenever one looks.
-        wealth: What is left of it; alpha at first.
+        alpha: The expected share of false discoveries among all, whenever one looks.
+        wealth: The remaining part of it; alpha at first.
         found: Discoveries so far.
-        part: Which part of the wealth a question is given.
+        part: The part of the wealth for one question.
 
     Example:
         >>> budget = Budget(0.1)
@@ -91,9 +91,9 @@ class Budget:
         """Return the budget after a question.
 
         Args:
-            evidence: What it had in the end.
-            kept: Whether it is claimed: it must have the evidence that was needed.
-            fresh: Whether its data were read for it alone, so that what it did not use up comes back.
+            evidence: Its final evidence.
+            kept: Whether it is claimed: this requires the needed evidence.
+            fresh: Whether its data were read for it alone, so that the unused stake is returned.
         """
         check.nonnegative("evidence", evidence)
         if kept and evidence < self.needed:

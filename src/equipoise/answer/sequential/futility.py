@@ -1,19 +1,19 @@
 """The value of continuing: the probability of a large effect, and the likely result of the test on all pairs.
 
     symbol   meaning                                                            shape
-    a, p     effects that are thought possible, and how likely each is          (k,), (..., k)
+    a, p     possible effects, and the probability of each                      (k,), (..., k)
     d, s     estimate of an effect, and its standard error                      (...)
-    P        how likely each is after the estimate                              (..., k)
+    P        probability of each after the estimate                             (..., k)
     n, l     pairs so far that do not tie, and wins less losses among them      (), ()
     D        pairs that do not tie in the end: about this many                    ()
     c        lead at which McNemar's exact test of D pairs is significant       ()
 
-The prior may be learned over many effects (`prior`). A wrong one wastes measurements, or gives up what was good; it
-claims nothing: claims rest on bets (`betting.py`).
+The prior may be learned from many effects (`prior`). A wrong prior wastes measurements, or abandons a good change, but
+makes no false claim: claims rest on bets (`betting.py`).
 
-**Signs.** If no side is better every sign is a fair coin, and so the chance that the final test will be significant,
-given what was seen, is a martingale that begins at the size of that test. It ever reaches 0.9 with a probability of
-size / 0.9 at most (Ville; Lan, Simon and Halperin 1982): one may stop there.
+**Signs.** If no side is better every sign is a fair coin, so the chance that the final test will be significant, given
+the data, is a martingale that begins at the size of that test. It ever reaches 0.9 with a probability of at most size /
+0.9 (Ville; Lan, Simon and Halperin 1982): one may stop there.
 """
 
 import math
@@ -25,29 +25,29 @@ from equipoise import _validation as check
 from equipoise._typing import FloatArray
 
 TRUST = 20.0
-"""Pairs on each side that are taken to be seen beforehand: versions of one model seldom differ much.
+"""Pairs on each side that are assumed beforehand: versions of one model seldom differ much.
 
-Of 5, 20 and 40, with HOPELESS in `items` from 0.06 to 0.12, on seeds that are not reported."""
+Chosen from 5, 20 and 40, with HOPELESS in `items` from 0.06 to 0.12, on seeds that are not reported."""
 
 SPREAD = 1.64
-"""Deviations of the final number of pairs that are looked at: it must hold for 90 % of them."""
+"""The range of the final number of pairs, in deviations: a decision must hold for 90 % of it."""
 
 
 ROUNDS = 20
-"""Of expectation and maximization: more hardly change a mixture of a dozen effects."""
+"""Rounds of expectation and maximization: more hardly change a mixture of a dozen effects."""
 
 
 def posterior(
     effects: ArrayLike, weights: ArrayLike, estimate: ArrayLike, deviation: ArrayLike, spread: float = 0.0
 ) -> FloatArray:
-    """Return how likely each effect is after an estimate of it, shape (..., k).
+    """Return the probability of each effect after an estimate of it, shape (..., k).
 
     Args:
-        effects: What is thought possible, shape (k,).
-        weights: How likely each is beforehand, shape (k,) or (..., k).
-        estimate: What was found, shape (...); normal about the effect.
-        deviation: Its standard error, shape (...); infinite if nothing was found.
-        spread: Deviation of an effect about each of `effects`, as a part of it: 0 if these are the only ones.
+        effects: The possible effects, shape (k,).
+        weights: Their prior probabilities, shape (k,) or (..., k).
+        estimate: The estimate, shape (...); normal about the effect.
+        deviation: Its standard error, shape (...); infinite without an estimate.
+        spread: Deviation of an effect about each of `effects`, relative to it; 0 if these are the only ones.
 
     Example:
         >>> posterior([-1.0, 0.0, 1.0], [0.3, 0.5, 0.2], 1.0, 0.5).round(2)
@@ -69,7 +69,7 @@ def chance(
     margin: float = 0.0,
     spread: float = 0.0,
 ) -> FloatArray:
-    """Return how likely an effect is larger than a margin, shape (...): below 0.1, say, it is not worth continuing.
+    """Return the probability that an effect is larger than a margin, shape (...): below 0.1, say, stop.
 
     Example:
         >>> chance([-1.0, 0.0, 1.0], [0.3, 0.5, 0.2], [-0.5, 0.5, 1.5], 0.5).round(2)
@@ -82,14 +82,14 @@ def chance(
 def shrunk(
     effects: ArrayLike, weights: ArrayLike, estimate: ArrayLike, deviation: ArrayLike, spread: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return mean and variance of an effect after an estimate of it: no winner's curse, if effects are like that.
+    """Return mean and variance of an effect after an estimate of it: without winner's curse if the prior is right.
 
     Args:
-        effects: What is thought possible, shape (k,).
-        weights: How likely each is beforehand, shape (k,).
-        estimate: What was found, shape (...).
+        effects: The possible effects, shape (k,).
+        weights: Their prior probabilities, shape (k,).
+        estimate: The estimate, shape (...).
         deviation: Its standard error, shape (...).
-        spread: Deviation of an effect about each of `effects`, as a part of it.
+        spread: Deviation of an effect about each of `effects`, relative to it.
 
     Example:
         >>> [float(x.round(2)) for x in shrunk([0.0, 1.0], [0.5, 0.5], 1.2, 0.5, 0.3)]
@@ -112,14 +112,14 @@ def prior(
     worth: float = 8.0,
     spread: float = 0.0,
 ) -> FloatArray:
-    """Return how likely each effect is beforehand, learned from estimates of earlier ones, shape (k,).
+    """Return the prior probabilities of effects, learned from estimates of earlier ones, shape (k,).
 
     Args:
-        effects: What is thought possible, shape (k,).
-        estimates: What was found of each earlier effect, shape (n,).
+        effects: The possible effects, shape (k,).
+        estimates: The estimate of each earlier effect, shape (n,).
         deviations: Their standard errors, shape (n,).
-        guess: How likely each is taken to be before anything was found, shape (k,).
-        worth: How many effects the guess is worth.
+        guess: The probabilities before any estimate, shape (k,).
+        worth: The weight of the guess, in effects.
         spread: As for `posterior`.
 
     Example:
@@ -135,7 +135,7 @@ def prior(
 
 
 def needed_lead(pairs: int, alpha: float) -> int:
-    """Return the lead at which the exact test of signs is significant; more than all pairs if none is.
+    """Return the least lead at which the exact test of signs is significant; more than `pairs` if there is none.
 
     Example:
         >>> needed_lead(6, 0.05), needed_lead(100, 0.05), needed_lead(5, 0.05)
@@ -148,7 +148,7 @@ def needed_lead(pairs: int, alpha: float) -> int:
 
 
 def tail(pairs: int, lead: int) -> float:
-    """Return how likely fair coins lead by so much or more.
+    """Return the probability that fair coins lead by this much or more.
 
     Example:
         >>> tail(4, 4), tail(4, -4)
@@ -159,12 +159,12 @@ def tail(pairs: int, lead: int) -> float:
 
 
 def foreseen(lead: int, pairs: int, final: int, alpha: float) -> float:
-    """Return how likely fair coins make the final test significant for the side that leads.
+    """Return the probability that fair coins make the final test significant for the leading side.
 
     Args:
         lead: Wins less losses so far.
-        pairs: How many pairs they come from.
-        final: How many pairs there will be.
+        pairs: The number of pairs so far.
+        final: The final number of pairs.
         alpha: The level of the final test, two-sided.
 
     Example:
@@ -175,7 +175,7 @@ def foreseen(lead: int, pairs: int, final: int, alpha: float) -> float:
 
 
 def expected(lead: int, pairs: int, final: int, alpha: float) -> float:
-    """Return how likely the final test will be significant for either side, if it continues as it has begun.
+    """Return the probability that the final test will be significant for either side, at the present rate of wins.
 
     Example:
         >>> round(expected(0, 50, 100, 0.05), 2), round(expected(25, 49, 100, 0.05), 2)
@@ -189,7 +189,7 @@ def expected(lead: int, pairs: int, final: int, alpha: float) -> float:
 
 
 def finals(pairs: int, seen: int, items: int) -> list[int]:
-    """Return how many pairs there will be that do not tie: few, about, many.
+    """Return the final number of pairs that do not tie: few, about, many.
 
     Example:
         >>> finals(20, 100, 400), finals(20, 100, 100)
@@ -201,7 +201,7 @@ def finals(pairs: int, seen: int, items: int) -> list[int]:
 
 
 def _coins(n: int, a: float, b: float) -> FloatArray:
-    """Return the chances of 0 to n wins: of fair coins, or of coins whose bias has a beta law."""
+    """Return the probabilities of 0 to n wins: of fair coins, or of coins whose bias has a beta law."""
     from scipy.special import betaln, gammaln  # slow to import
 
     k = np.arange(n + 1)

@@ -1,14 +1,14 @@
-"""Intervals that hold at every time of looking, and the exact test of randomized pairs: no model of f or of the drift.
+"""Intervals that are valid whenever one looks, and the exact test of randomized pairs: no model of f or of the drift.
 
     symbol   meaning                                                            shape
     d        differences of fresh duels, each in random order                   (n,)
     m, s2    their mean, and mean of squares less m^2                           ()
-    alpha    how often the interval may miss, over all times of looking         ()
+    alpha    how often the interval may miss, over all looks                    ()
     e        coins tossed again, +1 or -1                                       (draws, n)
 
 A difference of two readings in random order has the difference of the two settings as its expectation, whatever the
-offset does. So their mean needs no model. An interval of the usual kind holds when it is looked at once; if one looks
-after each duel and stops when it looks good, it is wrong in 40 % of cases instead of 5 %. The one here always holds.
+offset does. So their mean needs no model. A usual interval is valid for one look; if one looks after each duel and
+stops when it looks good, it is wrong in 40 % of cases instead of 5 %. This one stays valid.
 """
 
 import math
@@ -21,10 +21,10 @@ from numpy.typing import ArrayLike
 from equipoise import _validation as check
 
 ROUNDING = 1e-12
-"""Sums that differ by less, relatively, are equal."""
+"""Sums that differ by less, relative to their size, are equal."""
 
 EXACT_COINS = 12
-"""Up to this many coins, all their outcomes are tried."""
+"""The most coins of which all outcomes are tried."""
 
 LARGEST_SHARE = 10.0
 """A difference counts for at most this many times the median size: no single reading decides. Its size does not depend
@@ -33,12 +33,12 @@ on the coins, so the test stays exact."""
 
 @dataclass(frozen=True)
 class Interval:
-    """A number that was estimated, and where it lies.
+    """An estimate with its interval.
 
     Attributes:
         value: The estimate.
-        low: Where it lies at least.
-        high: Where it lies at most.
+        low: The lower limit.
+        high: The upper limit.
 
     Example:
         >>> Interval(0.3, 0.1, 0.5).width
@@ -56,7 +56,7 @@ class Interval:
 
     @property
     def known(self) -> list[float | None]:
-        """Value and limits for scripts; `None` for what is not known, as JSON has no infinity."""
+        """Value and limits for scripts; `None` if unknown, as JSON has no infinity."""
         return [x if math.isfinite(x) else None for x in (self.value, self.low, self.high)]
 
     def __contains__(self, number: float) -> bool:
@@ -68,9 +68,9 @@ def reach(n: int, deviation: float, alpha: float) -> float:
     """Return the half-width of the anytime-valid interval after n differences; infinite while they are too few.
 
     Args:
-        n: How many differences there are.
+        n: The number of differences.
         deviation: s, the root of the mean of their squares less the square of their mean.
-        alpha: How often the interval may miss, over all times of looking.
+        alpha: How often the interval may miss, over all looks.
     """
     if n < 2:
         return math.inf
@@ -80,11 +80,11 @@ def reach(n: int, deviation: float, alpha: float) -> float:
 
 
 def anytime(differences: ArrayLike, alpha: float = 0.05) -> Interval:
-    """Return the mean of differences with an interval that holds at all numbers of them at once.
+    """Return the mean of differences with an interval that is valid after any number of them.
 
     Args:
         differences: Of fresh duels, in the order in which they came, shape (n,).
-        alpha: How often it may miss, over all times of looking.
+        alpha: How often it may miss, over all looks.
 
     Example:
         >>> anytime([1.1, 0.8, 1.2, 0.9, 1.0, 1.1, 0.9, 1.2]).low > 0.5
@@ -102,15 +102,15 @@ def anytime(differences: ArrayLike, alpha: float = 0.05) -> Interval:
 
 
 def coin_test(differences: ArrayLike, rng: Generator, draws: int = 9999) -> float:
-    """Return how likely coins alone give a sum as large: the p-value of "these settings do not differ".
+    """Return the probability that coins alone give a sum as large: the p-value of "these settings do not differ".
 
-    If they do not differ, then nothing that was read depends on the coins which say what was measured first; so each
-    difference might as well have come out with the other sign. No model of noise or drift is needed.
+    If they do not differ, no reading depends on the coins that chose the order, so each difference might as well have
+    the other sign. No model of noise or drift is needed.
 
     Args:
-        differences: What was expected to be better less the other, shape (n,); expected before it was measured.
+        differences: The setting expected to be better, before it was measured, less the other, shape (n,).
         rng: Tosses the coins again.
-        draws: How often, if they are too many to try all their falls.
+        draws: How often, if the coins are too many to try all outcomes.
 
     Example:
         >>> import numpy as np
