@@ -122,8 +122,8 @@ def test_no_digits_but_those_that_an_uncertainty_leaves():
     [
         ((1.07, 0.5, math.inf), "1.1 [0.5, inf]"),
         ((-1.05, -math.inf, -0.002), "-1.050 [-inf, -0.002]"),
-        ((math.nan, -math.inf, math.inf), "nan [-inf, inf]"),
-        ((0.0, -math.inf, math.inf), "0 [-inf, inf]"),
+        ((math.nan, -math.inf, math.inf), "nan (no interval yet)"),
+        ((0.0, -math.inf, math.inf), "0 (no interval yet)"),
     ],
 )
 def test_limits_that_are_not_known_yet(numbers, said):

@@ -300,6 +300,8 @@ def interval(value: float, low: float, high: float) -> str:
     Example:
         >>> interval(0.31234, 0.2, 0.42), interval(1.0, 0.0004, 2.0), interval(123456.0, 110000.0, 140000.0)
         ('0.31 [0.20, 0.42]', '1.0000 [0.0004, 2.0000]', '123000 [110000, 140000]')
+        >>> interval(0.31234, -math.inf, math.inf)
+        '0.31 (no interval yet)'
     """
     half, nearest = 0.5 * (high - low), low if low > 0 else -high if high < 0 else 0.0  # the limit next to zero
     largest = max(map(abs, filter(math.isfinite, (value, low, high))), default=0.0)
@@ -311,7 +313,8 @@ def interval(value: float, low: float, high: float) -> str:
         _text(_rounded(each, decimals), decimals, largest) if math.isfinite(each) else f"{each:g}"
         for each in (value, low, high)
     )
-    return f"{value_text} [{low_text}, {high_text}]"
+    known = math.isfinite(low) or math.isfinite(high)
+    return f"{value_text} [{low_text}, {high_text}]" if known else f"{value_text} (no interval yet)"
 
 
 def _decimals(uncertainty: float) -> int:
