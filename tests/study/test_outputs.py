@@ -384,3 +384,15 @@ def test_the_first_objective_may_be_a_count(tmp_path):
     assert eq.resume(tmp_path / "study.jsonl").recommend().x == best.x
     with pytest.raises(ValueError, match=r"`value\['flux'\]` must be a whole number of at least 0, got 1.5"):
         opt.tell(opt.ask(), {"flux": 1.5, "size": 0})
+
+
+@pytest.mark.parametrize("code", [9.9e37, 1e300])
+def test_an_overload_of_any_sensor_sets_the_reading_aside(code):
+    opt = study(safe=True)
+    read(opt, 8)
+    trial = opt.ask()
+    with pytest.warns(eq.study.SetAside, match=f"trial {trial.id} is impossible"):
+        opt.tell(trial, truth(trial.x) | {"loss": code})
+    read(opt, 6)
+    assert [record.trial for record in opt.records() if record.aside] == [trial.id]
+    assert kept(opt.recommend().x)

@@ -4,11 +4,15 @@ The log keeps them. This module sets aside only readings that no unit can explai
 be a discovery; the belief decides about it (`belief/disturbances.py`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from equipoise.study.changes.trials import LARGEST_PLAUSIBLE
+
+if TYPE_CHECKING:
+    from equipoise.data import Reading
 
 LARGEST_VALUE = 1e100
 """Larger values are set aside always: their squares are no longer numbers."""
@@ -35,3 +39,17 @@ def absurd(values: Sequence[float]) -> frozenset[int]:
     spread = float(np.median(np.abs(usual - middle))) if len(usual) else 0.0
     limit = LARGEST_RATIO * spread if len(usual) > 2 and spread > 0 else np.inf
     return frozenset(i for i in large if abs(y[i]) > LARGEST_VALUE or abs(y[i] - middle) > limit)
+
+
+def absurd_readings(told: "Mapping[int, Reading]") -> frozenset[int]:
+    """Return the trials of which any number cannot be a reading; each output is compared with itself.
+
+    Args:
+        told: The readings so far, by trial.
+    """
+    columns: dict[str, dict[int, float]] = {}
+    for trial, reading in told.items():
+        for name, value in {"": reading.value, **reading.values}.items():
+            columns.setdefault(name, {})[trial] = value
+    found = ((list(column), absurd(list(column.values()))) for column in columns.values())
+    return frozenset(trials[k] for trials, strange in found for k in strange)

@@ -227,14 +227,14 @@ def usable(on: Preparation, entry: Entry) -> list[Reading | None]:
 
 
 def implausible(on: Preparation, trial: int, reading: Reading) -> frozenset[int]:
-    """Return the trials with an implausible reading, given one more."""
+    """Return the trials with an implausible reading, given one more; every number of a trial must be plausible."""
     known = on.state.aside
-    if not on.sets_aside or (not known and abs(reading.value) <= LARGEST_PLAUSIBLE):
+    largest = max(map(abs, (reading.value, *reading.values.values())))
+    if not on.sets_aside or (not known and largest <= LARGEST_PLAUSIBLE):
         return known
-    from equipoise.study.changes.plausibility import absurd
+    from equipoise.study.changes.plausibility import absurd_readings
 
-    told = [*on.state.ledger.readings.items(), (trial, reading)]
-    return frozenset(told[k][0] for k in absurd([each.value for _, each in told]))
+    return absurd_readings(on.state.ledger.readings | {trial: reading})
 
 
 def must_be_known(on: Preparation, point: FloatArray) -> None:
