@@ -184,7 +184,7 @@ def test_added_readings_are_logged_corrected_and_taken_back(tmp_path):
 
 def test_added_readings_need_a_law_that_learns_from_readings():
     opt = eq.Optimizer(eq.Finite([[0.0], [1.0]]), kernel=eq.RBF(0.5), rng=0)
-    with pytest.raises(ValueError, match=r"Arbitrary\(\) learns from duels alone"):
+    with pytest.raises(ValueError, match=r"`offset` must let .*, got Arbitrary\(\), which learns from duels alone"):
         opt.add([0.0], 1.0)
     with pytest.raises(ValueError, match="must have the names"):
         eq.Optimizer(SPACE).add({"a": 0.5}, 1.0)

@@ -39,7 +39,8 @@ def added(event: Added, on: Preparation) -> Change:
 def _taken_in(on: Preparation, event: Added) -> Change:
     state, i, told, law = on.state, event.trial, event.answer, on.state.setup.offset
     if not law.learns_readings:
-        raise ValueError(f"a reading that the study did not ask for is not a duel, and {law!r} learns from duels alone")
+        rule = "`offset` must let single readings teach if the study is to take one that it did not ask for"
+        raise ValueError(f"{rule}, got {law!r}, which learns from duels alone")
     assert told.point is not None
     must_be_known(on, told.point)
     single, reading = Proposal.single(told.point), placed(on, told)
