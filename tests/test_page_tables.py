@@ -158,6 +158,15 @@ def test_what_is_said_to_stand_in_a_file_stands_there():
     assert found >= 2
 
 
+def test_the_sections_of_the_method_that_the_sources_name_exist():
+    method = (ROOT / "docs" / "method.md").read_text(encoding="utf-8")
+    sections = set(re.findall(r"^## (\d+)\. ", method, re.MULTILINE))
+    pattern = re.compile(r"METHOD (?:section )?(\d+)|docs/method\.md, sections? (\d+)")
+    named = {n for path in SOURCE.rglob("*.py") for pair in pattern.findall(path.read_text("utf-8")) for n in pair if n}
+    assert len(named) > 8
+    assert named <= sections
+
+
 def test_the_lists_that_parts_are_added_to_exist():
     text = "\n".join(path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py"))
     wanted = {span for cells in rows(ROOT / "docs" / "extending.md") for span in spans(cells) if span.isupper()}

@@ -5,7 +5,7 @@
     r        reference: a setting that is worse in any objective does not count  (K,)
 
 A setting is dominated if another one is better in every objective. The values have a posterior, so a setting is
-dominated with a probability: the share of joint draws in which it is (METHOD section 19).
+dominated with a probability: the share of joint draws in which it is (METHOD section 18).
 """
 
 from collections.abc import Mapping, Sequence
@@ -129,5 +129,5 @@ def domination(beliefs: Sequence[Belief], margin: FloatArray | float, some: Indi
         rng: The source of randomness.
     """
     Y = np.stack([drawn(belief, DRAWS, rng) for belief in beliefs], axis=-1)
-    lost: FloatArray = np.mean([_beaten(draw[some], draw, margin) for draw in Y], axis=0)  # METHOD section 19
+    lost: FloatArray = np.mean([_beaten(draw[some], draw, margin) for draw in Y], axis=0)  # METHOD section 18
     return lost

@@ -10,7 +10,7 @@
 
 The data tell as much about f(Z) as one outcome q_j'w for each j, with noise variance (1 - b_j) / b_j. These outcomes
 replace the data. Elsewhere they tell about f only through f(Z); at Z nothing is lost. The change of the offset from the
-last folded datum to the first kept one is lost, which is worth about one reading (docs/method.md, section 17).
+last folded datum to the first kept one is lost, which is worth about one reading (docs/method.md, section 16).
 
 If the offset of a block repeats f, an inducing point is a point in a block, and f(Z) is f there plus the part that the
 offset repeats, of covariance (1 + effect S) k(Z, Z): so a long block tells no more about f than before.

@@ -116,12 +116,12 @@ class Challenger:
         if holds[leader] < SURELY:
             gain = np.sqrt(psi)  # no limit was ever seen to hold: first find settings where they do
         else:
-            shown = np.sqrt(psi / (psi + 2.0 * belief.regularizer))  # METHOD section 19
+            shown = np.sqrt(psi / (psi + 2.0 * belief.regularizer))  # METHOD section 18
             gain = _plausible(ahead, widening * shown * belief.width(psi), weights, belief.regularizer**0.5)
             if (doubted := _doubted(ahead, gain, holds, rng)) is not None:
                 partner = belief.points[leader] if origin is None else origin
                 return Proposal.pair(belief.points[doubted], partner)
-        merit = gain * weights  # METHOD section 19
+        merit = gain * weights  # METHOD section 18
         rival = fair_argmax(merit, rng) if merit.max() > 0 else leader
         return Proposal.pair(belief.points[leader], belief.points[rival])
 

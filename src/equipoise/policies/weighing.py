@@ -9,7 +9,7 @@
 
 The best candidate of `g_w = min_k w_k (f_k(x) - r_k) / s_k` lies on the front, and every point of the front that
 is better than the reference is the best one for some weights. All of it is differences of one objective, in which
-the offset cancels (METHOD section 19).
+the offset cancels (METHOD section 18).
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ def weighed(F: FloatArray, r: FloatArray, s: FloatArray, w: FloatArray) -> Float
         >>> weighed(np.array([[1.0, 3.0], [4.0, 2.0]]), np.zeros(2), np.ones(2), np.array([0.5, 0.5]))
         array([0.5, 1. ])
     """
-    g: FloatArray = ((w / s)[:, None] * (F - r[:, None])).min(axis=-2)  # METHOD section 19
+    g: FloatArray = ((w / s)[:, None] * (F - r[:, None])).min(axis=-2)  # METHOD section 18
     return g
 
 

@@ -6,7 +6,7 @@
     mu, v    mean and variance of the slack                                           (m,)
 
 A limit relative to the start is about `g(x) - g(x0)`, in which the offset cancels. Any other is about the reading as it
-stands: `g(x) + o`, with the offset o as it is now (METHOD section 19).
+stands: `g(x) + o`, with the offset o as it is now (METHOD section 18).
 """
 
 from __future__ import annotations

@@ -176,7 +176,7 @@ def frame(posteriors: Sequence[Posterior], points: FloatArray, start: FloatArray
     low, high = front.min(axis=0), front.max(axis=0)
     scatter = np.sqrt([posterior.kernel.diagonal(start[None])[0] for posterior in posteriors])
     s = np.maximum(high - low, 0.1 * scatter)
-    return np.minimum(low, 0.0) - OUTER * s, s  # METHOD section 19: f_k(x0) - m_k
+    return np.minimum(low, 0.0) - OUTER * s, s  # METHOD section 18: f_k(x0) - m_k
 
 
 def gains(
