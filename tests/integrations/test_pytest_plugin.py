@@ -92,13 +92,53 @@ def test_benchmarks_are_compared_with_another_revision(tmp_path):
     (tmp_path / "work.py").write_text("N = 200_000\n")
     more = "\n\ndef test_added(benchmark):\n    benchmark(int)\n\n\ndef test_other():\n    raise RuntimeError\n"
     (tmp_path / "test_it.py").write_text((tmp_path / "test_it.py").read_text() + more)
-    run = child(tmp_path, "--compare-base", "main", "--compare-time", "5m", "-rs")
+    (tmp_path / "test_new.py").write_text("def test_new(benchmark):\n    benchmark(int)\n")
+    files = [str(tmp_path / "test_it.py"), "test_new.py"]
+    run = child(tmp_path, "--compare-base", "main", "--compare-time", "5m", "-rs", *files)
     assert run.returncode == 1, run.stdout + run.stderr
     assert "slower: takes" in run.stdout or "slower: +" in run.stdout
-    assert "it is not in both revisions" in run.stdout
-    assert "1 failed, 1 skipped" in run.stdout
+    assert run.stdout.count("it is not in main, or fails there") == 2
+    assert "1 failed, 2 skipped" in run.stdout
     trees = subprocess.run(["git", "worktree", "list"], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert len(trees.stdout.splitlines()) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="programs are measured on POSIX systems")
+def test_a_benchmark_that_fails_in_one_revision_does_not_keep_others_from_it(tmp_path):
+    (tmp_path / "work.py").write_text("OLD = True\n")
+    (tmp_path / "test_it.py").write_text(
+        "import work\n\n\n"
+        "def test_fine(benchmark):\n    benchmark(int)\n\n\n"
+        "def test_in_the_old_one(benchmark):\n    benchmark(int)\n    assert work.OLD\n\n\n"
+        "def test_in_the_new_one(benchmark):\n    benchmark(int)\n    assert not work.OLD\n"
+    )
+    git(tmp_path, "init", "-q", "-b", "main")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-q", "-m", "old")
+    (tmp_path / "work.py").write_text("OLD = False\n")
+    run = child(tmp_path, "--compare-base", "main", "--compare-time", "1s", "-rsf", "--compare-fail-above", "900%")
+    assert run.returncode == 1, run.stdout + run.stderr
+    assert "test_it.py::test_in_the_old_one - it fails here" in run.stdout
+    assert "it is not in main, or fails there" in run.stdout
+    assert "not decided within --compare-time after" in run.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="programs are measured on POSIX systems")
+def test_a_revision_that_cannot_be_measured_is_named_with_the_reason(tmp_path):
+    (tmp_path / "test_it.py").write_text("def\n")
+    git(tmp_path, "init", "-q", "-b", "main")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-q", "-m", "broken")
+    (tmp_path / "test_it.py").write_text("def test_it(benchmark):\n    benchmark(int)\n")
+    (tmp_path / "test_new.py").write_text("def test_new(benchmark):\n    benchmark(int)\n")
+    run = child(tmp_path, "--compare-base", "main", "--compare-time", "1s")
+    assert run.returncode == 4
+    assert "ERROR: main failed" in run.stderr
+    assert "test_it.py failed: " in run.stderr
+    assert "SyntaxError" in run.stderr
+    run = child(tmp_path, "--compare-base", "main", "test_new.py")
+    assert run.returncode == 4
+    assert "ERROR: main has no test_new.py" in run.stderr
 
 
 def test_another_plugin_may_have_a_fixture_of_this_name(tmp_path):
@@ -130,7 +170,7 @@ def test_options_that_make_no_sense(tmp_path, options, said):
     git(tmp_path, "commit", "-q", "-m", "none", "--allow-empty")
     run = child(tmp_path, "--compare-base", *options)
     assert run.returncode == 4
-    assert f"ERROR: --compare-base: {said}" in run.stderr
+    assert f"ERROR: {said}" in run.stderr
 
 
 def test_it_loads_nothing_of_ours_until_it_is_used():

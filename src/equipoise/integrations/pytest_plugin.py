@@ -14,8 +14,9 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -23,7 +24,7 @@ import pytest
 
 if TYPE_CHECKING:
     from equipoise.programs import Verdict
-    from equipoise.programs.commands.suiting import SuiteRow
+    from equipoise.programs.commands.suiting import SuiteRow, SuiteRun
 
 NAME = "equipoise.integrations.pytest_plugin"
 """The name of this plugin, whether it was installed or named by -p."""
@@ -40,6 +41,11 @@ QUARTILE = 0.25
 
 DEFAULT_SECONDS = 5.0
 """Seconds that `compare` measures in a test, unless `seconds` is given."""
+
+RAN = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
+"""Exit statuses of runs that were not cut short."""
+
+HERE = "working tree"
 
 SECONDS = pytest.StashKey[dict[str, float]]()
 
@@ -86,7 +92,9 @@ def is_benchmark(item: pytest.Item) -> bool:
 
 
 class Once:
-    """A plugin that times every benchmark once, and prints the seconds of each as the last line."""
+    """A plugin that times every benchmark once, and prints the seconds of each that passes as the last line."""
+
+    _status: int = pytest.ExitCode.INTERNAL_ERROR
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -101,10 +109,14 @@ class Once:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
-        """Time a whole test that is marked and does not use the fixture."""
-        start = time.perf_counter()
-        result = yield
-        item.config.stash[SECONDS].setdefault(item.nodeid, time.perf_counter() - start)
+        """Time a whole test that is marked and does not use the fixture; drop the time of a test that fails."""
+        seconds, start = item.config.stash[SECONDS], time.perf_counter()
+        try:
+            result = yield
+        except BaseException:
+            seconds.pop(item.nodeid, None)
+            raise
+        seconds.setdefault(item.nodeid, time.perf_counter() - start)
         return result
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -116,10 +128,31 @@ class Once:
         given.update(ours)
         return result
 
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Say which file cannot be imported."""
+        _complain(report)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Say which benchmark fails."""
+        _complain(report)
+
+    def pytest_sessionfinish(self, exitstatus: int) -> None:
+        """Remember whether the tests could be run."""
+        self._status = exitstatus
+
     def pytest_unconfigure(self, config: pytest.Config) -> None:
-        """Print the times."""
-        sys.stdout.write("\n" + json.dumps(config.stash[SECONDS]) + "\n")
-        sys.stdout.flush()
+        """Print the times, unless the tests could not be run."""
+        if self._status in RAN:
+            sys.stdout.write("\n" + json.dumps(config.stash[SECONDS]) + "\n")
+            sys.stdout.flush()
+
+
+def _complain(report: pytest.CollectReport | pytest.TestReport) -> None:
+    """Write the end of the report on a failure to standard error, where the comparing process reads it."""
+    if report.failed:
+        last = report.longreprtext.strip().rpartition("\n")[2]
+        sys.stderr.write(f"{report.nodeid} failed: {last}\n")
+        sys.stderr.flush()
 
 
 class Stopwatch:
@@ -197,22 +230,28 @@ class Comparing:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Measure both revisions, and report a test for each benchmark."""
+        from equipoise.programs.commands.suiting import rows
+
         items = {item.nodeid: item for item in session.items if is_benchmark(item)}
         if session.testsfailed or session.config.option.collectonly or not items:
             return True
-        rows = {row.name: row for row in _sensible(session.config)}
-        if not set(rows) & set(items):
-            reasons = [row.failure for row in rows.values() if row.failure] or ["no benchmark is in both revisions"]
-            raise pytest.UsageError("\n".join(reasons))
+        run = _sensible(session.config)
+        (source,), found = run.sources, {row.name: row for row in rows(run)}
+        if not set(found) & set(items):
+            raise pytest.UsageError(source.failure or "no benchmark passes in both revisions")
+        passing = {name for runs in source.bench.rounds for run in runs if run.arm == HERE for name in run.numbers}
         for nodeid, item in items.items():
             item.ihook.pytest_runtest_logstart(nodeid=nodeid, location=item.location)
-            item.ihook.pytest_runtest_logreport(report=report(item, rows.get(nodeid)))
+            item.ihook.pytest_runtest_logreport(report=report(item, found.get(nodeid), nodeid in passing))
             item.ihook.pytest_runtest_logfinish(nodeid=nodeid, location=item.location)
+        if source.failure:
+            session.shouldfail = source.failure
+            raise session.Failed(session.shouldfail)
         return True
 
 
-def _sensible(config: pytest.Config) -> list["SuiteRow"]:
-    """Return the rows of the report; report a wrong option as pytest does."""
+def _sensible(config: pytest.Config) -> "SuiteRun":
+    """Measure; report a wrong option as pytest does."""
     from click import UsageError
 
     from equipoise.runners import GitError
@@ -220,27 +259,28 @@ def _sensible(config: pytest.Config) -> list["SuiteRow"]:
     try:
         return measured(config)
     except (GitError, UsageError) as error:
-        raise pytest.UsageError(f"--compare-base: {error}") from None
+        raise pytest.UsageError(str(error)) from None
 
 
-def measured(config: pytest.Config) -> list["SuiteRow"]:
-    """Measure the benchmarks of the base and of the working tree, and return the verdict on each."""
+def measured(config: pytest.Config) -> "SuiteRun":
+    """Measure the benchmarks of the base and of the working tree."""
     from equipoise.programs.commands.arranging import budget, sites
     from equipoise.programs.commands.live import Live
     from equipoise.programs.commands.measuring import Bench, Job
     from equipoise.programs.commands.processes import EVERYTHING, Programs, RunOptions
     from equipoise.programs.commands.suite_file import Benchmark, pair
     from equipoise.programs.commands.suite_session import so_far
-    from equipoise.programs.commands.suiting import Source, SuiteRun, rows
-    from equipoise.runners import HERE, checked_out
+    from equipoise.programs.commands.suiting import Source, SuiteRun
+    from equipoise.runners import HERE as PRESENT
+    from equipoise.runners import checked_out
 
-    base, here = config.getoption("--compare-base"), "working tree"
+    base = config.getoption("--compare-base")
     seconds = budget("--compare-time", config.getoption("--compare-time"))
-    question = pair((base, here), config.getoption("--compare-fail-above"))
-    with checked_out([base, HERE], config.invocation_params.dir) as found:
-        named = {base: found[base], here: found[HERE]}
-        lines = {arm: command(config, str(each.folder)) for arm, each in named.items()}
-        how = RunOptions(shell=(), reads=(EVERYTHING,))
+    question = pair((base, HERE), config.getoption("--compare-fail-above"))
+    with checked_out([base, PRESENT], config.invocation_params.dir) as found:
+        named = {base: found[base], HERE: found[PRESENT]}
+        lines = {arm: command(config, each.folder) for arm, each in named.items()}
+        how = RunOptions(shell=(), reads=(EVERYTHING,), ignore_failure=True)
         with Programs(how) as programs:
             bench = Bench(Job(lines, sites=sites(named)), {}, programs, None, "pytest")
             source = Source(Benchmark("pytest", lines, {}, (EVERYTHING,), {}, question), bench)
@@ -248,10 +288,10 @@ def measured(config: pytest.Config) -> list["SuiteRow"]:
             early = run.measure(seconds, Live(sys.stderr, seconds), so_far)
     if early is not None:
         raise early
-    return rows(run)
+    return run
 
 
-def command(config: pytest.Config, folder: str) -> str:
+def command(config: pytest.Config, folder: Path) -> str:
     """Return the command line that times all benchmarks once, with a folder's packages before the installed ones."""
     words, skip = [], False
     for word in map(str, config.invocation_params.args):
@@ -259,18 +299,35 @@ def command(config: pytest.Config, folder: str) -> str:
         if not (skip or ours):
             words.append(word)
         skip = ours and "=" not in word
-    path = os.pathsep.join([f"{folder}/src", folder, *filter(None, [os.environ.get("PYTHONPATH")])])
+    path = os.pathsep.join([f"{folder}/src", str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
     plugin = ["-p", NAME, "--compare-once"]
+    words = _in_folder(words, config, folder)
     return shlex.join(["env", f"PYTHONPATH={path}", sys.executable, "-m", "pytest", *plugin, *words])
 
 
-def report(item: pytest.Item, row: "SuiteRow | None") -> pytest.TestReport:
-    """Return the report of a benchmark: failed if it is slower, skipped if it is undecided."""
+def _in_folder(words: Sequence[str], config: pytest.Config, folder: Path) -> list[str]:
+    """Return the words with paths below a folder, without files that it does not have; refuse if it has none."""
+    here, found, new = config.invocation_params.dir, [], []
+    for word in words:
+        path, *test = word.split("::")
+        is_path = word in config.args and (here / path).exists()
+        if is_path and (here / path).is_relative_to(here):
+            path = str((here / path).relative_to(here))
+        is_new = is_path and not (folder / path).exists()
+        (new if is_new else found).append("::".join([path, *test]))
+    if new and len(new) == sum(word in config.args for word in words):
+        raise pytest.UsageError(f"{config.getoption('--compare-base')} has no {', '.join(new)}")
+    return found
+
+
+def report(item: pytest.Item, row: "SuiteRow | None", passes: bool = True) -> pytest.TestReport:
+    """Return the report of a benchmark: failed if it is slower or does not pass now, skipped if it is undecided."""
     from equipoise.programs.commands.suite_report import size, word
 
     outcome: Literal["passed", "failed", "skipped"]
     if row is None or row.found is None:
-        outcome, text = "skipped", "it is not in both revisions" if row is None else row.failure
+        outcome = "skipped" if passes else "failed"
+        text = f"it is not in {item.config.getoption('--compare-base')}, or fails there" if passes else "it fails here"
     else:
         worse = row.found.standing == "worse"
         outcome = "failed" if worse else "skipped" if word(row) == "open" else "passed"
