@@ -1,6 +1,7 @@
 """`equipoise compare`: programs that are measured, fail, hang and are interrupted; files, sessions and exit codes."""
 
 import csv
+import io
 import json
 import os
 import pty
@@ -10,6 +11,7 @@ import statistics
 import subprocess
 import sys
 import time
+from xml.etree import ElementTree
 
 import matplotlib
 import pytest
@@ -317,6 +319,37 @@ def test_limits_that_are_not_known_are_null():
     assert data["equipoise"]["findings"][0]["difference"] == {"value": 1.0, "low": None, "high": None}
 
 
+def test_a_memory_that_was_not_measured_has_an_empty_cell():
+    said = invoke("compare", "-N", "true", "--metric", "rss", "-r", 2, "--markdown", "-").stdout
+    assert "| `true` |  |  |  | 2 |" in said
+
+
+def test_any_command_line_makes_a_table_and_a_test_case(tmp_path):
+    line = "echo `echo 1`\n: | true #\x01"
+    invoke("compare", line, "echo 2", *READ, "--markdown", "out.md", "--junit", "out.xml", "--csv", "out.csv")
+    assert "| `` echo `echo 1` : \\| true #\\x01 `` | 1 |" in (tmp_path / "out.md").read_text()
+    case = ElementTree.parse(tmp_path / "out.xml").find("testcase")
+    assert case.get("name") == f"echo 2 against {line}, reading".replace("\x01", "\\x01")
+    assert [row["command"] for row in csv.DictReader(io.StringIO((tmp_path / "out.csv").read_text()))] == [
+        line,
+        "echo 2",
+    ]
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_anything_is_measured(tmp_path):
+    for out in ("nowhere/out.json", "."):
+        said = invoke("compare", "touch measured", "echo 2", "--json", out, code=64).stderr
+        assert f"{out} could not be written: it must be a file in a folder that exists" in said
+    assert not (tmp_path / "measured").exists()
+
+
+def test_a_gate_is_one_only_if_asked_for():
+    data = invoke("compare", "echo 1", "echo 2", *READ, "--json", "-").data["equipoise"]
+    assert data["gate"] is data["findings"][0]["gate"] is None
+    data = invoke("compare", "echo 1", "echo 2", *READ, "--fail-above", 3, "--json", "-").data["equipoise"]
+    assert data["gate"] == data["findings"][0]["gate"] == 0
+
+
 def test_markdown_and_csv(tmp_path):
     invoke("compare", "-n", "a|b", "echo 3", "-n", "c", "echo 4", *READ, "--markdown", "out.md", "--csv", "out.csv")
     lines = (tmp_path / "out.md").read_text().splitlines()
@@ -332,7 +365,7 @@ def test_a_picture(tmp_path):
     invoke("compare", "echo 3", "echo 4", *READ, "--plot", "out.png", "--null")
     assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
     said = invoke("compare", "echo 3", "echo 4", *READ, "--plot", "nowhere/out.png", code=64).stderr
-    assert "nowhere/out.png could not be written: No such file or directory" in said
+    assert "nowhere/out.png could not be written: it must be a file in a folder that exists" in said
 
 
 # For CI.

@@ -131,6 +131,8 @@ def test_a_benchmark_that_fails_does_not_keep_others_from_it(tmp_path):
     data = invoke(
         *suite(tmp_path, text.replace("fail-above = 1", "margin = 0.5")), "--json", "-", "--junit", "out.xml", code=4
     ).data
+    assert "exit status 3: echo gone >&2; exit 3\n  gone\n" in data["text"]
+    assert ElementTree.parse(tmp_path / "out.xml").find("testcase/error").text == "  gone"
     found = {each["name"]: each for each in data["benchmarks"]}
     assert found["broken"]["verdict"] == "failed"
     assert "exit status 3" in found["broken"]["failure"]

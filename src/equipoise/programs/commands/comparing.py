@@ -15,7 +15,7 @@ import click
 from equipoise.cli.common import INTERRUPTED, FailingError, command, harmless, noted, printable
 from equipoise.cli.interrupting import interruptible
 from equipoise.programs.commands.arranging import in_revisions, job, named, questions, read_options, setup
-from equipoise.programs.commands.exporting import Results, say_all
+from equipoise.programs.commands.exporting import Results, check_files, say_all
 from equipoise.programs.commands.live import Live
 from equipoise.programs.commands.measuring import SHORT, Bench, Early, Job, measure
 from equipoise.programs.commands.metrics import EVENTS, TIMES, kinds
@@ -109,6 +109,7 @@ def compare(commands: tuple[str, ...], names: tuple[str, ...], **options: Any) -
     """
     log: Path | None = options.pop("log")
     files = {name: options.pop(name) for name in ("json_file", "markdown_file", "csv_file", "junit_file", "picture")}
+    check_files(files)
     if options["show_output"]:
         options["stdout"] = "inherit"
     if options["reference"] is not None:

@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+import re
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -106,10 +107,10 @@ def as_markdown(report: Results) -> str:
         lines += [f"| Command | {metric}, median | Min | Max | Runs |{end}"]
         lines += ["|:---|---:|---:|---:|---:|" + ("" if verdict is None else "---:|")]
         for arm, each in report.by_arm.items():
-            values = [run.value(metric) for run in each]
-            sizes = " | ".join(amount(x, kind) for x in (statistics.median(values), min(values), max(values)))
+            known = _typical(each, metric)
+            sizes = " | ".join(["", "", ""] if known is None else [amount(x, kind) for x in known])
             relative = "" if verdict is None else f" {_relative(verdict, arm)} |"
-            lines.append(f"| `{_cell(arm)}` | {sizes} | {len(each)} |{relative}")
+            lines.append(f"| {as_code(arm)} | {sizes} | {len(each)} |{relative}")
         said = [] if verdict is None else told(verdict).splitlines()
         lines += ["", *(f"{line}  " for line in said), *([""] if said else [])]
     return "\n".join(lines)
@@ -123,7 +124,19 @@ def _relative(verdict: Verdict, arm: str) -> str:
 
 
 def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
+    return printable(" ".join(text.splitlines()), keep="").replace("|", "\\|")
+
+
+def as_code(text: str) -> str:
+    r"""Return a command line as code in a cell of a Markdown table.
+
+    Example:
+        >>> print(as_code("a | b"), as_code("echo `ls`"))
+        `a \| b` `` echo `ls` ``
+    """
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    space = " " if "`" in text else ""
+    return f"{fence}{space}{_cell(text)}{space}{fence}"
 
 
 def _findings(verdict: Verdict) -> list[dict[str, Any]]:
@@ -134,7 +147,8 @@ def finding_data(found: Finding, question: Question) -> dict[str, Any]:
     """Return a finding for scripts: ratio of the second to the first, or its difference."""
     claimed = found.ratio if question.scale == "ratio" else found.interval
     data = {"first": found.first, "second": found.second, question.scale: limits(claimed)}
-    said = {"rounds": found.rounds, "standing": found.standing, "gate": found.gate}
+    gate = None if question.fail_above is None else found.gate
+    said = {"rounds": found.rounds, "standing": found.standing, "gate": gate}
     return data | said | {"more_rounds": more_data(found.more)}
 
 
@@ -148,6 +162,13 @@ def more_data(more: MoreRounds | None) -> dict[str, float | None] | None:
 def limits(interval: Interval) -> dict[str, float | None]:
     """Return an interval for scripts."""
     return dict(zip(("value", "low", "high"), interval.known, strict=True))
+
+
+def check_files(files: Mapping[str, Any]) -> None:
+    """Refuse files that cannot be written, before anything is measured."""
+    for out in (str(out) for out in files.values() if out is not None):
+        if out != "-" and (Path(out).is_dir() or not Path(out).absolute().parent.is_dir()):
+            raise click.UsageError(f"{out} could not be written: it must be a file in a folder that exists")
 
 
 def say_all(report: Results, files: Mapping[str, Any], junit: Callable[[Results], str]) -> None:
@@ -185,13 +206,19 @@ def table(report: Results, metric: str) -> str:
     """Return a line for each arm: median, range and number of its readings."""
     kind, lines = report.metrics[metric], []
     for arm, each in report.by_arm.items():
-        values = [run.value(metric) for run in each if metric != "rss" or run.rss is not None]
-        if not values:
+        known = _typical(each, metric)
+        if known is None:
             lines.append(f"{arm}: {metric} too little to be told ({counted(len(each), 'run')})")
             continue
-        low, middle, high = (amount(x, kind) for x in (min(values), statistics.median(values), max(values)))
-        lines.append(f"{arm}: {metric} {middle} (median of {counted(len(values), 'run')}, {low} to {high})")
+        middle, low, high = (amount(x, kind) for x in known)
+        lines.append(f"{arm}: {metric} {middle} (median of {counted(len(each), 'run')}, {low} to {high})")
     return "".join(f"{line}\n" for line in lines)
+
+
+def _typical(runs: Sequence[Execution], metric: str) -> tuple[float, float, float] | None:
+    """Return the median, minimum and maximum of a metric; `None` if it was too small to measure."""
+    values = [run.value(metric) for run in runs if metric != "rss" or run.rss is not None]
+    return (statistics.median(values), min(values), max(values)) if values else None
 
 
 def draw(verdict: Verdict, out: Path) -> None:

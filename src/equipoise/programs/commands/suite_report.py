@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 from xml.etree import ElementTree
 
-from equipoise.programs.commands.exporting import Results, finding_data
+from equipoise.cli.common import printable
+from equipoise.programs.commands.exporting import Results, as_code, finding_data
 from equipoise.programs.commands.suiting import SuiteRow
 from equipoise.programs.findings import FAILED, UNDECIDED
 from equipoise.programs.phrases import ADJECTIVES, amount, short
@@ -46,14 +47,11 @@ def as_text(rows: Sequence[SuiteRow], arms: Sequence[str], alpha: float) -> str:
     """Return a line for every benchmark, what is worse first."""
     wide = max(len(row.name) for row in rows)
     lines = [
-        f"{word(row):7} {row.name:{wide}}  {row.metric:6} {size(row)}{'' if row.found is None else _rounds(row)}"
+        f"{word(row):7} {row.name:{wide}}  {row.metric:6} "
+        + (row.failure if row.found is None else f"{size(row)} ({row.found.rounds} rounds)")
         for row in rows
     ]
     return "\n".join([*lines, summary(rows, arms, alpha)])
-
-
-def _rounds(row: SuiteRow) -> str:
-    return "" if row.found is None else f" ({row.found.rounds} rounds)"
 
 
 def as_markdown(rows: Sequence[SuiteRow], arms: Sequence[str], alpha: float) -> str:
@@ -62,7 +60,7 @@ def as_markdown(rows: Sequence[SuiteRow], arms: Sequence[str], alpha: float) -> 
     for row in rows:
         mark = {"fails": "**fails**", "failed": "**failed**", "slower": "**slower**"}.get(word(row), word(row))
         rounds = "" if row.found is None else str(row.found.rounds)
-        lines.append(f"| `{row.name.replace('|', chr(92) + '|')}` | {mark} | {size(row)} | {row.metric} | {rounds} |")
+        lines.append(f"| {as_code(row.name)} | {mark} | {size(row)} | {row.metric} | {rounds} |")
     return "\n".join([*lines, "", summary(rows, arms, alpha), ""])
 
 
@@ -75,8 +73,7 @@ def _row_data(row: SuiteRow) -> dict[str, Any]:
     data: dict[str, Any] = {"name": row.name, "metric": row.metric or None, "verdict": word(row)}
     if row.found is None or row.question is None:
         return data | {"failure": row.failure}
-    gate = {} if row.question.fail_above is not None else {"gate": None}
-    return data | {"level": row.level} | finding_data(row.found, row.question) | gate
+    return data | {"level": row.level} | finding_data(row.found, row.question)
 
 
 def cases(rows: Sequence[SuiteRow]) -> list[Case]:
@@ -85,7 +82,8 @@ def cases(rows: Sequence[SuiteRow]) -> list[Case]:
     found = []
     for row in rows:
         worse = row.found is not None and row.found.standing == "worse"
-        found.append((row.name, "failure" if worse else kinds.get(word(row), "passed"), size(row)))
+        text = row.failure if row.found is None else size(row)
+        found.append((row.name, "failure" if worse else kinds.get(word(row), "passed"), text))
     return found
 
 
@@ -118,10 +116,11 @@ def as_junit(found: Sequence[Case]) -> str:
     about = {"name": "equipoise compare", "tests": str(len(found))}
     suite = ElementTree.Element("testsuite", {**about, **{name: str(n) for name, n in counts.items()}})
     for name, kind, text in found:
-        case = ElementTree.SubElement(suite, "testcase", {"classname": "equipoise compare", "name": name})
+        case = ElementTree.SubElement(suite, "testcase", {"classname": "equipoise compare", "name": printable(name)})
         if kind == "passed":
-            ElementTree.SubElement(case, "system-out").text = text
+            ElementTree.SubElement(case, "system-out").text = printable(text)
         else:
-            ElementTree.SubElement(case, kind, {"message": text})
+            first, *more = printable(text).splitlines()
+            ElementTree.SubElement(case, kind, {"message": first}).text = "\n".join(more) or None
     ElementTree.indent(suite)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suite, encoding="unicode") + "\n"
