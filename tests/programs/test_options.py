@@ -168,6 +168,12 @@ def test_numbers_are_read_by_name_and_by_expression():
             reads(text).value(out)
 
 
+def test_a_program_that_prints_no_number_says_why():
+    said = invoke("compare", "echo 'no GPU' >&2", "echo loss=2", "--read", "loss", code=4).stderr
+    assert "it must print a number called loss, got ''" in said
+    assert "\n  no GPU\n" in said
+
+
 def test_several_metrics_of_one_run():
     options = ["--read", "ms", "--read", r"mb=used (\d+)", "--metric", "ms", "--metric", "mb", "-r", 9]
     arms = ["-n", "a", "echo ms: 12, used 7", "-n", "b", "echo ms: 13, used 7"]
@@ -189,8 +195,7 @@ def test_the_gate_is_that_of_all_metrics():
 @pytest.mark.parametrize("event", ["instructions", "page-faults", "context-switches"])
 def test_events_are_counted_or_it_is_said_why_not(event):
     """What a kernel and its machine count differs; what they do not count is an error with a reason."""
-    assert event in EVENTS
-    options = ["--metric", event, "--scale", "difference", "-N", "-r", 2]
+    options = ["--metric", event, "-N", "-r", 2]
     result = CliRunner().invoke(main, ["compare", *map(str, options), "sleep 0", "sleep 0.001"])
     if result.exit_code == 4:
         assert "its events cannot be counted" in result.stderr
@@ -248,6 +253,22 @@ def test_a_log_of_revisions_takes_the_same_commits_only(repository):
 def test_a_build_that_fails_is_named(repository):
     said = invoke("compare", "--git", "main~1..main", "--build", "echo no rule >&2; false", "./bench", code=4).stderr
     assert "Error: --build, in main~1, failed, exit status 1: echo no rule >&2; false\n  no rule\n" in said
+
+
+def test_three_dots_begin_at_the_last_common_commit(repository):
+    git("branch", "side", "main~1")
+    said = invoke("compare", "--git", "side...main", "--build", "touch built", *READ, "./bench").stdout
+    assert "main is higher than side...main by 3 [3, 3]" in said
+    assert "git knows no revision 'nonsense'" in invoke("compare", "--git", "nonsense...", "./bench", code=64).stderr
+
+
+def test_a_shallow_clone_is_told_to_fetch_more(repository, monkeypatch, tmp_path_factory):
+    clone = tmp_path_factory.mktemp("clone")
+    git("clone", "-q", "--depth", "1", repository.as_uri(), str(clone))
+    monkeypatch.chdir(clone)
+    said = invoke("compare", "--git", "HEAD~1..HEAD", "./bench", code=64).stderr
+    assert "git knows no revision 'HEAD~1'" in said
+    assert "fetch more of its history, in a shallow clone" in said
 
 
 def test_revisions_that_are_none(repository):

@@ -38,22 +38,34 @@ class Revision:
 def ends(text: str) -> tuple[str, ...]:
     """Return the two revisions of a range; a single revision is compared with the working tree.
 
+    Three dots begin at the last common commit of the two, as in git.
+
     Example:
         >>> ends("main..HEAD"), ends("v1.2"), ends("main..")
         (('main', 'HEAD'), ('v1.2', ''), ('main', ''))
+        >>> ends("main...HEAD")
+        ('main...HEAD', 'HEAD')
     """
     first, _, second = text.partition("..")
-    if not first or second.startswith("."):
+    common, second = second.startswith("."), second.removeprefix(".")
+    if not first or ".." in second:
         raise ValueError(f"--git must be a revision or a range of two such as main..HEAD, got {text!r}")
-    return first, second
+    return text if common else first, second
 
 
 def commit_of(name: str, where: Path) -> str:
-    """Return the full hash of a commit; refuse a name that git does not know."""
+    """Return the full hash of a commit, of `a...b` the last common one; refuse a name that git does not know."""
+    first, common, second = name.partition("...")
+    if common:
+        ask = ["merge-base", *(commit_of(each or "HEAD", where) for each in (first, second))]
+    else:
+        ask = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"]
     try:
-        return git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}", where=where)
+        return git(*ask, where=where)
     except GitError:
-        raise GitError(f"git knows no revision {name!r} in {where}") from None
+        is_shallow = git("rev-parse", "--is-shallow-repository", where=where) == "true"
+        advice = ": fetch more of its history, in a shallow clone" if is_shallow else ""
+        raise GitError(f"git knows no revision {name!r} in {where}{advice}") from None
 
 
 @contextmanager

@@ -29,6 +29,9 @@ EVENTS = {
 }
 """Events by their names in `perf stat`, with their type and number in `perf_event_open`."""
 
+RARE = ("context-switches", "cpu-migrations", "major-faults")
+"""Events of which a program may have none: they are compared by their difference."""
+
 KINDS: dict[str, Kind] = {**dict.fromkeys(TIMES, "time"), "rss": "memory", "reading": "reading"}
 """Metrics that are always available, with the kind of each number."""
 
