@@ -99,6 +99,18 @@ def test_it_keeps_what_is_better_in_any_unit(lower, unit):
     assert json.loads(json.dumps(night.data()))["champion"] == "better"
 
 
+def test_a_first_idea_is_kept_if_it_is_clearly_better_on_the_same_seeds():
+    """Nothing is known yet of the seeds, which have 97 % of the variance."""
+
+    def model(skill, rng):
+        return lambda seed: skill + 0.3 * np.random.default_rng(seed).normal() + 0.05 * rng.normal()
+
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        gate = eq.Gate(model(0.0, rng), rng=seed)
+        assert gate.test(model(0.3, rng), "better").decision == "keep"
+
+
 def test_a_margin_is_a_hurdle():
     rng = np.random.default_rng(5)
     gate = eq.Gate(model(1.0, rng), margin=0.5, rng=0)
