@@ -5,8 +5,9 @@ set -uo pipefail
 words=(--git "$BASE..HEAD" --fail-above "$FAIL_ABOVE" --time "$BUDGET" --markdown equipoise.md --junit equipoise.xml)
 [ -n "$BUILD" ] && words+=(--build "$BUILD")
 [ -n "$SUITE" ] && words+=(--suite "$SUITE")
-read -ra more <<< "$OPTIONS"
-words+=(${more[@]+"${more[@]}"})
+if [ -n "$OPTIONS" ]; then  # xargs heeds quotes, and expands nothing
+  while IFS= read -r word; do words+=("$word"); done < <(xargs printf '%s\n' <<< "$OPTIONS")
+fi
 [ -n "$COMMAND" ] && words+=(-- "$COMMAND")
 
 "${EQUIPOISE:-equipoise}" compare "${words[@]}"

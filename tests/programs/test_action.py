@@ -59,9 +59,10 @@ OPTIONS = "--metric reading -N --scale difference"
 
 
 def test_a_change_for_the_worse_is_a_red_check(repository):
-    run = run_step(repository, base="main~1", command="./bench", fail_above="2", options=OPTIONS)
+    options = f"{OPTIONS} --prepare 'echo one >> told; echo two' --time 60s"
+    run = run_step(repository, command="./bench", fail_above="2", options=options)
     assert run.returncode == 1, run.stderr
-    assert "HEAD is higher than main~1 by more than 2: +3 [+3, +3]" in (repository.parent / "summary.md").read_text()
+    assert "HEAD is higher than HEAD^ by more than 2: +3 [+3, +3]" in (repository.parent / "summary.md").read_text()
     assert "<failure" in (repository / "equipoise.xml").read_text()
 
 
