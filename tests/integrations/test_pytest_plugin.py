@@ -138,7 +138,7 @@ def test_a_revision_that_cannot_be_measured_is_named_with_the_reason(tmp_path):
     assert "SyntaxError" in run.stderr
     run = child(tmp_path, "--compare-base", "main", "test_new.py")
     assert run.returncode == 4
-    assert "ERROR: main has no test_new.py" in run.stderr
+    assert "ERROR: main has none of test_new.py" in run.stderr
 
 
 def test_another_plugin_may_have_a_fixture_of_this_name(tmp_path):

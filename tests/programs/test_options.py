@@ -13,7 +13,7 @@ from equipoise.cli.main import main
 from equipoise.programs import Question, verdict_of
 from equipoise.programs.commands.comparing import decided_after, sooner
 from equipoise.programs.commands.exporting import Results
-from equipoise.programs.commands.metrics import EVENTS, Read, reads
+from equipoise.programs.commands.metrics import Read, reads
 from equipoise.programs.commands.scanning import settings
 from equipoise.programs.comparison_log import ComparisonLog, Execution
 from equipoise.runners import FailedError

@@ -1,7 +1,9 @@
 """Suites: many benchmarks in one budget, few false claims among all, resumed by a log, told in four ways."""
 
 import json
+import os
 import re
+import shlex
 import subprocess
 from pathlib import Path
 from xml.etree import ElementTree
@@ -9,8 +11,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+import equipoise
 from equipoise.programs import Question
-from equipoise.programs.commands.suite_file import loaded
+from equipoise.programs.commands.suite_file import loaded, of_pytest
 from equipoise.programs.comparison_log import ComparisonLog
 from equipoise.programs.family import BenchmarkFamily, Member, above
 from invoking import invoke
@@ -150,6 +153,26 @@ def test_a_log_goes_on_where_it_was(tmp_path):
     assert "is the log of a suite" in invoke("compare", "--log", "log.jsonl", "--metric", "reading", code=64).stderr
 
 
+@pytest.mark.parametrize("inside", ["", "tests"])
+def test_packages_of_a_revision_come_before_installed_ones(tmp_path, monkeypatch, inside):
+    for folder in ("installed", "revision/src"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "work.py").write_text("")
+    revision = tmp_path / "revision"
+    (revision / inside).mkdir(exist_ok=True)
+    own = f"assert work.__file__ == {str(revision / 'src' / 'work.py')!r}"
+    (revision / inside / "test_it.py").write_text(
+        f"import work\n\ndef test_it(benchmark):\n    {own}\n    benchmark(int)\n"
+    )
+    subprocess.run(["git", "init", "-q"], cwd=revision, check=True)
+    library = str(Path(equipoise.__file__).parents[1])
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path / "installed"), library]))
+    words = shlex.split(of_pytest("-p no:cacheprovider test_it.py"))
+    run = subprocess.run(words, cwd=revision / inside, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout
+    assert [*json.loads(run.stdout.splitlines()[-1])] == ["test_it.py::test_it"]
+
+
 def test_a_suite_of_two_revisions(tmp_path):
     who = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
     subprocess.run([*who, "init", "-q", "-b", "main"], check=True)
@@ -180,6 +203,12 @@ def test_a_suite_of_two_revisions(tmp_path):
             "bench.toml: q: --margin must be a number",
         ),
         ("[[benchmark]]\ncommand = 'a'\nmetric = 'speed'", "--metric must be one of"),
+        ("[[benchmark]]\ncommand = 'a'\nmetric = 3", "bench.toml: metric must be a text or a list of texts, got 3"),
+        ("[[benchmark]]\ncommand = 'a'\nhigher = 'no'", "bench.toml: higher must be true or false, got 'no'"),
+        ("[[benchmark]]\ncommands = ['a', 2]", "bench.toml: commands must be a list of texts, got ['a', 2]"),
+        ("[[benchmark]]\ncommand = 3", "bench.toml: command must be a text, got 3"),
+        ("[[benchmark]]\ncommand = 'a'\nscale = 'log'", "bench.toml: a: `scale` must be one of ratio, difference"),
+        ("alpha = 3.0\n[[benchmark]]\ncommand = 'a'", "bench.toml: alpha must be a number between 0 and 1, got 3.0"),
     ],
 )
 def test_a_file_that_makes_no_sense_is_refused(tmp_path, text, rule):

@@ -10,11 +10,10 @@ which also draws a new layout of memory. A test fails if it is slower; of all fa
 """
 
 import json
-import os
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -268,7 +267,7 @@ def measured(config: pytest.Config) -> "SuiteRun":
     from equipoise.programs.commands.live import Live
     from equipoise.programs.commands.measuring import Bench, Job
     from equipoise.programs.commands.processes import EVERYTHING, Programs, RunOptions
-    from equipoise.programs.commands.suite_file import Benchmark, pair
+    from equipoise.programs.commands.suite_file import Benchmark, of_pytest, pair
     from equipoise.programs.commands.suite_session import so_far
     from equipoise.programs.commands.suiting import Source, SuiteRun
     from equipoise.runners import HERE as PRESENT
@@ -279,7 +278,7 @@ def measured(config: pytest.Config) -> "SuiteRun":
     question = pair((base, HERE), config.getoption("--compare-fail-above"))
     with checked_out([base, PRESENT], config.invocation_params.dir) as found:
         named = {base: found[base], HERE: found[PRESENT]}
-        lines = {arm: command(config, each.folder) for arm, each in named.items()}
+        lines = {arm: of_pytest(chosen(config, each.folder)) for arm, each in named.items()}
         how = RunOptions(shell=(), reads=(EVERYTHING,), ignore_failure=True)
         with Programs(how) as programs:
             bench = Bench(Job(lines, sites=sites(named)), {}, programs, None, "pytest")
@@ -291,33 +290,21 @@ def measured(config: pytest.Config) -> "SuiteRun":
     return run
 
 
-def command(config: pytest.Config, folder: Path) -> str:
-    """Return the command line that times all benchmarks once, with a folder's packages before the installed ones."""
-    words, skip = [], False
+def chosen(config: pytest.Config, folder: Path) -> str:
+    """Return the arguments that select the tests, with paths below a folder, without files that it does not have."""
+    here, words, paths, skip = config.invocation_params.dir, list[str](), 0, False
     for word in map(str, config.invocation_params.args):
         ours = word.startswith("--compare-")
-        if not (skip or ours):
-            words.append(word)
-        skip = ours and "=" not in word
-    path = os.pathsep.join([f"{folder}/src", str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
-    plugin = ["-p", NAME, "--compare-once"]
-    words = _in_folder(words, config, folder)
-    return shlex.join(["env", f"PYTHONPATH={path}", sys.executable, "-m", "pytest", *plugin, *words])
-
-
-def _in_folder(words: Sequence[str], config: pytest.Config, folder: Path) -> list[str]:
-    """Return the words with paths below a folder, without files that it does not have; refuse if it has none."""
-    here, found, new = config.invocation_params.dir, [], []
-    for word in words:
+        skip, ignored = ours and "=" not in word, ours or skip
         path, *test = word.split("::")
-        is_path = word in config.args and (here / path).exists()
-        if is_path and (here / path).is_relative_to(here):
-            path = str((here / path).relative_to(here))
-        is_new = is_path and not (folder / path).exists()
-        (new if is_new else found).append("::".join([path, *test]))
-    if new and len(new) == sum(word in config.args for word in words):
-        raise pytest.UsageError(f"{config.getoption('--compare-base')} has no {', '.join(new)}")
-    return found
+        if word in config.args and (here / path).exists():
+            path = str((here / path).relative_to(here)) if (here / path).is_relative_to(here) else path
+            ignored, paths = not (folder / path).exists(), paths + 1
+        if not ignored:
+            words.append("::".join([path, *test]))
+    if paths and not any((folder / word.split("::")[0]).exists() for word in words):
+        raise pytest.UsageError(f"{config.getoption('--compare-base')} has none of {', '.join(config.args)}")
+    return shlex.join(words)
 
 
 def report(item: pytest.Item, row: "SuiteRow | None", passes: bool = True) -> pytest.TestReport:

@@ -18,6 +18,14 @@ CLAIM = ("metric", "read", "higher", "scale", "margin", "fail-above")
 HOOKS = ("prepare", "conclude", "setup", "cleanup")
 OWN = ("name", "command", "commands", "pytest", *HOOKS, *CLAIM)
 FOR_ALL = ("time", "alpha", *CLAIM)
+TYPES: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "higher": ((bool,), "true or false"),
+    "alpha": ((float,), "a number between 0 and 1"),
+    "commands": ((list,), "a list of texts"),
+    **dict.fromkeys(("time", "margin", "fail-above"), ((str, int, float), "a text or a number")),
+    **dict.fromkeys(("metric", "read", *HOOKS), ((str, list), "a text or a list of texts")),
+}
+"""Types of the entries that are not just a text, in words too."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +93,10 @@ def loaded(path: Path, arms: Sequence[str], options: Mapping[str, Any]) -> Suite
     if len({each.name for each in found}) < len(found):
         raise click.UsageError(f"--suite {path} must have another name for each benchmark")
     seconds = None if "time" not in data else budget(f"--suite {path}: time", str(data["time"]))
-    return Suite(found, seconds, float(data.get("alpha", options["alpha"])))
+    alpha = data.get("alpha", options["alpha"])
+    if not 0 < alpha < 1:
+        raise click.UsageError(f"--suite {path}: alpha must be a number between 0 and 1, got {alpha!r}")
+    return Suite(found, seconds, alpha)
 
 
 def pair(arms: tuple[str, str], fail_above: str | None = None) -> Question:
@@ -108,37 +119,46 @@ def _benchmark(path: Path, entry: dict[str, Any], arms: Sequence[str], options: 
     tests = entry.get("pytest")
     nothing: Reads = ((), ())
     read, metrics = nothing if tests else read_options(given)
-    lines = entry.get("commands", [entry.get("command", tests and of_pytest(str(tests)))] * 2)
-    if not isinstance(lines, list) or len(lines) != 2:
+    lines = entry.get("commands", [entry.get("command", tests and of_pytest(tests))] * 2)
+    if len(lines) != 2:
         raise click.UsageError(f"--suite {path}: commands must be two, got {lines!r}")
     hooks = {hook: [entry[hook]] if isinstance(entry[hook], str) else entry[hook] for hook in HOOKS if hook in entry}
     if any(not 1 <= len(each) <= 2 for each in hooks.values()):
         raise click.UsageError(
             f"--suite {path}: {', '.join(hooks)} must be one command line, or one for each of the two"
         )
-    name = str(entry.get("name", tests or lines[1]))
+    name = entry.get("name", tests or lines[1])
     try:
         asked = {metric: question(arms, metric, read, given) for metric in metrics}
         timed = question(arms, "wall", (), {**given, "scale": None}) if tests is not None else None
-    except click.UsageError as error:
+    except (click.UsageError, ValueError) as error:
         raise click.UsageError(f"--suite {path}: {name}: {error}") from None
-    return Benchmark(name, dict(zip(arms, map(str, lines), strict=True)), asked, read, hooks, timed)
+    return Benchmark(name, dict(zip(arms, lines, strict=True)), asked, read, hooks, timed)
 
 
 def of_pytest(tests: str) -> str:
     """Return the command line that measures tests once, each by itself, and prints their seconds as JSON.
 
+    The packages of the present folder and of the top folder of its revision come before installed ones.
+
     Example:
         >>> of_pytest("tests/bench.py").partition(" -m ")[2]
-        'pytest -p equipoise.integrations.pytest_plugin --compare-once tests/bench.py'
+        "pytest -p equipoise.integrations.pytest_plugin --compare-once tests/bench.py'"
     """
+    top = "top=$(git rev-parse --show-toplevel 2>/dev/null || pwd)"
+    path = 'PYTHONPATH="$PWD/src:$PWD:$top/src:$top${PYTHONPATH:+:$PYTHONPATH}"'
     plugin = "-p equipoise.integrations.pytest_plugin --compare-once"
-    return f"{shlex.quote(sys.executable)} -m pytest {plugin} {tests}"
+    return shlex.join(["sh", "-c", f"{top}; {path} exec {shlex.quote(sys.executable)} -m pytest {plugin} {tests}"])
 
 
 def _known(path: Path, data: Mapping[str, Any], known: Sequence[str]) -> None:
     if unknown := sorted(set(data) - set(known)):
         raise click.UsageError(f"--suite {path} must have only {', '.join(known)} there, got {', '.join(unknown)}")
+    for name, value in data.items():
+        types, rule = TYPES.get(name, ((str,), "a text"))
+        words = value if isinstance(value, list) else []
+        if not isinstance(value, types) or not all(isinstance(each, str) for each in words):
+            raise click.UsageError(f"--suite {path}: {name} must be {rule}, got {value!r}")
 
 
 def _option(data: Mapping[str, Any]) -> dict[str, Any]:
