@@ -277,12 +277,12 @@ def compromises(
     opt: Optimizer, best: Recommendation, along: tuple[str, ...] = (), context: Mapping[str, Any] | None = None
 ) -> Compromises:
     """Return the front of a study with several objectives, along two of them: the first two by default."""
-    outputs = opt.study.setup.outputs
+    points, outputs = opt.front(context=context), opt.study.setup.outputs
     names = () if outputs is None else tuple(each.name for each in outputs.objectives)
-    across, up = along or names[:2] or ("", "")
-    if unknown := [name for name in (across, up) if name not in names]:
-        raise ValueError(f"`along` must name two objectives of {', '.join(names) or 'several'}, got {unknown}")
-    points = opt.front(context=context)
+    wanted = along or names[:2]
+    if len(wanted) != 2 or not set(wanted) <= set(names):
+        raise ValueError(f"`along` must name two of the objectives {', '.join(names)}, got {', '.join(wanted)}")
+    across, up = wanted
     rows = [[point.against_start[name] for name in (across, up)] for point in points]
     middle, low, high = (
         np.array([[getattr(each, what) for each in row] for row in rows]).reshape(-1, 2)
