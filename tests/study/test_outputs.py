@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.answer import USABLE, dominated, hypervolume
+from equipoise.answer import USABLE, Rank, dominated, hypervolume
 from equipoise.study.outputs import Named, named_in
 from equipoise.study.outputs.holding import below_zero, level
 
@@ -327,6 +327,18 @@ def test_a_front_holds_the_limits():
     assert front
     assert all(point.x["a"] <= 0.5 and point.holds >= USABLE for point in front)
     assert max(point.x["a"] for point in front) > 0.4
+
+
+def test_a_ranking_says_how_probably_each_setting_holds_the_limits():
+    opt = study()
+    read(opt, 40)
+    table = opt.rank()
+    assert not kept(table[0].x)  # the best in the flux alone
+    assert table[0].holds < 0.5
+    assert "limits hold with 0 %" in str(table[0])
+    sure = [each for each in table if each.holds >= USABLE]
+    assert sure and all(kept(each.x) for each in sure)
+    assert "limits hold" not in str(Rank(1, "a", 0.1, 0.0, 0.2, (1, 2)))
 
 
 def test_what_is_believed_of_outputs_is_known_by_name():

@@ -10,6 +10,7 @@ answers allow, so it orders all settings, including those that nobody saw. The f
 that the answers leave open (`Posterior.scales`): answers soon show which setting is better, but not by how much.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +45,7 @@ class Rank:
         low: The lower limit by estimate, with a confidence of 95 % for all settings at once.
         high: The upper limit, likewise.
         ranks: The best and the worst rank it may have, by estimate, with a confidence of 95 %.
+        holds: The probability that it holds all limits; `None` if there are none.
     """
 
     rank: int
@@ -52,14 +54,18 @@ class Rank:
     low: float
     high: float
     ranks: tuple[int, int]
+    holds: float | None = None
 
     def __str__(self) -> str:
         among = f"rank {self.ranks[0]} to {self.ranks[1]}"
+        among += "" if self.holds is None else f"  limits hold with {min(int(100 * self.holds), 99)} %"
         name = self.x if isinstance(self.x, str) else ", ".join(map(str, dials({}, self.x)))
         return f"{self.rank:3d}  {interval(self.value, self.low, self.high)}  {among}  {name}"
 
 
-def ranking(space: Domain, belief: StudyBelief, rng: Generator, sign: float = 1.0) -> list[Rank]:
+def ranking(
+    space: Domain, belief: StudyBelief, rng: Generator, sign: float = 1.0, surely: Callable[[FloatArray], FloatArray] | None = None
+) -> list[Rank]:
     """Return all settings with data, and all listed ones, from the best to the worst.
 
     Values are relative to the average of all, since f itself has no zero. Two settings may differ beyond doubt although
@@ -70,6 +76,7 @@ def ranking(space: Domain, belief: StudyBelief, rng: Generator, sign: float = 1.
         belief: The belief.
         rng: The source of randomness.
         sign: -1 if values are minimized.
+        surely: Returns the probability that settings hold all limits, if there are any.
     """
     points = space.points if space.points is not None else belief.posterior.support
     if not len(points):
@@ -77,8 +84,15 @@ def ranking(space: Domain, belief: StudyBelief, rng: Generator, sign: float = 1.
     value, g = _drawn(belief, points, rng)
     half, (best, worst) = _simultaneous(value, g), _ranks(g)
     order = np.argsort(-value, kind="stable")
+    holds = None if surely is None else surely(points)
     return [
-        Rank(k, space.decode(points[i]), *_interval(sign, value[i], half[i]), (int(best[i]), int(worst[i])))
+        Rank(
+            k,
+            space.decode(points[i]),
+            *_interval(sign, value[i], half[i]),
+            (int(best[i]), int(worst[i])),
+            None if holds is None else float(holds[i]),
+        )
         for k, i in enumerate(order, 1)
     ]
 

@@ -11,11 +11,13 @@ def rank(opt: Optimizer) -> Said:
     """Print the settings of a list, or the measured or judged ones, from the best to the worst.
 
     Each has an interval of its value above the average, which holds for all settings at once, and the ranks that it
-    may have, both with a confidence of 95 % by estimate.
+    may have, both with a confidence of 95 % by estimate. If there are limits, each has the probability that they hold.
     """
     ranking = opt.rank()
     rows = [
-        {"rank": r.rank, "x": r.x, "value": r.value, "low": r.low, "high": r.high, "ranks": r.ranks} for r in ranking
+        {"rank": r.rank, "x": r.x, "value": r.value, "low": r.low, "high": r.high, "ranks": r.ranks}
+        | ({} if r.holds is None else {"holds": r.holds})
+        for r in ranking
     ]
     return rows, "\n".join(map(str, ranking)) or "There are no readings or judgements to rank yet."
 

@@ -42,7 +42,10 @@ class Answerable(ABC):
         return self._session.look(lambda state: study.records(state, aside, judgements, trials))
 
     def rank(self) -> list[Rank]:
-        """Return all settings of a finite space, or the measured or judged ones, from the best to the worst."""
+        """Return all settings of a finite space, or the measured or judged ones, from the best to the worst.
+
+        With several outputs they are ordered by the first objective, and each says how probably it holds all limits.
+        """
         return self._session.follow(study.Recommender(self.space, self._session.streams).rank)
 
     def front(self, *, tolerance: float = 0.05, context: Mapping[str, Any] | None = None) -> list[FrontPoint]:

@@ -103,8 +103,10 @@ class Recommender:
         return replace(found, chosen=preference(state.belief, first, second))
 
     def rank(self, state: State) -> list[Rank]:
-        """Return all settings that something is known of, from the best to the worst."""
-        return ranking(self.space, state.belief, self.streams.at(0, RANKS), state.setup.sign)
+        """Return all settings that something is known of, from the best to the worst in the first objective."""
+        named = outputs.named_in(state, self.space)
+        surely = named.surely if named is not None and named.limited else None
+        return ranking(self.space, state.belief, self.streams.at(0, RANKS), state.setup.sign, surely)
 
 
 def _on_seeds(state: State, claim: Claimed) -> Claimed:
