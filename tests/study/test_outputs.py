@@ -337,7 +337,8 @@ def test_a_ranking_says_how_probably_each_setting_holds_the_limits():
     assert table[0].holds < 0.5
     assert "limits hold with 0 %" in str(table[0])
     sure = [each for each in table if each.holds >= USABLE]
-    assert sure and all(kept(each.x) for each in sure)
+    assert sure
+    assert all(kept(each.x) for each in sure)
     assert "limits hold" not in str(Rank(1, "a", 0.1, 0.0, 0.2, (1, 2)))
 
 

@@ -64,7 +64,11 @@ class Rank:
 
 
 def ranking(
-    space: Domain, belief: StudyBelief, rng: Generator, sign: float = 1.0, surely: Callable[[FloatArray], FloatArray] | None = None
+    space: Domain,
+    belief: StudyBelief,
+    rng: Generator,
+    sign: float = 1.0,
+    surely: Callable[[FloatArray], FloatArray] | None = None,
 ) -> list[Rank]:
     """Return all settings with data, and all listed ones, from the best to the worst.
 

@@ -114,7 +114,7 @@ class Plant:
 
     @cached_property
     def best(self) -> float:
-        """The largest value of the first objective (larger is better) where all limits hold: the best of many climbs."""
+        """The largest value of the first objective (larger is better) within the limits: the end of many climbs."""
         first = np.where(self.holds(self._spread), self.values(self._spread)[:, 0], -np.inf)
         starts = np.concatenate((self._spread[np.argsort(-first)[:8]], self._spread[:CLIMBS]))
         return max(float(first.max()), *map(self._climbed, starts))
