@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from seen import NEEDS_BROWSER, PHONE, expect, screen, violations
+from seen import DESK, NEEDS_BROWSER, PHONE, expect, screen, violations
 from served import Served, begun, home
 from test_page import answered
 
@@ -43,7 +43,10 @@ def test_a_reading_of_several_numbers_is_short_in_the_list(tmp_path):
     opt = eq.Optimizer(SPACE, objective="flux", limits=["loss <= 3"], log=path, rng=0)
     opt.tell(opt.ask(worker="page"), {"flux": 2.0 / 3.0, "loss": 1.0 / 3.0})
     app, place = application(Studies(path)), home("study.jsonl")
-    assert "flux=0.666667 loss=0.333333" in answered(app, place)[1]
+    text = answered(app, place)[1]
+    assert '<th scope="col" class="value">flux</th><th scope="col" class="value">loss</th>' in text
+    assert '<td class="value">0.666667</td><td class="value">0.333333</td>' in text
+    assert "Undo trial 0: 0.666667, 0.333333" in text
     answered(app, place, {"do": "ask"})
     fields = {"value-flux": "1", "value-loss": "-", "beside": "flow=2"}
     assert answered(app, place, {"do": "answer", "trial": 1} | fields)[0] == 303
@@ -112,7 +115,7 @@ def test_a_new_study_fits_a_phone(browser, tmp_path, scheme):
 
 INSIDE = """names => names.map(name => {
     const panel = document.querySelector(".panel." + name), box = panel.getBoundingClientRect();
-    return [...panel.querySelectorAll(".dials tbody tr, svg")].filter(each => {
+    return [...panel.querySelectorAll(".dials tbody tr, svg.chart")].filter(each => {
         const at = each.getBoundingClientRect();
         return at.bottom > box.bottom + 1 || at.height < 20;
     }).length;
@@ -136,5 +139,37 @@ def test_of_several_objectives_the_front_and_every_knob_are_in_sight(browser, tm
         with screen(browser, server, path, size=PHONE) as page:
             assert violations(page) == []
             assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    finally:
+        server.stop()
+
+
+TEXTS = """[...document.querySelectorAll(".chart text.tick")].map(each => each.getBoundingClientRect().height)"""
+"""Heights of the labels of all axes, in pixels of the screen."""
+
+CUT = """[...document.querySelectorAll(".dials")].filter(
+    each => each.scrollWidth > each.parentElement.clientWidth
+).length"""
+"""How many tables of settings are wider than their place."""
+
+
+@NEEDS_BROWSER
+def test_labels_can_be_read_and_long_options_fit(browser, tmp_path):
+    path = tmp_path / "study.jsonl"
+    long = "a coated foil of 25 micrometers of aluminum behind the second slit"
+    opt = eq.Optimizer(eq.Space(q=eq.Float(0, 1), filter=eq.Choice(["open", long])), log=path, rng=0)
+    for _ in range(12):
+        trial = opt.ask(worker="page")
+        opt.tell(trial, trial.x["q"] + (trial.x["filter"] == long))
+    opt.ask(worker="page")
+    server = Served(path)
+    try:
+        for size in (DESK, PHONE):
+            with screen(browser, server, path, size=size) as page:
+                heights = page.evaluate(TEXTS)
+                assert heights
+                assert max(heights) < 1.2 * min(heights)
+                assert min(heights) > 9
+                assert page.evaluate(CUT) == 0
+                assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
     finally:
         server.stop()

@@ -28,7 +28,7 @@ def test_the_page_shows_the_numbers_of_the_plots(opt):
     status, text = pictures(opt)
     assert status == 200
     found = shares(opt, opt.recommend())
-    rows = re.findall(r'<th scope="row">(\w+)</th>.*?<td class="value">(\d+) %</td>', text)
+    rows = re.findall(r'<th scope="row">(\w+)</th>.*?<td class="value">(\d+)&nbsp;%</td>', text)
     assert rows == [(each.knob.name, f"{100 * each.total:.0f}") for each in found]
     assert len(re.findall(r"The estimate of f along", text)) == 3
     assert "10 pairs: the first reading less the second" in text

@@ -94,9 +94,9 @@ def test_failed_skipped_undone_corrected_retracted(station):
     with pytest.raises(RefusedError, match="has changed meanwhile"):
         do(station, do="correct", trial=trial, value="2.5", was=told_of(1.5))
     do(station, do="correct", trial=trial, value="2.5", was=told_of(-2.5))
-    assert next(row.value for row in station.known()["trials"]["rows"] if row.trial == trial) == "2.5"
+    assert next(row.values for row in station.known()["trials"]["rows"] if row.trial == trial) == ("2.5",)
     do(station, do="undo", trial=trial)
-    assert next(row.value for row in station.known()["trials"]["rows"] if row.trial == trial) == "-2.5"  # one step
+    assert next(row.values for row in station.known()["trials"]["rows"] if row.trial == trial) == ("-2.5",)  # one step
     do(station, do="correct", trial=trial, value="2.5", was=told_of(-2.5))
     do(station, do="retract", trial=trial, was=told_of(2.5))
     assert station.opt.readings == 0
@@ -153,7 +153,7 @@ def test_a_reading_that_nobody_asked_for_is_in_the_list(tmp_path):
     begun(tmp_path / "study.jsonl", kernel=None)
     station = Station(tmp_path / "study.jsonl")
     eq.resume(station.path).add(START, 0.75)
-    assert [(row.value, row.state) for row in station.known()["trials"]["rows"]] == [("0.75", "told")]
+    assert [(row.values, row.state) for row in station.known()["trials"]["rows"]] == [(("0.75",), "told")]
     station.opt.study.follow()
     assert b",0.75," in table(station)
 

@@ -17,7 +17,7 @@ from equipoise.optimizer import resume
 from equipoise.spaces import printable
 from equipoise.web.forms import RefusedError, fields
 from equipoise.web.guard import may_only_judge
-from equipoise.web.known import Outline, ignore_notice, recommended
+from equipoise.web.known import Outline, day, ignore_notice, recommended
 from equipoise.web.pages import MissingError, Pages, page
 from equipoise.web.studies import ARCHIVE, SUFFIX, Studies
 
@@ -28,7 +28,7 @@ class ListedStudy:
 
     Attributes:
         name: The name of its file.
-        begun: The time when it was started.
+        begun: The time when it was started, in local time.
         knobs: The knobs that it tunes.
         trouble: The reason why it cannot be read, if there is one.
         outline: Its outline; `None` until it is computed.
@@ -81,7 +81,7 @@ class Folder:
             return ListedStudy(path.name, "", "", printable(str(error), ""))
         parameters = content["space"].get("parameters")
         knobs = ", ".join(parameters) if isinstance(parameters, dict) else str(content["space"].get("type", ""))
-        begun = str(content.get("at", ""))[:16].replace("T", " ")
+        begun = day(content.get("at"))
         size, outline = self._outlines.get(path, (-1, None))
         return ListedStudy(
             path.name, begun, printable(knobs, ""), outline=outline if size == path.stat().st_size else None

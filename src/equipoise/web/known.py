@@ -108,7 +108,6 @@ class Outline:
         """Return the outline of a study, given its recommendation."""
         asked = [record for judged in (False, True) for record in opt.records(aside=False, judgements=judged)]
         done = sorted((record for record in asked if record.ended), key=lambda record: record.ended or "")[-LATELY:]
-        at = datetime.fromisoformat(done[-1].ended or "").astimezone() if done else None
         who = ", ".join(dict.fromkeys(printable(record.worker, "") for record in done[::-1] if record.worker))
         mode = last_set(opt.study.settings, "mode")
         who = "paused" if mode is not None and mode.value == "pause" else who
@@ -118,7 +117,7 @@ class Outline:
             knobs[LISTED:] = [f"{len(knobs) - LISTED} more"]
         setting = ", ".join(knobs)
         gain = gained(best) if told else ""
-        return cls(counted(best.readings, best.judgements), f"{at:%Y-%m-%d %H:%M}" if at else "", setting, gain, who)
+        return cls(counted(best.readings, best.judgements), day(done[-1].ended if done else None), setting, gain, who)
 
 
 @dataclass(frozen=True)
@@ -286,6 +285,16 @@ class Viewer:
         with self._lock:
             self._bounds = bounds | self._bounds
             self.revision += 1
+
+
+def day(at: str | None) -> str:
+    """Return the date and the time of an event in local time; empty if there is none.
+
+    Example:
+        >>> day(None), len(day("2026-11-16T02:40:11.123Z"))
+        ('', 16)
+    """
+    return f"{datetime.fromisoformat(at).astimezone():%Y-%m-%d %H:%M}" if at else ""
 
 
 def ignore_notice(notice: Warning) -> None:

@@ -11,9 +11,6 @@ from equipoise.study import unit_of
 from equipoise.web.known import PagePanel, View
 from equipoise.web.panels.svg import Chart, around
 
-WIDE, TALL, HALF = (430.0, 135.0), (430.0, 245.0), (240.0, 265.0)
-"""Sizes of the charts, in units of their own picture: the page scales them."""
-
 STEPS = 61
 """Number of values of a knob at which the estimate is drawn."""
 
@@ -31,7 +28,7 @@ def readings_chart(view: View) -> str:
         return '<p class="none">Nothing was read yet.</p>'
     offset = series.offsets(view.opt, view.best).tolist()
     good = [(k, record.level) for k, record in enumerate(read, 1) if record.aside is None]
-    chart = Chart.of((0.5, max(len(read), 2) + 0.5), around([*(value for _, value in good), *offset]), TALL)
+    chart = Chart.of((0.5, max(len(read), 2) + 0.5), around([*(value for _, value in good), *offset]))
     parts = [
         chart.dots(good, "reading"),
         chart.line(list(enumerate(offset, 1)), "offset"),
@@ -46,7 +43,7 @@ def answers_chart(view: View) -> str:
     found = series.said(view.opt)
     across = found.differences.tolist()
     up = around(found.heights) if not found.ticks else around([*found.heights, -MOST_STEPS, MOST_STEPS], 0.0)
-    chart = Chart.of(around([*across, 0.0]), up, TALL)
+    chart = Chart.of(around([*across, 0.0]), up)
     parts = [chart.level(0.0, "axis"), chart.dots(list(zip(across, found.heights, strict=True)), "reading", 3.0)]
     says = f"{len(across)} judgements: the answers over the estimate."
     return chart.drawn(parts, "f(A) - f(B), estimated", "B better, A better", says)
@@ -60,7 +57,7 @@ def certificate_chart(bounds: Mapping[int, float], told: int, unit: str, counted
     values = [bound for _, bound in known]
     log = min(values) > 0
     up = (min(values) / 1.3, max(values) * 1.3) if log else (0.0, 1.0)
-    chart = Chart.of((0.5, max(told, 2) + 0.5), up, WIDE, log_y=log)
+    chart = Chart.of((0.5, max(told, 2) + 0.5), up, log_y=log)
     parts = [chart.line(known, "bound"), chart.dots(known, "bound", 1.6)]
     return chart.drawn(parts, counted, labeled("bound", unit), f"The remaining gain is at most {values[-1]:.3g}.")
 
@@ -70,18 +67,17 @@ def estimate_charts(view: View) -> list[str]:
     opt, best = view.opt, view.best
     along = chosen(opt.space, series.foremost(opt, best), STEPS)
     if not along:
-        return [curve_chart(view, series.plain(opt, best, BEST_POINTS), TALL)]
-    size = HALF if len(along) > 1 else TALL
-    return [curve_chart(view, series.sliced(opt, best, knob), size) for knob in along]
+        return [curve_chart(view, series.plain(opt, best, BEST_POINTS))]
+    return [curve_chart(view, series.sliced(opt, best, knob)) for knob in along]
 
 
-def curve_chart(view: View, curve: series.Curve, size: tuple[float, float]) -> str:
+def curve_chart(view: View, curve: series.Curve) -> str:
     """Return a chart of the estimate along a series of settings, with its interval, the leader and the readings."""
     knob = curve.knob
     low, high, middle = (list(zip(curve.at.tolist(), each.tolist(), strict=True)) for each in (*curve.ends, curve.mean))
     names = tuple(printable(str(value), "") for value in knob.values) if knob.is_choice else ()
     up = around([*(value for _, value in (*low, *high)), 0.0])
-    chart = Chart.of(knob.limits, up, size, log_x=knob.log, names=names)
+    chart = Chart.of(knob.limits, up, log_x=knob.log, names=names)
     if knob.steps:
         bars = [chart.line(pair, "whisker") for pair in zip(low, high, strict=True)]
         parts = [*bars, chart.dots(middle, "estimate")]
@@ -107,7 +103,7 @@ def front_chart(view: View) -> str:
     """Return a chart of the front of two objectives, relative to the start: each setting with its intervals."""
     found = series.compromises(view.opt, view.best)
     ends = [*found.low.tolist(), *found.high.tolist(), [0.0, 0.0]]
-    chart = Chart.of(around([x for x, _ in ends]), around([y for _, y in ends]), TALL)
+    chart = Chart.of(around([x for x, _ in ends]), around([y for _, y in ends]))
     bars = []
     for (x, y), (left, low), (right, high) in zip(
         *map(np.ndarray.tolist, (found.middle, found.low, found.high)), strict=True
@@ -141,6 +137,7 @@ CERTIFICATE = PagePanel(
     "Certificate <small>a bound on the remaining gain</small>",
     _certified,
     "{{ chart | safe }}",
+    applies=lambda view: view.best.compromise is None,
     help="bound",
 )
 FRONT = PagePanel(
@@ -157,6 +154,6 @@ ESTIMATE = PagePanel(
 <span class="key where">&times;</span> measured</small>""",
     _estimated,
     """<div class="charts">{% for chart in charts %}{{ chart | safe }}{% else %}
-<p>{{ "Hidden." if blind else "Nothing was told yet." }}</p>{% endfor %}</div>""",
+<p>{{ "Hidden." if blind else "Nothing was read yet." }}</p>{% endfor %}</div>""",
     help="estimate",
 )

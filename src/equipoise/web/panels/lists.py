@@ -31,7 +31,7 @@ class Row:
         duel: The number of its duel.
         when: The time when it was answered, failed or handed out.
         x: Its setting, one text per knob.
-        value: The reading; empty if there is none.
+        values: The reading, one text per number; empty if there is none.
         state: Its status, in words.
         strange: Whether it needs attention.
     """
@@ -40,7 +40,7 @@ class Row:
     duel: int
     when: str
     x: tuple[str, ...]
-    value: str
+    values: tuple[str, ...]
     state: str
     strange: bool
 
@@ -58,27 +58,26 @@ def described(record: Record, blind: bool = False) -> str:
     return "its pair was given up" if record.void else "told"
 
 
-def rows(opt: Optimizer, blind: bool = False) -> list[Row]:
+def questions(opt: Optimizer) -> list[Record]:
     """Return all trials and all judged or skipped pairs, the newest first."""
     pairs = [each for each in opt.records(judgements=True) if each.answer is not None or each.failed is not None]
-    asked = sorted([*opt.records(), *pairs], key=lambda record: -record.trial)
-    return [_row(opt, record, blind) for record in asked]
+    return sorted([*opt.records(), *pairs], key=lambda record: -record.trial)
 
 
 def _row(opt: Optimizer, record: Record, blind: bool) -> Row:
     hidden = blind or record.steps is not None
     where = () if hidden else tuple(dial.value for dial in dials(opt.space, record.x))
-    value = _read(record.told, record.said)
     strange = record.failed is not None or record.aside is not None
     when, state = clock(record.ended or record.asked), printable(described(record, blind), "")
-    return Row(record.trial, record.duel, when, where, value, state, strange)
+    return Row(record.trial, record.duel, when, where, _read(record, opt.study.setup.columns), state, strange)
 
 
-def _read(told: Any, said: str) -> str:
-    """Return a reading with six digits."""
-    if isinstance(told, Mapping):
-        return " ".join(f"{printable(name, '')}={value:.6g}" for name, value in told.items())
-    return f"{told:.6g}" if isinstance(told, float) else said
+def _read(record: Record, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the numbers of a reading with six digits, in the order of their names."""
+    told = record.told
+    if names:
+        return tuple(f"{told[name]:.6g}" if told and name in told else "" for name in names)
+    return (f"{told:.6g}" if isinstance(told, float) else record.said,)
 
 
 def _judged(record: Record, blind: bool) -> str:
@@ -134,10 +133,12 @@ def at_limits(view: View) -> list[str]:
 
 
 def _trials(view: View) -> Mapping[str, Any]:
-    found, last = rows(view.opt, view.blind), None if view.several else view.opt.study.last_answered
-    knobs = () if view.blind else dials(view.opt.space, view.best.x)
-    undo = next((row for row in found if row.trial == last), None)
-    return {"knobs": knobs, "rows": found[:MOST_ROWS], "undo": undo}
+    opt, last = view.opt, None if view.several else view.opt.study.last_answered
+    asked, knobs = questions(opt), () if view.blind else dials(opt.space, view.best.x)
+    found = [_row(opt, record, view.blind) for record in asked[:MOST_ROWS]]
+    undo = next((_row(opt, record, view.blind) for record in asked if record.trial == last), None)
+    outputs = tuple(printable(name, "") for name in opt.study.setup.columns) or ("Reading",)
+    return {"knobs": knobs, "outputs": outputs, "rows": found, "undo": undo}
 
 
 def revealed(view: View) -> str:
@@ -155,7 +156,7 @@ def revealed(view: View) -> str:
 BEST = PagePanel(
     "best",
     """Best so far <small>after {{ told }}</small>
-<span class="badge kind-{{ kind }}">{{ kind }}</span>""",
+{% if anything %}<span class="badge kind-{{ kind }}">{{ kind }}</span>{% endif %}""",
     _best,
     "best.html",
     scrolls=True,
@@ -164,8 +165,9 @@ TRIALS = PagePanel(
     "trials",
     """Trials
 {% if operator and undo %}
+{% set said = undo.values | select | join(", ") %}
 <form method="post" action="./"><input type="hidden" name="trial" value="{{ undo.trial }}">
-<button id="undo" name="do" value="undo">Undo trial {{ undo.trial }}{{ ": " ~ undo.value if undo.value }}</button>
+<button id="undo" name="do" value="undo">Undo trial {{ undo.trial }}{{ ": " ~ said if said }}</button>
 </form>
 {% endif %}""",
     _trials,

@@ -9,11 +9,11 @@ from equipoise.plots import Importance, Knob, chosen, contexts, knobs, series, s
 from equipoise.spaces import labeled, printable
 from equipoise.study import unit_of
 from equipoise.web.known import View
-from equipoise.web.panels.drawings import HALF, STEPS, curve_chart
+from equipoise.web.panels.drawings import STEPS, curve_chart
 from equipoise.web.panels.svg import Chart, around
 
-MAP, CELLS = (430.0, 330.0), 25
-"""Size of the map, and number of values of each knob on it."""
+CELLS = 25
+"""Number of values of each knob on the map."""
 
 
 def agreement_chart(view: View) -> str:
@@ -22,7 +22,7 @@ def agreement_chart(view: View) -> str:
     if not len(found.read):
         return ""
     ends = around([*found.predicted.tolist(), *found.read.tolist(), 0.0])
-    chart = Chart.of(ends, ends, MAP)
+    chart = Chart.of(ends, ends)
     dots = list(zip(found.predicted.tolist(), found.read.tolist(), strict=True))
     parts = [chart.line([(ends[0], ends[0]), (ends[1], ends[1])], "axis"), chart.dots(dots, "reading", 3.0)]
     says = f"{len(dots)} pairs: the first reading less the second, over what is now estimated of it."
@@ -38,14 +38,12 @@ def map_chart(view: View, pair: Sequence[Knob]) -> str:
     low, high = np.nanmin(better), np.nanmax(better)
     share = (better - low) / (high - low) if high > low else np.zeros_like(better)
     options = [tuple(printable(str(v), "") for v in knob.values) if knob.is_choice else () for knob in pair]
-    chart = Chart.of(
-        across.limits, up.limits, MAP, log_x=across.log, log_y=up.log, names=options[0], names_y=options[1]
-    )
+    chart = Chart.of(across.limits, up.limits, log_x=across.log, log_y=up.log, names=options[0], names_y=options[1])
     x, y = ([at(knob.position(v)) for v in knob.values] for knob, at in ((across, chart.x.at), (up, chart.y.at)))
     wide, tall = (abs(each[-1] - each[0]) / (len(each) - 1) for each in (x, y))
     cells = [
-        f'<rect class="cell" x="{a - wide / 2:.1f}" y="{b - tall / 2:.1f}" width="{wide + 0.3:.1f}"'
-        f' height="{tall + 0.3:.1f}" fill-opacity="{0.9 * share[j, i]:.2f}"/>'
+        f'<rect class="cell" x="{a - wide / 2:.2f}%" y="{b - tall / 2:.2f}%" width="{wide:.2f}%"'
+        f' height="{tall:.2f}%" fill-opacity="{0.9 * share[j, i]:.2f}"/>'
         for j, b in enumerate(y)
         for i, a in enumerate(x)
         if np.isfinite(share[j, i])
@@ -78,6 +76,6 @@ def gathered(view: View, along: Sequence[str]) -> dict[str, Any]:
         "map": map_chart(view, chosen(opt.space, names, CELLS)) if len(names) == 2 else "",
         "names": names,
         "known": known,
-        "slices": [curve_chart(view, series.sliced(opt, view.best, knob), HALF) for knob in along_each],
+        "slices": [curve_chart(view, series.sliced(opt, view.best, knob)) for knob in along_each],
         "unit": view.unit,
     }

@@ -13,9 +13,6 @@ from equipoise.study import Record
 from equipoise.web.known import PagePanel, View
 from equipoise.web.panels.svg import Chart, around
 
-SIZE = (430.0, 165.0)
-"""Size of the chart, in units of its own picture."""
-
 RECENT = 12
 """Number of readings whose intervals give the rate; their median ignores a lunch break."""
 
@@ -29,7 +26,7 @@ def progress_chart(view: View) -> str:
     gains, line = (list(zip(found.number.tolist(), each.tolist(), strict=True)) for each in (found.gain, found.best))
     ends = [] if known is None or math.isinf(known.low) else [known.low, known.high]
     now = [] if known is None else [(float(last), known.value)]
-    chart = Chart.of((0.5, last + 0.5), around([0.0, *ends, *(value for _, value in (*gains, *line, *now))]), SIZE)
+    chart = Chart.of((0.5, last + 0.5), around([0.0, *ends, *(value for _, value in (*gains, *line, *now))]))
     parts = [
         chart.level(0.0, "axis"),
         chart.dots(gains, "reading"),
@@ -85,12 +82,13 @@ def _rate(seconds: float) -> str:
     """Return the rate of readings in words.
 
     Example:
-        >>> _rate(30.0), _rate(90.0), _rate(4000.0), _rate(0.25)
-        ('2 a minute', 'one in 1.5 min', 'one in 1.1 h', '4 a second')
+        >>> _rate(30.0), _rate(90.0), _rate(4000.0), _rate(0.25), _rate(0.0081)
+        ('2 a minute', 'one in 1.5 min', 'one in 1.1 h', '4 a second', '123 a second')
     """
-    if seconds < 60:
-        return f"{1 / seconds:.2g} a second" if seconds <= 1 else f"{60 / seconds:.2g} a minute"
-    return f"one in {seconds / 60:.2g} min" if seconds < 3600 else f"one in {seconds / 3600:.2g} h"
+    if seconds >= 60:
+        return f"one in {seconds / 60:.2g} min" if seconds < 3600 else f"one in {seconds / 3600:.2g} h"
+    times, unit = (1 / seconds, "second") if seconds <= 1 else (60 / seconds, "minute")
+    return f"{times:.2g} a {unit}" if times < 99.5 else f"{times:.0f} a {unit}"
 
 
 def _until(when: datetime) -> str:
@@ -101,9 +99,10 @@ def _until(when: datetime) -> str:
 
 PROGRESS = PagePanel(
     "progress",
-    """Progress <small><span class="key reading">●</span> reading without drift
-<span class="key estimate">━</span> best so far <span class="key leader">●</span> recommended</small>""",
-    lambda view: {"chart": progress_chart(view), "far": remaining(view)},
+    """Progress {% if chart %}<small><span class="key reading">●</span> reading without drift
+<span class="key estimate">━</span> best so far <span class="key leader">●</span> recommended</small>{% endif %}""",
+    lambda view: {"chart": progress_chart(view), "far": remaining(view), "judged": view.only_judged},
     """{% if far %}<p class="far">{{ far | join(" ") }}</p>{% endif %}
-{% if chart %}{{ chart | safe }}{% else %}<p class="none">Nothing was read yet.</p>{% endif %}""",
+{% if chart %}{{ chart | safe }}
+{% elif not judged %}<p class="none">Nothing was read yet.</p>{% endif %}""",
 )

@@ -1,7 +1,8 @@
 """A small frame for charts, drawn as SVG: matplotlib takes 100 ms a picture, this takes one.
 
-Colors and fonts come from the page's CSS, by class: charts have no inline style, so that dark screens
-and printers can adapt them.
+Positions are shares of the frame, so that a chart fills any box while its text, dots and lines keep their size. Colors,
+fonts and margins come from the page's CSS, by class: charts have no inline style, so that dark screens and printers can
+adapt them.
 """
 
 import math
@@ -9,8 +10,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-LEFT, RIGHT, TOP, BOTTOM = 58.0, 10.0, 8.0, 34.0
-"""Margins around the plot, for numbers and names."""
+FULL = 100.0
+"""Length of an axis: positions are percentages."""
+
+CHARACTERS = 26
+"""Maximum number of characters of all labels across, so that they fit a chart of half a panel."""
+
+LONGEST_NAME = 7
+"""Maximum number of characters of an option beside the axis up."""
+
+LINES = '<svg viewBox="0 0 100 100" preserveAspectRatio="none">'
+"""A picture whose lines stretch with the frame; the page's CSS keeps their width."""
+
+ROUND = (1.0, 2.0, 5.0, 10.0)
 
 
 @dataclass(frozen=True)
@@ -28,8 +40,8 @@ class Axis:
 
     low: float
     high: float
-    start: float
-    end: float
+    start: float = 0.0
+    end: float = FULL
     log: bool = False
     names: tuple[str, ...] = ()
 
@@ -47,24 +59,38 @@ class Axis:
     def _plain(self, value: float) -> tuple[float, float, float]:
         return self.low, self.high, value
 
-    def ticks(self) -> list[tuple[float, str]]:
-        """Return round values and their labels."""
+    def ticks(self, room: int = CHARACTERS) -> list[tuple[float, str]]:
+        """Return round values and their labels, which have at most `room` characters together, if that is possible.
+
+        Example:
+            >>> Axis(0, 10).ticks(room=8)
+            [(0.0, '0'), (5.0, '5'), (10.0, '10')]
+        """
         if self.names:
-            return [(float(k), name) for k, name in enumerate(self.names)]
+            most = max(room // len(self.names), 3)
+            return [(float(k), shortened(name, most)) for k, name in enumerate(self.names)]
         if self.log:
-            first, last = math.ceil(math.log10(self.low)), math.floor(math.log10(self.high))
-            if last > first:
-                return [(10.0**k, f"{10.0**k:g}") for k in range(first, last + 1, max((last - first) // 4, 1))]
-            return [(value, f"{value:.2g}") for value in (self.low, math.sqrt(self.low * self.high), self.high)]
-        step = _step((self.high - self.low) / 4)
+            return self._powers()
+        step = _step((self.high - self.low) / 5)
+        found = [self._multiples(step), self._multiples(_step(1.5 * step)), self._multiples(_step(4 * step))]
+        known = [ticks for ticks in found if len(ticks) > 1]
+        return next((ticks for ticks in known if sum(len(label) + 1 for _, label in ticks) <= room), known[-1])
+
+    def _powers(self) -> list[tuple[float, str]]:
+        first, last = math.ceil(math.log10(self.low)), math.floor(math.log10(self.high))
+        if last > first:
+            return [(10.0**k, f"{10.0**k:g}") for k in range(first, last + 1, max((last - first) // 3, 1))]
+        return [(value, f"{value:.2g}") for value in (self.low, math.sqrt(self.low * self.high), self.high)]
+
+    def _multiples(self, step: float) -> list[tuple[float, str]]:
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         return [(k * step, f"{k * step:.10g}") for k in range(first, last + 1)]
 
 
 def _step(rough: float) -> float:
-    """Return a round number near a rough one: 1, 2 or 5 times a power of ten."""
-    power = 10.0 ** math.floor(math.log10(rough))
-    return power * min((1.0, 2.0, 5.0, 10.0), key=lambda k: abs(k - rough / power))
+    """Return the smallest round number that is not below a rough one: 1, 2 or 5 times a power of ten."""
+    power = 10.0 ** math.floor(math.log10(rough) + 1e-9)
+    return power * next(k for k in ROUND if k >= rough / power - 1e-9)
 
 
 def around(values: Iterable[float], room: float = 0.06) -> tuple[float, float]:
@@ -90,21 +116,16 @@ class Chart:
     Attributes:
         x: The axis across.
         y: The axis up.
-        width: Width of the picture.
-        height: Height of the picture.
     """
 
     x: Axis
     y: Axis
-    width: float
-    height: float
 
     @classmethod
     def of(
         cls,
         across: tuple[float, float],
         up: tuple[float, float],
-        size: tuple[float, float],
         *,
         log_x: bool = False,
         log_y: bool = False,
@@ -112,31 +133,27 @@ class Chart:
         names_y: tuple[str, ...] = (),
     ) -> "Chart":
         """Return a frame for values of the given ranges."""
-        width, height = size
-        x = Axis(*across, LEFT, width - RIGHT, log_x, names)
-        return cls(x, Axis(*up, height - BOTTOM, TOP, log_y, names_y), width, height)
+        return cls(Axis(*across, log=log_x, names=names), Axis(*up, FULL, 0.0, log_y, names_y))
 
     def line(self, points: Sequence[tuple[float, float]], kind: str) -> str:
         """Return a line through points."""
-        return f'<polyline class="{kind}" points="{self._path(points)}"/>' if len(points) > 1 else ""
+        return f'{LINES}<polyline class="{kind}" points="{self._path(points)}"/></svg>' if len(points) > 1 else ""
 
     def area(self, points: Sequence[tuple[float, float]], kind: str) -> str:
         """Return an area between points."""
-        return f'<polygon class="{kind}" points="{self._path(points)}"/>' if len(points) > 2 else ""
+        return f'{LINES}<polygon class="{kind}" points="{self._path(points)}"/></svg>' if len(points) > 2 else ""
 
     def dots(self, points: Iterable[tuple[float, float]], kind: str, radius: float = 2.2) -> str:
         """Return a dot at each point."""
         places = ((self.x.at(a), self.y.at(b)) for a, b in points)
-        return "".join(f'<circle class="{kind}" cx="{a:.1f}" cy="{b:.1f}" r="{radius}"/>' for a, b in places)
+        return "".join(f'<circle class="{kind}" cx="{a:.2f}%" cy="{b:.2f}%" r="{radius}"/>' for a, b in places)
 
     def crosses(self, points: Iterable[tuple[float, float]], kind: str, half: float = 3.0) -> str:
         """Return a cross at each point: a different shape, for people who cannot see colors."""
-        places = ((self.x.at(a), self.y.at(b)) for a, b in points)
-        return "".join(
-            f'<path class="{kind}" d="M{a - half:.1f} {b - half:.1f}l{2 * half} {2 * half}m0 {-2 * half}l{-2 * half} '
-            f'{2 * half}"/>'
-            for a, b in places
+        cross = (
+            f'<path class="{kind}" d="M{-half} {-half}l{2 * half} {2 * half}m0 {-2 * half}l{-2 * half} {2 * half}"/>'
         )
+        return "".join(_at(self.x.at(a), self.y.at(b), cross) for a, b in points)
 
     def level(self, value: float, kind: str) -> str:
         """Return a horizontal line at a value."""
@@ -151,38 +168,43 @@ class Chart:
             up: Label of the vertical axis.
             says: A description of the picture in a sentence, for people who cannot see it.
         """
-        size = f'viewBox="0 0 {self.width:g} {self.height:g}"'
-        frame = [*self._across(), *self._up(), _text(across, (self._middle_x, self.height - 3), "name", "middle")]
-        turned = f'transform="rotate(-90 11 {self._middle_y:.1f})"'
-        frame.append(_text(up, (11, self._middle_y), "name", "middle", turned))
-        inside = "".join([*frame, *parts])
-        return f'<svg class="chart" {size} role="img" aria-label="{escape(says)}">{inside}</svg>'
-
-    @property
-    def _middle_x(self) -> float:
-        return (self.x.start + self.x.end) / 2
-
-    @property
-    def _middle_y(self) -> float:
-        return (self.y.start + self.y.end) / 2
+        names = [
+            _at(FULL / 2, FULL, _text(across, "name", "middle", 'y="31"')),
+            _at(0.0, FULL / 2, _text(up, "name", "middle", 'transform="translate(-47 0) rotate(-90)"')),
+        ]
+        inside = "".join([*self._across(), *self._up(), *names, *parts])
+        return f'<svg class="chart" role="img" aria-label="{escape(says)}">{inside}</svg>'
 
     def _path(self, points: Sequence[tuple[float, float]]) -> str:
-        return " ".join(f"{self.x.at(a):.1f},{self.y.at(b):.1f}" for a, b in points)
+        return " ".join(f"{self.x.at(a):.2f},{self.y.at(b):.2f}" for a, b in points)
 
     def _across(self) -> Iterable[str]:
-        base = self.y.start
-        yield f'<path class="axis" d="M{self.x.start:.1f} {base:.1f}H{self.x.end:.1f}"/>'
+        yield '<line class="axis" x2="100%" y1="100%" y2="100%"/>'
         for value, name in self.x.ticks():
-            at = self.x.at(value)
-            yield f'<path class="axis" d="M{at:.1f} {base:.1f}v4"/>' + _text(name, (at, base + 15), "tick", "middle")
+            mark = '<path class="axis" d="M0 0v4"/>' + _text(name, "tick", "middle", 'y="15"')
+            yield _at(self.x.at(value), FULL, mark)
 
     def _up(self) -> Iterable[str]:
-        for value, name in self.y.ticks():
-            at = self.y.at(value)
-            yield f'<path class="grid" d="M{self.x.start:.1f} {at:.1f}H{self.x.end:.1f}"/>'
-            yield _text(name, (self.x.start - 6, at + 4), "tick", "end")
+        for value, name in self.y.ticks(LONGEST_NAME * max(len(self.y.names), 8)):
+            at = f"{self.y.at(value):.2f}%"
+            yield f'<line class="grid" x2="100%" y1="{at}" y2="{at}"/>'
+            yield _text(name, "tick", "end", f'x="-6" y="{at}" dy="4"')
 
 
-def _text(text: str, at: tuple[float, float], kind: str, anchor: str, more: str = "") -> str:
-    x, y = at
-    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" {more}>{escape(text)}</text>'
+def _at(x: float, y: float, inside: str) -> str:
+    """Return an element at a position, in units of the screen from there."""
+    return f'<svg x="{x:.2f}%" y="{y:.2f}%">{inside}</svg>'
+
+
+def _text(text: str, kind: str, anchor: str, where: str) -> str:
+    return f'<text class="{kind}" text-anchor="{anchor}" {where}>{escape(text)}</text>'
+
+
+def shortened(name: str, most: int) -> str:
+    """Return a name with at most some characters.
+
+    Example:
+        >>> shortened("thin", 8), shortened("thin foil of gold", 8)
+        ('thin', 'thin fo\N{HORIZONTAL ELLIPSIS}')
+    """
+    return name if len(name) <= most else f"{name[: most - 1]}\N{HORIZONTAL ELLIPSIS}"
