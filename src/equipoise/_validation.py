@@ -32,6 +32,11 @@ def number(name: str, value: Any) -> float:
     return result
 
 
+def single(name: str, value: Any) -> tuple[float, ...]:
+    """Return the numbers of an answer that is one finite number."""
+    return (number(name, value),)
+
+
 def positive(name: str, value: Any) -> float:
     """Return `value` as a finite float above zero."""
     result = number(name, value)

@@ -49,7 +49,15 @@ def tops(posterior: Posterior, leader: FloatArray, rivals: FloatArray, normals: 
     C = belief.covariance()
     D = C[1:, 1:] - C[1:, :1] - C[:1, 1:] + C[0, 0]  # covariance of f(z) - f(leader)
     D.flat[:: len(D) + 1] = np.maximum(D.diagonal(), 0.0) + LEAST_VARIANCE * float(C.diagonal().max())
-    L = _linalg.safe_cholesky(_linalg.semidefinite(D))
-    g = normals @ L.T + (belief.mean[1:] - belief.mean[0])
+    g = normals @ _factor(D).T + (belief.mean[1:] - belief.mean[0])
     found: FloatArray = g.max(axis=1, initial=0.0)
     return found
+
+
+def _factor(D: FloatArray) -> FloatArray:
+    """Return the lower Cholesky factor of a covariance, from which rounding may have taken its rank."""
+    try:
+        L: FloatArray = np.asarray(np.linalg.cholesky(D), dtype=np.float64)
+        return L
+    except np.linalg.LinAlgError:
+        return _linalg.safe_cholesky(_linalg.semidefinite(D))

@@ -2,13 +2,13 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
-from equipoise import _validation as check
 from equipoise._typing import FloatArray
+from equipoise._validation import single
 from equipoise.likelihoods.likelihood import Tilt
 
 LOG_ROOT_TAU = 0.5 * math.log(2.0 * math.pi)
@@ -26,10 +26,7 @@ class Gaussian:
     exact: ClassVar[bool] = True
     scale: ClassVar[str] = ""
     example: ClassVar[str] = "0.83"
-
-    def check(self, name: str, value: Any) -> tuple[float, ...]:
-        """Return a finite number."""
-        return (check.number(name, value),)
+    check = staticmethod(single)
 
     def glance(self, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the readings unchanged: their noise is that of the model."""

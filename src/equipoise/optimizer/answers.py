@@ -13,9 +13,10 @@ from equipoise import log, study
 
 if TYPE_CHECKING:
     from equipoise.answer import Difference, FrontPoint, Rank
+    from equipoise.belief import Posterior
     from equipoise.log import Planned
     from equipoise.spaces import Domain
-    from equipoise.study import Plan, Recommender, Record, Session, State
+    from equipoise.study import Plan, Recommender, Record, Session, State, Study
 
 
 class Answerable(ABC):
@@ -27,6 +28,21 @@ class Answerable(ABC):
     def space(self) -> Domain:
         """The space of the settings; `study.set` widens a range."""
         return self._session.space
+
+    @property
+    def study(self) -> Study:
+        """Less common operations: the log, open trials, notes, settings, the history, the setup."""
+        return study.Study(self._session)
+
+    @property
+    def posterior(self) -> Posterior:
+        """The immutable posterior of f given all data. See `study.belief` for its model."""
+        return self._session.state.belief.posterior
+
+    @property
+    def readings(self) -> int:
+        """The number of readings."""
+        return self._session.state.readings
 
     def records(
         self, *, aside: bool = True, judgements: bool = False, trials: Iterable[int] | None = None
@@ -132,6 +148,10 @@ class Answerable(ABC):
     def cancel(self) -> None:
         """Stop the present audit or verification; its answers stay."""
         study.cancel(self._session)
+
+    def __repr__(self) -> str:
+        counted = f"{self.readings} reading{'' if self.readings == 1 else 's'}, {len(self.study.open_trials)} open"
+        return f"<Optimizer of {self.space!r} by {self.study.setup.policy!r}: {counted}>"
 
 
 def _duels(number: int) -> None:

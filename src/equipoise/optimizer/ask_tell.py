@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from equipoise.policies import Policy
     from equipoise.reductions import Reduction
     from equipoise.spaces import Domain
-    from equipoise.study import Study
 
 
 class Optimizer(Judging, Looping, Revisable, Answerable):
@@ -149,23 +148,6 @@ class Optimizer(Judging, Looping, Revisable, Answerable):
 
         return opened(path, space, block, rng, parts)
 
-    @property
-    def study(self) -> Study:
-        """Less common operations: the log, open trials, notes, settings, the history, the setup."""
-        from equipoise.study import Study
-
-        return Study(self._session)
-
-    @property
-    def posterior(self) -> Posterior:
-        """The immutable posterior of f given all data. See `study.belief` for its model."""
-        return self._session.state.belief.posterior
-
-    @property
-    def readings(self) -> int:
-        """The number of readings."""
-        return self._session.state.readings
-
     @overload
     def ask(self, *, worker: str | None = None, context: Mapping[str, Any] | None = None) -> Trial: ...
 
@@ -251,10 +233,6 @@ class Optimizer(Judging, Looping, Revisable, Answerable):
                 there. By default the context of the last `ask`; `x` has it.
         """
         return self._session.recommend(context, weights, prefer)
-
-    def __repr__(self) -> str:
-        counted = f"{self.readings} reading{'' if self.readings == 1 else 's'}, {len(self.study.open_trials)} open"
-        return f"<Optimizer of {self.space!r} by {self.study.setup.policy!r}: {counted}>"
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_session": copy.copy(self._session)}  # one history, one writer: a copy has its own
