@@ -11,7 +11,8 @@ from typing import Any
 def lazily(package: str) -> Callable[[str], Any]:
     """Return the `__getattr__` (PEP 562) of a package: it imports a name at its first use.
 
-    The package lists its imports once, under `if TYPE_CHECKING:`, and calls this function in the `else`.
+    The package lists its imports once, under `if TYPE_CHECKING:`, and calls this function in the `else`. If it does not
+    define `__all__`, its public names are those of the first such block.
 
     Args:
         package: The name of the package.
@@ -21,23 +22,24 @@ def lazily(package: str) -> Callable[[str], Any]:
         >>> find("IDS").__module__
         'equipoise.policies.ids'
     """
-    homes: dict[str, str] = {}
+    blocks: list[dict[str, str]] = []
 
     def find(name: str) -> Any:
         door = sys.modules[package]
-        if not homes:
-            homes.update(_imported("".join(linecache.getlines(door.__file__ or "", vars(door)))))
-        if name not in homes:
+        if not blocks:
+            blocks.extend(_imported("".join(linecache.getlines(door.__file__ or "", vars(door)))))
+        home = next((homes[name] for homes in blocks if name in homes), None)
+        if home is None and name != "__all__":
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(homes[name]), name)
+        value = sorted(blocks[0]) if home is None else getattr(import_module(home), name)
         setattr(door, name, value)
         return value
 
     return find
 
 
-def _imported(source: str) -> dict[str, str]:
-    """Return the module of each name that a package imports for type checkers."""
-    blocks = [node for node in ast.parse(source).body if isinstance(node, ast.If)]
-    imports = [node for block in blocks for node in block.body if isinstance(node, ast.ImportFrom)]
-    return {alias.name: node.module or "" for node in imports for alias in node.names}
+def _imported(source: str) -> list[dict[str, str]]:
+    """Return the module of each name that a package imports for type checkers, for each block of such imports."""
+    blocks = [node.body for node in ast.parse(source).body if isinstance(node, ast.If)]
+    imports = [[node for node in block if isinstance(node, ast.ImportFrom)] for block in blocks]
+    return [{alias.name: node.module or "" for node in block for alias in node.names} for block in imports]

@@ -5,10 +5,15 @@ from typing import TYPE_CHECKING
 from equipoise._lazy import lazily
 
 if TYPE_CHECKING:
-    from equipoise.kernels.kernel import Kernel, Linear, Product, Scaled, Sum
-    from equipoise.kernels.levels import Levels
-    from equipoise.kernels.stationary import RBF, Matern32, Matern52, Stationary
+    from equipoise.kernels.kernel import Kernel as Kernel
+    from equipoise.kernels.kernel import Linear as Linear
+    from equipoise.kernels.kernel import Product as Product
+    from equipoise.kernels.kernel import Scaled as Scaled
+    from equipoise.kernels.kernel import Sum as Sum
+    from equipoise.kernels.levels import Levels as Levels
+    from equipoise.kernels.stationary import RBF as RBF
+    from equipoise.kernels.stationary import Matern32 as Matern32
+    from equipoise.kernels.stationary import Matern52 as Matern52
+    from equipoise.kernels.stationary import Stationary as Stationary
 else:
     __getattr__ = lazily(__name__)
-
-__all__ = ["RBF", "Kernel", "Levels", "Linear", "Matern32", "Matern52", "Product", "Scaled", "Stationary", "Sum"]

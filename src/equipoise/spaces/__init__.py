@@ -4,16 +4,21 @@ from typing import TYPE_CHECKING
 
 from equipoise._lazy import lazily
 
-if TYPE_CHECKING:
-    from equipoise.spaces.box import Box
+if TYPE_CHECKING:  # public
+    from equipoise.spaces.box import Box as Box
+    from equipoise.spaces.context import Context as Context
+    from equipoise.spaces.domain import Domain as Domain
+    from equipoise.spaces.finite import Finite as Finite
+    from equipoise.spaces.named import Space as Space
+    from equipoise.spaces.named import space_from_dict as space_from_dict
+    from equipoise.spaces.numbers import Float as Float
+    from equipoise.spaces.numbers import Int as Int
+    from equipoise.spaces.options import Choice as Choice
+    from equipoise.spaces.options import Fixed as Fixed
+
+if TYPE_CHECKING:  # for the other packages of the library
     from equipoise.spaces.constraints import Constraint as Constraint
-    from equipoise.spaces.context import Context
-    from equipoise.spaces.domain import Domain
-    from equipoise.spaces.finite import Finite
-    from equipoise.spaces.named import Space, space_from_dict
-    from equipoise.spaces.numbers import Float, Int
     from equipoise.spaces.options import HOT as HOT
-    from equipoise.spaces.options import Choice, Fixed
     from equipoise.spaces.parameters import Parameter as Parameter
     from equipoise.spaces.parameters import parameter_from_dict as parameter_from_dict
     from equipoise.spaces.readouts import Dial as Dial
@@ -28,5 +33,3 @@ if TYPE_CHECKING:
     from equipoise.spaces.restricted import Restricted as Restricted
 else:
     __getattr__ = lazily(__name__)
-
-__all__ = ["Box", "Choice", "Context", "Domain", "Finite", "Fixed", "Float", "Int", "Space", "space_from_dict"]
