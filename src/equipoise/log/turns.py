@@ -45,8 +45,12 @@ class Turns:
         """Do something while no other thread changes the study."""
         return self._alone(lambda: self._mended(act))
 
-    def change(self, act: Callable[[], T]) -> T:
-        """Do something that changes the study, while nobody else does: no thread and no process."""
+    def change(self, act: Callable[[], T]) -> tuple[T, tuple[Warning, ...]]:
+        """Do something that changes the study, while nobody else does: no thread and no process.
+
+        Returns:
+            What it returns, and the notices for the user.
+        """
         return self._alone(lambda: self._changed(act))
 
     def notice(self, what: Warning | None) -> None:
@@ -83,12 +87,12 @@ class Turns:
         self._mend()
         return act()
 
-    def _changed(self, act: Callable[[], T]) -> T:
+    def _changed(self, act: Callable[[], T]) -> tuple[T, tuple[Warning, ...]]:
         well = False
         try:
             try:
                 self._begin()
-                result = act()
+                result = act(), self.noticed()
                 well = True
                 return result
             finally:

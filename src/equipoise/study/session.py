@@ -84,7 +84,7 @@ class Session:
 
     def change(self, act: Callable[[], T]) -> T:
         """Do something that changes the study, tell the user what there is to know, and return what it returns."""
-        result, notices = self._changed(act)
+        result, notices = self.turns.change(act)
         self.deliver(notices)
         return result
 
@@ -96,7 +96,7 @@ class Session:
             if event is not None:
                 self.happen(event)
 
-        return self.deliver(self._changed(act)[1])
+        return self.deliver(self.turns.change(act)[1])
 
     def deliver(self, notices: tuple[Warning, ...]) -> tuple[Warning, ...]:
         """Tell the user what there is to know, and return it; a warning names the line that called the library."""
@@ -208,14 +208,6 @@ class Session:
             for stamped in list(self.state.past):
                 again.apply(stamped.event, stamped.at)
             self.state = again
-
-    def _changed(self, act: Callable[[], T]) -> tuple[T, tuple[Warning, ...]]:
-        """Do something that changes the study, while nobody else does: no thread and no process.
-
-        Returns:
-            What it returns, and what the user should know of it.
-        """
-        return self.turns.change(lambda: (act(), self.turns.noticed()))
 
     def calmly(self) -> AbstractContextManager[None]:
         """Return what keeps BLAS to one thread, if there is enough to compute for more."""
