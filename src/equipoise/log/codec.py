@@ -182,9 +182,8 @@ class Codec:
                 return Set("mode", topic, text) if topic in MODES else Set(topic, text)
             case {"note": number, "topic": str(topic), "text": str(text)}:
                 return Noted(_number("note", number), topic, text, self._to_moved(content))
-        raise ValueError(
-            f"it is unknown event, perhaps of a newer version of equipoise, with the keys  {', '.join(content)}"
-        )
+        keys = ", ".join(content)
+        raise ValueError(f"it is an unknown event, perhaps of a newer version of equipoise, with the keys {keys}")
 
     def point(self, value: Any) -> FloatArray:
         """Return the point that JSON describes, encoded, shape (d,); refuse one that does not lie in the space."""
