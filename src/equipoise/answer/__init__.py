@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from equipoise.answer.reproducing import agree as agree
     from equipoise.answer.reproducing import reproduction as reproduction
     from equipoise.answer.reproducing import reproduction_of_points as reproduction_of_points
+    from equipoise.answer.second_opinions import holes as holes
     from equipoise.answer.second_opinions import knows_enough as knows_enough
     from equipoise.answer.second_opinions import opinions as opinions
     from equipoise.answer.second_opinions import preference as preference
     from equipoise.answer.second_opinions import scales as scales
-    from equipoise.answer.second_opinions import shortened as shortened
     from equipoise.answer.sequential import Interval, anytime, coin_test
     from equipoise.answer.shares import Share, share
     from equipoise.answer.usability import USABLE as USABLE

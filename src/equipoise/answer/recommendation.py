@@ -32,9 +32,6 @@ RIVALS, SPREAD = 200, 100
 """The numbers of rivals elsewhere: points found by a search, and points spread over the space."""
 
 DEVIATIONS = 2.0
-"""A verified setting stays recommended unless another point seems better by this many standard deviations."""
-
-DEVIATIONS = 2.0
 """Half-width of an estimated interval of a difference, in posterior standard deviations."""
 
 GUESS_DEVIATIONS = ((6, 3.5), (4, 8.0), (2, 24.0))

@@ -8,13 +8,29 @@ import math
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equipoise._typing import FloatArray
-from equipoise.belief import ANSWERED_VARIANCE, Judged, JudgedKernel, LearnedBelief, Pairing, Posterior, StudyBelief
+from equipoise.belief import (
+    ANSWERED_VARIANCE,
+    Belief,
+    Judged,
+    JudgedKernel,
+    LearnedBelief,
+    Pairing,
+    Posterior,
+    StudyBelief,
+)
 from equipoise.likelihoods import choice_probability, propagate
 
 BOLD_LENGTHSCALES = 0.7
 """The lengthscales of a second opinion, in units of the learned ones, which are too long at times."""
+
+SHORT_LENGTHSCALE = 0.6
+"""The longest lengthscale of the model that says where holes are, in units of the prior's median."""
+
+HOLE_VARIANCE = 0.65
+"""A hole is where that model has at least this share of its prior variance left."""
 
 READINGS_PER_PARAMETER = 15
 """The number of readings for an estimate of the bound: with fewer it holds far too seldom (docs/claims.md)."""
@@ -64,12 +80,19 @@ def rescaled(belief: StudyBelief, lengthscales: float, variance: float) -> Poste
     return belief.with_answers(_rescaled(source, lengthscales, variance))
 
 
-def shortened(belief: StudyBelief, share: float) -> Posterior:
-    """Return the posterior under lengthscales of at most this share of the prior's median, if they are learned."""
+def holes(belief: StudyBelief, points: FloatArray) -> tuple[Belief, NDArray[np.bool_]]:
+    """Return the belief at points under a model of short lengthscales, and which points it knows little about."""
+    short = _shortened(belief)
+    here = short.at(points)
+    return here, here.variance >= HOLE_VARIANCE * short.kernel.diagonal(points)
+
+
+def _shortened(belief: StudyBelief) -> Posterior:
+    """Return the posterior under lengthscales of at most a share of the prior's median, if they are learned."""
     source = belief.compared
     if not isinstance(source, LearnedBelief):
         return belief.with_answers(source)
-    longest = share * math.exp(source.form.table[0].mean)
+    longest = SHORT_LENGTHSCALE * math.exp(source.form.table[0].mean)
     lengthscales = tuple(min(each, longest) for each in source.hyperparameters.lengthscales)
     return belief.with_answers(_under(source, lengthscales, source.hyperparameters.variance))
 

@@ -15,14 +15,11 @@ from numpy.random import Generator
 
 from equipoise._typing import FloatArray
 from equipoise.answer.regret import DRAWS, LEVEL, tops
-from equipoise.answer.second_opinions import rescaled, shortened
+from equipoise.answer.second_opinions import holes, rescaled
 from equipoise.belief import Posterior, StudyBelief
 
 BOLD_LENGTHSCALES = 0.5
 """The lengthscales of a bolder model of the same data, in units of the learned ones."""
-
-SHORT_LENGTHSCALE, HOLE_VARIANCE = 0.6, 0.65
-"""A hole keeps at least this share of its variance under lengthscales of at most this share of the prior's median."""
 
 NEAR = 0.1
 """The largest distance of a reading that is near the leader, in units of the extent of each coordinate."""
@@ -69,17 +66,10 @@ def signs(explored: Explored, rng: Generator) -> dict[str, float]:
         "near": float(near.mean()),
         "noise": 0.5 * math.log(learned.hyperparameters.noise / learned.hyperparameters.variance),
         "unsure": math.log(q / prior),
-        "holes": _holes(explored),
+        "holes": float(holes(belief, explored.spread)[1].mean()),
     }
 
 
 def _quantile(posterior: Posterior, explored: Explored, normals: FloatArray) -> float:
     rivals = np.concatenate((explored.rivals, explored.spread))
     return float(np.quantile(tops(posterior, explored.leader, rivals, normals), LEVEL))
-
-
-def _holes(explored: Explored) -> float:
-    """Return the share of the space about which a model of short lengthscales knows little."""
-    short = shortened(explored.belief, SHORT_LENGTHSCALE)
-    variance = short.at(explored.spread).variance
-    return float((variance >= HOLE_VARIANCE * short.kernel.diagonal(explored.spread)).mean())

@@ -23,10 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise._typing import FloatArray
+from equipoise.likelihoods.gaussian import LOG_ROOT_TAU
 from equipoise.likelihoods.likelihood import Tilt
 from equipoise.likelihoods.truncation import product, truncated
-
-LOG_ROOT_TAU = 0.5 * math.log(2 * math.pi)
 
 FARTHEST = 1e50
 """The largest distance of a belief from an answer, in deviations of the perception: larger squares would overflow."""

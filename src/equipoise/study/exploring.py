@@ -45,12 +45,6 @@ SEQUENCE_POINTS = 256
 LARGEST_CHANCE = 0.5
 """The largest chance of a scout."""
 
-SHORT_LENGTHSCALE = 0.6
-"""Longest lengthscale of the model that says where holes are, in units of the prior's median."""
-
-HOLE_VARIANCE = 0.65
-"""A hole is where that model has at least this share of its prior variance left."""
-
 OPTIMISTIC_DEVIATIONS = 2.0
 """It may be the top if it is not worse than the leader by more than this many standard deviations."""
 
@@ -76,7 +70,7 @@ def sequence(space: Domain, rng: Generator) -> FloatArray:
 
 
 def unasked(points: FloatArray, asked: FloatArray) -> FloatArray:
-    """Return those of some points, shape (m, d), that are none of those asked for, shape (n, d)."""
+    """Return the points, of shape (m, d), that are not among those asked for, shape (n, d)."""
     before = {point.tobytes() for point in asked}
     return points[np.array([point.tobytes() not in before for point in points], dtype=np.bool_)]
 
@@ -107,9 +101,9 @@ class Explorer:
 
     @staticmethod
     def begun(state: State, asked: int) -> int:
-        """Return how many questions count as asked: none until something is answered, so that the start goes on.
+        """Return how many questions count as asked: none before the first answer, so that the start design goes on.
 
-        With nothing known, a policy sends many workers to the corners: a fifth more regret than points spread evenly.
+        Without any answer, a policy sends many workers to the corners, with a fifth more regret than the start design.
         """
         return asked if state.ledger.readings or state.ledger.judgements else 0
 
@@ -175,9 +169,7 @@ def _leader(allowed: Domain, posterior: Posterior) -> FloatArray | None:
 
 def _holes(belief: StudyBelief, leader: FloatArray, points: FloatArray) -> FloatArray:
     """Return the points that are holes and may be the top, in their order, shape (k, d)."""
-    short = answer.shortened(belief, SHORT_LENGTHSCALE)
-    here = short.at(np.concatenate((leader[None], points)))
-    unknown = here.variance >= HOLE_VARIANCE * short.kernel.diagonal(here.points)
+    here, unknown = answer.holes(belief, np.concatenate((leader[None], points)))
     unknown &= here.mean + OPTIMISTIC_DEVIATIONS * np.sqrt(here.psi(0)) >= here.mean[0]
     holes: FloatArray = points[unknown[1:]]
     return holes

@@ -94,15 +94,8 @@ class Limits:
         if self.none and named is None:
             return space if feasible.certain else spaces.Restricted(space, feasible.allows)
         here = replace(self, start=_moved(space, self.start))
-        safe = here._safety(space, belief, tried, named)
-
-        def keep(points: FloatArray) -> NDArray[np.bool_]:
-            kept = feasible.allows(points)
-            if reach is not None:
-                kept &= reach.contains(points)
-            kept[kept] = safe(points[kept]) if kept.any() else False
-            return kept
-
+        near = None if reach is None else reach.contains
+        keep = _filter(feasible, near, here._safety(space, belief, tried, named))
         return spaces.Restricted(space, keep, here._anchors(space, belief.posterior, keep, reach))
 
     def attainable(
@@ -117,16 +110,9 @@ class Limits:
         assert self.start is not None
         visited = space.snap(np.concatenate((self.start[None], tried)))
         here = replace(self, start=visited[0])
-        safe, step = here._safety(space, belief, tried, named), self.max_step
-        places = visited[_linalg.firsts(visited)]
-
-        def keep(points: FloatArray) -> NDArray[np.bool_]:
-            kept = feasible.allows(points)
-            if step is not None:
-                kept &= _near_any(points, places, step)
-            kept[kept] = safe(points[kept]) if kept.any() else False
-            return kept
-
+        places, step = visited[_linalg.firsts(visited)], self.max_step
+        near = None if step is None else partial(_near_any, places=places, step=step)
+        keep = _filter(feasible, near, here._safety(space, belief, tried, named))
         return spaces.Restricted(space, keep, here._anchors(space, belief.posterior, keep, None))
 
     def unsafe(self, belief: StudyBelief, points: Sequence[FloatArray]) -> list[FloatArray]:
@@ -177,6 +163,19 @@ class Limits:
         best = known[np.argsort(-posterior.mean(known))[: ANCHORS - 1]] if len(known) else known
         found = np.concatenate((first[:1], best))
         return found[_linalg.firsts(found)] if len(found) else back[None]
+
+
+def _filter(feasible: Feasibility, near: Keep | None, safe: Keep) -> Keep:
+    """Return a filter of points that can be measured, are near enough and safe; safety is the slowest check."""
+
+    def keep(points: FloatArray) -> NDArray[np.bool_]:
+        kept = feasible.allows(points)
+        if near is not None:
+            kept &= near(points)
+        kept[kept] = safe(points[kept]) if kept.any() else False
+        return kept
+
+    return keep
 
 
 def _broken(slack: Slack, points: FloatArray) -> FloatArray:
