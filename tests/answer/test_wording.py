@@ -156,7 +156,7 @@ def test_a_context_has_a_unit():
     opt = eq.Optimizer(eq.spaces.space_from_dict(space.to_dict()), rng=0)
     opt.tell(opt.ask(context={"temp": 21.5}), 1.0)
     assert str(opt.recommend()).splitlines()[0].endswith(", temp = 21.5 °C")
-    with pytest.raises(TypeError, match="a Context must be"):
+    with pytest.raises(TypeError, match="`Context` must have `low` and `high`, or a list of options, got"):
         eq.Context(["dry", "wet"], unit="°C")
 
 

@@ -210,5 +210,5 @@ def test_an_error_weighs_as_the_theorem_needs():
         c = anywhere.condition(data)
         c = c.under(eq.belief.model.Model(eq.RBF(0.3), 2.0)).difference(LINE[:1], LINE[3])
         assert np.allclose(a, c)
-    with pytest.raises(ValueError, match="`error` must be 0 where `outcome_noise`"):
+    with pytest.raises(ValueError, match="`error` must be 0 if `outcome_noise`"):
         eq.belief.FinitePosterior(LINE, eq.RBF(0.3), 1.0, eq.TightConfidence(outcome_noise=0.0)).condition(data)

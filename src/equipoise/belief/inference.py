@@ -141,7 +141,7 @@ class StudyBelief(Lazy):
     def relearned(self, comparisons: Sequence[Comparison], fit: Learned) -> Self:
         """Return the belief learned from all these comparisons at once, under an earlier fit."""
         if self.learned is None:
-            raise ValueError("`fit` must be of a model that is learned, and this one was given")
+            raise ValueError("`fit` must be of a learned model, but this model was given")
         return self.on(self.learned.relearned(comparisons, fit))
 
     def anticipate_all(self, comparisons: Sequence[Comparison]) -> Self:

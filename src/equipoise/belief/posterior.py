@@ -235,7 +235,7 @@ class Posterior(Lazy, ABC):
             return self.regularizer
         scale = error_scale(self.confidence, self.regularizer)
         if math.isinf(scale):
-            raise ValueError("`error` must be 0 where `outcome_noise` of the confidence is 0: it would be no theorem")
+            raise ValueError("`error` must be 0 if `outcome_noise` of the confidence is 0: else it is no theorem")
         return self.regularizer + scale * error
 
     def _next(self, ratio: float = 1.0, surprise: float = 1.0) -> Self:

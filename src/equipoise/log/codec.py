@@ -78,7 +78,7 @@ class Codec:
         self.space, self._before = space, space if before is None else before
 
     def after(self, *events: Stamped) -> "Codec":
-        """Return the codec of what follows on some events."""
+        """Return the codec of the events after some events."""
         space = self.space
         for stamped in events:
             space = widened(space, stamped.event) if isinstance(stamped.event, Widened) else space
@@ -101,7 +101,7 @@ class Codec:
         return self.to_json(stamped.event) | _given(at=stamped.at)
 
     def from_line(self, content: Mapping[str, Any]) -> Stamped:
-        """Return the event that a journal kept, and its time; `None` if there is none that can be read."""
+        """Return an event of a journal with its time, which is `None` if it cannot be read."""
         return Stamped(self.from_json(content), _time(content.get("at")))
 
     def _content(self, event: Event) -> dict[str, Any]:
@@ -270,7 +270,7 @@ class Codec:
     def _to_added(self, content: Mapping[str, Any]) -> Reading:
         reading = self._to_reading(content)
         if reading.point is None:
-            raise ValueError("a reading that was not asked for must say where it was taken, as its point")
+            raise ValueError("an added reading must have a `point`, where it was taken")
         return reading
 
     def _moved(self, point: FloatArray | None) -> dict[str, Any]:
@@ -286,7 +286,7 @@ class Codec:
         return coordinates if listed is None else listed
 
     def _to_points(self, values: list[Any]) -> FloatArray:
-        """Return encoded points, shape (n, d); refuse what does not lie in the space."""
+        """Return encoded points, shape (n, d); refuse points outside of the space."""
         listed = self._before.points
         if listed is not None and all(type(value) is int for value in values):
             return self._across(listed[[_index("points", value, listed) for value in values]])
@@ -330,7 +330,7 @@ def across(event: Event, before: Domain, space: Domain) -> Event:
 
 
 def readable(x: Any) -> Any:
-    """Return the user's point for people to read: numbers of six digits, the representation of what JSON lacks.
+    """Return a setting for people to read: numbers with six digits, and the representation of values without JSON.
 
     Example:
         >>> readable({"q1": 1 / 3, "lens": "in", "window": (0, 1)})
@@ -346,7 +346,7 @@ def readable(x: Any) -> Any:
 
 
 def _part(table: list[FloatArray], side: Side | None, proposal: Proposal) -> int | str | None:
-    """Return which part a side of a comparison is: a point of the table, the proposal, or nothing."""
+    """Return a side of a comparison as JSON: the index of a point of the table, the proposal, or `None`."""
     if side is None or side is proposal:
         return None if side is None else PROPOSAL
     if isinstance(side, Proposal):

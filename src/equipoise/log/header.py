@@ -93,7 +93,7 @@ class Header:
         return given.ordered(list(description["parameters"])) if isinstance(given, Space) else given
 
     def made(self, make: Callable[[], T], given: bool = False) -> T:
-        """Return what `make` makes of this header; an error becomes a `LogError`, unless the user gave parts."""
+        """Return the result of `make`; an error becomes a `LogError`, unless the user gave parts."""
         with self._explained(given):
             return make()
 
@@ -172,7 +172,7 @@ def _space(description: Mapping[str, Any], constraint: Constraint | None) -> Dom
 
 
 def _needs_more(space: Mapping[str, Any]) -> bool:
-    """Return whether a space has what JSON cannot hold, so that the user must give it again."""
+    """Return whether a space has parts that JSON cannot hold, so that the user must give it again."""
     parameters = space.get("parameters")
     values = [*parameters.values()] if isinstance(parameters, dict) else []
     return isinstance(space.get("constraint"), str) or any(

@@ -206,7 +206,7 @@ class Lines:
         return LogError(f"{self.path}, line {self.known.lines + 1} is damaged: {why}")
 
     def _must_be_new(self) -> None:
-        """Refuse what exists, unless it is an empty file."""
+        """Refuse an existing file, unless it is empty."""
         if not os.path.lexists(self.path):
             return
         self._must_be_file()

@@ -103,7 +103,7 @@ class Box:
         return np.minimum(np.maximum(x, self._lower), self._upper)  # rounding must not leave the box
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a description made of what JSON knows; of a constraint that is a function, its name."""
+        """Return a description as JSON; of a constraint that is a function, its name."""
         result: dict[str, Any] = {"type": "box", "bounds": self.bounds.tolist(), "candidates": 2**self._log2_candidates}
         return result if self.constraint is None else result | {"constraint": described(self.constraint)}
 

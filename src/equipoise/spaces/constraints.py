@@ -61,7 +61,7 @@ def checked(constraint: Any) -> Constraint | None:
 
 
 def rule(constraint: Constraint | None, columns: Columns) -> Formula | Function | None:
-    """Return a constraint as what `satisfied` takes; a text that cannot be read is refused."""
+    """Return a constraint in the form for `satisfied`; refuse a text that cannot be parsed."""
     if constraint is None or callable(constraint):
         return constraint
     program = compiled(_texts(constraint), columns)
@@ -113,7 +113,7 @@ def nothing_valid(tried: int) -> RuntimeError:
     """Return the error to raise if a constraint refuses everything."""
     return RuntimeError(
         f"`constraint` must leave something to measure, but it refused all {tried} points tried: "
-        "check it, or narrow the bounds down to where it holds"
+        "check it, or narrow the bounds to where it holds"
     )
 
 

@@ -61,7 +61,7 @@ class Context:
         elif isinstance(low, Iterable) and not log and step is None and not unit:
             object.__setattr__(self, "values", Choice(low))
         else:
-            raise TypeError(f"a Context must be of a `low` and a `high`, or of a list of what it may be, got {low!r}")
+            raise TypeError(f"`Context` must have `low` and `high`, or a list of options, got {low!r}")
 
     @property
     def width(self) -> int:
@@ -76,7 +76,7 @@ class Context:
         return Context(over.low, over.high, over.log, over.step, unit=over.unit)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a description made of what JSON knows."""
+        """Return a description as JSON."""
         return self.values.to_dict() | {"type": "context"}
 
 

@@ -107,5 +107,5 @@ class Domain(Protocol):
         ...
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a description made of what JSON knows; `space_from_dict` turns it into a space again."""
+        """Return a description as JSON; `space_from_dict` turns it into a space again."""
         ...

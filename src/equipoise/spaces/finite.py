@@ -100,7 +100,7 @@ class Finite:
         return point.copy() if self.names is None else self.names[int(point.argmax())]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a description made of what JSON knows."""
+        """Return a description as JSON."""
         return {"type": "finite", "points": self.points.tolist() if self.names is None else list(self.names)}
 
     @classmethod

@@ -239,7 +239,7 @@ class Space:
         return moved
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a description made of what JSON knows; a function, and an option of an unusual type, only noted.
+        """Return a description as JSON; a function, and an option of an unusual type, only noted.
 
         Example:
             >>> import equipoise as eq

@@ -34,7 +34,7 @@ class _Number:
         return f"{type(self).__name__}({self.low!r}, {self.high!r}{', log=True' * self.log}{unit})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a description made of what JSON knows."""
+        """Return a description as JSON."""
         unit = {"unit": self.unit} if self.unit else {}
         return {"type": type(self).__name__.lower(), "low": self.low, "high": self.high, "log": self.log} | unit
 
@@ -135,7 +135,7 @@ class Float(_Number):
         return u[:, None] if self.grid is None else self.grid.spread(u)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a description made of what JSON knows."""
+        """Return a description as JSON."""
         return super().to_dict() | ({} if self.step is None else {"step": self.step})
 
     def _set_step(self, step: float) -> None:
@@ -154,7 +154,7 @@ class Float(_Number):
         return float(Decimal(repr(self.low)) + k * Decimal(repr(self.step)))
 
     def _steps(self, name: str, x: float) -> int:
-        """Return how many steps above `low` a value is; refuse what lies between two."""
+        """Return how many steps above `low` a value is; refuse a value between two steps."""
         assert self.step is not None
         k = round((x - self.low) / self.step)
         if abs(x - self._value(k)) > self.OFF_GRID * self.step:

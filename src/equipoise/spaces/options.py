@@ -100,7 +100,7 @@ class Choice:
         return self.place(np.delete(np.arange(self.count), columns.argmax()))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a description made of what JSON knows."""
+        """Return a description as JSON."""
         return {"type": "choice", "options": [_described(option) for option in self.options]}
 
 
@@ -141,7 +141,7 @@ class Fixed:
         return self.value
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a description made of what JSON knows."""
+        """Return a description as JSON."""
         return {"type": "fixed", "value": _described(self.value)}
 
 

@@ -3,13 +3,14 @@
 part         default                 why
 design       8 + d points            spread over the space, then scouts: study/exploring.py; none with a kernel given
 policy       Challenger(scale=0.75)  greedy, since design and scouts explore; with a kernel given: Challenger()
-             if listed in thousands: scale=1.5, as much of what is plausible lies far from the leader (docs/limits.md)
+                                     with thousands of listed settings: scale=1.5, since much of what is plausible lies
+                                     far from the leader (docs/limits.md)
 for judges   EUBO()                  ahead of Challenger and DoubleThompson up to 60 answers (docs/judge.md); with a
                                      kernel given: Challenger(scale=1.5), best up to 2,000; else the policy given
 reduction    the policy's own        Challenger proposes pairs: TwoPoint(), both in random order
 offset       the reduction's own     TwoPoint: Tracked(), which learns from each reading and is guarded by the duels;
                                      one reading a duel: Arbitrary(); Direct: Constant(); with a kernel: Arbitrary();
-                             with seeds: Steady(), as what is trained or simulated does not drift
+                                     with seeds: Steady(), since training and simulations do not drift
 kernel       learned                 Matern 5/2 with a lengthscale a parameter: belief/model.py has guesses and priors;
                                      Levels if readings are likelier when the values of counted ones are told apart
 noise        learned                 with a kernel given: regularizer 1, as in the paper
@@ -41,26 +42,26 @@ were looked at throughout, and 16 to 26 with this rule (four studies)."""
 
 
 def default_policy(learned: bool = True, space: Domain | None = None) -> Policy:
-    """Return the policy where the model is learned, and where it is given; bolder if all settings are looked at."""
+    """Return the default policy for a learned or a given model; bolder if the candidates are all settings."""
     if space is not None and learned and space.settings is not None:
         return Challenger(scale=1.5)
     return Challenger(scale=0.75) if learned else Challenger()
 
 
 def sampled_policy(policy: Policy, space: Domain) -> Policy:
-    """Return the policy if not all settings of a space are looked at: a default for those that are is too bold."""
+    """Return the policy if the candidates are a sample: a default for all settings is too bold for one."""
     return default_policy() if policy == default_policy(space=space) else policy
 
 
 def judging_policy(policy: Policy, space: Domain) -> Policy:
-    """Return the policy that chooses pairs to be judged: that of the study, unless it is a default for readings."""
+    """Return the policy that chooses pairs to judge: that of the study, unless it is a default for readings."""
     if policy == default_policy(learned=False):
         return Challenger(scale=1.5)
     return policies.EUBO() if policy in (default_policy(), default_policy(space=space)) else policy
 
 
 def default_explorer(space: Domain, reduction: Reduction, size: int | None, streams: Streams) -> Explorer | None:
-    """Return what looks around where a model is learned; nothing where proposals are no pairs, or it is not wanted."""
+    """Return the explorer of a learned model; `None` if proposals are not pairs, or the size is 0."""
     size = default_size(space) if size is None else size + size % 2
     if reduction.proposal_size != 2 or size == 0:
         return None
@@ -73,7 +74,7 @@ def default_offset(
     posterior: Posterior | LearnedModel | None,
     seeds: Seeds | None = None,
 ) -> Offset:
-    """Return what is assumed of the offset if the user does not say it: if a belief is given, what that assumes."""
+    """Return the default law of the offset; if a belief is given, its own."""
     law = reduction.offset
     if seeds is not None and law == Tracked():
         law = Steady()
@@ -90,7 +91,7 @@ def default_posterior(
     confidence: Confidence | None,
     regularizer: float | None,
 ) -> Posterior | LearnedModel:
-    """Return what a study begins with: a model to be learned, or the posterior under a kernel that is given."""
+    """Return the belief before any data: a model to learn, or the posterior under a given kernel."""
     if kernel is None:
         if regularizer is not None:
             raise ValueError(f"`regularizer` must come with a `kernel`, else both are learned, got {regularizer!r}")
@@ -98,7 +99,7 @@ def default_posterior(
         return LearnedModel(Form(space.extent, space.groups, offset, space.levels), confidence, guard=offset.guard)
     if offset.learns_readings and not offset.believed:
         raise ValueError(
-            f"`offset` must be Arbitrary() where a `kernel` is given, got {offset!r}: give "
+            f"`offset` must be Arbitrary() if a `kernel` is given, got {offset!r}: give "
             "posterior=AnywherePosterior(kernel, offset=....known(...)) with its hyperparameters"
         )
     regularizer = 1.0 if regularizer is None else regularizer
