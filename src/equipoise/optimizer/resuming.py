@@ -57,7 +57,7 @@ def resume(
 def opened(
     path: str | os.PathLike[str], space: Domain, block: str | None, rng: Seed | Streams, parts: Mapping[str, Any]
 ) -> Optimizer:
-    """Return what `Optimizer.open` promises."""
+    """Return the study of a file, see `Optimizer.open`."""
     if not os.path.exists(path) or os.path.getsize(path) == 0:
         return Optimizer(space, rng=rng, log=path, block=block, **parts)
     opt = resume(path, space=space, **parts)

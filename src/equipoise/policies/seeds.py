@@ -103,7 +103,7 @@ def seeded(
 
 
 def _old(duel: Duel, read: Read, alone: bool, both: bool) -> list[tuple[SeedName, Duel]]:
-    """Return what could be measured on seeds that were used.
+    """Return the possible measurements on used seeds.
 
     Args:
         duel: The comparison to make.

@@ -1,4 +1,4 @@
-"""A study: its state, what it proposes next, what it claims, its random streams, and the defaults."""
+"""A study: its state, its next question, its claims, its edits and the defaults."""
 
 from typing import TYPE_CHECKING
 

@@ -49,7 +49,7 @@ class WrongUnit(UserWarning):
 
 
 def gap_alert(entry: Entry, late: bool, max_gap: float | None) -> Warning | None:
-    """Return what is to be said of the time between the readings of a duel, and of their blocks."""
+    """Return a warning about the time between the readings of a duel, or about their blocks, if there is one."""
     if late:
         why = "in different blocks" if entry.split else f"more than {max_gap} apart"
         return DuelGivenUp(f"duel {entry.number} given up: its halves were {why}")
@@ -61,13 +61,13 @@ def gap_alert(entry: Entry, late: bool, max_gap: float | None) -> Warning | None
 def reading_alert(
     setup: Setup, entry: Entry, late: bool, now: StudyBelief | None, before: StudyBelief
 ) -> Warning | None:
-    """Return what the user should know of a duel once a reading is learned.
+    """Return a warning about a duel with a new reading, if there is one.
 
     Args:
-        setup: What the study is made of.
+        setup: The setup of the study.
         entry: The duel with the reading.
         late: Whether its halves are too far apart.
-        now: The belief with the reading; `None` if that is not made yet.
+        now: The belief with the reading; `None` if it is not computed yet.
         before: The belief without it.
     """
     found: Warning | None = None
@@ -83,7 +83,7 @@ def reading_alert(
 
 
 def drop_alert(limits: Limits, entry: Entry, now: StudyBelief, before: StudyBelief) -> DropExceeded | None:
-    """Return what is to be said if a setting turns out to be worse than the start by more than the limit."""
+    """Return a warning if a setting turns out to be worse than the start by more than the limit."""
     told = [entry.point(i) for i, said in entry.readings.items() if said.point is None or i in entry.moved]
     news = limits.unsafe(now, told)
     if not news or len(limits.unsafe(before, told)) == len(news):
@@ -95,7 +95,7 @@ def drop_alert(limits: Limits, entry: Entry, now: StudyBelief, before: StudyBeli
 
 
 def estranged_alert(now: StudyBelief, before: StudyBelief) -> Estranged | None:
-    """Return what is to be said if readings of an earlier campaign are no longer believed."""
+    """Return a warning if the belief now ignores the readings of an earlier campaign."""
     if not (news := sorted(strangers(now) - strangers(before))):
         return None
     names = ", ".join(map(repr, news))
@@ -108,7 +108,7 @@ def strangers(belief: StudyBelief) -> frozenset[str]:
 
 
 def wrong_unit(belief: StudyBelief) -> WrongUnit:
-    """Return what is to be said of outcomes far larger than a kernel that was given allows."""
+    """Return the warning about outcomes that are far larger than a given kernel allows."""
     times = contradiction(belief)
     return WrongUnit(
         f"the differences read are {math.sqrt(times):.2g} times as large as `kernel` and `regularizer` say, so there "

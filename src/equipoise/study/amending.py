@@ -58,12 +58,12 @@ class Addition:
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Addition:
-        """Return what the arguments of `Optimizer.add` say."""
+        """Return the answer in the arguments of `Optimizer.add`."""
         ours = {name: value for name, value in row.items() if name in ("against", "steps", "seed")}
         return cls(GivenAnswer(**{name: value for name, value in row.items() if name not in ours}), **ours)
 
     def events(self, setup: Setup) -> list[Maker]:
-        """Return what makes the events of a reading; or of a pair, and of the answer to it."""
+        """Return the makers of its events: one for a reading, two for a pair and its answer."""
         said, encode = self.said, setup.space.encode
         if self.against is None:
             reading, seed = said.reading(setup), None if self.seed is None else _seed_of(setup, self.seed)
@@ -172,9 +172,9 @@ def expired(requests: Requests, i: int, x: Any = None) -> Expired:
     """Return the event of a trial that is taken back, or refuse it.
 
     Args:
-        requests: Those of the study.
+        requests: The requests of the study.
         i: The trial.
-        x: Where the caller believes that it should have been measured.
+        x: The setting at which the caller believes that it should have been measured.
     """
     requests.ledger.must_be_open(i)
     requests.must_be_ours(i, x)
@@ -182,7 +182,7 @@ def expired(requests: Requests, i: int, x: Any = None) -> Expired:
 
 
 def _seed_of(setup: Setup, given: Any) -> SeedName:
-    """Return a seed of the study; refuse what is none of its seeds."""
+    """Return a seed of the study; refuse anything else."""
     seed = check.seed("seed", given)
     if setup.seeds is None:
         raise ValueError(f"`seed` must be left out, as the study has no seeds, got {given!r}")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from equipoise.study.ledger import Ledger
 
 STUCK_SHARE = 0.5
-"""If this share of all readings are the last ones and equal, nothing is known of the settings."""
+"""If this share of all readings are the last ones and equal, the readings say nothing about the settings."""
 
 
 def equal_at_end(readings: Iterable[tuple[float, bytes]]) -> int:
@@ -40,9 +40,9 @@ def stuck(ledger: Ledger) -> bool:
 
 
 def dead_alert(ledger: Ledger, reading: Reading, point: FloatArray) -> DeadSensor | None:
-    """Return what is to be said if a new reading, or one of its outputs, equals the last ten, twenty, forty and so on.
+    """Return a warning if a new reading, or one of its outputs, equals the last ten, twenty, forty and so on.
 
-    A further output may be constant, such as a loss of zero: what is believed of it stands.
+    A further output may be constant, such as a loss of zero: its claims stay.
     """
     if same := _due(chain([(reading.value, point.tobytes())], _latest(ledger))):
         said = f"the last {same} readings are all {reading.value!r}"

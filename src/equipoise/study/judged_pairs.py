@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def must_be_pair(ledger: Ledger, i: int) -> PairToJudge:
-    """Return a pair; refuse what is none."""
+    """Return a pair; refuse any other number."""
     if i not in ledger.pairs:
         raise ValueError(f"`pair` must be one that was asked for, got {i}")
     return ledger.pairs[i].pair
@@ -35,14 +35,14 @@ def must_be_open_pair(ledger: Ledger, i: int) -> None:
 
 
 def judgement(ledger: Ledger, i: int, said: Preference) -> Judgement:
-    """Return what a preference teaches of a pair, or refuse it."""
+    """Return the lesson of a preference about a pair, or refuse it."""
     asked = must_be_pair(ledger, i)
     first, second = asked.points
     return Judgement(first, second, answered(said.answer, asked.steps), asked.steps, said.judge)
 
 
 def named(judge: Any) -> str:
-    """Return the name of a judge; refuse what is none."""
+    """Return the name of a judge; refuse anything but a text."""
     if not isinstance(judge, str):
         raise TypeError(f"`judge` must be a name, got {judge!r}")
     return judge
@@ -58,7 +58,7 @@ def preference(said: GivenAnswer, pair: PairToJudge) -> Preference:
 
 
 def judged_alike(ledger: Ledger, i: int, said: Preference) -> bool:
-    """Return whether a pair was judged so before; refuse what contradicts that, and a pair that is not open."""
+    """Return whether a pair was judged alike before; refuse another judgement, and a pair that is not open."""
     now, before = judgement(ledger, i, said), ledger.judgements.get(i)
     if before is None:
         must_be_open_pair(ledger, i)
@@ -80,7 +80,7 @@ def must_be_answered(ledger: Ledger, i: int) -> Answer:
 
 
 def shown(ledger: Ledger, i: int) -> Pair:
-    """Return a pair of the ledger as the user knows it."""
+    """Return a pair of the ledger in the form that users see."""
     pair = ledger.pairs[i].pair
     judge = ledger.judgements[i].judge if i in ledger.judgements else pair.judge
     first, second = map(ledger.decode, pair.points)
@@ -88,7 +88,7 @@ def shown(ledger: Ledger, i: int) -> Pair:
 
 
 def answers(ledger: Ledger) -> list[tuple[Pair, str | float]]:
-    """Return the pairs that were judged, in this order, and what was said of each."""
+    """Return the judged pairs with their answers, in the order of judging."""
     return [(shown(ledger, i), said.answer) for i, said in ledger.judgements.items()]
 
 
@@ -98,10 +98,10 @@ def waiting(ledger: Ledger) -> FloatArray:
 
 
 def levels(ledger: Ledger) -> dict[int, float]:
-    """Return by how many steps the first setting of each pair was preferred, if a coin has put it there.
+    """Return by how many steps the first setting of each pair was preferred, if a coin chose the order.
 
-    One coin decides on a pair and on the same pair asked again in the other order: the answers to both count as one,
-    and what was said of the places alone cancels.
+    One coin decides the order of a pair and of its repetition in the other order: both answers count as one, so that an
+    advantage of a place cancels.
     """
     thrown = [i for i, entry in ledger.pairs.items() if entry.pair.again is None and not entry.added]
     found = {i: float(ledger.judgements[i].level) for i in thrown if i in ledger.judgements}
@@ -111,13 +111,13 @@ def levels(ledger: Ledger) -> dict[int, float]:
 
 
 def due_again(ledger: Ledger, judge: str, every: int, lag: int = 1) -> int | None:
-    """Return the pair that a judge is to be asked again, in the other order, if one is due.
+    """Return the pair that a judge should judge again in the other order, if one is due.
 
     Args:
         ledger: All questions.
-        judge: Who judges.
-        every: How many new pairs there are between two that are asked again; 0 for no such.
-        lag: Which: 1 for the last one that was judged, 2 for the one before.
+        judge: The judge.
+        every: The number of new pairs between two repetitions; 0 for no repetitions.
+        lag: Which pair: 1 for the last judged one, 2 for the one before.
     """
     asked = {i: entry.pair for i, entry in ledger.pairs.items() if entry.complete and not entry.added}
     mine = {i: pair for i, pair in asked.items() if pair.judge == judge}
@@ -144,6 +144,6 @@ def reports(ledger: Ledger, judges: tuple[Judge, ...]) -> list[JudgeReport]:
 
 
 def _twice(ledger: Ledger) -> list[tuple[int, Judgement]]:
-    """Return the pairs that were judged in both orders, and what was said the second time."""
+    """Return the pairs that were judged in both orders, with the second judgement."""
     repeats = [(i, entry.pair.again) for i, entry in ledger.pairs.items() if entry.pair.again is not None]
     return [(j, ledger.judgements[i]) for i, j in repeats if i in ledger.judgements and j in ledger.judgements]

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 def positions(
     events: Sequence[Event], ledger: Ledger, start: FloatArray | None, worker: str | None
 ) -> list[FloatArray]:
-    """Return the points where the machine may stand, encoded, the likeliest first: where the last event has left it.
+    """Return the points where the machine may stand, encoded, the likeliest first: where the last event left it.
 
-    The others are possible as well: readings may be told in another order than they were taken, and of several open
-    trials any may be the next one measured. A reading of an earlier campaign moves nothing.
+    The others are possible too: readings may be told in another order than they were taken, and any open trial may be
+    the next one measured. A reading of an earlier campaign moves nothing.
     """
     left = next((found for event in reversed(events) if (found := _after(event, ledger))), [])
     read = (event for event in reversed(events) if isinstance(event, Told) and isinstance(event.answer, Reading))
@@ -42,7 +42,7 @@ def positions(
 
 
 def position(events: Sequence[Event], ledger: Ledger, worker: str | None) -> FloatArray | None:
-    """Return the point where the machine of a worker was moved last, or read; `None` if that is not known."""
+    """Return the last known point of a worker's machine, from a reading or a move; `None` if there is none."""
     for event in reversed(events):
         match event:
             case Noted(point=point) if point is not None:
@@ -115,14 +115,14 @@ class Reach:
 
 
 def way(setup: Setup, before: Any, x: Any) -> list[Any]:
-    """Return the settings through which a machine is moved without a step longer than `max_step`, the last one at `x`.
+    """Return the settings through which a machine moves without a step longer than `max_step`; the last one is `x`.
 
-    Nothing is measured on the way, so `drop` does not bind there. It goes straight; each setting obeys the constraint.
+    Nothing is measured on the way, so `drop` does not apply. The way is straight; each setting obeys the constraint.
 
     Args:
-        setup: The study.
-        before: Where the machine stands; `None` if that is not known: then it stands at the start.
-        x: Where it is to go.
+        setup: The setup of the study.
+        before: The present setting of the machine; `None` if it is not known: then it is the start.
+        x: The setting to reach.
 
     Raises:
         ValueError: `x` cannot be measured, or there is no such way.

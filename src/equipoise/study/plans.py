@@ -37,14 +37,14 @@ MOST_TRIES = 2
 
 @dataclass(frozen=True)
 class Plan:
-    """Duels that were planned, and how far it is with them.
+    """Planned duels and their progress.
 
     Attributes:
         purpose: "audit" or "verify".
-        duels: How many are planned.
-        told: How many are complete.
-        left: How many are still to be begun.
-        ended: Whether nothing more will come of it: it is complete, canceled, or too much failed.
+        duels: The number of planned duels.
+        told: The number of complete duels.
+        left: The number of duels still to begin.
+        ended: Whether it is over: complete, canceled, or given up after too many failures.
         points: For a verification: the leader, then its rivals, encoded, shape (k, d). For an audit at a context: the
             leader as it was.
     """
@@ -57,7 +57,7 @@ class Plan:
     points: FloatArray | None = field(default=None, repr=False, compare=False)
 
     def concerns(self, space: Domain) -> bool:
-        """Return whether it is about a part of the space: the one at its context, if there are contexts."""
+        """Return whether it is about a part of the space; with contexts, only the part at its own context."""
         return self.points is None or bool(space.valid(self.points[:1])[0])
 
     @property
@@ -67,7 +67,7 @@ class Plan:
 
     @classmethod
     def of(cls, planned: Planned, canceled: bool, entries: Sequence[Entry]) -> Plan:
-        """Return how far it is with a plan."""
+        """Return the progress of a plan."""
         useful = [entry for entry in entries if not entry.void]
         told = sum(entry.complete for entry in useful)
         room = min(planned.duels - len(useful), MOST_TRIES * planned.duels - len(entries))
@@ -77,7 +77,7 @@ class Plan:
 
 
 def progress(state: State) -> list[Plan]:
-    """Return all plans of a study, and how far it is with each."""
+    """Return all plans of a study with their progress."""
     entries = list(state.ledger.entries)
     return [
         Plan.of(plan, plan.number in state.canceled, [entry for entry in entries if entry.plan == plan.number])
@@ -86,7 +86,7 @@ def progress(state: State) -> list[Plan]:
 
 
 def with_plans(state: State, space: Domain, found: Standing) -> Standing:
-    """Return what is known besides the belief, with what complete plans have shown in a part of the space."""
+    """Return the facts besides the belief, with the results of complete plans in a part of the space."""
     ledger, plans = state.ledger, progress(state)
     done = [p for p, plan in zip(state.planned, plans, strict=True) if plan.complete and plan.concerns(space)]
     verified = [plan for plan in done if plan.purpose == "verify"][-1:]
@@ -102,7 +102,7 @@ def with_plans(state: State, space: Domain, found: Standing) -> Standing:
 def verification(
     plan: Planned, duels: Iterable[Entry], pairs: Sequence[Entry], sign: float, start: FloatArray | None
 ) -> Verification:
-    """Return what the duels of a verification have shown."""
+    """Return the result of a verification."""
     assert plan.points is not None
     leader, rivals = plan.points[0], plan.points[1:]
     found: list[list[tuple[int, float]]] = [[] for _ in rivals]
@@ -115,7 +115,7 @@ def verification(
 
 
 def _scores(pairs: Iterable[Entry], leader: FloatArray, rival: FloatArray) -> FloatArray:
-    """Return what was said of the leader and a rival: 1 if the leader was preferred, 1/2 if neither, else 0."""
+    """Return the judgements of the leader and a rival: 1 if the leader was preferred, 1/2 if neither, else 0."""
     found = []
     for said in (entry.judgement for entry in pairs if entry.judgement is not None):
         shown = said.first.tobytes(), said.second.tobytes()
@@ -128,9 +128,9 @@ def _scores(pairs: Iterable[Entry], leader: FloatArray, rival: FloatArray) -> Fl
 def _sort_in(
     entry: Entry, leader: FloatArray, rivals: FloatArray, sign: float, found: list[list[tuple[int, float]]]
 ) -> None:
-    """Add the difference of a complete duel of the leader with one of the rivals, if it is one, and when it was told.
+    """Add the difference of a complete duel of the leader with one of the rivals, and its place among the readings.
 
-    One that was measured elsewhere than planned is none.
+    A duel that was measured elsewhere than planned is left out.
     """
     values = {entry.point(i).tobytes(): sign * reading.outcome for i, reading in entry.readings.items()}
     last = max(reading.place for reading in entry.readings.values())
@@ -140,7 +140,7 @@ def _sort_in(
 
 
 def planned_pair(by: Proposer, state: State, plan: Plan, rng: Generator) -> Proposal:
-    """Return the next pair of a plan: of an audit, or the leader to be verified and its rivals in turn."""
+    """Return the next pair of a plan: of an audit, or the leader to verify against each rival in turn."""
     begun = plan.duels - plan.left
     if plan.purpose == "verify" and plan.points is not None:
         return Proposal.pair(plan.points[0], plan.points[1 + begun % (len(plan.points) - 1)])
@@ -157,12 +157,12 @@ def begin(
     context: Mapping[str, Any] | None,
     planned: Callable[[Recommender, State], Planned],
 ) -> Plan:
-    """Plan something, unless that is under way.
+    """Begin a plan, or return the present one of that purpose.
 
     Args:
         session: The study.
-        purpose: What for.
-        context: Where, in a space with contexts.
+        purpose: The purpose.
+        context: The context, in a space with contexts.
         planned: Returns the event, or refuses it.
     """
 
@@ -185,7 +185,7 @@ def begin(
 
 
 def cancel(session: Session) -> None:
-    """Stop the plan that is under way."""
+    """Stop the present plan."""
 
     def act() -> None:
         if session.state.plan is None:

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 def proposed(session: Session, context: Mapping[str, Any] | None) -> Duel:
-    """Return the duel that is proposed next."""
+    """Return the duel that the study would propose next."""
     return session.look(lambda state: _duel(session, state, session.present(context)))
 
 
 def reproduced(session: Session, event: Asked) -> Reproduction:
-    """Return how a question that was asked next compares with the one that is proposed now."""
+    """Return how a logged question compares with the one that the study would ask now."""
     return session.look(lambda state: _compared(session, state, event))
 
 

@@ -84,12 +84,12 @@ class GivenAnswer:
 class Requests:
     """Turns an answer to a trial or pair into an event, or refuses it.
 
-    If a method takes an x, that is where the caller believes that the trial should have been measured; `None` if the
-    caller does not say it.
+    If a method takes an x, it is the setting at which the caller believes that the trial should have been measured;
+    `None` if the caller does not say it.
 
     Attributes:
         ledger: All questions.
-        setup: What the study is made of.
+        setup: The setup of the study.
         block: The block to which a reading belongs.
     """
 
@@ -98,13 +98,13 @@ class Requests:
     block: str = ""
 
     def tell(self, i: int, said: GivenAnswer, x: Any = None, refit: bool = True) -> Told | None:
-        """Return the event of an answer that is told now: a reading belongs to the present block and to its worker.
+        """Return the event of a new answer: a reading belongs to the present block and to its worker.
 
         Args:
             i: The trial or pair.
             said: The answer.
-            x: Where the caller believes that the trial should have been measured.
-            refit: Whether a fit that is due is made; else it is deferred.
+            x: The setting at which the caller believes that the trial should have been measured.
+            refit: Whether to make a fit that is due; else it is deferred.
         """
         if i in self.ledger.pairs:
             from equipoise.study.judged_pairs import must_be_pair, preference
@@ -164,14 +164,14 @@ class Requests:
                 raise ValueError(f"{rule}, got {now!r}: see `correct`")
 
     def must_be_ours(self, i: int, x: Any) -> None:
-        """Refuse an open trial that should have been measured elsewhere: it is another optimizer's."""
+        """Refuse an open trial that the caller believes at another setting: it belongs to another optimizer."""
         encode, ours = self.setup.space.encode, self.ledger.handed[i].x
         if x is not None and x is not ours and np.abs(encode(x) - encode(ours)).max() > SAME:
             raise ValueError(f"`trial` must be one of this optimizer, whose trial {i} is at {ours}, got one at {x}")
 
 
 def label(block: str, entry: Entry) -> str:
-    """Return the block of a reading: its seed if it has one, else its worker, inside the block that was told."""
+    """Return the block of a reading: its seed if it has one, else its worker, inside the given block."""
     if entry.worker is None and entry.seed is None:
         return block
     from equipoise.offsets import block_of, seed_label

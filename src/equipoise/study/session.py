@@ -37,19 +37,19 @@ OWN_MODULES = ("equipoise.study", "equipoise.optimizer")
 
 
 class Session:
-    """A study that is under way: each public method takes a turn, so that threads and processes may share it.
+    """A running study: each public method takes a turn, so that threads and processes may share it.
 
     Args:
-        setup: What it is made of.
+        setup: The setup of the study.
         streams: Its random numbers.
-        clock: Returns the time, ISO 8601 in UTC, at which an event happens.
+        clock: Returns the time of an event, ISO 8601 in UTC.
 
     Attributes:
-        state: What happened.
-        turns: Who works on it at once.
+        state: The state of the study.
+        turns: Lets one thread and one process work on it at a time.
         streams: Its random numbers.
         clock: Returns the time of an event.
-        notify: Is called with each notice, such as a `DuelGivenUp`; a warning if it is `None`.
+        notify: A function to call with each notice, such as a `DuelGivenUp`; `None` for a warning.
     """
 
     notify: Callable[[Warning], object] | None = None
@@ -65,7 +65,7 @@ class Session:
         return self.state.setup.space
 
     def __getstate__(self) -> dict[str, Any]:
-        # What other threads may change while this one writes is copied while they cannot. One history, one writer.
+        # The state is copied during a turn, since other threads may change it. One history, one writer.
         state = self.__dict__ | {"state": self.turns.look(lambda: self.state.copied())}
         del state["turns"]
         return state
@@ -79,17 +79,17 @@ class Session:
         return self.turns.look(lambda: act(self.state))
 
     def follow(self, act: Callable[[State], T]) -> T:
-        """Look at the state, having followed what others have done to it."""
+        """Look at the state after the changes that other processes have made."""
         return self.turns.look(lambda: self._followed(act))
 
     def change(self, act: Callable[[], T]) -> T:
-        """Do something that changes the study, tell the user what there is to know, and return what it returns."""
+        """Change the study, deliver the notices, and return the result."""
         result, notices = self.turns.change(act)
         self.deliver(notices)
         return result
 
     def request(self, make: Callable[[Requests], Event | None]) -> tuple[Warning, ...]:
-        """Let happen what is requested, if that is news; tell the user what there is to know, and return it."""
+        """Make a requested change, if there is one; deliver and return the notices."""
 
         def act() -> None:
             event = make(self.state.requests)
@@ -99,7 +99,7 @@ class Session:
         return self.deliver(self.turns.change(act)[1])
 
     def deliver(self, notices: tuple[Warning, ...]) -> tuple[Warning, ...]:
-        """Tell the user what there is to know, and return it; a warning names the line that called the library."""
+        """Give notices to the user, and return them; a warning names the line that called the library."""
         for notice in notices:
             if self.notify is None:
                 warnings.warn(notice, stacklevel=_depth_of_user())
@@ -112,7 +112,7 @@ class Session:
         return self.change(lambda: [self._ask(worker, context) for _ in range(n)])
 
     def claim(self, context: Mapping[str, Any] | None, act: Callable[[Recommender, State], T]) -> T:
-        """Return what is claimed at a context, having followed what others have done."""
+        """Return the claims at a context, after the changes that other processes have made."""
         return self.follow(lambda state: act(self.claims(context), state))
 
     def recommend(
@@ -121,7 +121,7 @@ class Session:
         weights: Mapping[str, float] | None = None,
         prefer: str | None = None,
     ) -> Recommendation:
-        """Return the best setting at a context; of several objectives the compromise that is wanted."""
+        """Return the best setting at a context; with several objectives, the preferred compromise."""
 
         def act(claims: Recommender, state: State) -> Recommendation:
             if weights is None and prefer is None:
@@ -133,7 +133,7 @@ class Session:
         return best
 
     def write_to(self, log: str | os.PathLike[str] | Journal, settings: dict[str, Any]) -> None:
-        """Begin a log, or take up a journal where it ends and go on writing it."""
+        """Begin a log, or continue a journal."""
         if isinstance(log, (str, os.PathLike)):
             from equipoise.log import Log
 
@@ -142,10 +142,10 @@ class Session:
         self.turns.notice(log.take_up(self.apply))
         self.turns.journal = log
 
-    # What follows is done during a turn.
+    # The methods below run during a turn.
 
     def apply(self, stamped: Stamped) -> None:
-        """Make the change of an event that is written; what it teaches is learned when the belief is asked for."""
+        """Make the change of a written event; its lessons are learned on demand."""
         self.state.apply(stamped.event, stamped.at)
 
     def happen(self, event: Event) -> None:
@@ -169,20 +169,20 @@ class Session:
         return state.ledger.handed[event.trial]
 
     def proposed(self, gate: Checkpoint) -> tuple[Duel, SeedName | None]:
-        """Return what is measured next, and on which seed."""
+        """Return the next duel and its seed."""
         return self.proposer.at(gate.space).seeded(gate, self.streams.at(self.state.duels, PROPOSE))
 
     def claims(self, context: Mapping[str, Any] | None) -> Recommender:
-        """Return what says what is claimed at a context."""
+        """Return the recommender at a context."""
         return claiming.Recommender(self.latest(context), self.streams)
 
     def present(self, context: Mapping[str, Any] | None) -> Domain:
-        """Return the part of the space to ask in: at a context; where none is said, at that of a plan."""
+        """Return the part of the space at a context; without one, at the context of the present plan."""
         plan = self.state.plan if context is None else None
         return self.space.at(context) if plan is None or plan.points is None else self.space.through(plan.points[0])
 
     def latest(self, context: Mapping[str, Any] | None) -> Domain:
-        """Return the part of the space to speak of: at a context; where none is said, at the one asked for last."""
+        """Return the part of the space at a context; without one, at the context of the last question."""
         last = self.state.latest if context is None else None
         return self.space.at(context) if last is None else self.space.through(last)
 
@@ -202,7 +202,7 @@ class Session:
             return act(self.state)
 
     def _mend(self) -> None:
-        """Make the memory again if an interrupt came in the middle of a change: from the events that happened."""
+        """Rebuild the state from its events if an interrupt came in the middle of a change."""
         if not self.state.whole:
             again = self.state.fresh()
             for stamped in list(self.state.past):
@@ -210,7 +210,7 @@ class Session:
             self.state = again
 
     def calmly(self) -> AbstractContextManager[None]:
-        """Return what keeps BLAS to one thread, if there is enough to compute for more."""
+        """Return a context that limits BLAS to one thread, if the computation is large enough to use more."""
         return calmly(self.state.setup.prior)
 
 

@@ -1,4 +1,4 @@
-"""The settings that were read: where readings can be had, which one to confirm, which were read on a seed."""
+"""The settings with readings: which settings can be measured, which one to confirm, which were read on a seed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RECENT_READINGS = 8
 
 
 def feasibility(state: State) -> Feasibility:
-    """Return where readings can be had; a reading that cannot be is a failure of its place."""
+    """Return which settings can be measured; an impossible reading counts as a failure of its setting."""
     ledger, aside, extent = state.ledger, state.aside, state.setup.space.extent
     if not ledger.failed and not aside:
         return Feasibility(extent)
@@ -31,9 +31,9 @@ def feasibility(state: State) -> Feasibility:
 
 
 def suspect(ledger: Ledger, belief: StudyBelief, sign: float) -> FloatArray | None:
-    """Return a point whose only reading counts as an outlier although it was good, to confirm it.
+    """Return a point to confirm: its only reading is good, but counts as an outlier.
 
-    A discovery looks like that too: without another reading there nobody would ever know.
+    A discovery looks the same until another reading is taken there.
     """
     times = () if belief.learned is None else tuple(time for time, _ in belief.learned.blips)
     recent = islice(reversed(ledger.readings.items()), RECENT_READINGS) if times else ()
@@ -51,11 +51,11 @@ def suspect(ledger: Ledger, belief: StudyBelief, sign: float) -> FloatArray | No
 
 
 def on_seeds(ledger: Ledger, open_too: bool = True) -> dict[SeedName, list[FloatArray]]:
-    """Return the settings that were read on each seed, in the order in which these were used.
+    """Return the settings that were read on each seed, the first used seed first.
 
     Args:
         ledger: All questions.
-        open_too: Whether those that are to be read count as well.
+        open_too: Whether settings still to be read count too.
     """
     found: dict[SeedName, list[FloatArray]] = {}
     for entry in ledger.duels:
@@ -66,7 +66,7 @@ def on_seeds(ledger: Ledger, open_too: bool = True) -> dict[SeedName, list[Float
 
 
 def is_known(ledger: Ledger, entry: Entry, i: int, reading: Reading) -> bool:
-    """Return whether an earlier reading was of the same setting on the same seed."""
+    """Return whether the same setting was read on the same seed before."""
     at = entry.point(i).tobytes()
     earlier = ((j, ledger.of_trial[j]) for j, r in ledger.readings.items() if 0 < r.place < reading.place)
     return any(e.seed == entry.seed and j not in e.aside and e.point(j).tobytes() == at for j, e in earlier)

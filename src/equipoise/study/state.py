@@ -1,4 +1,4 @@
-"""The state of a study: what was asked and told, and what was learned from it.
+"""The state of a study: its questions, its answers and their lessons.
 
 It changes only by `apply(event)`. A live call prepares the event's change, writes the event, and makes the change; a
 replay and the history do the same without the write. What can fail fails in `prepare`, before anything is written.
@@ -54,7 +54,7 @@ class State:
         canceled: The numbers of those that were canceled.
         aside: The trials with an implausible reading.
         past: The events that happened, each with its time.
-        events: The same as if what was taken back had not been, and what was corrected had been right.
+        events: The same without what was retracted, and with corrections in place.
         whole: Whether no interrupt came in the middle of a change.
     """
 

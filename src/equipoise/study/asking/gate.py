@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """Lets pass what may be asked for in a part of the space.
+    """Passes the points that may be asked for in a part of the space.
 
     Attributes:
-        state: What happened.
+        state: The state of the study.
         space: The part of the space at the present context.
-        reach: What is within a step of where the machine may stand, if steps are limited.
-        allowed: What of the space may be asked for.
+        reach: The settings within a step of where the machine may stand, if steps are limited.
+        allowed: The part of that space that may be asked for.
     """
 
     state: State
@@ -89,8 +89,8 @@ class Checkpoint:
 
         Args:
             i: The trial.
-            planned: Where it was to be measured, encoded, shape (d,).
-            worker: Who measures it.
+            planned: Its planned setting, encoded, shape (d,).
+            worker: The worker who measures it.
         """
         here: FloatArray = self.space.snap(planned[None])[0]
         if not self.space.valid(here[None])[0]:
@@ -99,7 +99,7 @@ class Checkpoint:
         return Handed(i, worker, None if point.tobytes() == planned.tobytes() else point)
 
     def _partners(self, i: int) -> list[FloatArray]:
-        """Return where the other readings of the duel of a trial were taken."""
+        """Return the points of the other readings of the duel of a trial."""
         entry = self.state.ledger.of_trial[i]
         return [entry.point(j) for j in entry.readings if j != i]
 
@@ -124,10 +124,10 @@ def handed(state: State, worker: str | None, part: Domain | None) -> Handed | No
     """Return the event of the first trial that waits for a worker and may be handed out; `None` if there is none.
 
     Args:
-        state: What happened.
-        worker: Who measures.
-        part: The part of the space at the present context, to which a waiting setting is moved. `None` if nothing is
-            said of the context: then it is as planned.
+        state: The state of the study.
+        worker: The worker who measures.
+        part: The part of the space at the present context, to which a waiting setting is moved. `None` if no context
+            is given: then it is as planned.
     """
     for i in state.ledger.waiting(worker):
         planned = state.ledger.of_trial[i].point(i)

@@ -1,4 +1,4 @@
-"""Which pair of settings a judge is asked about next."""
+"""The next pair of settings for a judge."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def ask_pair(session: Session, context: Mapping[str, Any] | None, judge: str, st
 
 
 def paired(session: Session, part: Domain, judge: str, steps: int, again: int | None) -> Asked:
-    """Return the event of the pair that a judge is asked about next in a part of the space."""
+    """Return the event of the next pair for a judge in a part of the space."""
     with session.calmly():
         return matched(session.proposer, session.state, part, judge, steps, again)
 
 
 def awaiting(state: State) -> StudyBelief:
-    """Return the belief as if what is open came out as expected, the pairs that wait for a judge too."""
+    """Return the belief as if all open questions came out as expected, those for judges too."""
     belief, pairs = state.anticipated(), waiting(state.ledger)[-MOST_ANTICIPATED:]
     return belief.expecting(pairs) if len(pairs) else belief
 
@@ -58,10 +58,10 @@ def matched(by: Proposer, state: State, part: Domain, judge: Any, steps: Any, ag
     """Return the event of a pair to be judged: a new one, or an earlier one in the other order.
 
     Args:
-        by: Proposes.
-        state: What happened.
+        by: The proposer of the study.
+        state: The state of the study.
         part: The part of the space where both settings lie.
-        judge: Who is asked.
+        judge: The judge.
         steps: The scale of the answers.
         again: The earlier pair, by its trial.
     """
@@ -80,7 +80,7 @@ def matched(by: Proposer, state: State, part: Domain, judge: Any, steps: Any, ag
 
 
 def _points(by: Proposer, gate: Checkpoint, rng: Generator) -> FloatArray:
-    """Propose two points to be judged, in the order of a coin, shape (2, d); of a plan if one is under way."""
+    """Propose two points to judge in random order, shape (2, d); if there is a plan, one of its pairs."""
     state = gate.state
     serves, belief = state.serves(by.space), awaiting(state)
     allowed = gate.allowed
@@ -94,7 +94,7 @@ def _points(by: Proposer, gate: Checkpoint, rng: Generator) -> FloatArray:
 
 
 def _compared(by: Proposer, state: State, belief: StudyBelief, space: Domain, rng: Generator) -> Proposal:
-    """Return what the explorer or the policy for judges wants compared; the start first, if there is one."""
+    """Return the proposal of the explorer or of the policy for judges; it begins with the start, if there is one."""
     begun, start, proposal = state.proposed + len(state.ledger.pairs), state.setup.start, None
     if by.explorer is not None:
         count = by.explorer.begun(state, begun)
@@ -122,7 +122,7 @@ def _unordered(points: FloatArray) -> frozenset[bytes]:
 
 
 def _another_pair(points: FloatArray, taken: set[frozenset[bytes]], gate: Checkpoint, rng: Generator) -> FloatArray:
-    """Return a pair that a judge has not open, shape (2, d): with the one that was to be first, if there is such."""
+    """Return a pair that is not open for a judge, shape (2, d); if possible one that contains the first point."""
     pool = gate.allowed.candidates(rng)
     pool = np.concatenate((points[:1], pool[rng.permutation(len(pool))]))
     for i, j in combinations(range(len(pool)), 2):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def reach(state: State, space: Domain, worker: str | None = None) -> Reach | None:
-    """Return what is within a step of where the machine may stand, if steps are limited."""
+    """Return the settings within a step of where the machine may stand, if steps are limited."""
     limits = state.setup.caution
     if limits.max_step is None:
         return None
@@ -25,13 +25,13 @@ def reach(state: State, space: Domain, worker: str | None = None) -> Reach | Non
 
 
 def allowed(state: State, space: Domain, reach: Reach | None) -> Domain:
-    """Return the part of a space that may be asked for, by what was told: what is open makes nothing safe."""
+    """Return the part of a space that may be asked for, given the answers; open questions make nothing safe."""
     safe = named_in(state, space) if state.setup.safe else None
     return state.setup.caution.within(space, state.belief, feasibility(state), reach, tried(state), safe)
 
 
 def attainable(state: State, space: Domain) -> Domain | None:
-    """Return where limits let a study go in a part of the space; `None` if there are none."""
+    """Return the part of a space that the limits let a study reach; `None` if there are no limits."""
     named, part = named_in(state, space), None
     if state.limited:
         safe = named if state.setup.safe else None

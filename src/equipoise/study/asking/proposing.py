@@ -29,14 +29,20 @@ if TYPE_CHECKING:
     from equipoise.study.state import State
 
 MIN_EARLIER = 6
-"""This number of readings that were not asked for is enough to fit a model to: they say what is best."""
+"""The number of readings added by the user that suffice to fit a model and to name a best setting."""
 
 
 @dataclass(frozen=True)
 class Proposer:
-    """Space, policy and reduction of a study, and what looks around: together they say what to measure next.
+    """Proposes the next duel of a study.
 
-    `judging` chooses the pairs that are judged, if that is not the policy itself.
+    Attributes:
+        space: The space, or the part of it at the present context.
+        policy: Chooses among candidates.
+        reduction: Measures a proposal.
+        streams: Random numbers of the study.
+        explorer: Proposes the start design and scouts; `None` for neither.
+        judging: Chooses the pairs to judge, if the policy does not.
     """
 
     space: Domain
@@ -59,13 +65,13 @@ class Proposer:
 
     @classmethod
     def of(cls, setup: Setup, streams: Streams) -> Proposer:
-        """Return what proposes duels; it explores if the model is learned, or if the user asks for a start design."""
+        """Return the proposer of a study; it explores if the model is learned or a start design is asked for."""
         space, policy, reduction = setup.space, setup.policy, setup.reduction
         explorer = default_explorer(space, reduction, setup.design, streams) if setup.learned or setup.design else None
         return cls(space, policy, reduction, streams, explorer, judging_policy(policy, space))
 
     def at(self, space: Domain) -> Proposer:
-        """Return what proposes in a part of the space."""
+        """Return the proposer for a part of the space."""
         if space is self.space:
             return self
         return replace(self, space=space, explorer=None if self.explorer is None else self.explorer.at(space))
@@ -83,9 +89,9 @@ class Proposer:
         return on_seed(gate.state, self.space, duel)
 
     def duel(self, gate: Checkpoint, rng: Generator) -> Duel:
-        """Propose the next duel; what is still open already shrinks the variance, so that the next one differs.
+        """Propose the next duel; open questions already reduce the variance, so that the next one differs.
 
-        A plan that is under way comes first. Its duels are of two readings, whatever the reduction of the study.
+        A plan comes first. Its duels have two readings, whatever the reduction of the study.
         """
         state = gate.state
         plan = state.serves(self.space)
@@ -116,7 +122,7 @@ class Proposer:
     def _chosen(
         self, state: State, posterior: Posterior, space: Domain, named: Named | None, rng: Generator
     ) -> Proposal:
-        """Let the policy choose among what may be measured; a reading to be confirmed comes first."""
+        """Let the policy choose among the permitted settings; a reading to confirm comes first."""
         doubtful = None
         if state.belief.learned is not None:
             from equipoise.study.settings_read import suspect
@@ -134,7 +140,7 @@ class Proposer:
 
 
 def other(points: FloatArray, point: FloatArray) -> FloatArray:
-    """Return the first of some points that is another one than a given point; that one if there is none."""
+    """Return the first point that differs from a given one; the given one if there is none."""
     found: FloatArray = next(iter(points[(points != point).any(axis=1)]), point)
     return found
 
@@ -146,7 +152,7 @@ def asked(state: State) -> FloatArray:
 
 
 def informed(state: State) -> bool:
-    """Return whether earlier readings say what is best."""
+    """Return whether earlier readings suffice to name a best setting."""
     return state.ledger.added >= MIN_EARLIER
 
 

@@ -1,4 +1,4 @@
-"""On which seed a duel is measured, in a study with seeds."""
+"""The seed of a duel, in a study with seeds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def on_seed(state: State, space: Domain, duel: Duel) -> tuple[Duel, SeedName | None]:
-    """Return what is measured of a duel in a part of the space, and on which seed."""
+    """Return the part of a duel to measure, and its seed."""
     seeds, law = state.setup.seeds, state.setup.offset
     if seeds is None:
         return duel, None
@@ -27,6 +27,6 @@ def on_seed(state: State, space: Domain, duel: Duel) -> tuple[Duel, SeedName | N
 
 
 def _teaching(state: State, seed: SeedName, duel: Duel) -> tuple[Comparison, ...]:
-    """Return what a duel on a seed would teach, outcomes left at zero."""
+    """Return the expected lessons of a duel on a seed, with outcomes of zero."""
     ids = tuple(range(state.ledger.trials, state.ledger.trials + len(duel.points)))
     return state.awaited(Entry(state.duels, duel, ids, seed=seed), state.readings + 1)

@@ -1,4 +1,4 @@
-"""The change of a reading that the study did not ask for."""
+"""The change of an added reading, which the study did not ask for."""
 
 from dataclasses import replace
 
@@ -24,7 +24,7 @@ from equipoise.study.ledger import Entry
 
 
 def added(event: Added, on: Preparation) -> Change:
-    """Return the change that a reading makes which was not asked for."""
+    """Return the change that an added reading makes."""
     ledger = on.state.ledger
     if event.number < len(ledger.duels):
         return NOTHING

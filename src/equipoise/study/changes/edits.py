@@ -1,6 +1,6 @@
-"""Edits of what happened: answers are corrected or retracted, steps undone, readings set aside, ranges widened.
+"""Edits of a study: correct or retract an answer, undo a step, set a reading aside, widen a range.
 
-After an edit the state is made again, from the events that are left.
+An edit rebuilds the state from the remaining events.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def corrected(event: Corrected, on: Preparation) -> Change:
-    """Return the change that another answer makes; a reading that was taken back counts again if that is undone."""
+    """Return the change that a corrected answer makes; an undo may restore a retracted reading in this way."""
     entry = on.state.ledger.of_trial.get(event.trial)
     again = event.undone and entry is not None and entry.added
     if not again or isinstance(event.answer, Preference):
@@ -46,14 +46,14 @@ def corrected(event: Corrected, on: Preparation) -> Change:
 
 
 def retracted(event: Retracted, on: Preparation) -> Change:
-    """Return the change that is made by taking back an answer."""
+    """Return the change that a retracted answer makes."""
     if not on.state.ledger.answered(event.trial):
         return NOTHING
     return _rewritten(on, event, without_answer(on.state.events, event.trial))
 
 
 def widening(event: Widened, on: Preparation) -> Change:
-    """Return the change to the state in which all points lie in a wider space, and all is learned again."""
+    """Return the change that a wider range makes: all points lie in the wider space, and all is learned again."""
     state, setup = on.state, on.state.setup
     space = widened(setup.space, event)
     if space is setup.space:  # it lies in the wider space already: all but the fit was done
@@ -68,7 +68,7 @@ def widening(event: Widened, on: Preparation) -> Change:
 
 
 def setting_aside(on: Preparation, news: Told | Added, aside: frozenset[int]) -> Change:
-    """Return the change to the state in which other readings than before are set aside."""
+    """Return the change that sets other readings aside than before."""
     again = on.state.fresh()
     again.aside = aside
     for event in without_fits([*on.state.events, news]):
@@ -79,7 +79,7 @@ def setting_aside(on: Preparation, news: Told | Added, aside: frozenset[int]) ->
 
 
 def _rewritten(on: Preparation, event: Corrected | Retracted, events: list[Event]) -> Change:
-    """Return the change to the state that a replay of other events leads to; fits since they differ are void."""
+    """Return the change to the state after other events; fits from the first difference on are void."""
     pairs = zip(on.state.events, events, strict=False)
     first = next((i for i, (was, now) in enumerate(pairs) if was is not now), len(events))
     again = on.state.fresh()
@@ -91,7 +91,7 @@ def _rewritten(on: Preparation, event: Corrected | Retracted, events: list[Event
 def _replaced(
     on: Preparation, event: Teaching | Widened, again: State, past: Sequence[Stamped] | None = None
 ) -> Change:
-    """Return the change to a state made again, which an event leads to, and with which fits."""
+    """Return the change of an event that replaces the state by a rebuilt one; the event keeps the new fits."""
     readings = isinstance(event, Retracted | Widened) or isinstance(event.answer, Reading)
     fit = again.lessons.fitted(event.fit, on.later, readings)
     given = {} if event.fit is None else event.fit.beside
@@ -107,7 +107,7 @@ def _replaced(
 
 
 def repeats(event: Corrected, past: Sequence[Event]) -> bool:
-    """Return whether the last step of a trial was the same: after an interrupt an event may come a second time."""
+    """Return whether the last step of a trial was the same: an event may come twice after an interrupt."""
     last = next((e for e in reversed(past) if isinstance(e, Step) and e.trial == event.trial), None)
     return isinstance(last, Corrected) and last.undone == event.undone and _alike(last.answer, event.answer)
 
@@ -120,7 +120,7 @@ def _alike(a: Answer, b: Answer) -> bool:
 
 
 def with_answer(events: Iterable[Event], trial: int, answer: Answer) -> list[Event]:
-    """Return the events with another answer to a trial or pair; a reading that was taken back counts again."""
+    """Return the events with another answer to a trial or pair; a retracted reading counts again."""
 
     def now(event: Event) -> Event:
         if isinstance(event, Added) and event.trial == trial and isinstance(answer, Reading):
@@ -131,13 +131,13 @@ def with_answer(events: Iterable[Event], trial: int, answer: Answer) -> list[Eve
 
 
 def without_answer(events: Iterable[Event], trial: int) -> list[Event]:
-    """Return the events without the answer to a trial; a reading that was not asked for keeps its number, withdrawn."""
+    """Return the events without the answer to a trial; an added reading keeps its number, as withdrawn."""
     left = [e for e in events if not (isinstance(e, Told | Failed) and e.trial == trial)]
     return [replace(e, withdrawn=True) if isinstance(e, Added) and e.trial == trial else e for e in left]
 
 
 def last_step(past: Sequence[Event]) -> int | None:
-    """Return where the last step is that was not undone; `None` if there is none."""
+    """Return the index of the last step that was not undone; `None` if there is none."""
     undone = 0
     for k in range(len(past) - 1, -1, -1):
         event = past[k]
@@ -160,7 +160,7 @@ def last_answered(past: Sequence[Event]) -> int | None:
 
 
 def undoing(past: Sequence[Event]) -> Event | None:
-    """Return the event that takes back the last step and nothing else; `None` if there is nothing to take back.
+    """Return the event that undoes the last step; `None` if there is none.
 
     An answer is retracted. A correction is corrected back. An answer that was retracted is given again.
     """
@@ -179,7 +179,7 @@ def undoing(past: Sequence[Event]) -> Event | None:
 
 
 def _again(answered: Event, rewritten: bool) -> Event:
-    """Return the event that makes an answer stand again: at its place, or told again."""
+    """Return the event that restores an answer: at its place, or told again."""
     if isinstance(answered, Failed):
         return Failed(answered.trial, answered.reason, undone=True)
     assert isinstance(answered, Told | Corrected | Added)

@@ -17,14 +17,14 @@ def learned_beside(
     before: Sequence[Reading | None],
     comparable: bool,
 ) -> Taught | None:
-    """Return what a reading teaches of the outputs besides the first objective; `None` if there are none.
+    """Return the lessons of a reading about the outputs besides the first objective; `None` if there are none.
 
     Args:
-        on: What happened before.
-        event: What happened.
+        on: The state before the reading.
+        event: The event of the reading.
         entry: The question with the new reading.
-        readings: Its readings that teach, `None` for each that is missing.
-        before: Those that it had before.
+        readings: Its informative readings, `None` for each that is missing.
+        before: Its informative readings before the new one.
         comparable: Whether its readings may be combined.
     """
     setup, course, lessons = on.state.setup, on.state.beside, {}

@@ -40,7 +40,7 @@ def judged(on: Preparation, event: Told, answer: Preference) -> Change:
 
 @singledispatch
 def of_other(event: Event, on: Preparation) -> Change:
-    """Return what an event will change that is none of the loop."""
+    """Return the change of an event outside the loop of ask and tell."""
     raise TypeError(f"`event` must be an event of a study, got {event!r}")
 
 

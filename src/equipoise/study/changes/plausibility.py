@@ -15,14 +15,15 @@ if TYPE_CHECKING:
     from equipoise.data import Reading
 
 LARGEST_VALUE = 1e100
-"""Larger values are set aside always: their squares are no longer numbers."""
+"""Larger values are always set aside: their squares overflow."""
 
 LARGEST_RATIO = 1e12
-"""Larger values are set aside if they are this many times as far from the others as those are from each other."""
+"""Values above `LARGEST_PLAUSIBLE` are set aside if they are this many times as far from the others as those are from
+each other."""
 
 
 def absurd(values: Sequence[float]) -> frozenset[int]:
-    """Return which of the values told so far cannot be readings.
+    """Return the indices of the values that cannot be readings.
 
     Example:
         >>> sorted(absurd([0.3, 9.9e37, 0.5, 0.2]))

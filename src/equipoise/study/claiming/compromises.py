@@ -1,4 +1,4 @@
-"""The claims of a study with several objectives: its front, and the compromise that is wanted."""
+"""The front of a study with several objectives, and the compromise that the user prefers."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 def front_of(claims: Recommender, state: State, tolerance: float = TOLERANCE, sure: bool = True) -> list[FrontPoint]:
-    """Return the settings that are not dominated; of a study with several objectives.
+    """Return the settings that are not dominated, in a study with several objectives.
 
     Args:
-        claims: In which part of the space.
+        claims: The recommender of the part of the space.
         state: The state.
-        tolerance: By which share of the range of each objective a setting must be beaten.
-        sure: Whether to leave out those that may be dominated with more than 5 %.
+        tolerance: The share of the range of each objective by which a dominating setting must be better.
+        sure: Whether to leave out settings that are dominated with a probability above 5 %.
     """
     named = named_in(state, claims.space)
     if named is None or not named.outputs.several:
@@ -34,13 +34,13 @@ def front_of(claims: Recommender, state: State, tolerance: float = TOLERANCE, su
 def compromise(
     claims: Recommender, state: State, weights: Mapping[str, float] | None = None, prefer: str | None = None
 ) -> Recommendation:
-    """Return the setting of the front that gains most, in the proportion of the weights.
+    """Return the setting of the front with the largest gains in proportion to the weights.
 
     Args:
-        claims: In which part of the space.
+        claims: The recommender of the part of the space.
         state: The state.
-        weights: How much is wanted of each objective, by name; as much of each by default.
-        prefer: The one objective that counts, instead.
+        weights: A weight for each objective, by name; equal by default.
+        prefer: Instead, the objective in which the setting is best.
     """
     outputs = state.setup.outputs
     if outputs is None or not outputs.several:

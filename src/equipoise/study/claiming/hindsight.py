@@ -1,4 +1,4 @@
-"""Earlier claims of a study, and a test whether coins alone explain the readings: each replays the study."""
+"""Earlier recommendations of a study, and the coin test: both replay the study."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 def history(claims: Recommender, state: State, wanted: set[int]) -> list[Recommendation]:
-    """Return what was recommended after each number of readings and judgements that is wanted."""
+    """Return the recommendations after the wanted numbers of readings and judgements."""
     past = zip(range(max(wanted, default=-1) + 1), _after_answers(state), strict=False)
     return [claims.recommend(then, n) for n, then in past if n in wanted]
 
 
 def _after_answers(state: State) -> Iterator[State]:
-    """Yield a state as it was before any reading or judgement, then after each: one object, which changes on."""
+    """Yield the state before any reading or judgement, then after each: one object, which keeps changing."""
     yield state.fresh()
     for past, event in state.replay():
         if isinstance(event, Told):
@@ -36,10 +36,9 @@ def _after_answers(state: State) -> Iterator[State]:
 
 
 def coins(state: State, streams: Streams, draws: int) -> float:
-    """Return how likely coins alone explain that what was expected to win did: of all duels of two and all pairs.
+    """Return the p-value of the expected winners' wins under coins alone, over all duels of two and all pairs.
 
-    The size of what was read or said is no matter of the coins: readings and answers count for as much each, in the
-    median.
+    Wins of readings and of answers are each divided by their median size, so that both count alike.
     """
     read, said = _expected(state)
     sizes = [np.array(wins) / (np.median(np.abs(wins)) or 1.0) for wins in (read, said) if wins]
@@ -47,9 +46,9 @@ def coins(state: State, streams: Streams, draws: int) -> float:
 
 
 def _expected(state: State) -> tuple[list[float], list[float]]:
-    """Return by how much what was expected to win did: of each complete duel of two readings, of each pair judged.
+    """Return the wins of the expected winner: of each complete duel of two readings, and of each judged pair.
 
-    What is expected must be known before the coin is tossed: it is what was believed when the duel was begun.
+    The belief at the beginning of a duel says who is expected to win, so it does not depend on the coin.
     """
     differences, preferred = _differences(state), levels(state.ledger)
     read, said = [], []
@@ -65,13 +64,13 @@ def _expected(state: State) -> tuple[list[float], list[float]]:
 
 
 def _differences(state: State) -> dict[int, float]:
-    """Return the first reading less the second of every complete duel of two, by number, as values are learned."""
+    """Return the first reading minus the second of each complete duel of two, by number, in the sign of f."""
     pairs = [entry for entry in state.ledger.duels if len(entry.ids) == 2 and entry.complete]
     values = {entry.number: [entry.readings[i].outcome for i in entry.ids] for entry in pairs}
     return {number: state.sign * (first - second) for number, (first, second) in values.items()}
 
 
 def _expects(state: State, question: Question) -> float:
-    """Return 1 where the first of two points is expected to win, else -1."""
+    """Return 1 if the first of two points is expected to win, else -1."""
     mean = state.belief.posterior.mean(question.points)
     return 1.0 if mean[0] >= mean[1] else -1.0

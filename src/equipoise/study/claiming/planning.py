@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def auditing(claims: Recommender, state: State, duels: int) -> Planned:
-    """Return the event of an audit; in a part of the space it says by the leader which part that is."""
+    """Return the event of an audit; in a part of the space, the leader in it identifies the part."""
     if state.limited:
         raise RuntimeError("an audit measures everywhere, which `drop`, `max_step` and `safe` forbid: see `verify`")
     some = claims.space.candidates(np.random.default_rng(0))
@@ -33,14 +33,14 @@ def auditing(claims: Recommender, state: State, duels: int) -> Planned:
 
 
 def verifying(claims: Recommender, state: State, duels: int, runners_up: int, against: FloatArray | None) -> Planned:
-    """Return the event of a verification of what is recommended now, or refuse it.
+    """Return the event of a verification of the present recommendation, or refuse it.
 
     Args:
-        claims: In which part of the space.
+        claims: The recommender of the part of the space.
         state: The state.
-        duels: How many fresh duels there are to be.
-        runners_up: How many of the best other points are rivals, in addition to the start.
-        against: Rivals that are given, encoded, shape (k, d), instead.
+        duels: The number of fresh duels.
+        runners_up: The number of the best other points that are rivals, besides the start.
+        against: Given rivals instead, encoded, shape (k, d).
     """
     space = claims.space
     if state.setup.caution.max_step is not None:

@@ -39,10 +39,10 @@ def compare(session: Session, points: tuple[FloatArray, FloatArray]) -> Differen
 
 @dataclass(frozen=True)
 class Recommender:
-    """Says what is claimed of a state.
+    """Makes the claims about a state.
 
     Attributes:
-        space: Where points lie.
+        space: The space, or the part of it at a context.
         streams: Random numbers of the study.
     """
 
@@ -68,7 +68,7 @@ class Recommender:
         return _on_seeds(state, replace(found, readouts=state.setup.readouts))
 
     def notices(self, state: State) -> tuple[Warning, ...]:
-        """Return what the user should know of all claims."""
+        """Return the warnings about all claims."""
         if not contradiction(state.belief):
             return ()
         from equipoise.study.alerts import wrong_unit
@@ -76,7 +76,7 @@ class Recommender:
         return (wrong_unit(state.belief),)
 
     def standing(self, state: State) -> Standing:
-        """Return what is known besides the belief; not enough for a bound if the sensor or the unit seems wrong."""
+        """Return the facts besides the belief; they suffice for no bound if the sensor or the unit seems wrong."""
         ledger, setup = state.ledger, state.setup
         ours = [
             ledger.of_trial[i].point(i) for i, reading in ledger.readings.items() if not reading.circumstances.campaign
@@ -103,14 +103,14 @@ class Recommender:
         return replace(found, chosen=preference(state.belief, first, second))
 
     def rank(self, state: State) -> list[Rank]:
-        """Return all settings that something is known of, from the best to the worst in the first objective."""
+        """Return all settings about which something is known, from the best to the worst in the first objective."""
         named = outputs.named_in(state, self.space)
         surely = named.surely if named is not None and named.limited else None
         return ranking(self.space, state.belief, self.streams.at(0, RANKS), state.setup.sign, surely)
 
 
 def _on_seeds(state: State, claim: Claimed) -> Claimed:
-    """Return a claim as far as the number of seeds on which anything was read allows it."""
+    """Return a claim as far as the number of seeds with readings allows it."""
     return claim if state.setup.seeds is None else claim.on_seeds(len(on_seeds(state.ledger, open_too=False)))
 
 
@@ -124,7 +124,7 @@ def _stuck(state: State) -> bool:
 
 
 def _unit(state: State) -> str:
-    """Return the unit of a reading: of the scale on which f is, else the last one that was set; empty if none was."""
+    """Return the unit of f: the scale of the likelihood, else the last unit that was set; empty if none was."""
     if scale := state.setup.likelihood.scale:
         return f"in {scale}"
     events = (stamped.event for stamped in reversed(state.past))

@@ -172,20 +172,20 @@ def notes_of(past: Iterable[Stamped], decode: Callable[[FloatArray], Any]) -> li
 
 
 def next_note(past: Sequence[Stamped]) -> int:
-    """Return the number of the next note; a former version also numbered what are settings now."""
+    """Return the number of the next note; logs of former versions skip the numbers of settings."""
     return next((s.event.number + 1 for s in reversed(past) if isinstance(s.event, Noted)), 0)
 
 
 def records(
     state: "State", aside: bool = True, judgements: bool = False, trials: Iterable[int] | None = None
 ) -> list[Record]:
-    """Return a record for every trial handed out, in the order of answers; then for those that have none.
+    """Return a record for each trial: first those with an answer, in the order of answers, then the others.
 
     Args:
-        state: What happened.
-        aside: Whether to say which readings the belief learns nothing from: else it need not be made.
+        state: The state of the study.
+        aside: Whether to mark the readings that the belief ignores; if not, it is not computed.
         judgements: Whether to return the pairs instead.
-        trials: Only these; all by default.
+        trials: Only these trials; all by default.
     """
     ledger, belief = state.ledger, state.belief if aside and not judgements else None
     known = ledger.judgements if judgements else ledger.readings
