@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import digamma, polygamma
 
 import equipoise as eq
 from equipoise.likelihoods import Binomial, Few, Poisson, ReadAnswers, Sites, parsed, propagate, written
@@ -144,6 +145,20 @@ def test_impossible_beliefs_leave_finite_sites():
         with np.errstate(all="ignore"):
             sites = Sites.of(likelihood.tilt(y, mu, v), mu, v)
         assert np.isfinite([sites.precision, sites.shift]).all()
+
+
+@pytest.mark.parametrize("v", [1e4, 1e8, 1e12])
+@pytest.mark.parametrize("deviations", [-1.0, 0.0, 1.0])
+def test_under_a_flat_belief_an_answer_is_a_logarithm_of_gamma_numbers(deviations, v):
+    cases = ((Poisson(), (72.0,), (72.0,)), (Poisson(), (1e6,), (1e6,)), (Binomial(), (3.0, 20.0), (3.0, 17.0)))
+    for likelihood, numbers, (won, *lost) in cases:
+        mu = deviations * np.sqrt(v)
+        tilt = likelihood.tilt(np.array([numbers]), np.array([mu]), np.array([v]))
+        mean = digamma(won) - sum(map(digamma, lost))
+        variance = polygamma(1, won) + sum(polygamma(1, each) for each in lost)
+        near = 1e-3 * np.sqrt(variance) + 2 * variance * abs(deviations) / np.sqrt(v)  # the belief pulls a little
+        np.testing.assert_allclose(mu + v * tilt.slope, mean, atol=near)
+        np.testing.assert_allclose(v * (1.0 - v * tilt.curvature), variance, rtol=1e-2, atol=1e-15 * v)
 
 
 @pytest.mark.parametrize(

@@ -36,8 +36,14 @@ SIDES = np.array([[-1.0], [1.0]])
 HALVINGS = 10
 """The halvings in the search for the edges: wider edges only waste nodes."""
 
-NEWTON_STEPS = 60
+MORE_HALVINGS = 60
+"""The halvings at most, if the answer is much more certain than the belief, as under a prior of sd 1e6."""
+
+NEWTON_STEPS = 100
 """The most steps to the mode; each at least halves the interval that contains it."""
+
+FARTHEST = 1e12
+"""The largest distance of the mode from the mean of the belief: logarithms of rates and odds are far smaller."""
 
 
 class LogConcave(ABC):
@@ -62,6 +68,7 @@ class LogConcave(ABC):
         width = (edges * weights[:, None, None]).reshape(2 * NODES, len(m))
         said, slope, bend = self.log_likelihood(y, u)
         p = width * np.exp(said - 0.5 * (u - mu) ** 2 / v - top)
+        slope, bend = np.where(p > 0, slope, 0.0), np.where(p > 0, bend, 0.0)  # where p is 0 they may overflow
         total = np.maximum(p.sum(axis=0), LEAST)
         log_z = top + np.log(total) - 0.5 * np.log(2.0 * np.pi * v)
         p = p / total
@@ -85,7 +92,7 @@ class LogConcave(ABC):
 
     def _mode(self, y: FloatArray, mu: FloatArray, v: FloatArray) -> FloatArray:
         """Return m by Newton steps within an interval that contains it: u = mu + v l'(u), and l' decreases."""
-        far = mu + v * self.log_likelihood(y, mu)[1]
+        far = mu + v * np.clip(self.log_likelihood(y, mu)[1], -FARTHEST / v, FARTHEST / v)
         low, high, u, move = np.minimum(mu, far), np.maximum(mu, far), mu, np.abs(far - mu)
         for _ in range(NEWTON_STEPS):
             _, slope, bend = self.log_likelihood(y, u)
@@ -95,7 +102,7 @@ class LogConcave(ABC):
             fast = (newton >= low) & (newton <= high) & (np.abs(newton - u) <= 0.5 * move)
             new = np.where(fast, newton, 0.5 * (low + high))
             u, move = new, np.abs(new - u)
-            if (move <= 1e-6 * np.sqrt(v)).all():
+            if (move <= 1e-6 / np.sqrt(1.0 + 1.0 / v - bend)).all():
                 break
         return u
 
@@ -103,7 +110,9 @@ class LogConcave(ABC):
         """Return the distances of the edges below and above m, shape (2, n); there h has fallen by at least DEPTH."""
         outside = np.tile(np.sqrt(2.0 * DEPTH * v), (2, 1))
         inside = np.zeros_like(outside)
-        for _ in range(HALVINGS):
+        for halving in range(MORE_HALVINGS):
+            if halving >= HALVINGS and inside.all():
+                break
             middle = 0.5 * (inside + outside)
             deep = self._height(y, m + SIDES * middle, mu, v) < top - DEPTH
             inside, outside = np.where(deep, inside, middle), np.where(deep, middle, outside)
