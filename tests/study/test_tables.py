@@ -168,3 +168,9 @@ def test_a_parameter_may_be_called_as_a_column_is(tmp_path, name):
             pairs = [(pair.first, pair.second, answer) for pair, answer in opt.study.answers()] if judgements else []
             assert [(pair.first, pair.second, answer) for pair, answer in other.study.answers()] == pairs
     assert f" {name}=" in invoke("replay", opt.study.log).output
+
+
+def test_only_a_data_frame_is_a_frame():
+    opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), rng=0)
+    with pytest.raises(TypeError, match="`frame` must be a pandas DataFrame, got 3"):
+        opt.study.add_frame(3)

@@ -186,11 +186,7 @@ class Study:
             >>> opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), rng=0)
             >>> opt.study.to_frame()[["trial", "q1", "value"]]  # doctest: +SKIP
         """
-        try:
-            from pandas import DataFrame
-        except ImportError as error:
-            raise ImportError('to_frame needs pandas: pip install "equipoise[frames]"') from error
-        return DataFrame(columns(self._session.look(lambda state: records(state, judgements=judgements))))
+        return _frames("to_frame")(columns(self._session.look(lambda state: records(state, judgements=judgements))))
 
     def add_frame(
         self,
@@ -217,6 +213,8 @@ class Study:
             >>> import equipoise as eq, pandas as pd  # doctest: +SKIP
             >>> opt.study.add_frame(pd.read_csv("old.csv"), value="yield", block="2025")  # doctest: +SKIP
         """
+        if not isinstance(frame, _frames("add_frame")):
+            raise TypeError(f"`frame` must be a pandas DataFrame, got {frame!r}")
         rows = [{str(name): cell for name, cell in row.items()} for row in frame.to_dict("records")]
         how = {"value": value, "covariates": tuple(covariates), "block": block, "judgements": judgements}
         how |= {"outputs": self.setup.columns, "seeds": self.setup.seeds is not None}
@@ -331,3 +329,12 @@ class Study:
         """
         check.count("draws", draws, at_least=1)
         return self._session.follow(lambda state: coins(state, self._session.streams, draws))
+
+
+def _frames(method: str) -> Any:
+    """Return the class of data frames, which a method needs."""
+    try:
+        from pandas import DataFrame
+    except ImportError as error:
+        raise ImportError(f'{method} needs pandas: pip install "equipoise[frames]"') from error
+    return DataFrame
