@@ -174,3 +174,30 @@ def test_only_a_data_frame_is_a_frame():
     opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), rng=0)
     with pytest.raises(TypeError, match="`frame` must be a pandas DataFrame, got 3"):
         opt.study.add_frame(3)
+
+
+ODD = [("none", None), ("-dash", "=sum", "@at", "+plus"), (True, False), (1, 2.5, "'3"), ("", "é ☃")]
+
+
+@pytest.mark.parametrize("options", ODD, ids=str)
+def test_options_survive_a_table(tmp_path, options):
+    from invoking import invoke
+
+    space, table = eq.Space(mode=eq.Choice(options), q=eq.Int(0, 3)), tmp_path / "table.csv"
+    opt = eq.Optimizer(space, log=tmp_path / "from.jsonl", rng=0)
+    for option in options:
+        opt.add({"mode": option, "q": 1}, 0.5)
+    frame, shell = (eq.Optimizer(space, log=tmp_path / f"{name}.jsonl", rng=0) for name in ("frame", "shell"))
+    frame.study.add_frame(opt.study.to_frame())
+    table.write_text(invoke("export", opt.study.log).stdout, encoding="utf-8")
+    invoke("import", shell.study.log, table)
+    shell.study.follow()
+    for into in (frame, shell):
+        assert [record.x["mode"] for record in into.records()] == list(options)
+
+
+@pytest.mark.parametrize("readings", [3, "x", [0, -1], [0.5]])
+def test_a_history_is_after_numbers_of_readings(readings):
+    opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), rng=0)
+    with pytest.raises((TypeError, ValueError), match="`readings` must be"):
+        opt.study.history(readings)

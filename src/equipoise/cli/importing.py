@@ -11,7 +11,7 @@ from equipoise.answer import counted
 from equipoise.cli.common import AS_JSON, REFUSED, STUDY, command, opened, say
 from equipoise.cli.duplicates import repeated
 from equipoise.optimizer import Optimizer
-from equipoise.study import Table
+from equipoise.study import Table, plain
 
 Rows = list[tuple[int, dict[str, Any]]]
 """The lines of a table: the number of each, and its cells by column."""
@@ -112,11 +112,11 @@ def _lines(table: Path) -> tuple[list[str], Rows]:
         header = start.splitlines()[0] if start else ""
         delimiter = max(",;\t", key=header.count)
         reader = csv.DictReader(file, delimiter=delimiter, skipinitialspace=True)
-        columns = [name.strip() for name in reader.fieldnames or ()]
+        columns = [plain(name.strip()) for name in reader.fieldnames or ()]
         lines = []
         for cells in reader:
-            named = {str(name).strip(): cell for name, cell in cells.items() if name is not None}
-            if any(cell is not None and cell.strip() for cell in named.values()):
+            named = {plain(str(name).strip()): plain(cell or "") for name, cell in cells.items() if name is not None}
+            if any(map(str.strip, named.values())):
                 lines.append((reader.line_num, named))
     return columns, lines
 

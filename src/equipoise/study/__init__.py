@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from equipoise.study.tables import cell as cell
     from equipoise.study.tables import columns as columns
     from equipoise.study.tables import last_set as last_set
+    from equipoise.study.tables import plain as plain
     from equipoise.study.tables import records as records
     from equipoise.study.tables import timed as timed
     from equipoise.study.tables import unit_of as unit_of

@@ -314,7 +314,10 @@ class Study:
             readings: Numbers of readings and judgements, ascending.
             context: As for `recommend`.
         """
-        wanted, session = set(readings), self._session
+        if not isinstance(readings, Iterable):
+            raise TypeError(f"`readings` must be numbers of readings, such as [10, 20], got {readings!r}")
+        wanted = {check.count("readings", number, at_least=0) for number in readings}
+        session = self._session
         with session.calmly():
             return session.look(lambda state: history(session.claims(context), state, wanted))
 

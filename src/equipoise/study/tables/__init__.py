@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from equipoise.study.tables.table import as_csv as as_csv
     from equipoise.study.tables.table import cell as cell
     from equipoise.study.tables.table import columns as columns
+    from equipoise.study.tables.table import plain as plain
     from equipoise.study.tables.table import timed as timed
 else:
     __getattr__ = lazily(__name__)

@@ -102,6 +102,16 @@ def cell(value: Any) -> Any:
     return f"'{text}" if text.startswith(FORMULA) and NUMBER.fullmatch(text) is None else value
 
 
+def plain(text: str) -> str:
+    """Return the text in a cell that `cell` has written.
+
+    Example:
+        >>> [plain(text) for text in ("'=1+1", "'quoted'", "-5")]
+        ['=1+1', "'quoted'", '-5']
+    """
+    return text[1:] if text.startswith("'") and cell(text[1:]) == text else text
+
+
 def _named(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Return the names of all columns, in the order in which they appear: covariates are not in every row."""
     return {name: name for cells in rows for name in cells}
@@ -264,7 +274,7 @@ def _number(column: str, cell: Any) -> float:
 def _option(options: Iterable[Any], described: str, column: str, cell: Any) -> Any:
     """Return the option that a cell names."""
     for option in options:
-        if cell == option or str(cell).strip() == str(option):
+        if cell == option or str(cell).strip() == str(option) or (option is None and empty(cell)):
             return option
     raise RowError(f"{column} must be one of {described}, got {cell!r}")
 
