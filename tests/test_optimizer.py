@@ -868,6 +868,13 @@ def test_an_error_of_the_function_loses_nothing():
     assert opt.ask().id == 0  # it waited
 
 
+def test_what_is_no_function_measures_nothing():
+    opt = eq.Optimizer(eq.Box([(0, 1)]), rng=0)
+    with pytest.raises(TypeError, match="`measure` must be a function, got 3"):
+        opt.run(3, 10)
+    assert opt.records() == []
+
+
 def test_open_begins_a_study_or_goes_on_with_the_same(tmp_path):
     path, space = tmp_path / "study.jsonl", eq.Space(q=eq.Float(0, 1))
     begun = eq.Optimizer.open(path, space, start={"q": 0.5}, minimize=True, rng=3)

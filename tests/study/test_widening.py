@@ -147,7 +147,7 @@ def test_a_context_and_a_journal_in_memory():
         ("q1", (-1, float("inf")), r"`value` must be finite, got inf"),
         ("q1", (-1, 1, 2), r"`value` must be a text, or the two ends of a range, got \(-1, 1, 2\)"),
         ("q1", "-1 to 3", r"`name` must be mode or unit, or `value` the ends of a range, got 'q1'"),
-        ("filter", (0, 1), "a range must be that of a number of the space, got 'filter'"),
+        ("filter", (0, 1), "`name` must be that of a number of the space, got 'filter'"),
         ("n", (0, 4.5), "`high` must be a whole number, got 4.5"),
         ("rate", (-1, 1), "`low` must be positive if `log` is true, got -1.0"),
         ("gap", (-0.1, 1), "must be -0.1 plus a whole number of steps of 0.25"),
@@ -186,3 +186,14 @@ def test_a_worker_who_comes_late_is_proposed_the_same_again(log):
         trial = opt.ask(worker="w1")
         opt.tell(trial, 0.1 * (k % 7))
     assert verified(log).holds
+
+
+def test_a_range_in_which_the_constraint_leaves_nothing_is_refused(log):
+    space = eq.Space(q1=eq.Float(1.5, 1.500001), q2=eq.Float(0, 1), constraint="q1 <= 1.5000006")
+    opt = eq.Optimizer(space, log=log, rng=0)
+    opt.tell(opt.ask(), 0.5)
+    with pytest.raises(RuntimeError, match="`constraint` must leave something to measure"):
+        opt.study.set("q1", (1.5, 2.5))
+    assert opt.space is space
+    assert opt.ask().id == 1
+    assert eq.resume(log).space.to_dict() == space.to_dict()

@@ -88,6 +88,8 @@ class Looping(ABC):
         """
         from equipoise.runners import OnExecutor, Reaching, UserFunction, check_takes_seed, places
 
+        if not callable(measure):
+            raise TypeError(f"`measure` must be a function, got {measure!r}")
         if readings is not None and self.study.setup.seeds is not None:
             check_takes_seed(measure)
         if (readings is None) == (judgements is None):

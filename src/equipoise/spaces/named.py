@@ -221,7 +221,7 @@ class Space:
         was = self.parameters.get(name)
         number = was.values if isinstance(was, Context) else was
         if not isinstance(number, Float | Int):
-            raise ValueError(f"a range must be that of a number of the space, got {name!r}")
+            raise ValueError(f"`name` must be that of a number of the space, got {name!r}")
         ends: dict[str, Any] = {"low": min(low, number.low), "high": max(high, number.high)}
         wider = replace(number, **ends)
         if wider == number:

@@ -140,12 +140,15 @@ def ends(value: Any) -> tuple[float, float]:
 
 
 def news(requests: Requests, setting: Set | Widened) -> Event:
-    """Return the event of a setting; refuse a range that is not wider."""
-    space = requests.setup.space
-    if isinstance(setting, Widened) and widened(space, setting) is space:
-        raise ValueError(
-            f"`value` must reach beyond the range of {setting.name}, got {setting.low:g} to {setting.high:g}"
-        )
+    """Return the event of a setting; refuse a range that is not wider, or in which nothing can be measured."""
+    if isinstance(setting, Widened):
+        space = requests.setup.space
+        wider = widened(space, setting)
+        if wider is space:
+            raise ValueError(
+                f"`value` must reach beyond the range of {setting.name}, got {setting.low:g} to {setting.high:g}"
+            )
+        wider.candidates(np.random.default_rng(0))  # refused if the constraint leaves too small a part
     return setting
 
 
