@@ -37,6 +37,18 @@ def tell_again(opt, times, warned, *told, **how):
             opt.tell(opt.ask(), *told, **how)
 
 
+def test_the_start_is_the_best_known_setting_until_something_is_compared():
+    start = {"q1": 0.5, "q2": 0.25}
+    for limits in ({}, {"drop": 1.0}, {"max_step": {"q1": 0.1}}, {"minimize": True}):
+        opt = eq.Optimizer(SPACE, start=start, rng=0, **limits)
+        assert opt.recommend().x == start
+        trial = opt.ask()
+        opt.tell(trial, -3.0)
+        assert opt.recommend().x == start
+        opt.undo()
+        assert opt.recommend().x == start
+
+
 @pytest.fixture(scope="module")
 def forty():
     return measure(eq.Optimizer(SPACE, rng=0), 40)

@@ -34,6 +34,9 @@ RIVALS, SPREAD = 200, 100
 DEVIATIONS = 2.0
 """Half-width of an estimated interval of a difference, in posterior standard deviations."""
 
+MIN_COMPARED = 2
+"""With answers at fewer settings nothing can be compared, and the start stays the best known setting."""
+
 GUESS_DEVIATIONS = ((6, 3.5), (4, 8.0), (2, 24.0))
 """The half-width of a guess, by the least number of readings: it held in 94 to 97 % of 552 simulated studies each."""
 
@@ -183,6 +186,10 @@ def _led(space: Domain, posterior: Posterior, standing: Standing, rng: Generator
 
         part, reliable = measurable(space, standing), reliable_settings(space, standing)
     rivals = candidates(part, posterior, (optimism,), rng)
+    if standing.start is not None and len(posterior.support) < MIN_COMPARED:
+        start = standing.start[None]
+        if standing.feasibility is None or standing.feasibility.allows(start).all():
+            return posterior.at(np.concatenate((start, rivals))), 0
     if reliable is None or not len(reliable) or part is space:
         belief = posterior.at(rivals)
         return belief, belief.leader(rng)
