@@ -256,6 +256,25 @@ def test_a_fit_that_fails_is_learned_from(seen):
     assert sum(a < 0.3 for a, *_ in late) <= sum(a < 0.3 for a, *_ in early)
 
 
+def test_a_fit_that_fails_has_the_score_that_was_given_for_it(seen):
+    with pytest.warns((FitFailedWarning, UserWarning)):
+        found = search(20, refit=False, recording={"fails": 0.3}, error_score=-50.0).fit(*DATA)
+    table = found.cv_results_
+    failed = np.array(table["param_a"].tolist()) < 0.3
+    assert failed.any()
+    assert (table["mean_test_score"][failed] == -50).all()
+    assert found.best_params_["a"] > 0.3
+    assert found.study_.readings == 20
+
+
+def test_a_single_split_is_one_seed(seen):
+    fold = [(np.arange(20), np.arange(20, 30))]
+    found = search(15, fold, refit=False, recording={"random_state": 5}).fit(*DATA)
+    assert found.n_splits_ == 1
+    assert len({a for a, _, _ in seen}) == len(seen) == 15  # the same setting is not fitted twice
+    assert abs(found.best_params_["a"] - 0.7) < 0.05
+
+
 class Perfect(Recording):
     """Its score is 1 for most settings."""
 
@@ -273,6 +292,8 @@ def test_an_estimator_that_always_fails_ends_the_search(seen):
     with pytest.raises(ValueError, match="fits failed"):
         search(100, recording={"fails": 2.0}).fit(*DATA)
     assert len(seen) <= 12
+    with pytest.raises(ValueError, match="All the 4 fits failed"):
+        search(4, recording={"fails": 2.0}).fit(*DATA)
     with pytest.raises(RuntimeError, match="too small"):
         search(100, recording={"fails": 2.0}, error_score="raise").fit(*DATA)
     with pytest.raises(ValueError, match="`n_fits` must be at least 2"):

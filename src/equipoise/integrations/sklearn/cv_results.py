@@ -18,10 +18,12 @@ class Fits:
     """All fits of a search.
 
     Attributes:
+        error_score: The score of a fit that failed.
         rows: The results of each fit, by setting and split: times and scores by name.
         candidates: The parameters of each setting.
     """
 
+    error_score: float = np.nan
     rows: dict[tuple[Key, int], dict[str, float]] = field(default_factory=dict)
     candidates: dict[Key, dict[str, Any]] = field(default_factory=dict)
 
@@ -48,16 +50,17 @@ class Fits:
         return sorted({split for _, split in self.rows})
 
     def score(self, key: Key, split: int, metric: str) -> float:
-        """Return the score of a fit; NaN if it failed."""
-        return self.rows[key, split].get(f"test_{metric}", np.nan)
+        """Return the score of a fit."""
+        return self.rows[key, split].get(f"test_{metric}", self.error_score)
 
     def numbers(self, name: str) -> FloatArray:
-        """Return a result of every fit, shape (settings, splits); NaN if there was no fit or it failed."""
+        """Return a result of every fit, shape (settings, splits); NaN if there was no fit."""
+        failed = self.error_score if re.match("test_|train_", name) else np.nan
         table = np.full((len(self.candidates), len(self.splits)), np.nan)
         place = {key: i for i, key in enumerate(self.candidates)}
         column = {split: j for j, split in enumerate(self.splits)}
         for (key, split), row in self.rows.items():
-            table[place[key], column[split]] = row.get(name, np.nan)
+            table[place[key], column[split]] = row.get(name, failed)
         return table
 
     def table(self, metric: str, estimate: FloatArray, best: int) -> dict[str, Any]:

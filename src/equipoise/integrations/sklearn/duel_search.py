@@ -11,9 +11,11 @@ from sklearn.model_selection._search import BaseSearchCV  # its only place: what
 from sklearn.utils import check_random_state
 
 from equipoise import _validation as check
+from equipoise.integrations.sklearn.cv_results import Fits
 from equipoise.integrations.sklearn.cv_splits import Splits
 from equipoise.integrations.sklearn.distributions import Tuned
 from equipoise.integrations.sklearn.fit_loop import Evaluate, FitLoop
+from equipoise.offsets import Steady
 from equipoise.optimizer import Optimizer
 from equipoise.study import DeadSensor, DuelGivenUp
 
@@ -108,11 +110,12 @@ class DuelSearchCV(BaseSearchCV):  # type: ignore[misc]
         tuned, rng = Tuned(self.param_distributions), check_random_state(self.random_state)
         splits = Splits(self._checked_cv_orig, self.n_splits_)
         seeds = _free_seeds(self.estimator, self.param_distributions)
-        few = splits.fixed and not seeds and splits.per_round > 1
-        numbers = list(range(splits.per_round)) if few else True
-        self.study_ = Optimizer(tuned.space, seeds=numbers, rng=int(rng.randint(2**31 - 1)))
+        few = splits.fixed and not seeds
+        numbers = None if few and splits.per_round == 1 else list(range(splits.per_round)) if few else True
+        self.study_ = Optimizer(tuned.space, seeds=numbers, offset=Steady(), rng=int(rng.randint(2**31 - 1)))
         self.study_.study.notify = _notify
-        loop = FitLoop(self.study_, tuned, splits, seeds, int(rng.randint(2**31 - 1)), self.refit)
+        fits = Fits(np.nan if isinstance(self.error_score, str) else float(self.error_score))
+        loop = FitLoop(self.study_, tuned, splits, seeds, int(rng.randint(2**31 - 1)), self.refit, fits)
         self.n_splits_ = 1  # of each call of `evaluate_candidates`
         results = loop.run(evaluate_candidates, most, effective_n_jobs(self.n_jobs))
         self.n_splits_ = len(loop.fits.splits)

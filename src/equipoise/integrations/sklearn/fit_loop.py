@@ -3,7 +3,7 @@
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -46,7 +46,7 @@ class FitLoop:
     seeds: Sequence[str]
     key: int
     optimized: Any
-    fits: Fits = field(default_factory=Fits)
+    fits: Fits
 
     def run(self, evaluate: Evaluate, most: int, at_once: int) -> dict[str, Any]:
         """Fit until there were `most` fits, or nothing new is proposed; return the results as scikit-learn has them."""
@@ -60,6 +60,10 @@ class FitLoop:
                 results = self._fitted(trials, split, most - len(self.fits.rows), evaluate) or results
                 self._tell(trials, split)
             idle = 0 if len(self.fits.rows) > before else idle + 1
+        if not results:
+            raise ValueError(
+                f"All the {len(self.fits.rows)} fits failed. Set `error_score` to 'raise' to see the error."
+            )
         return results
 
     @property
@@ -135,7 +139,7 @@ class FitLoop:
             key = self._key(trial.x)
             if (key, split) not in self.fits.rows or trial.id not in self.study.study.open_trials:
                 continue  # no room for it; or its other half has failed
-            score = self.fits.score(key, split, self.metric) if self.fits.names else np.nan
+            score = self.fits.score(key, split, self.metric) if self.fits.names else self.fits.error_score
             if np.isfinite(score):
                 self.study.tell(trial, score)
             else:
