@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,7 @@ LIMITED = ("--float", "q1", "-2", "2", "--float", "q2", "-1", "1", "--fixed", "l
         ("--start", "q1=0,q2=0.5"),
         ("--start", "q1=0 q2=0.5"),
         ("--start", '{"q1": 0, "q2": 0.5}'),
+        ("--start", "q1=0.,q2=.5"),
     ],
 )
 def test_start_and_limits_are_options(path, start):
@@ -148,6 +150,9 @@ def test_options_win_over_the_file(path, tmp_path):
         (("--float", "q1", 0, 1, "--int", "q1", 0, 3), 2, "a parameter must be given once, got q1 more often"),
         (("--fixed", "lens", "in"), 1, "must hold a Float, an Int or a Choice"),
         (("--float", "q1", 0, 1, "--max-gap", -1), 1, "`max_gap` must be positive"),
+        (("--float", "q1", 0, 1, "--offset", "Blocks"), 1, "`offset` must be Blocks with length, guard: missing a req"),
+        (("--float", "q1", 0, 1, "--kernel", '{"type": "RBF", "x": 1}'), 1, "`kernel` must be RBF with lengthscale: "),
+        (("--names", os.devnull), 2, "--names must be a file of names, got an empty one"),
         (("--float", "q1", 0, 1, "--drop", 0.5), 1, "`drop` must come with a `start`"),
         (("--float", "q1", 0, 1, "--start", "0.5"), 2, "--start must be NAME=VALUE, such as q1=0.5"),
         (("--float", "q1", 0, 1, "--start", "q1=0", "--start", "q1=1"), 2, "once for each name"),

@@ -173,7 +173,8 @@ def test_by_the_shell(log):
     assert "Set: q1 is -4:1." in invoke("set", log, "q1", "-4:1", "more", "room").output
     assert "q1: -4 to 1 (more room)" in invoke("replay", log, "--verify").output
     assert "q1=Float(-4.0, 1.0, unit='A')" in invoke("status", log).output
-    assert "must be mode or unit" in invoke("set", log, "q1", "wide", code=1).output
+    for words in (("q1", "wide"), ("q1", -3, 3)):
+        assert "`value` must be a range LOW:HIGH, such as -4:2" in invoke("set", log, *words, code=1).output
 
 
 def test_a_worker_who_comes_late_is_proposed_the_same_again(log):

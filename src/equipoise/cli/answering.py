@@ -238,6 +238,10 @@ def set_(opt: Optimizer, name: str, value: str, why: tuple[str, ...]) -> Said:
     space.
     """
     low, colon, high = value.partition(":")
-    is_range = bool(colon) and name not in ("unit", "mode")
+    is_range = name not in ("unit", "mode")
+    if is_range and not colon:
+        raise ValueError(
+            f"`value` must be a range LOW:HIGH, such as -4:2, unless `name` is unit or mode, got {value!r}"
+        )
     opt.study.set(name, (number(low), number(high)) if is_range else value, " ".join(why))
     return {"set": name, "value": value, "why": " ".join(why)}, f"Set: {name} is {value}."

@@ -41,6 +41,9 @@ class FailingError(click.ClickException):
     exit_code = FAILING
 
 
+BARE = re.compile(r"-?(\d+\.|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+"""A number without a digit before or after its point, which is no JSON."""
+
 STUDY = click.argument("study", type=click.Path(path_type=Path))
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for scripts.")
 WORKER = click.option("--worker", help="Name of the worker. Both halves of a pair go to one worker.")
@@ -124,13 +127,13 @@ def literal(text: str) -> Any:
     """Return the number, true, false or null that a text denotes; otherwise the text.
 
     Example:
-        >>> [literal(text) for text in ("4", "0.5", "true", "slow", "NaN")]
-        [4, 0.5, True, 'slow', 'NaN']
+        >>> [literal(text) for text in ("4", "0.5", ".5", "true", "slow", "NaN")]
+        [4, 0.5, 0.5, True, 'slow', 'NaN']
     """
     try:
         value = json.loads(text, parse_constant=str)
     except ValueError:
-        return text
+        return float(text) if BARE.fullmatch(text) else text
     return text if isinstance(value, (dict, list)) else value
 
 

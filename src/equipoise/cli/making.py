@@ -161,7 +161,10 @@ def _space(parameters: Mapping[str, Any], constraint: Any, names: Path | None) -
         return Space(parameters, constraint=constraint)
     if parameters or constraint:
         raise click.UsageError("--names takes no parameters and no --constraint")
-    return Finite([" ".join(line.split()) for line in names.read_text(encoding="utf-8").splitlines() if line.strip()])
+    found = [" ".join(line.split()) for line in names.read_text(encoding="utf-8").splitlines() if line.strip()]
+    if not found:
+        raise click.UsageError("--names must be a file of names, got an empty one")
+    return Finite(found)
 
 
 def named_values(option: str, given: Sequence[str]) -> dict[str, Any]:

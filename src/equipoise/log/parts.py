@@ -116,7 +116,7 @@ def restored(name: str, description: Any) -> Any:
             if make is None:
                 raise ValueError(f"`{name}` is of a type that this version of equipoise does not know: {kind!r}")
             fields = {key: restored(name, value) for key, value in description.items() if key != "type"}
-            _must_fit(make, fields)
+            _must_fit(name, make, fields)
             return make(**fields)
         case list():
             return tuple(restored(name, value) for value in description)
@@ -142,9 +142,15 @@ def _arguments(kind: type) -> list[str]:
     return list(inspect.signature(kind).parameters)
 
 
-def _must_fit(make: Any, fields: Mapping[str, Any]) -> None:
+def _must_fit(part: str, make: Any, fields: Mapping[str, Any]) -> None:
     """Refuse arguments of the wrong type: the log may come from a stranger, and parts do not check their own types."""
-    for name, parameter in inspect.signature(make).parameters.items():
+    signature = inspect.signature(make)
+    try:
+        signature.bind(**fields)
+    except TypeError as error:
+        takes = ", ".join(signature.parameters) or "no arguments"
+        raise TypeError(f"`{part}` must be {make.__name__} with {takes}: {error}") from error
+    for name, parameter in signature.parameters.items():
         if name in fields and not _fits(fields[name], parameter.annotation):
             raise TypeError(f"`{name}` of {make.__name__} must be {parameter.annotation}, got {fields[name]!r}")
 
