@@ -177,7 +177,7 @@ def stepping(exact: AnywherePosterior, form: Form, learned: Hyperparameters, den
     K, w = calm._L @ calm._L.T, np.full(len(d), float(np.mean(d**2)) / 2)
     for _ in range(STEPPING_ROUNDS):
         a, b, _ = _of_steps(K, y, own, w)
-        w = np.maximum(w + w * w * (b * b - a), LEAST_STEP * quiet)
+        w = np.maximum(w + w * (w * (b * b - a)), LEAST_STEP * quiet)  # w * w may overflow
     active = w > ACTIVE_STEP * quiet
     active[-1] = False  # so far, a jump before the last reading is a blip
     if 2 * np.count_nonzero(active) > len(w) or _of_steps(K, y, own, w * active)[2] <= density:
