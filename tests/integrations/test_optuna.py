@@ -487,6 +487,18 @@ def test_a_conditional_space_is_optimized_where_all_branches_agree():
     assert best_params(study) == {"kind": "b"}
 
 
+def test_the_best_parameters_contain_the_constants():
+    def objective(trial):
+        return (
+            trial.suggest_float("x", 0, 1) + trial.suggest_int("n", 3, 3) + len(trial.suggest_categorical("m", ["a"]))
+        )
+
+    study = optuna.create_study(direction="maximize", sampler=DuelSampler(seed=0))
+    study.optimize(paired(objective), n_trials=3)
+    assert best_params(study).keys() == {"x", "n", "m"}
+    assert (best_params(study)["n"], best_params(study)["m"]) == (3, "a")
+
+
 @experimental
 def test_some_parameters_may_be_fixed_by_optunas_own_wrapper():
     study, instrument = make(), Instrument()

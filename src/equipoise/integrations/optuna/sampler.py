@@ -268,5 +268,6 @@ def front(study: Study) -> list[FrontPoint]:
 
 
 def best_params(study: Study) -> dict[str, Any]:
-    """Return the parameters of the best known setting; under drift, `study.best_params` is wrong."""
-    return dict(recommend(study).x)
+    """Return the parameters of the best known setting, constants too; under drift, `study.best_params` is wrong."""
+    best, *_, last = recommend(study), *study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+    return {name: last.params[name] for name, each in last.distributions.items() if each.single()} | dict(best.x)
