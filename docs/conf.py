@@ -71,14 +71,17 @@ FIRST = (
     "Trial",
     "Recommendation",
     "compare",
+    "Gate",
     "Space",
     "Float",
     "Int",
     "Choice",
-    "Box",
-    "Finite",
+    "Context",
 )
-"""What most users type stands first on its page."""
+"""What most users type stands first in its section."""
+
+SECTIONS = ("spaces", "policies", "offsets", "reductions", "kernels", "belief")
+"""The packages whose names have sections of their own among those that a user types."""
 
 GROUPS = {
     "The loop": ("open", "ask", "tell", "ask_pair", "ask_pairs", "run", "begin_block", "add"),
@@ -92,7 +95,7 @@ GROUPS = {
 def reference() -> dict[str, str]:
     """Return the pages of the reference: the names a user types, then those of each package that are not among them."""
     top = [name for name in dict.fromkeys((*FIRST, *eq.__all__)) if not ismodule(getattr(eq, name))]
-    pages = {"equipoise": _page("equipoise", "The names a user types", "equipoise", top)}
+    pages = {"equipoise": _page("The names a user types", "equipoise", _sections(top))}
     for name, about in NAMESPACES.items():
         try:
             module = import_module(f"equipoise.{name}")
@@ -100,8 +103,18 @@ def reference() -> dict[str, str]:
             continue
         names = getattr(module, "__all__", None) or _own(module)
         kept = [each for each in names if not ismodule(getattr(module, each)) and each not in top]
-        pages[name] = _page(name, f"eq.{name}: {about}", module.__name__, kept)
+        pages[name] = _page(f"eq.{name}: {about}", module.__name__, {"": kept})
     return pages
+
+
+def _sections(names: list[str]) -> dict[str, list[str]]:
+    """Return the names of each section: those of a study first."""
+    found: dict[str, list[str]] = {each: [] for each in ("", *SECTIONS)}
+    for name in names:
+        package = getattr(eq, name).__module__.split(".")[1]
+        found[package if package in found else ""].append(name)
+    titles = NAMESPACES | {"": "studies", "belief": "confidence"}
+    return {titles[each][0].upper() + titles[each][1:]: kept for each, kept in found.items()}
 
 
 def _own(module: object) -> list[str]:
@@ -110,12 +123,18 @@ def _own(module: object) -> list[str]:
     return [name for name, each in found if name[0] != "_" and getattr(each, "__module__", "") == module.__name__]
 
 
-def _page(name: str, title: str, module: str, names: list[str]) -> str:
+def _page(title: str, module: str, sections: dict[str, list[str]]) -> str:
+    parts = [_section(heading, module, names) for heading, names in sections.items()]
+    return f"# {title}\n\n" + "\n".join(parts)
+
+
+def _section(heading: str, module: str, names: list[str]) -> str:
     things = {each: getattr(import_module(module), each) for each in names}
     documented = "\n".join(_entry(thing, each) for each, thing in things.items())
     summary = "\n".join(f"   * - :py:obj:`{each}`\n     - {_summary(thing)}" for each, thing in things.items())
     table = f".. list-table::\n   :widths: 30 70\n\n{summary}\n" if things else ""
-    return f"# {title}\n\n```{{eval-rst}}\n.. currentmodule:: {module}\n\n{table}\n{documented}\n```\n"
+    top = f"## {heading}\n\n" if heading else ""
+    return f"{top}```{{eval-rst}}\n.. currentmodule:: {module}\n\n{table}\n{documented}\n```\n"
 
 
 def _summary(thing: object) -> str:
@@ -168,6 +187,18 @@ def list_all_pages(app: object, page: str, source: list[str]) -> None:
         source[0] = source[0].replace("% further pages", "\n".join(further))
 
 
+def keep_numbers_together(app: object, page: str, source: list[str]) -> None:
+    """Break no line of a table inside a number: `7.9 ± 3.3`, `20 %`, `(0, 1)`, `[0.6, 0.8]`."""
+    parts = re.split(r"^(```.*?^```)", source[0], flags=re.MULTILINE | re.DOTALL)
+    parts[::2] = [re.sub(r"^\|.*$", _unbroken, part, flags=re.MULTILINE) for part in parts[::2]]
+    source[0] = "".join(parts)
+
+
+def _unbroken(line: re.Match[str]) -> str:
+    kept = re.sub(r"(?<=[\d.]) (?=[±%])|(?<=±) ", "\u00a0", line[0])
+    return re.sub(r"([(\[])([-+\d., ]+)([)\]])", lambda m: m[0].replace(" ", "\u00a0"), kept)
+
+
 def read_start_page_again(*_: object) -> list[str]:
     """Read the start page at every build, as there may be new pages to list."""
     return ["index"]
@@ -178,3 +209,4 @@ def setup(app: object) -> None:
     app.connect("env-get-outdated", read_start_page_again)  # type: ignore[attr-defined]
     app.connect("builder-inited", write_reference)  # type: ignore[attr-defined]
     app.connect("source-read", list_all_pages)  # type: ignore[attr-defined]
+    app.connect("source-read", keep_numbers_together)  # type: ignore[attr-defined]

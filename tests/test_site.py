@@ -65,3 +65,19 @@ def test_pages_fit_a_phone_and_commands_can_be_copied_there(site):
         browser.close()
     assert wide == []
     assert opacity == "1"
+
+
+def test_a_table_breaks_no_line_inside_a_number(site):
+    """On a phone and in a wide table alike; code keeps its spaces."""
+    page = (site / "evidence.html").read_text(encoding="utf-8")
+    assert "7.9\u00a0±\u00a03.3 (20)" in page
+    assert "18\u00a0±\u00a01.9 (0,\u00a00)" in page
+    assert "\u00a0" not in "".join(re.findall(r"<pre>.*?</pre>", page, re.DOTALL))
+
+
+def test_the_names_a_user_types_have_sections(site):
+    page = (site / "api" / "equipoise.html").read_text(encoding="utf-8").partition('<article role="main"')[2]
+    headings = [re.sub("<[^>]+>|¶", "", each) for each in re.findall(r"<h2>(.*?)</h2>", page)]
+    assert headings[0] == "Studies"
+    assert len(headings) == 7
+    assert page.index('id="equipoise.Optimizer"') < page.index('id="equipoise.Space"')
