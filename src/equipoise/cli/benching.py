@@ -58,13 +58,13 @@ def _listed(what: str, names: list[str], width: int) -> str:
     short_help="Run any learner on any function under any bias; on real data; with judges.",
     epilog=BENCH_EXAMPLES,
 )
-@click.option("--learner", multiple=True, default=["UCB", "IDS-two"], help="May be repeated.")
-@click.option("--function", multiple=True, default=["camelback-grid"], help="May be repeated.")
-@click.option("--bias", multiple=True, default=["none"], help="May be repeated.")
+@click.option("--learner", multiple=True, default=["UCB", "IDS-two"], help="A learner, see Names; repeatable.")
+@click.option("--function", multiple=True, default=["camelback-grid"], help="A function; repeatable.")
+@click.option("--bias", multiple=True, default=["none"], help="A bias; repeatable.")
 @click.option("--repetitions", type=COUNT, default=10, help="Runs of each combination.")
 @click.option("--readings", type=COUNT, default=200, help="Readings in each run.")
 @click.option("--noise", type=float, help="Standard deviation of a reading's noise.  [default: the problem's own]")
-@click.option("--lengthscale", type=float, help="Of the learners' kernel.  [default: the problem's own]")
+@click.option("--lengthscale", type=float, help="Lengthscale of the learners' kernel.  [default: the problem's own]")
 @click.option("--out", type=FILE, help="Folder to keep results in.  [default: none are kept]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 @sweep_options
@@ -106,8 +106,8 @@ bench.add_command(board)
 
 
 @bench.command(short_help="Replay published experiments and recorded drifts.")
-@click.option("--competitor", multiple=True, help="May be repeated.  [default: those of docs/evidence.md]")
-@click.option("--world", multiple=True, help="May be repeated.  [default: all]")
+@click.option("--competitor", multiple=True, help="An optimizer; repeatable.  [default: those of docs/evidence.md]")
+@click.option("--world", multiple=True, help="A table with its drift; repeatable.  [default: all]")
 @click.option("--seeds", type=COUNT, default=30, help="Runs of each competitor in each world.")
 @click.option("--first", type=click.IntRange(min=0), default=0, help="The first seed.")
 @click.option("--out", type=FILE, help="CSV file to keep runs in.  [default: none are kept]")
@@ -150,8 +150,8 @@ def real(
 
 
 @bench.command(short_help="Compare rules that choose pairs to judge: MaxMinLCB's benchmark.")
-@click.option("--rule", multiple=True, help="May be repeated.  [default: all]")
-@click.option("--utility", multiple=True, help="May be repeated.  [default: all seven]")
+@click.option("--rule", multiple=True, help="A rule; repeatable.  [default: all]")
+@click.option("--utility", multiple=True, help="A function to judge; repeatable.  [default: all seven]")
 @click.option("--answers", type=COUNT, help="Answers in each run.  [default: 200]")
 @click.option("--seeds", type=COUNT, help="Runs of each rule with each utility.  [default: 5]")
 @click.option("--first", type=click.IntRange(min=0), default=0, help="The first seed.")

@@ -21,21 +21,21 @@ Examples:
 
 
 @click.command(short_help="Compare optimizers, also your own, on drifting readings.", epilog=BOARD_EXAMPLES)
-@click.option("--learner", multiple=True, help='May be repeated; your own as "module:Class".  [default: all installed]')
-@click.option("--task", multiple=True, help="May be repeated.  [default: those of the small board]")
+@click.option("--learner", multiple=True, help='A learner, or yours as "module:Class"; repeatable.  [default: all]')
+@click.option("--task", multiple=True, help="A task; repeatable.  [default: those of the small board]")
 @click.option("--all", "whole", is_flag=True, help="All tasks instead of the small board.")
 @click.option("--seeds", type=click.IntRange(min=0), default=4, show_default=True, help="Runs of each learner.")
 @click.option("--first", type=click.IntRange(min=0), default=0, help="The first seed.")
 @click.option("--out", type=FILE, help="File of JSON lines to keep runs in.  [default: none are kept]")
 @click.option("--with", "others", type=FILE, multiple=True, help="Results of others to merge; repeatable.")
 @click.option("--stored", is_flag=True, help="Merge the results that come with this library.")
-@click.option("--page", type=FILE, help="Page of HTML to write.  [default: none]")
+@click.option("--page", type=FILE, help="HTML page to write.  [default: none]")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON lines instead of tables.")
 @click.option(
     "--backend", type=click.Choice(["loky", "threading", "dask", "ray"]), default="loky", help="Where to run."
 )
 @click.option("--jobs", type=COUNT, help="Processes or workers.  [default: one per core]")
-@click.option("--address", help="Of a running dask scheduler or ray head.")
+@click.option("--address", help="Address of a running dask scheduler or ray head.")
 @click.option("--list", "names_only", is_flag=True, help="Print the names of tasks and learners, and run nothing.")
 def board(
     learner: tuple[str, ...],

@@ -30,18 +30,18 @@ def _options(text: str) -> list[Any]:
 
 PARAMETERS: dict[str, tuple[str, tuple[type, ...], Callable[..., Any], str]] = {
     "float": ("LOW HIGH", (float, float), Float, "A real number."),
-    "log_float": ("LOW HIGH", (float, float), partial(Float, log=True), "Searched by ratios."),
+    "log_float": ("LOW HIGH", (float, float), partial(Float, log=True), "A real number, searched by ratios."),
     "step_float": (
         "LOW HIGH STEP",
         (float,) * 3,
         lambda low, high, step: Float(low, high, step=step),
-        "Only multiples of a step.",
+        "A real number in steps, counted from LOW.",
     ),
     "int": ("LOW HIGH", (int, int), Int, "A whole number."),
-    "log_int": ("LOW HIGH", (int, int), partial(Int, log=True), "Searched by ratios."),
+    "log_int": ("LOW HIGH", (int, int), partial(Int, log=True), "A whole number, searched by ratios."),
     "choice": ("A,B,...", (str,), lambda text: Choice(_options(text)), "One of several options."),
-    "context": ("LOW HIGH", (float, float), Context, "A number that you cannot choose."),
-    "context_choice": ("A,B,...", (str,), lambda text: Context(_options(text)), "An option that you cannot choose."),
+    "context": ("LOW HIGH", (float, float), Context, "A condition, such as a temperature: a number."),
+    "context_choice": ("A,B,...", (str,), lambda text: Context(_options(text)), "A condition: one of several options."),
     "fixed": ("VALUE", (str,), lambda text: Fixed(literal(text)), "A constant, part of every setting."),
 }
 """For each kind of parameter: its notation after the name, the types of its values, constructor and description."""

@@ -43,7 +43,9 @@ equipoise verify study.jsonl --test""",
     short_help="Plan fresh duels of the best setting with its rivals.",
 )
 @DUELS
-@click.option("--runners-up", type=click.IntRange(min=0), default=2, show_default=True, help="Further rivals.")
+@click.option(
+    "--runners-up", type=click.IntRange(min=0), default=2, show_default=True, help="Rivals besides the start."
+)
 @click.option("--against", metavar="JSON", multiple=True, help="Another rival instead of these; repeatable.")
 @click.option("--test", is_flag=True, help="Plan nothing; test the coins of the existing duels.")
 @CONTEXT

@@ -60,7 +60,7 @@ equipoise run study.jsonl -- ./train --seed {seed}           of a study begun wi
     type=click.IntRange(min=1),
     default=10,
     show_default=True,
-    help="Stop after this number in a row.",
+    help="Stop after this number of failures in a row.",
 )
 @WORKER
 @BLOCK
@@ -69,19 +69,21 @@ equipoise run study.jsonl -- ./train --seed {seed}           of a study begun wi
 def run(
     study: Path, program: tuple[str, ...], timeout: float | None, stdin: bool, as_json: bool, **limits: Any
 ) -> None:
-    """Call PROGRAM for every trial, and tell its result, until the bound, the budget or Ctrl-C.
+    """Call PROGRAM for every trial and tell its result, until the bound, the budget or Ctrl-C.
 
-    With --eps it stops once an audit confirms that nothing is better by more than EPS; with --no-audit an estimate is
-    enough. It forecasts the number of readings as soon as possible, and begins audits once the best setting has
-    settled. If it uses up --readings before, it prints the reason, and the exit code is 3.
-
-    The program gets the settings as arguments, `--name=value`, or instead of `{name}` among its words, or as JSON on
-    standard input. The last line it prints is the reading: a number, a share such as 17/200, or a JSON object with
+    The program gets the settings as arguments, `--name=value`, or instead of `{name}` among its words, or with --stdin
+    as JSON. The last line that it prints is the reading: a number, a share such as 17/200, or a JSON object with
     "value" and optionally "x", "time", "error", "block" and "covariates", or with "failed". Numbers by name are lines
-    such as flux=3.1, or one JSON object with null for a missing number. If the program fails, hangs or prints something
-    else, the study does not use the pair and begins the next one. The study is saved at once: after an interruption or
-    a crash the same command continues. If the study has contexts, --context holds for the whole run, and "x" may give
-    their real values.
+    such as flux=3.1, or one JSON object with null for a missing number.
+
+    If the program fails, hangs or prints something else, the study does not use the pair and begins the next one. Every
+    reading is saved at once: after an interruption or a crash the same command continues.
+
+    With --eps the run stops once an audit confirms that nothing is better by more than EPS; with --no-audit an estimate
+    is enough. Audits begin once the best setting has settled. If the run uses up --readings before, it prints the
+    reason, and the exit code is 3.
+
+    If the study has contexts, --context holds for the whole run, and "x" may give their real values.
     """
     opt = opened(study)
     if (block := limits.pop("block")) is not None:

@@ -32,8 +32,8 @@ equipoise serve --demo                              a simulated instrument that 
 @click.argument("program", nargs=-1, type=click.UNPROCESSED)
 @click.option("--demo", is_flag=True, help="Serve a simulated instrument.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0 for any free one.")
-@click.option("--allow-host", "names", multiple=True, metavar="NAME", help="A further name of this server.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="Port; 0: any free one.")
+@click.option("--allow-host", "names", multiple=True, metavar="NAME", help="Another name of this server.")
 @click.option(
     "--token-file",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -44,11 +44,11 @@ equipoise serve --demo                              a simulated instrument that 
     "--worker", default="page", show_default=True, help="Name of the worker here; another name for each machine."
 )
 @CONTEXT
-@click.option("--readings", type=click.IntRange(min=1), help="The budget; the page shows the progress.")
+@click.option("--readings", type=click.IntRange(min=1), help="Planned readings; the page shows the progress.")
 @EPS
 @AUDIT
 @click.option("--judge", metavar="NAME", help="Judge pairs instead of entering readings, as NAME.")
-@click.option("--judges", is_flag=True, help="The same for any number of people; each enters a name on the page.")
+@click.option("--judges", is_flag=True, help="Let any number of people judge pairs; each enters a name on the page.")
 @click.option(
     "--steps",
     type=click.Choice(["2", "3", "5", "7"]),
@@ -71,7 +71,7 @@ equipoise serve --demo                              a simulated instrument that 
     metavar="COMMAND",
     help="Instead of --show: a program that prints text, Markdown or JSON for a setting, or a file in --folder.",
 )
-@click.option("--folder", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Files of --say.")
+@click.option("--folder", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Files that --say names.")
 @click.option(
     "--set",
     "setting",

@@ -53,7 +53,7 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of a sweep to a command."""
     backends = click.Choice(["loky", "threading", "dask", "ray"])
     for option in (
-        click.option("--address", help="Of a running dask scheduler or ray head."),
+        click.option("--address", help="Address of a running dask scheduler or ray head."),
         click.option(
             "--backend",
             "--executor",

@@ -77,7 +77,7 @@ def best(
     type=click.Choice(["overview", "estimate", "slices", "readings", "duels", "certificate", "front"]),
     default="overview",
     show_default=True,
-    help="The picture; the overview has four of them.",
+    help="The picture; the overview has four pictures.",
 )
 @click.option(
     "--along", multiple=True, help="One or two parameters of the estimate or the duels; two objectives of the front."
@@ -88,7 +88,7 @@ def best(
 def plot(
     study: Path, what: str, along: tuple[str, ...], out: Path | None, context: tuple[str, ...], as_json: bool
 ) -> None:
-    """Draw the estimate with its leader and bound, the readings with the offset, the duels, the certificate."""
+    """Draw the estimate, the readings with the offset, the duels, and the bound over time (the certificate)."""
     from equipoise import plots
 
     if along and what not in ("estimate", "duels", "front"):
