@@ -115,7 +115,7 @@ def _against_start(belief: StudyBelief, standing: Standing, best: FloatArray, st
 
 
 def difference(belief: StudyBelief, standing: Standing, first: FloatArray, second: FloatArray) -> Difference:
-    """Return the difference of two points, on the strongest basis there is, and how often the first is preferred.
+    """Return the difference of two points on the strongest basis, and how often judges prefer the first.
 
     Args:
         belief: The belief.

@@ -41,7 +41,7 @@ class Share:
 
 
 def share(scores: FloatArray, alpha: float = 0.05) -> Share:
-    """Return the share of judgements that preferred one setting, with an interval that is valid whenever one looks.
+    """Return the share of judgements that preferred one setting, with an interval that is valid at every look.
 
     Args:
         scores: 1 where it was preferred, 1/2 if the two were called equal, else 0; shape (n,).

@@ -141,7 +141,7 @@ def _same(a: FloatArray, b: FloatArray) -> bool:
 def finalists(
     space: Domain, posterior: Posterior, leader: FloatArray, start: FloatArray | None, runners_up: int
 ) -> FloatArray:
-    """Return the leader, the start, and the best measured points that are apart from these, shape (k, d).
+    """Return the leader, the start, and the best measured points that lie apart from these, shape (k, d).
 
     Args:
         space: The space.

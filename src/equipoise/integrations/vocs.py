@@ -77,15 +77,15 @@ class VocsProblem:
         self.space = Space({n: self._parameter(n, v) for n, v in sorted(vocs.variables.items()) if n not in fixed})
 
     def row(self, x: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a point of the space as VOCS knows it, constants and all."""
+        """Return a point of the space with the names of VOCS, constants included."""
         return {n: self._values[n][v] if n in self._values else v for n, v in x.items()} | self.constants
 
     def to_measure(self, x: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what of a point is to be set: all but the contexts, which are observed."""
+        """Return the values of a point that must be set: all but the contexts, which are observed."""
         return {n: v for n, v in self.row(x).items() if n not in self.space.contexts}
 
     def observed(self, x: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return a point of the space at the context that a row says; `None` if it says none."""
+        """Return a point of the space at the context of a row; `None` if the row has no context."""
         seen = {n: float(row[n]) for n in self.space.contexts if row.get(n) is not None and row[n] == row[n]}
         return {**x, **seen} if seen else None
 
@@ -111,7 +111,7 @@ class VocsProblem:
         return [self.row(point.x) for point in points] or [self.recommended(optimizer).x]
 
     def reading(self, row: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return what to tell of a row: `value`, and `missing` if numbers are; `None` without the first objective."""
+        """Return the arguments of `tell` for a row: `value` and `missing`; `None` without the first objective."""
         found = {name: value for name in self.outputs if (value := _finite(row.get(name))) is not None}
         if self.objective not in found:
             return None

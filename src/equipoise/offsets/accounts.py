@@ -129,27 +129,27 @@ class Accounted:
 
     @property
     def learns_readings(self) -> bool:
-        """The same property of the law."""
+        """The property of the law."""
         return self.law.learns_readings
 
     @property
     def believed(self) -> bool:
-        """The same property of the law."""
+        """The property of the law."""
         return self.law.believed
 
     @property
     def jumps(self) -> bool:
-        """The same property of the law."""
+        """The property of the law."""
         return self.law.jumps
 
     @property
     def timeless(self) -> bool:
-        """The same property of the law."""
+        """The property of the law."""
         return self.law.timeless
 
     @property
     def guard(self) -> float | None:
-        """The same property of the law."""
+        """The property of the law."""
         return self.law.guard
 
     @property

@@ -19,7 +19,7 @@ LEVEL_VARIANCE = 25.0
 
 
 class Offset(Protocol):
-    """An assumption about the bias; `Law` has what most of them share."""
+    """The contract of an assumption about the bias; `Law` has the defaults."""
 
     @property
     def learns_readings(self) -> bool:
@@ -28,7 +28,7 @@ class Offset(Protocol):
 
     @property
     def believed(self) -> bool:
-        """True if readings are trusted: then their level is that of f."""
+        """True if readings have no offset, so that their level is that of f."""
         ...
 
     @property
@@ -99,11 +99,11 @@ class Law:
         return np.full((len(a.time), len(b.time)), LEVEL_VARIANCE)
 
     def derivatives(self, values: FloatArray, a: Moments, b: Moments) -> tuple[FloatArray, ...]:
-        """Return nothing: there is nothing to learn."""
+        """Return no derivatives: there is nothing to learn."""
         return ()
 
     def echo(self, values: FloatArray, a: Moments, b: Moments) -> FloatArray | None:
-        """Return nothing: the offset does not depend on the settings."""
+        """Return `None`: the offset does not depend on the settings."""
         return None
 
     def prepared(self, moments: Moments) -> Prepared:

@@ -103,7 +103,7 @@ class Tracked(Law):
         return walk, wave, duration, max(pair, between - float(np.mean(inside**2)) / 4)
 
     def prepared(self, moments: Moments) -> "_ByLag":
-        """Return the law at given readings: few of their lags are different, as readings come one by one."""
+        """Return the law at given readings; as readings come one by one, few of their lags differ."""
         return _ByLag(moments)
 
 
@@ -128,7 +128,7 @@ class _ByLag:
         return K
 
     def echo(self, values: FloatArray) -> None:
-        """Return nothing: the offset does not depend on the settings."""
+        """Return `None`: the offset does not depend on the settings."""
 
     def gradient(self, values: FloatArray, W: FloatArray, F: FloatArray) -> FloatArray:
         """Return the derivative of tr(W K) / 2 in each logarithm."""

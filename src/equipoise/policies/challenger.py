@@ -49,9 +49,9 @@ def safest(mean: FloatArray, holds: FloatArray, rng: Generator) -> int:
 class Challenger:
     """Duel the leader with the candidate that may plausibly beat it by the most.
 
-    It always plays the one pair that the proof of KK21 Theorem 1 needs. Its value is the certificate delta_t. Without a
-    ratio its maximum has no pole, so it suits continuous domains. If no candidate may be better than the leader, the
-    leader is played twice.
+    The proof of KK21 Theorem 1 needs only this pair. The amount by which the candidate may win is the certificate
+    delta_t. It is no ratio, so its maximum has no pole, which suits continuous spaces. If no candidate may be better
+    than the leader, the duel is the leader against itself.
 
     Args:
         boldness: Each duel multiplies beta by `1 + boldness e`, with a new exponential e of mean one. So even a rival
@@ -84,7 +84,7 @@ class Challenger:
 
     @property
     def scores(self) -> tuple[Score, ...]:
-        """Its own value, if it is to climb."""
+        """The function that a search in a continuous space maximizes, if `climb` is set."""
         return (optimism,) if self.climb else ()
 
     def widening(self, e: float | FloatArray) -> FloatArray:

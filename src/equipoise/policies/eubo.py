@@ -48,7 +48,7 @@ def once_each(values: FloatArray) -> FloatArray:
 class EUBO:
     """Duel the two candidates whose better one has the largest expectation; for judgements.
 
-    Of more than 200 candidates, the leader and those of largest optimistic value, `mean + width(leader, .)`, count.
+    Of more than 200 candidates only the leader and those of largest optimistic value, `mean + width(leader, .)`, count.
 
     Example:
         >>> import numpy as np, equipoise as eq

@@ -61,8 +61,8 @@ def information_ratio(
 class IDS:
     """Information-directed sampling: the duel with least squared regret per unit of information.
 
-    Duels the leader against the most instructive candidate with the probability that balances regret and
-    information, and otherwise plays the leader twice. Regret O(sqrt(n beta (gamma_n + log(1/delta)))) when the
+    It duels the leader with the most instructive candidate, with the probability that balances regret and
+    information, and otherwise measures the leader twice. Regret O(sqrt(n beta (gamma_n + log(1/delta)))) when the
     confidence coefficient is a theorem (KK21 Theorem 1).
 
     Args:

@@ -29,7 +29,7 @@ class MaxInfo:
 
     MaxInP of Saha (2021), with measured differences as feedback: pure exploration of the plausible points. If there are
     more than 200, only the leader and those of largest optimistic value, `mean + width(leader, .)`, are paired. If no
-    difference is uncertain, the leader is played twice.
+    difference is uncertain, the leader is measured twice.
 
     Example:
         >>> import numpy as np, equipoise as eq

@@ -27,7 +27,7 @@ class MaxMinLCB:
     MaxMinLCB of Pasztor, Kassraie and Krause (2024), with measured differences instead of preferences: the first
     maximizes `min_z mean(x) - mean(z) - width(x, z)`, the second is the minimizing z, both among the candidates that no
     other beats with confidence. If more than 200 are left, only the leader and those of largest optimistic value,
-    `mean + width(leader, .)`, play. A lone survivor is played twice.
+    `mean + width(leader, .)`, count. A lone survivor is measured twice.
 
     Example:
         >>> import numpy as np, equipoise as eq

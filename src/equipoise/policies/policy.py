@@ -22,7 +22,7 @@ Candidates = Any
 
 
 class Policy(Protocol):
-    """Proposes settings; never sees a reading, an offset or the horizon."""
+    """The contract of a policy, which proposes settings and never sees a reading, an offset or the horizon."""
 
     @property
     def proposal_size(self) -> int | None:
@@ -31,7 +31,7 @@ class Policy(Protocol):
 
     @property
     def reduction(self) -> Reduction:
-        """The reduction it is meant for, used if the user names none."""
+        """The default reduction."""
         ...
 
     @property

@@ -35,7 +35,7 @@ class Random:
 
     @property
     def reduction(self) -> Reduction:
-        """Single readings are trusted; two are compared."""
+        """The default reduction: it trusts a single reading and compares two."""
         return TwoPoint() if self.pairs else Direct()
 
     def __call__(self, belief: Belief, rng: Generator) -> Proposal:

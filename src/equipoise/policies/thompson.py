@@ -54,9 +54,9 @@ def two_winners(values: FloatArray, rng: Generator) -> tuple[int, int] | None:
 class DoubleThompson:
     """Duel the best points of two independent draws from the posterior.
 
-    If both are the same point, up to two more draws look for another one; failing that, the leader is played
-    twice. Of more than 500 candidates, the 400 of largest optimistic value, `mean + width(leader, .)`, and 100 others
-    by chance are drawn over, so that a draw stays affordable.
+    If both are the same point, up to two more draws look for another one; after that, the leader is measured
+    twice. Of more than 500 candidates, a draw covers the 400 of largest optimistic value, `mean + width(leader, .)`,
+    and 100 random others, to limit its cost.
 
     Args:
         scale: Factor on the posterior standard deviation. The posterior is that of a Gaussian process whose outcomes

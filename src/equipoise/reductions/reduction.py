@@ -19,7 +19,7 @@ from equipoise.reductions.baselines import Baseline
 
 
 class Reduction(Protocol):
-    """Turns a proposal into readings to take; sees neither the posterior nor the readings."""
+    """The contract of a reduction, which turns a proposal into readings to take, without the posterior."""
 
     @property
     def proposal_size(self) -> int | None:

@@ -72,7 +72,7 @@ class Box:
         return spread(self.dimension, self._log2_candidates, rng, self._kept)
 
     def near(self, points: FloatArray, scale: FloatArray, n: int, rng: Generator) -> FloatArray:
-        """Return points some of whose coordinates differ by about `scale` from a given one."""
+        """Return points that differ from a given one by about `scale`, in some coordinates."""
         start = np.repeat(points, n, axis=0)
         moved = start + rng.standard_normal(start.shape) * scale * subsets(len(start), self.dimension, rng)
         return self._kept(self.snap(moved))
@@ -87,7 +87,7 @@ class Box:
         return clipped
 
     def steps(self, given: Any) -> FloatArray:
-        """Return the longest step of each coordinate in units of its range; a single number is that of each."""
+        """Return the longest step of each coordinate in units of its range; a single number counts for all."""
         return check.steps("max_step", given, self.dimension) / self._range
 
     def encode(self, x: Any) -> FloatArray:
@@ -103,13 +103,13 @@ class Box:
         return np.minimum(np.maximum(x, self._lower), self._upper)  # rounding must not leave the box
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a description as JSON; of a constraint that is a function, its name."""
+        """Return a description for JSON; it has only the name of a constraint that is a function."""
         result: dict[str, Any] = {"type": "box", "bounds": self.bounds.tolist(), "candidates": 2**self._log2_candidates}
         return result if self.constraint is None else result | {"constraint": described(self.constraint)}
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any], constraint: Constraint | None = None) -> "Box":
-        """Return the box that `to_dict` described; a constraint that is a function must be given again."""
+        """Return the box from the result of `to_dict`; give a constraint that is a function again."""
         return cls(description["bounds"], description.get("candidates", 512), given_again(description, constraint))
 
     def _columns(self) -> dict[str, Column]:

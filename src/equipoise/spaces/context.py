@@ -76,7 +76,7 @@ class Context:
         return Context(over.low, over.high, over.log, over.step, unit=over.unit)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a description as JSON."""
+        """Return a description for JSON."""
         return self.values.to_dict() | {"type": "context"}
 
 

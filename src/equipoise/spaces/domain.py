@@ -19,7 +19,7 @@ class Domain(Protocol):
 
     @property
     def dimension(self) -> int:
-        """Number of coordinates d of an encoded point."""
+        """The number d of coordinates of an encoded point."""
         ...
 
     @property
@@ -34,12 +34,12 @@ class Domain(Protocol):
 
     @property
     def free(self) -> NDArray[np.bool_]:
-        """Which coordinates a gradient method may move, shape (d,)."""
+        """For each coordinate, whether a gradient method may move it, shape (d,)."""
         ...
 
     @property
     def groups(self) -> NDArray[np.intp]:
-        """Which of the user's parameters each coordinate belongs to, shape (d,); a choice has several coordinates."""
+        """The index of the parameter of each coordinate, shape (d,); a choice has several coordinates."""
         ...
 
     @property
@@ -49,7 +49,7 @@ class Domain(Protocol):
 
     @property
     def levels(self) -> tuple[int, ...]:
-        """The number of values of each of the user's parameters, zero if they are not counted; empty if none is."""
+        """The number of values of each parameter, zero for a continuous one; empty for a `Box` or a list."""
         ...
 
     @property
@@ -58,15 +58,15 @@ class Domain(Protocol):
         ...
 
     def at(self, context: Mapping[str, Any] | None) -> "Domain":
-        """Return the part of the space at a context, which has as many coordinates; itself if it has no contexts."""
+        """Return the part of the space at a context, with as many coordinates; itself if it has no contexts."""
         ...
 
     def through(self, point: FloatArray) -> "Domain":
-        """Return the part of the space at the context of an encoded point; itself if it has no contexts."""
+        """Return the part of the space at the context of an encoded point; the space itself if it has no contexts."""
         ...
 
     def candidates(self, rng: Generator) -> FloatArray:
-        """Return valid encoded points from all over the space, shape (m, d): `points` itself if it is not large."""
+        """Return valid encoded points from all over the space, shape (m, d); for a short list, all its points."""
         ...
 
     def near(self, points: FloatArray, scale: FloatArray, n: int, rng: Generator) -> FloatArray:
@@ -107,5 +107,5 @@ class Domain(Protocol):
         ...
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a description as JSON; `space_from_dict` turns it into a space again."""
+        """Return a description for JSON, from which `space_from_dict` makes the space again."""
         ...

@@ -83,7 +83,7 @@ class Finite:
         return points
 
     def steps(self, given: Any) -> FloatArray:
-        """Return the longest step of each coordinate; a single number is that of each."""
+        """Return the longest step of each coordinate; a single number counts for all."""
         return check.steps("max_step", given, self.dimension)
 
     def encode(self, x: Any) -> FloatArray:
@@ -100,12 +100,12 @@ class Finite:
         return point.copy() if self.names is None else self.names[int(point.argmax())]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a description as JSON."""
+        """Return a description for JSON."""
         return {"type": "finite", "points": self.points.tolist() if self.names is None else list(self.names)}
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any]) -> "Finite":
-        """Return the set that `to_dict` described."""
+        """Return the set from the result of `to_dict`."""
         return cls(description["points"])
 
     @cached_property

@@ -253,7 +253,7 @@ class Space:
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any], constraint: Constraint | None = None) -> "Space":
-        """Return the space that `to_dict` described; a constraint that is a function must be given again."""
+        """Return the space from the result of `to_dict`; give a constraint that is a function again."""
         parameters = {name: parameter_from_dict(name, p) for name, p in description["parameters"].items()}
         constraint = given_again(description, constraint)
         return cls(parameters, candidates=description.get("candidates", 512), constraint=constraint)
@@ -346,7 +346,7 @@ def _values(parameter: Parameter) -> Float | Int | Choice | Fixed:
 
 
 def space_from_dict(description: Mapping[str, Any], constraint: Constraint | None = None) -> Domain:
-    """Return the space of any kind that its `to_dict` described; a function as constraint must be given again."""
+    """Return a space of any kind from the result of its `to_dict`; give a constraint that is a function again."""
     match kind := description.get("type"):
         case "space":
             return Space.from_dict(description, constraint)

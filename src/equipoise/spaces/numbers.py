@@ -34,7 +34,7 @@ class _Number:
         return f"{type(self).__name__}({self.low!r}, {self.high!r}{', log=True' * self.log}{unit})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a description as JSON."""
+        """Return a description for JSON."""
         unit = {"unit": self.unit} if self.unit else {}
         return {"type": type(self).__name__.lower(), "low": self.low, "high": self.high, "log": self.log} | unit
 
@@ -135,7 +135,7 @@ class Float(_Number):
         return u[:, None] if self.grid is None else self.grid.spread(u)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a description as JSON."""
+        """Return a description for JSON."""
         return super().to_dict() | ({} if self.step is None else {"step": self.step})
 
     def _set_step(self, step: float) -> None:
@@ -234,7 +234,7 @@ class Int(_Number):
         return self.place(np.clip(np.rint(least * ((self.high + 0.5) / least) ** u), self.low, self.high) - self.low)
 
     def move(self, columns: FloatArray, scale: FloatArray, rng: Generator) -> FloatArray:
-        """Return encodings a step away, shape (m, 1), and never the same."""
+        """Return encodings that are a step away, shape (m, 1)."""
         jump = scale * rng.standard_normal(columns.shape)
         old, new = self._steps(columns[:, 0]), self._steps((columns + jump)[:, 0])
         one = old + np.where(jump[:, 0] < 0, -1, 1)

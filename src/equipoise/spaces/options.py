@@ -100,7 +100,7 @@ class Choice:
         return self.place(np.delete(np.arange(self.count), columns.argmax()))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a description as JSON."""
+        """Return a description for JSON."""
         return {"type": "choice", "options": [_described(option) for option in self.options]}
 
 
@@ -124,14 +124,14 @@ class Fixed:
 
     @property
     def given(self) -> list[float]:
-        """Its coordinates, if its value is not given: none."""
+        """Its coordinates without a given value: none."""
         return []
 
     def __repr__(self) -> str:
         return f"Fixed({self.value!r})"
 
     def encode(self, name: str, value: Any) -> list[float]:
-        """Return no coordinates; any other value is refused, `name` is for the error message."""
+        """Return no coordinates, and refuse another value; `name` is for the error message."""
         if not (value is self.value or _equal(self.value, value)):
             raise ValueError(f"`{name}` must be the constant {self.value!r}, got {value!r}")
         return []
@@ -141,7 +141,7 @@ class Fixed:
         return self.value
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a description as JSON."""
+        """Return a description for JSON."""
         return {"type": "fixed", "value": _described(self.value)}
 
 

@@ -195,7 +195,7 @@ class StudyModel:
         return Standing(readings, known, start=named.start, attainable=within)
 
     def feasibility(self, translation: Translation) -> Feasibility:
-        """Return where readings can be had: in a failed pair, only the failed member counts."""
+        """Return which settings can be measured: of a failed pair, only the failed member counts as a failure."""
         extent, told = translation.space.extent, {n: (pair, pair.measures) for n, (pair, _) in self._told.items()}
         places = [
             (x, number in told)

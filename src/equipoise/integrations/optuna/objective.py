@@ -1,4 +1,4 @@
-"""The objective of a trial that is a duel: an unchanged one, called for both members of the pair."""
+"""The objective of a duel: an unchanged objective, called for both members of the pair."""
 
 import copy
 import functools
@@ -19,9 +19,9 @@ from equipoise.offsets import seed_label as label
 
 
 class Rival(FixedTrial):
-    """The second member of a trial's pair, as a trial: suggests what the sampler proposed, draws what it did not.
+    """The second member of a trial's pair, as a trial: suggests proposed values, and draws all others.
 
-    A parameter that the model does not know gets the value it has in the trial itself: what it does then cancels.
+    A parameter that the model does not know gets the value that it has in the trial, so that its effect cancels.
     If nothing was proposed yet, or the proposed value has left the range, it is drawn at random.
     """
 
@@ -50,8 +50,8 @@ def paired(objective: Callable[..., Any]) -> Callable[[Trial], Any]:
     The trial's own parameters are measured with the trial itself, its rival's with an `optuna.trial.FixedTrial`. Both
     readings become user attributes, `duel_first` and `duel_second`; user attributes that the objective sets for the
     rival get the prefix `second:`. An objective that takes `seed` gets that of the trial, if the sampler has seeds.
-    If a reading fails, is pruned, or is not finite, so does or is the trial. Of several objectives the differences
-    are returned; limits and constraints are kept of both members.
+    If one reading fails, is pruned or is not finite, the whole trial is. With several objectives the differences are
+    returned. Limits and constraints are stored for both members.
     """
 
     @functools.wraps(objective)
@@ -81,7 +81,7 @@ def paired(objective: Callable[..., Any]) -> Callable[[Trial], Any]:
 
 
 def _measured(objective: Callable[..., Any], member: Trial | Rival, trial: Trial, given: Mapping[str, SeedName]) -> Any:
-    """Return what the objective says of a member of the pair of a trial; if it fails, keep for which one it did."""
+    """Return the objective at one member of the pair; if it fails, store which member failed."""
     try:
         return objective(member, **given)
     except Exception:
@@ -90,7 +90,7 @@ def _measured(objective: Callable[..., Any], member: Trial | Rival, trial: Trial
 
 
 def _frozen(member: Trial | Rival, trial: Trial, inherited: Collection[str]) -> FrozenTrial:
-    """Return a member of the pair of a trial as a function of finished trials sees it, less what it has inherited."""
+    """Return a member of the pair as a finished trial, without the attributes that it inherited."""
     frozen = copy.copy(trial.storage.get_trial(trial._trial_id))
     frozen.system_attrs = {key: value for key, value in frozen.system_attrs.items() if key not in inherited}
     if isinstance(member, Rival):
@@ -116,7 +116,7 @@ def _given(
 def _record(
     trial: Trial, rival: Rival, swapped: bool, read: tuple[Mapping[str, float], ...], block: str | None
 ) -> None:
-    """Keep what was compared and read; only parameters that both have can be learned from."""
+    """Store the settings and their readings; the study learns only from parameters that both have."""
     first = [each["values_0"] for each in read]
     shown = {f"second:{key}": value for key, value in rival.user_attrs.items()}
     for key, value in (shown | {FIRST: first[0], SECOND: first[1]}).items():

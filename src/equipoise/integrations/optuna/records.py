@@ -1,4 +1,4 @@
-"""The records of duels in a study's storage: short JSON in the attributes of trials, and nothing anywhere else.
+"""The records of duels in a study's storage: short JSON in the attributes of trials.
 
 attribute     of      what
 eq            system  the pair, see `TrialPair`; written with the proposal, and again with both readings in one write
@@ -48,7 +48,7 @@ def read(trial: FrozenTrial, key: str, parse: Callable[[Any], T]) -> T | None:
 
 @dataclass(frozen=True, slots=True)
 class TrialPair:
-    """A duel as its trial keeps it; the trial's own parameters are the first member.
+    """A duel as its trial stores it; the trial's own parameters are the first member.
 
     Attributes:
         values: First and second member, by parameter, in Optuna's internal form.

@@ -114,7 +114,7 @@ class DuelSampler(BaseSampler):
         self._known: tuple[BaseStorage, int, StudyModel] | None = None  # a cache: all of it is in the storage
 
     def reseed_rng(self) -> None:
-        """Give the sampler of what is not optimized other random numbers; the own ones are numbered by trial."""
+        """Reseed the independent sampler; the numbers of this sampler depend on the trial alone."""
         self.independent_sampler.reseed_rng()
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
@@ -129,7 +129,7 @@ class DuelSampler(BaseSampler):
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        """Propose a pair, keep it with the trial, and return its first member or the one the coin picked."""
+        """Propose a pair, store it with the trial, and return the member to measure."""
         if not search_space:
             return {}
         pair = TrialPair.of(trial)  # a retried trial brings one along
@@ -140,7 +140,7 @@ class DuelSampler(BaseSampler):
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
-        """Draw a parameter that is not optimized, and say so unless the space is not known yet."""
+        """Draw a parameter that is not optimized, with a warning once the space is known."""
         must_tell_apart(param_name, param_distribution)
         if param_name not in self._warned and TrialPair.of(trial) is not None:
             self._warned.add(param_name)
@@ -150,11 +150,11 @@ class DuelSampler(BaseSampler):
         return self.independent_sampler.sample_independent(study, trial, param_name, param_distribution)
 
     def before_trial(self, study: Study, trial: FrozenTrial) -> None:
-        """Let the sampler of what is not optimized prepare itself."""
+        """Prepare the independent sampler, which draws the parameters that are not optimized."""
         self.independent_sampler.before_trial(study, trial)
 
     def after_trial(self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None) -> None:
-        """Refuse a trial whose rival was not measured: nothing could be learned from it."""
+        """Refuse a trial whose rival was not measured, since it teaches nothing."""
         self.independent_sampler.after_trial(study, trial, state, values)
         if state != TrialState.COMPLETE or self.reduction.baseline is not None:
             return
@@ -167,7 +167,7 @@ class DuelSampler(BaseSampler):
     def recommend(
         self, study: Study, weights: Mapping[str, float] | None = None, prefer: str | None = None
     ) -> Recommendation:
-        """Return the best known setting, with a bound on the remaining gain: see the function."""
+        """Return the best known setting, with a bound on the remaining gain, as `recommend(study)` does."""
         with self._lock, one_thread():
             model, translation, beliefs, named = self._known_of(study)
             outputs, space = model.numbers.outputs, translation.space
@@ -187,7 +187,7 @@ class DuelSampler(BaseSampler):
             return replace(best, x=translation.external(best.x), readouts=readouts_of(space))
 
     def front(self, study: Study) -> list[FrontPoint]:
-        """Return the settings of several objectives that are not dominated: what `study.best_trials` is not."""
+        """Return the settings that are not dominated in several objectives; use it instead of `study.best_trials`."""
         with self._lock, one_thread():
             model, translation, _, named = self._known_of(study)
             if named is None or not named.outputs.several:
@@ -208,7 +208,7 @@ class DuelSampler(BaseSampler):
         return model, translation, beliefs, model.named(translation, beliefs)
 
     def coin(self, number: int) -> bool:
-        """Toss the coin of a trial whose pair was not proposed: whether its rival goes first."""
+        """Toss the coin for a trial whose pair was not proposed; return whether its rival is measured first."""
         with self._lock:
             return bool(self._streams.at(number, PROPOSE).random() < 0.5)
 
@@ -252,7 +252,7 @@ def sampler_of(study: Study) -> DuelSampler | None:
 
 
 def recommend(study: Study, weights: Mapping[str, float] | None = None, prefer: str | None = None) -> Recommendation:
-    """Return the best setting by a study's duels, also if it was loaded with another sampler.
+    """Return the best setting by a study's duels, even if the study was loaded with another sampler.
 
     Args:
         study: The study.

@@ -1,6 +1,6 @@
 """Optuna's distributions as a space of named parameters, and back.
 
-Values travel in Optuna's internal form, which JSON keeps: one number each, that of a choice its index.
+Values are in Optuna's internal form, which JSON can store: one number each; a choice is its index.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ def must_tell_apart(name: str, distribution: BaseDistribution) -> None:
 
 
 class Translation:
-    """Encodes what Optuna knows by name as points of a `Space`, and decodes them."""
+    """Encodes Optuna's parameters as points of a `Space`, and decodes them."""
 
     def __init__(self, distributions: Mapping[str, BaseDistribution]) -> None:
         self.distributions = dict(distributions)
@@ -49,14 +49,14 @@ class Translation:
         return {name: decode(x[name]) for name, (_, _, decode) in self._axes.items()}
 
     def members(self, points: FloatArray, fixed: Mapping[str, Any]) -> dict[str, list[float]]:
-        """Return challenger and best by name; what is fixed meets the best or, if it is that, the challenger."""
+        """Return challenger and best by name; a fixed setting duels the best or, if it is the best, the challenger."""
         first, best = self.decode(points[0]), self.decode(points[1])
         given = {name: internal(d, fixed[name]) for name, d in self.distributions.items() if name in fixed}
         wanted, rival = best | given if given else first, first if given and best | given == best else best
         return {name: [wanted[name], rival[name]] for name in first}
 
     def external(self, x: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values of a point as an objective sees them, from those the space knows it by."""
+        """Return the values of a point as an objective sees them."""
         return {name: d.to_external_repr(self._axes[name][2](x[name])) for name, d in self.distributions.items()}
 
 
