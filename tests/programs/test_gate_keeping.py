@@ -89,6 +89,7 @@ def test_revisions_and_new_files(project):
     ("program", "why"),
     [
         ("raise SystemExit(3)", "exit status 3"),
+        ("1 / 0", "exit status 1: ZeroDivisionError: division by zero"),
         ("print('no number')", "loss"),
         ("print('METRIC loss=nan')", "loss"),
         ("import time; time.sleep(600)", "no end after 5 s"),

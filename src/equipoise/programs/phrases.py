@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from statistics import median
 
 from equipoise.answer import Interval
-from equipoise.programs.findings import FAILED, PASSED, UNDECIDED, Finding
+from equipoise.programs.findings import FAILED, PASSED, UNDECIDED, Finding, mirrored
 from equipoise.programs.forecasting import MoreRounds
 from equipoise.programs.question import Kind, Question
 from equipoise.programs.sessions import disagreeing
@@ -175,9 +175,7 @@ def _percent(ratio: Interval) -> Interval:
 
 def _sized(interval: Interval) -> Interval:
     """Return the interval of the size of a number whose sign is known."""
-    if interval.value >= 0:
-        return interval
-    return Interval(-interval.value, -interval.high, -interval.low)
+    return interval if interval.value >= 0 else mirrored(interval)
 
 
 def _bracket(interval: Interval, form: str, unit: str) -> str:

@@ -36,6 +36,16 @@ class FailedError(Exception):
         super().__init__(message)
         self.complaints = complaints
 
+    @property
+    def reason(self) -> str:
+        r"""The message, with the last line of standard error.
+
+        Example:
+            >>> FailedError("exit status 1", "Traceback:\nZeroDivisionError\n").reason
+            'exit status 1: ZeroDivisionError'
+        """
+        return ": ".join([str(self), *self.complaints.rstrip().splitlines()[-1:]])
+
 
 @dataclass(frozen=True)
 class Program:

@@ -188,7 +188,8 @@ class Gate:
         except self._fatal:
             raise
         except Exception as error:  # any error of a candidate is a finding about it
-            raise CandidateError(f"it failed on seed {look.seed}: {str(error) or type(error).__name__}") from error
+            reason = getattr(error, "reason", str(error)) or type(error).__name__  # that of a program has more to say
+            raise CandidateError(f"it failed on seed {look.seed}: {reason}") from error
 
     def _settle(self, known: Assessment, why: str = "", decision: str | None = None) -> Assessment:
         said = {"settled": decision or known.decision, "effect": known.effect.known, "why": why}

@@ -56,8 +56,7 @@ class SettingRunner:
         try:
             return Measured(self.goals.value(self.run(nearest), programs_of(self.how).floor), x=nearest)
         except FailedError as error:
-            lines = [str(error), *error.complaints.rstrip().splitlines()[-1:]]
-            return Measured(failed=": ".join(lines)[:LONGEST_REASON])
+            return Measured(failed=error.reason[:LONGEST_REASON])
 
 
 _THREAD = threading.local()
