@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 
 import equipoise
-from equipoise.programs import Question
-from equipoise.programs.commands.suite_file import loaded, of_pytest
-from equipoise.programs.comparison_log import ComparisonLog
+from equipoise.programs import Contest, Question
+from equipoise.programs.commands.measuring import Bench, Job
+from equipoise.programs.commands.suite_file import Benchmark, loaded, of_pytest
+from equipoise.programs.commands.suiting import Source, SuiteRun
+from equipoise.programs.comparison_log import ComparisonLog, Execution
 from equipoise.programs.family import BenchmarkFamily, Member, above
 from invoking import invoke
 
@@ -129,6 +131,23 @@ def test_the_budget_goes_to_what_is_not_decided(tmp_path):
     assert rounds["clear"] <= 12 <= rounds["noisy"]
 
 
+def test_a_benchmark_without_a_forecast_is_not_left_behind():
+    """After six rounds there is none; a cheaper benchmark, far from a decision, has one."""
+    rng, sources = np.random.default_rng(0), []
+    for name, rounds, seconds, effect in (("slow", 6, 0.1, 1.6), ("quick", 40, 0.01, 1.001)):
+        lines = dict.fromkeys(("old", "new"), name)
+        question = Question(("old", "new"))
+        bench = Bench(Job(lines), {"wall": Contest(question)}, None, None, name)
+        for _ in range(rounds):
+            walls = {"old": seconds * rng.lognormal(0, 0.3), "new": effect * seconds * rng.lognormal(0, 0.3)}
+            bench.recall([Execution(arm, wall, wall, 0.0, None) for arm, wall in walls.items()])
+        sources.append(Source(Benchmark(name, lines, {"wall": question}, (), {}), bench))
+    run = SuiteRun(sources, 0.05, 0)
+    run._turns = 1  # not the turn of the one with the least time
+    assert run._cost(sources[0], frozenset()) == pytest.approx(4 * sources[0].each)
+    assert run._next() is sources[0]
+
+
 def test_a_benchmark_that_fails_does_not_keep_others_from_it(tmp_path):
     text = SUITE + '\n[[benchmark]]\nname = "broken"\ncommands = ["echo 1", "echo gone >&2; exit 3"]\n'
     data = invoke(
@@ -230,6 +249,7 @@ def test_options_that_a_suite_does_not_have(tmp_path):
     for options, rule in (
         (["echo 1"], "--suite has its commands in its file"),
         (["--center", "mean"], "--suite must be without --center"),
+        (["--runs", 3, "-L", "n", "1,2", "-p", "sync"], "--suite must be without --prepare, --runs, -L: use its file"),
         (["--csv", "x.csv"], "--suite has no --csv"),
         (["--plot", "x.png", "--log", "log.jsonl"], "--suite has no --plot"),
     ):

@@ -115,7 +115,7 @@ def compare(commands: tuple[str, ...], names: tuple[str, ...], **options: Any) -
     if options["reference"] is not None:
         commands = (options["reference"], *commands)
     if options["suite"] is not None:
-        sys.exit(suite(commands, log, options, files))
+        sys.exit(suite(commands, log, {**options, "names": names}, files))
     if not commands and log is None:
         raise click.UsageError("COMMANDS must be given; or none, and --log with a file to read")
     found = _measured(commands, names, log, options) if commands else _read(log or Path(), options)

@@ -26,6 +26,10 @@ from equipoise.programs.findings import FAILED, UNDECIDED
 from equipoise.programs.rounds import Contest
 from equipoise.runners import Revision
 
+NOT_IN_SUITES = {name: f"--{name.replace('_', '-')}" for name in (*HOOKS, "runs", "min_runs", "max_runs")}
+NOT_IN_SUITES |= {"names": "--name", "lists": "-L", "scans": "-P", "min_seconds": "--min-benchmarking-time"}
+"""Options that a suite does not take, by parameter."""
+
 SUITE_SECONDS = 300.0
 """The budget of a suite, unless it or the command says another."""
 
@@ -42,6 +46,8 @@ def suite_told(
     for option, wanted in (("csv", files["csv_file"]), ("plot", files["picture"])):
         if wanted is not None:
             raise click.UsageError(f"--suite has no --{option}: --json has everything")
+    if given := [option for name, option in NOT_IN_SUITES.items() if options[name]]:
+        raise click.UsageError(f"--suite must be without {', '.join(given)}: use its file, and --time")
     file = loaded(path, arms, options)
     lines = {arm: f"{found[arm].commit or 'uncommitted' if arm in found else 'here'}: {path.name}" for arm in arms}
     results = None if log is None else ComparisonLog(log, lines, notify=noted, exact=bool(found))

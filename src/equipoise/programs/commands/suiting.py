@@ -18,6 +18,7 @@ from equipoise.programs.commands.suite_file import Benchmark
 from equipoise.programs.comparison_log import Execution, by_arm
 from equipoise.programs.family import BenchmarkFamily, Member
 from equipoise.programs.findings import Finding
+from equipoise.programs.forecasting import FEWEST_ROUNDS
 from equipoise.programs.question import Question
 from equipoise.programs.rounds import LOOK_AFTER, Contest
 
@@ -175,8 +176,10 @@ class SuiteRun:
         return [name for name in names if name not in decided]
 
     def _cost(self, source: Source, decided: frozenset[str]) -> float:
-        """Return the forecast seconds until the next decision of a source."""
-        family = self.family()
+        """Return the forecast seconds until the next decision of a source, or until its first forecast."""
+        family, rounds = self.family(), len(source.bench.rounds)
+        if rounds < FEWEST_ROUNDS:
+            return source.each * (FEWEST_ROUNDS - rounds)
         more = [family.members[name].finding(self.alpha).more for name in self._open(source, decided)]
         return source.each * min((each.middle for each in more if each is not None), default=math.inf)
 
