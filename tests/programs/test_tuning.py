@@ -321,6 +321,7 @@ def test_limits_have_units_and_may_be_counted_from_the_start():
     [
         (["--limit", "rss"], "--limit must be such as 'rss <= 2GB'"),
         (["--limit", "rss <= start 2"], "--limit must be such as"),
+        (["--limit", "p99 <= 5ms"], "--limit must have a plain number, since the unit of p99 is not known, got"),
         (["--limit", "rss <= 2parsecs"], "--limit must have one of the units %, B, kB, MB, GB, KiB, MiB, GiB, got"),
         (["--limit", "p99 <= start + 10%"], "in per cent of the start for a time, memory or event"),
         (["--limit", "rss <= 10%"], "in per cent of the start"),

@@ -179,7 +179,9 @@ def _limit(text: str, read: Sequence[Read]) -> tuple[Number, str]:
         raise click.UsageError(f"--limit may be in per cent of the start for a time, memory or event, got {text!r}")
     units = {"%": 0.01, **UNITS[number.kind]}
     if unit is not None and unit not in units:
-        raise click.UsageError(f"--limit must have one of the units {', '.join(filter(None, units))}, got {text!r}")
+        known = f"one of the units {', '.join(filter(None, units))}"
+        rule = f"a plain number, since the unit of {name} is not known" if number.kind == "reading" else known
+        raise click.UsageError(f"--limit must have {rule}, got {text!r}")
     bound = float(f"{sign or ''}{size or 0}") * units[unit or ""]
     if unit == "%" and bound <= -1:
         raise click.UsageError(f"--limit must leave more than nothing of the start, got {text!r}")
