@@ -409,7 +409,7 @@ def test_done_is_the_certificate():
         ({"policy": eq.UCB(), "reduction": eq.TwoPoint()}, ValueError, "TwoPoint() compares, UCB() proposes single"),
         ({"kernel": KERNEL, "regularizer": 0}, ValueError, "`regularizer` must be positive, got 0"),
         ({"regularizer": 0.1}, ValueError, "`regularizer` must come with a `kernel`, else both are learned, got 0.1"),
-        ({"kernel": KERNEL, "offset": eq.Tracked()}, ValueError, "`offset` must be Arbitrary() where a `kernel` is"),
+        ({"kernel": KERNEL, "offset": eq.Tracked()}, ValueError, "`offset` must be Arbitrary() if a `kernel` is"),
         ({"max_gap": 0}, ValueError, "`max_gap` must be positive, got 0"),
         (
             {"posterior": eq.belief.AnywherePosterior(eq.RBF(1.0)), "kernel": eq.RBF(1.0)},
