@@ -163,6 +163,15 @@ def test_numbers_are_read_by_name_and_by_expression():
     assert reads(r"epoch \d+").value(out) == 1
     assert reads(r"epoch \d+").name == "reading"
     assert Read("p99").value('{"p99": 3}\n{"p99": 4}\n{broken') == 4
+    for number in ("1_000", "1,000", "0x10", "10_0"):
+        with pytest.raises(FailedError, match="a number called loss"):
+            reads("loss").value(f"loss={number}")
+    assert [reads("loss").value(f"loss={text}") for text in ("1.5ms", "3x faster", "2e-3,4", "7.")] == [
+        1.5,
+        3,
+        0.002,
+        7,
+    ]
     for text, rule in (("nothing", "a number called nothing"), ("x=nothing", "what matches 'nothing'")):
         with pytest.raises(FailedError, match=f"it must print {rule}"):
             reads(text).value(out)

@@ -8,7 +8,7 @@ import pytest
 from equipoise.answer.sequential import Interval
 from equipoise.programs import FAILED, PASSED, UNDECIDED, Contest, Question, verdict_of
 from equipoise.programs.forecasting import forecast
-from equipoise.programs.phrases import amount, told
+from equipoise.programs.phrases import amount, short, told
 from equipoise.programs.verdict import judge
 
 OPEN, FASTER, SLOWER = Interval(0, -0.1, 0.1), Interval(-0.2, -0.3, -0.1), Interval(0.2, 0.1, 0.3)
@@ -181,6 +181,15 @@ def test_readings_have_their_own_words():
     assert told(verdict_of(question, [{"a": -3.0, "b": -3.0}] * 9)).startswith(
         "b is the same as a within 0.5: 0 [0, 0]"
     )
+
+
+def test_differences_of_times_have_units():
+    question = Question(("a", "b"), scale="difference", margin=0.001)
+    said = told(verdict_of(question, [{"a": 0.02, "b": 0.031}] * 9))
+    assert said.startswith("b is slower than a by 11 ms [11 ms, 11 ms] in this session")
+    assert told(verdict_of(question, [{"a": 0.02, "b": 0.02}] * 9)).startswith("b is the same as a within 1 ms: 0 ns [")
+    opened = verdict_of(question, [{"a": 0.02, "b": 0.031}] * 3)
+    assert short(opened.findings[0], question) == "+11 ms [?, ?]"
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def amount(value: float, kind: Kind) -> str:
 def short(found: Finding, question: Question) -> str:
     """Return the second arm of a pair relative to the first, with signs: +1.2 % [-0.3, +2.7]."""
     if question.scale == "difference":
-        return _bracket(found.interval, "+.4g", "")
+        return _difference(found.interval, question.kind, "+")
     return _bracket(_percent(found.ratio), "+.1f", " %")
 
 
@@ -94,7 +94,7 @@ def _by(found: Finding, question: Question) -> str:
     up = found.interval.value > 0
     word = ADJECTIVES[question.kind][up]
     if question.scale == "difference":
-        return f"is {word} than {found.first} by {_bracket(_sized(found.interval), '.4g', '')}"
+        return f"is {word} than {found.first} by {_difference(_sized(found.interval), question.kind)}"
     if found.ratio.value >= TWICE:
         return f"takes {_bracket(found.ratio, '.2f', ' times')} what {found.first} takes"
     return f"is {word} than {found.first} by {_bracket(_sized(_percent(found.ratio)), '.1f', ' %')}"
@@ -165,7 +165,7 @@ def counted(n: int, what: str) -> str:
 
 
 def _size(value: float, question: Question) -> str:
-    return f"{100 * value:g} %" if question.scale == "ratio" else f"{value:g}"
+    return f"{100 * value:g} %" if question.scale == "ratio" else amount(value, question.kind)
 
 
 def _percent(ratio: Interval) -> Interval:
@@ -176,6 +176,21 @@ def _percent(ratio: Interval) -> Interval:
 def _sized(interval: Interval) -> Interval:
     """Return the interval of the size of a number whose sign is known."""
     return interval if interval.value >= 0 else mirrored(interval)
+
+
+def _difference(interval: Interval, kind: Kind, sign: str = "") -> str:
+    """Return a difference of readings with its limits, in their unit.
+
+    Example:
+        >>> _difference(Interval(0.012, -0.001, math.inf), "time", "+")
+        '+12 ms [-1 ms, ?]'
+    """
+    if kind == "reading":
+        return _bracket(interval, f"{sign}.4g", "")
+    value, low, high = (
+        sign * (0 < x < math.inf) + amount(x, kind) for x in (interval.value, interval.low, interval.high)
+    )
+    return f"{value} [{low}, {high}]"
 
 
 def _bracket(interval: Interval, form: str, unit: str) -> str:

@@ -36,6 +36,9 @@ KINDS: dict[str, Kind] = {**dict.fromkeys(TIMES, "time"), "rss": "memory", "read
 """Metrics that are always available, with the kind of each number."""
 
 NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+WHOLE = rf"({NUMBER.pattern})(?!\d|[_x]\w|,\d\d\d)"
+"""A number that does not go on in another notation, such as 1_000, 1,000 or 0x10."""
+
 KEY = re.compile(r"[A-Za-z_][\w.-]*")
 
 
@@ -76,7 +79,7 @@ class Read:
         return f"a number called {self.name}" if self.pattern is None else f"what matches {self.pattern!r}"
 
     def _matched(self, out: str) -> float | None:
-        named = rf"(?<![\w.-]){re.escape(self.name)}[\"']?\s*[=:]?\s*({NUMBER.pattern})"
+        named = rf"(?<![\w.-]){re.escape(self.name)}[\"']?\s*[=:]?\s*{WHOLE}"
         matches = list(re.finditer(self.pattern or named, out, 0 if self.pattern else re.IGNORECASE))
         if not matches:
             return None
