@@ -90,7 +90,7 @@ def test_the_output_goes_through_a_pipe():
         (["-L", "n", "1,2"], "{n} must stand in a command"),
         (["-L", "n", "1,2", "-n", "{n}", "--git", "a..b"], "-L and -P must be without --git"),
         (["-L", "n", "1,2", *["-n", "{n}"] * 3], "--name must be given for each of 4 commands, got 3"),
-        (["-L", "n", "1,2", "-n", "{n}", *["--prepare", "a"] * 3], "--prepare must be given once for all"),
+        (["-L", "n", "1,2", *["-n", "{n}"] * 2, *["--prepare", "a"] * 3], "--prepare must be given once for all"),
         (["-P", "n", "5", "1"], "-P n must go up"),
         (["-P", "n", "a", "b"], "-P must be NAME MIN MAX with numbers, got n a b"),
         (["-P", "n", "0.5", "2"], "add -D, such as -D 0.5"),
@@ -114,6 +114,15 @@ def test_runs_are_as_many_as_asked_for():
 def test_the_reference_is_the_first():
     said = invoke("compare", "echo 5", *READ, "--reference", "echo 3").stdout
     assert "echo 5 is higher than echo 3 by 2 [2, 2]" in said
+
+
+def test_the_reference_has_a_name_apart(tmp_path):
+    options = ["--reference", "echo 3", "-n", "new", "echo 4", *READ]
+    assert "new is higher than echo 3 by 1" in invoke("compare", *options).stdout
+    assert "new is higher than old by 1" in invoke("compare", *options, "--reference-name", "old").stdout
+    scanned = ["--reference", "echo 0", "-L", "n", "1,2", "echo {n}", "--metric", "reading", "-r", 1, "--json", "-"]
+    data = invoke("compare", *scanned, "-n", "new {n}").data
+    assert [each["command"] for each in data["results"]] == ["echo 0", "new 1", "new 2"]
 
 
 def test_the_output_is_shown(capfd):

@@ -114,6 +114,8 @@ def compare(commands: tuple[str, ...], names: tuple[str, ...], **options: Any) -
         options["stdout"] = "inherit"
     if options["reference"] is not None:
         commands = (options["reference"], *commands)
+        if names or options["reference_name"] is not None:
+            names = (options["reference_name"] or options["reference"], *names)
     if options["suite"] is not None:
         sys.exit(suite(commands, log, {**options, "names": names}, files))
     if not commands and log is None:

@@ -34,6 +34,7 @@ WHAT = grouped(
             help="Name of a command, in the order of the commands.",
         ),
         option("--reference", metavar="COMMAND", help="The reference command, before all others."),
+        option("--reference-name", help="Name of the reference command."),
         option("--git", "revisions", multiple=True, metavar="REV[..REV]", help="Run the command in each revision."),
         option("--suite", type=click.Path(path_type=Path), help="A file with many benchmarks, in one budget."),
         option("--build", metavar="COMMAND", help="With --git: run once in each revision, first."),

@@ -53,7 +53,7 @@ def scanned(
 ) -> tuple[list[str], list[str], list[Setting], dict[str, Any]]:
     """Return command lines, names, what stands in each, and options, with each value of each parameter.
 
-    A command with none of the parameters is run once, unless they stand in a name or a hook.
+    A command with none of the parameters is run once, unless they stand in its name or a hook.
 
     Raises:
         click.UsageError: A parameter stands nowhere, or a number of names or hooks fits nothing.
@@ -61,14 +61,14 @@ def scanned(
     hooks = {hook: [*options[hook]] for hook in HOOKS}
     if not given[0]:
         return [*commands], [*names], [{} for _ in commands], {**options, **hooks}
-    others = " ".join([*names, *itertools.chain(*hooks.values())])
+    shared = " ".join(itertools.chain(*hooks.values()))
     for name in given[0]:
-        if f"{{{name}}}" not in " ".join([*commands, others]):
+        if f"{{{name}}}" not in " ".join([*commands, *names, shared]):
             raise click.UsageError(f"{{{name}}} must stand in a command: -L and -P give it its values")
     each = [
         (number, setting)
         for number, line in enumerate(commands)
-        for setting in (given if _taken(line, given[0]) or _taken(others, given[0]) else [{}])
+        for setting in (given if _taken(" ".join([line, *names[number : number + 1], shared]), given[0]) else [{}])
     ]
     lines = [_with(commands[number], setting) for number, setting in each]
     if len(names) > len(commands) and len(names) != len(each):
