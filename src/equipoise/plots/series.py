@@ -36,8 +36,11 @@ def offsets(opt: Optimizer, best: Recommendation | None = None, context: Mapping
     return opt.study.setup.likelihood.expected(_levels(opt, best or opt.recommend(context=context))[1])
 
 
-def _levels(opt: Optimizer, best: Recommendation) -> tuple[FloatArray, FloatArray]:
-    """Return every reading, and the simultaneous reading expected of the recommended setting, as f, shape (n,)."""
+def _levels(opt: Optimizer, best: Recommendation) -> tuple[FloatArray, FloatArray, bool]:
+    """Return every reading, and the simultaneous reading expected of the recommended setting, as f, shape (n,).
+
+    The third value is True if the offset has a law.
+    """
     readings = readings_of(opt)
     sign = -1.0 if opt.study.setup.minimize else 1.0
     leader = opt.space.encode(best.x)
@@ -46,9 +49,9 @@ def _levels(opt: Optimizer, best: Recommendation) -> tuple[FloatArray, FloatArra
     modeled = opt.study.belief.offsets(leader)
     if modeled is not None:
         when, values = modeled  # interpolated, if a reading is excluded
-        return outcomes, np.interp(np.arange(1, len(readings) + 1), when, values * sign)
+        return outcomes, np.interp(np.arange(1, len(readings) + 1), when, values * sign), True
     mean = opt.posterior.at(np.array([leader, *(opt.space.encode(record.x) for record in readings)])).mean
-    return outcomes, outcomes - sign * (mean[1:] - mean[0])
+    return outcomes, outcomes - sign * (mean[1:] - mean[0]), False
 
 
 @dataclass(frozen=True)
@@ -85,9 +88,8 @@ def progress(opt: Optimizer, best: Recommendation, start: Any) -> Gains:
     points = [opt.space.encode(x) for x in (best.x, *starts, *(readings[k].x for k in kept))]
     mean = opt.posterior.at(np.array(points)).mean
     first, at = mean[1 : 1 + len(kept)], mean[1 + len(kept) :]
-    outcomes, offset = _levels(opt, best)
+    outcomes, offset, modeled = _levels(opt, best)
     gain = sign * (outcomes - offset)[kept] + mean[0] - first
-    modeled = opt.study.belief.offsets(points[0]) is not None
     return Gains(kept + 1.0, gain, np.maximum.accumulate(at - first), modeled)
 
 
