@@ -104,5 +104,6 @@ PROGRESS = PagePanel(
     lambda view: {"chart": progress_chart(view), "far": remaining(view), "judged": view.only_judged},
     """{% if far %}<p class="far">{{ far | join(" ") }}</p>{% endif %}
 {% if chart %}{{ chart | safe }}
-{% elif not judged %}<p class="none">Nothing was read yet.</p>{% endif %}""",
+{% else %}<p class="none">{{ "Judgements say which setting is better, not by how much: there is no curve." if judged
+else "Nothing was read yet." }}</p>{% endif %}""",
 )

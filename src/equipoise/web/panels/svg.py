@@ -22,8 +22,6 @@ LONGEST_NAME = 7
 LINES = '<svg viewBox="0 0 100 100" preserveAspectRatio="none">'
 """A picture whose lines stretch with the frame; the page's CSS keeps their width."""
 
-ROUND = (1.0, 2.0, 5.0, 10.0)
-
 
 @dataclass(frozen=True)
 class Axis:
@@ -70,17 +68,20 @@ class Axis:
             most = max(room // len(self.names), 3)
             return [(float(k), shortened(name, most)) for k, name in enumerate(self.names)]
         if self.log:
-            return self._powers()
-        step = _step((self.high - self.low) / 5)
-        found = [self._multiples(step), self._multiples(_step(1.5 * step)), self._multiples(_step(4 * step))]
+            found = self._powers()
+        else:
+            step = _step((self.high - self.low) / 3.5)
+            found = [self._multiples(_step(times * step)) for times in (1, 2, 5)]
         known = [ticks for ticks in found if len(ticks) > 1]
         return next((ticks for ticks in known if sum(len(label) + 1 for _, label in ticks) <= room), known[-1])
 
-    def _powers(self) -> list[tuple[float, str]]:
+    def _powers(self) -> list[list[tuple[float, str]]]:
+        """Return powers of ten, ever fewer; of less than two, three values of the range."""
         first, last = math.ceil(math.log10(self.low)), math.floor(math.log10(self.high))
         if last > first:
-            return [(10.0**k, f"{10.0**k:g}") for k in range(first, last + 1, max((last - first) // 3, 1))]
-        return [(value, f"{value:.2g}") for value in (self.low, math.sqrt(self.low * self.high), self.high)]
+            strides = range(max((last - first) // 4, 1), last - first + 1)
+            return [[(10.0**k, f"{10.0**k:g}") for k in range(first, last + 1, stride)] for stride in strides]
+        return [[(value, f"{value:.2g}") for value in (self.low, math.sqrt(self.low * self.high), self.high)]]
 
     def _multiples(self, step: float) -> list[tuple[float, str]]:
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
@@ -88,9 +89,9 @@ class Axis:
 
 
 def _step(rough: float) -> float:
-    """Return the smallest round number that is not below a rough one: 1, 2 or 5 times a power of ten."""
-    power = 10.0 ** math.floor(math.log10(rough) + 1e-9)
-    return power * next(k for k in ROUND if k >= rough / power - 1e-9)
+    """Return the round number nearest to a rough one, as a ratio: 1, 2 or 5 times a power of ten."""
+    power = 10.0 ** math.floor(math.log10(rough))
+    return power * min((1.0, 2.0, 5.0, 10.0), key=lambda k: abs(math.log(k * power / rough)))
 
 
 def around(values: Iterable[float], room: float = 0.06) -> tuple[float, float]:
