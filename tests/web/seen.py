@@ -30,7 +30,7 @@ DESK, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 
 
 @contextmanager
-def screen(browser, server, study="", role="operator", size=DESK, **options):
+def screen(browser, server, study="", role="operator", size=DESK, refusals=("409", "503"), **options):
     """Its own window on a study; nothing may go wrong in it, and nobody else be asked for anything."""
     context = browser.new_context(viewport=size, **options)
     context.set_default_timeout(PATIENCE)
@@ -48,7 +48,7 @@ def screen(browser, server, study="", role="operator", size=DESK, **options):
     finally:
         context.close()
     assert asked == {server.host}
-    expected = ("409", "503", "ERR_", "htmx:")  # refusals, and a server that was out of reach for a while
+    expected = (*refusals, "ERR_", "htmx:")  # and a server that was out of reach for a while
     unexpected = [text for text in wrong if not any(each in text for each in expected)]
     assert unexpected == [], unexpected
 

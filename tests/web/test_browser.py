@@ -5,7 +5,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from seen import NEEDS_BROWSER, PHONE, expect, screen, violations
+from seen import NEEDS_BROWSER, PATIENCE, PHONE, expect, screen, violations
 from served import Served, begun, home, value_at
 
 import equipoise as eq
@@ -140,8 +140,9 @@ def test_an_answer_that_is_older_than_that_to_a_form_is_left_out(browser, server
         expect(page.locator("#now-title")).to_contain_text("Trial 0")
         page.route("**/now", lambda route: held.append((route, route.fetch())) if not held else route.continue_())
         eq.resume(study).study.set("unit", "mW")  # something new for the part that is being filled in
-        while not held:  # the page may have asked before
-            page.wait_for_timeout(50)
+        for _ in range(PATIENCE // 50):  # the page may have asked before
+            if not held:
+                page.wait_for_timeout(50)
         tell(page, 1.0)
         assert trial_of(page) == 1
         (route, older), *_ = held
@@ -239,6 +240,33 @@ def test_two_tabs_and_a_shell_at_once(browser, server, study):
         shell.tell(1, 0.9)  # the page's own trial, told from the shell
         expect(two.get_by_role("button", name="Next setting")).to_be_visible()
     assert told(study) == {0: 0.5, 1: 0.9, 2: 0.1, 3: 0.2}
+
+
+def test_typed_text_stays_whatever_else_happens(browser, server, study):
+    with screen(browser, server, study, refusals=("404",)) as page:
+        page.get_by_role("button", name="Begin").click()
+        page.locator("summary").click()
+        page.locator("#value").fill("0.7")
+        page.locator("#block").fill("monday")
+        shell = eq.resume(study, notify=lambda notice: None)
+        shell.tell(shell.ask(worker="shell"), failed="no beam")
+        expect(page.get_by_role("alert")).to_contain_text("no beam")
+        expect(page.locator("#value")).to_have_value("0.7")
+        expect(page.locator("#block")).to_have_value("monday")
+        expect(page.locator("#block")).to_be_visible()
+        page.locator("#text").fill("opened the valve")
+        page.get_by_role("button", name="Write").click()
+        expect(page.locator("#notes")).to_contain_text("opened the valve")
+        expect(page.locator("#text")).to_have_value("")
+        expect(page.locator("#value")).to_have_value("0.7")
+        study.rename(study.with_suffix(".away"))
+        page.get_by_role("button", name="Tell").click()
+        expect(page.locator("#said")).to_contain_text("There is no study of this name.")
+        expect(page.locator("#value")).to_have_value("0.7")
+        study.with_suffix(".away").rename(study)
+        page.get_by_role("button", name="Tell").click()
+        expect(page.locator("#now-title")).to_contain_text("Trial 1")
+    assert told(study)[0] == 0.7
 
 
 def test_a_form_that_is_out_of_date(browser, server, study):

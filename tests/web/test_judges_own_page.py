@@ -1,5 +1,7 @@
 """The page of a judge: A, B and the answers, nothing else; what shows a setting; what its token is refused."""
 
+import re
+
 import pytest
 from seen import NEEDS_BROWSER, PHONE, expect, screen, violations
 from served import Served, begun, home
@@ -84,6 +86,12 @@ def test_the_token_of_judges_opens_their_page_and_nothing_else(server):
     place, before = home(server.path), server.path.read_bytes()
     own = f"{place}judge/anna/"
     assert server.get("/", cookie="judge").headers["location"] == f"{place}judge"
+    for query, status in (("", 200), ("?judge=a/b", 409), ("?judge=", 409)):
+        seat = server.get(f"{place}judge{query}", cookie="judge")
+        assert seat.status == status
+        assert "Who judges?" in seat.text
+        for hidden in ('class="panel', "confirm/", "download/", "By hand"):
+            assert hidden not in seat.text, (query, hidden)
     assert server.get(own, cookie="judge").status == 200
     ways = [
         place,
@@ -126,3 +134,20 @@ def test_a_judge_sees_two_and_the_answers(browser, server, scheme):
         page.get_by_role("button", name="Take back").click()
         expect(page.locator(".choice")).to_have_count(2)
     assert [answer for pair, answer in eq.resume(server.path).study.answers() if pair.judge == scheme] == ["much first"]
+
+
+def test_the_only_judge_takes_back_an_answer(tmp_path):
+    path = tmp_path / "study.jsonl"
+    begun(path)
+    server = Served(path, "--judge", "anna")
+    try:
+        own = f"{home(path)}judge/anna/"
+        assert server.post(own, {"do": "ask"}, cookie="judge").status == 303
+        assert server.post(own, {"do": "answer", "trial": 0, "answer": "first"}, cookie="judge").status == 303
+        text = server.get(own, cookie="judge").text
+        assert "Take back pair 0: A" in text
+        was = re.search(r'name="was" value="(\w+)"', text)[1]
+        assert server.post(own, {"do": "retract", "trial": 0, "was": was}, cookie="judge").status == 303
+    finally:
+        server.stop()
+    assert eq.resume(path).study.answers() == []

@@ -64,10 +64,10 @@ class Pages:
         if sitting is None or not (station.several or may_only_judge(request.scope)):
             raise MissingError("This page does not use named judges.")
         if "judge" not in request.query_params and may_only_judge(request.scope) and sitting.judge is None:
-            return page("judge.html", request, station=station, name=station.path.name, **self._asked(station))
+            return self._shown(request, station)
         name = " ".join((sitting.judge or request.query_params.get("judge", "")).split())
         if not name or "/" in name or len(name) > LONGEST_NAME or not name.isprintable():
-            refused = f"A judge has a name of at most {LONGEST_NAME} characters, without a slash."
+            refused = f"Refused. A judge has a name of at most {LONGEST_NAME} characters, without a slash."
             return self._shown(request, station, [refused], 409)
         return RedirectResponse(home_of(request.path_params | {"judge": name}), 303)
 
@@ -87,7 +87,7 @@ class Pages:
                 raise RefusedError("A judge may only answer, skip and take back answers here.")
             said = change(station, given)
         except RefusedError as error:
-            said, status = [str(error)], 409
+            said, status = [str(error) if isinstance(error, DoubtError) else f"Refused. {error}"], 409
             given.pop("sure", None)
             given |= {"sure": given["value"]} if isinstance(error, DoubtError) else {}
         part = request.headers.get("hx-request") == "true"
@@ -127,24 +127,13 @@ class Pages:
     ) -> Response:
         """Return the screen, with messages and the values typed into a refused form; or only the current task."""
         judge = request.path_params.get("judge")
-        shown = self._asked(station, judge, said, status != 200, draft)
-        if not part and judge is None:
+        now, bare = station.now(judge), judge is not None or may_only_judge(request.scope)
+        shown: dict[str, Any] = {"now": now, "said": said, "refused": status != 200, "bare": bare}
+        shown["draft"] = _kept(draft or {}, now)
+        if not part and not bare:
             shown["known_html"] = station.known().html(may_change(request.scope))
-        name = "now.html" if part else "screen.html" if judge is None else "judge.html"
+        name = "now.html" if part else "judge.html" if bare else "screen.html"
         return page(name, request, status, station=station, name=station.path.name, **shown)
-
-    @staticmethod
-    def _asked(
-        station: Station,
-        judge: str | None = None,
-        said: Sequence[str] = (),
-        refused: bool = False,
-        draft: Mapping[str, str] | None = None,
-    ) -> dict[str, Any]:
-        """Return the template values of the part of the screen that shows the current task."""
-        now = station.now(judge)
-        shown: dict[str, Any] = {"now": now, "said": said, "refused": refused, "bare": judge is not None}
-        return shown | {"draft": _kept(draft or {}, now)}
 
 
 def _kept(draft: Mapping[str, str], now: Now) -> dict[str, str]:

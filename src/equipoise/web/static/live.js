@@ -20,11 +20,27 @@
       alert("Not sent: the server could not be reached. Nothing was written; send it again once the line is back.");
     });
     document.body.addEventListener("htmx:responseError", (event) => { // a full disk, a log that is gone
-      if (event.detail.xhr.status < 500) { return; }
-      const said = new DOMParser().parseFromString(event.detail.xhr.responseText, "text/html").querySelector("main p");
-      alert("The server failed: " + (said ? said.textContent : "error " + event.detail.xhr.status) + " Look at the trials before you send it again.");
+      const answer = event.detail.xhr;
+      if (answer.status === 409 && event.detail.elt.matches("#now form")) { return; } // the part that it brings says why
+      const said = new DOMParser().parseFromString(answer.responseText, "text/html").querySelector("#said p, main p");
+      const why = said ? said.textContent : (answer.responseText || "error " + answer.status);
+      const what = answer.status < 500 ? "Not accepted: " : "The server failed: ";
+      alert(answer.status === 409 ? why : what + why.trim() + " Look at the trials before you send it again.");
+    });
+    document.body.addEventListener("htmx:afterRequest", (event) => { // a note that was written
+      if (event.detail.successful && event.detail.elt.matches("form.line")) { event.detail.elt.reset(); }
     });
     const old = (part) => part in newest && version(part, document) !== newest[part] && !(posting && part === "now");
+    const asked = () => (document.querySelector("#now [name=trial]") || {}).value;
+    const typed = () => { // what was typed for a question stays while that question is open
+      const before = asked(), fields = [...document.querySelectorAll("#now input:not([type=hidden])")].filter((each) => each.value);
+      const open = document.querySelector("#now details[open]");
+      return () => {
+        if (before === undefined || asked() !== before) { return; }
+        fields.forEach((each) => { const now = document.getElementById(each.id); if (now) { now.value = each.value; } });
+        if (open) { document.querySelector("#now details").open = true; }
+      };
+    };
     const take = async (part) => { // says whether the answer is older than that to a form, and was left out
       const before = posts;
       const answer = await fetch(part).catch(() => null); // a server that is gone: the line says so
@@ -32,7 +48,9 @@
       const text = await answer.text();
       if (part === "now" && posts !== before) { return true; }
       const fresh = version(part, new DOMParser().parseFromString(text, "text/html"));
+      const kept = part === "now" ? typed() : () => {};
       if (fresh !== version(part, document)) { window.htmx.swap("#" + part, text, { swapStyle: "outerHTML" }); }
+      kept();
       return false;
     };
     const refresh = async (part) => { // one at a time, so that no older answer comes last
