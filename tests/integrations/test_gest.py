@@ -167,6 +167,7 @@ def test_discrete_variables_are_searched_in_order_or_as_choices():
         generator.ingest([p | {"f": (p["lens"] == "in") - abs(p["n"] - 2.5) - p["x"] + k} for p in points])
     (best,) = generator.get_best_points()
     assert best == {"x": pytest.approx(0, abs=0.05), "n": 2.5, "lens": "in", "only": 7}
+    assert {"n = 2.5", "lens = in", "only = 7"} <= set(str(generator.recommend()).split("\n")[0].split(", "))
 
 
 def test_values_that_are_a_set_have_the_same_order_in_every_process():

@@ -33,6 +33,7 @@ from equipoise.integrations.optuna import (  # noqa: E402
     NotModeled,
     Unreadable,
     best_params,
+    front,
     paired,
     recommend,
 )
@@ -485,6 +486,22 @@ def test_a_conditional_space_is_optimized_where_all_branches_agree():
     with pytest.warns(NotModeled, match="make a study for each branch"):
         study.optimize(paired(objective), n_trials=15)
     assert best_params(study) == {"kind": "b"}
+
+
+def test_the_best_setting_is_shown_as_the_objective_sees_it():
+    def objective(trial):
+        step, size = trial.suggest_float("step", 0, 1, step=0.25), trial.suggest_int("size", 0, 300, step=100)
+        return step * (1 - step) + size / 100 + trial.suggest_categorical("gain", [0.25, 1.5])
+
+    study = optuna.create_study(direction="maximize", sampler=DuelSampler(seed=0))
+    study.optimize(paired(objective), n_trials=20)
+    assert str(recommend(study)).startswith("gain = 1.5, size = 300, step = 0.5\n")
+
+    both = optuna.create_study(directions=["maximize", "minimize"], sampler=DuelSampler(seed=0))
+    both.optimize(paired(lambda trial: (objective(trial), trial.params["step"])), n_trials=12)
+    for point in front(both):
+        x = point.x
+        assert str(point).startswith(f"gain = {x['gain']}, size = {x['size']}, step = {x['step']:g}:")
 
 
 def test_the_best_parameters_contain_the_constants():

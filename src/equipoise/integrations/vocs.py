@@ -102,7 +102,8 @@ class VocsProblem:
     def recommended(self, optimizer: Optimizer) -> Recommendation:
         """Return the best known point at the present context, with a bound on the remaining gain."""
         best = optimizer.recommend(context=self.present(optimizer))
-        return replace(best, x=self.row(best.x))
+        known = {name: each for name, each in best.readouts.items() if name not in self._values}  # those are counted
+        return replace(best, x=self.row(best.x), readouts=known)
 
     def best_points(self, optimizer: Optimizer) -> list[dict[str, Any]]:
         """Return the best known point; with several objectives all points of the front."""

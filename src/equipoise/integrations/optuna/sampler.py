@@ -24,7 +24,6 @@ from equipoise.log import FRONT, PROPOSE, RECOMMEND, Streams
 from equipoise.offsets import Offset
 from equipoise.policies import Policy, Seeds
 from equipoise.reductions import OnePoint, TwoPoint
-from equipoise.spaces import readouts_of
 from equipoise.study import default_offset, default_policy
 from equipoise.study.outputs import Named, compromised, limited, wanted
 from equipoise.study.outputs import front as undominated
@@ -184,7 +183,7 @@ class DuelSampler(BaseSampler):
             if self.seeds is not None:
                 complete = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
                 best = best.on_seeds(len({trial.user_attrs.get("seed") for trial in complete} - {None}))
-            return replace(best, x=translation.external(best.x), readouts=readouts_of(space))
+            return translation.shown(best)
 
     def front(self, study: Study) -> list[FrontPoint]:
         """Return the settings that are not dominated in several objectives; use it instead of `study.best_trials`."""
@@ -192,7 +191,7 @@ class DuelSampler(BaseSampler):
             model, translation, _, named = self._known_of(study)
             if named is None or not named.outputs.several:
                 raise ValueError("`study` must have several objectives to have a front, got one")
-            return [replace(each, x=translation.external(each.x)) for each in self._front(model, translation, named)]
+            return list(map(translation.shown, self._front(model, translation, named)))
 
     def _front(self, model: StudyModel, translation: Translation, named: Named, sure: bool = True) -> list[FrontPoint]:
         standing = model.standing(translation, named)

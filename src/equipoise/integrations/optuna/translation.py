@@ -5,12 +5,16 @@ Values are in Optuna's internal form, which JSON can store: one number each; a c
 
 import hashlib
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 
 from equipoise._typing import FloatArray
-from equipoise.spaces import Choice, Float, Int, Parameter, Space
+from equipoise.answer import FrontPoint, Recommendation
+from equipoise.spaces import Choice, Float, Int, Parameter, Space, readouts_of
+
+Claimed = TypeVar("Claimed", Recommendation, FrontPoint)
 
 
 def internal(distribution: BaseDistribution, value: Any) -> float:
@@ -58,6 +62,11 @@ class Translation:
     def external(self, x: Mapping[str, Any]) -> dict[str, Any]:
         """Return the values of a point as an objective sees them."""
         return {name: d.to_external_repr(self._axes[name][2](x[name])) for name, d in self.distributions.items()}
+
+    def shown(self, claim: Claimed) -> Claimed:
+        """Return a claim about a point with the values that an objective sees; steps and choices are not counted."""
+        known = {name: each for name, each in readouts_of(self.space).items() if isinstance(self._axes[name][0], Float)}
+        return replace(claim, x=self.external(claim.x), readouts=known)
 
 
 def _axis(d: BaseDistribution) -> tuple[Parameter, Callable[[float], Any], Callable[[Any], float]]:
