@@ -283,5 +283,5 @@ def test_limits_against_the_start_are_of_observables_too(tmp_path):
     assert DuelGenerator(vocs, log=log, limits=["loss <= start + 0.3"]).optimizer.readings == 40
     with pytest.raises(ValueError, match="got another one"):
         DuelGenerator(vocs, log=log)
-    with pytest.raises(ValueError, match="`limits` must be of what `vocs` measures, got lost"):
+    with pytest.raises(ValueError, match="`limits` must name numbers that `vocs` measures, got lost"):
         DuelGenerator(vocs, limits=["lost <= 3"])

@@ -160,7 +160,7 @@ def test_problems_it_cannot_solve_are_refused():
     with pytest.raises(VOCSError, match="no objectives"):
         XoptDuelGenerator(vocs=vocs(objectives={}))
     generator = XoptDuelGenerator(vocs=vocs(observables=["loss"]), start={"x": 0, "y": 0}, limits=["los <= start"])
-    with pytest.raises(ValueError, match="`limits` must be of what `vocs` measures, got los"):
+    with pytest.raises(ValueError, match="`limits` must name numbers that `vocs` measures, got los"):
         generator.generate(1)
 
 

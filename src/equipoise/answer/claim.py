@@ -1,11 +1,11 @@
 """Claims about an answer, with their basis.
 
-kind       the ground                                                             what it assumes
+kind       basis                                                                  assumption
 theorem    a confidence bound of the paper                                        kernel, noise and norm are right
 verified   fresh duels in random order: bets on their signs, at any time          the coin; noise alike or symmetric
-audited    an estimate, after duels that were spent on proving it wrong           the model, tried where it is weakest
-estimate   draws of functions from what was learned, by a calibrated rule         the model; studies as simulated
-guess      the same, of too few readings to rely on                               likewise
+audited    an estimate, after duels that tried to disprove it                     the model, tested where it is weakest
+estimate   functions drawn from the belief, and a calibrated rule                 the model; a study like simulated ones
+guess      the same, from too few readings                                        the same
 """
 
 import math

@@ -40,7 +40,7 @@ class DuelGenerator(Generator):  # type: ignore[misc]
 
     Args:
         vocs: Objectives, to be minimized or maximized; continuous, discrete and contextual variables; constants;
-            constraints, which are limits of what is measured.
+            constraints, which are limits of measured numbers.
         log: A file for the study. An existing one is continued with its own parts; points that were suggested and never
             read are suggested again.
         limits: Limits that VOCS cannot express, such as "size <= start + 1"; with `start`. See `VocsProblem`.
@@ -91,7 +91,7 @@ class DuelGenerator(Generator):  # type: ignore[misc]
 
         Args:
             results: Points as they were suggested, with the value of the objective, and a `block` if you like; in any
-                order, learned from in that of their suggestion.
+                order; the study learns in the order of suggestion.
 
         Raises:
             ValueError: A point has an `_id` that was not suggested, or was told another value before; if the former,
@@ -123,7 +123,7 @@ class DuelGenerator(Generator):  # type: ignore[misc]
         return self._problem.recommended(self.optimizer)
 
     def get_best_points(self) -> list[dict[str, Any]]:
-        """Return the best known point, not the one with the best reading, which is luck under drift.
+        """Return the best known point. Under drift the point with the best reading is the luckiest one.
 
         With several objectives, return all points of the front.
         """

@@ -1,4 +1,4 @@
-"""VOCS, in which Xopt, libEnsemble and optimas say what is to be optimized, as a space of named parameters."""
+"""VOCS, the description of a problem in Xopt, libEnsemble and optimas, as a space of named parameters."""
 
 import math
 import numbers
@@ -34,13 +34,13 @@ class VocsProblem:
 
     Args:
         vocs: Variables, objectives, constraints and constants. Objectives are to be minimized or maximized; constraints
-            are limits of what is measured.
+            are limits of measured numbers.
         limits: Further limits, such as "size <= start + 1", of objectives, constraints and observables.
 
     Attributes:
         objective: The first objective.
-        outputs: All objectives and what has limits.
-        goal: The arguments of `Optimizer` that say what is wanted.
+        outputs: All objectives and all outputs with limits.
+        goal: The arguments of `Optimizer` for the goal.
 
     Example:
         >>> vocs = VOCS(variables={"q1": [-2, 2], "shots": {1, 5, 10}}, objectives={"f": "MAXIMIZE"},
@@ -64,7 +64,7 @@ class VocsProblem:
         self.outputs = tuple(dict.fromkeys((*signs, *(limit.name for limit in kept))))
         measured = {*signs, *vocs.constraints, *vocs.observables}
         if unknown := [name for name in self.outputs if name not in measured]:
-            raise ValueError(f"`limits` must be of what `vocs` measures, got {', '.join(unknown)}")
+            raise ValueError(f"`limits` must name numbers that `vocs` measures, got {', '.join(unknown)}")
         if len(self.outputs) == 1 and not kept:
             self.goal: dict[str, Any] = {"minimize": signs[self.objective] == "-"}
         else:
@@ -134,7 +134,7 @@ class VocsProblem:
 
 
 def _limits(name: str, constraint: Any) -> list[str]:
-    """Return the limits that a constraint says."""
+    """Return the limits that a constraint describes."""
     match constraint:
         case LessThanConstraint(value=value):
             return [f"{name} <= {value!r}"]

@@ -49,7 +49,7 @@ class XoptStudy:
             self.optimizer.study.expire(i)
 
     def learn(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Learn from measured rows, each matched by its variables to an open trial."""
+        """Learn from measured rows; match each to an open trial by its variables."""
         for row in rows:
             asked = self._open()
             i = next((i for i, x in asked.items() if self._alike(self.problem.row(x), row)), None)
@@ -122,7 +122,7 @@ class XoptDuelGenerator(Generator, StateOwner):  # type: ignore[misc]
         return self.study.problem.recommended(self.study.optimizer)
 
     def get_best_points(self) -> list[dict[str, Any]]:
-        """Return the best known point, not the one with the best reading, which is due to luck under drift.
+        """Return the best known point. Under drift the point with the best reading is the luckiest one.
 
         With several objectives, return all points of the front.
         """

@@ -12,7 +12,7 @@ Parameter = Float | Int | Choice | Fixed | Context | Pinned
 
 
 def as_parameter(name: str, value: Any) -> Parameter:
-    """Return a parameter as it is, a plain value as a constant."""
+    """Return a parameter unchanged, and a plain value as a constant."""
     if isinstance(value, Parameter):
         return value
     if isinstance(value, (tuple, list, range, Set, type)):  # perhaps meant as bounds or options

@@ -1,4 +1,4 @@
-"""The sampler, and what a study recommends."""
+"""The sampler, and the recommendation of a study."""
 
 import threading
 import warnings
@@ -55,7 +55,7 @@ class DuelSampler(BaseSampler):
             `trial.set_constraint` needs no function.
         memory: The number of duels to keep individually; older ones are folded into a few outcomes.
         independent_sampler: Draws the parameters that are not optimized; at random by default.
-        seed: Makes the proposal of trial n a function of the seed, n and what was finished before.
+        seed: The seed of random numbers. The proposal of trial n depends on the seed, n and the trials finished before.
 
     Example:
         >>> import optuna

@@ -1,7 +1,7 @@
 """scikit-learn: a search that compares settings on the same split. `DuelSearchCV` has an example.
 
 The score of a fit depends on the split, and on the seed of the estimator, more than on small changes of a setting. So
-two settings are fitted on the same split with the same seed, and what they share cancels in the difference.
+two settings are fitted on the same split with the same seed, and the effect of split and seed cancels.
 """
 
 from equipoise.integrations.sklearn.duel_search import DuelSearchCV

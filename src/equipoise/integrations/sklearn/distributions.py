@@ -18,11 +18,11 @@ MIN_ORDERED = 3
 
 @dataclass(frozen=True)
 class Tunable:
-    """A parameter of an estimator as the study knows it.
+    """A parameter of an estimator, with its counterpart in the study.
 
     Attributes:
-        parameter: What the study chooses; `None` for a constant.
-        value: Turns that choice into what the estimator gets.
+        parameter: The parameter of the study; `None` for a constant.
+        value: Turns a value of the study into one for the estimator.
     """
 
     parameter: Float | Int | Choice | None
@@ -60,7 +60,7 @@ class Tuned:
 
 
 def tunable(name: str, given: Any) -> Tunable:
-    """Return a parameter as the study knows it."""
+    """Return the parameter of the study for one of the estimator."""
     if isinstance(given, (Float, Int, Choice)):
         return Tunable(given, lambda value: value)
     if hasattr(given, "ppf") and hasattr(given, "support"):
@@ -72,13 +72,13 @@ def tunable(name: str, given: Any) -> Tunable:
 
 
 def _continuous(distribution: Any) -> Tunable:
-    """Return a real number, by its quantile: what is likely gets room, as in a random search."""
+    """Return a real number, by its quantile: likely values are tried more often, as in a random search."""
     low, high = (end if np.isfinite(bound) else tail for end, tail, bound in _ends(distribution))
     return Tunable(Float(low, high), lambda u: float(distribution.ppf(u)))
 
 
 def _ends(distribution: Any) -> list[tuple[float, float, float]]:
-    """Return for both ends the probability below it, one that leaves out the tail, and the bound."""
+    """Return for both ends the probability below it, without the tail, and the bound."""
     low, high = distribution.support()
     return [(0.0, TAIL, low), (1.0, 1.0 - TAIL, high)]
 
@@ -89,7 +89,7 @@ def _discrete(distribution: Any) -> Tunable:
 
 
 def _listed(options: list[Any]) -> Tunable:
-    """Return the place of a value in a list, in which numbers have an order and all else has none."""
+    """Return the place of a value in a list; numbers have an order, other values have none."""
     if len(options) == 1:
         return Tunable(None, lambda _: options[0])
     if len(options) < MIN_ORDERED or not all(isinstance(v, Real) and not isinstance(v, bool) for v in options):

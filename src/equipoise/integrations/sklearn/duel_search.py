@@ -49,7 +49,7 @@ class DuelSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     Attributes:
         best_params_: The study's recommendation, or the best known fitted setting if the recommendation was never
-            fitted; not the setting of the best score, which is luck.
+            fitted. The setting of the best score is the luckiest one.
         cv_results_: A row for each setting. Scores of splits on which it was not fitted are NaN. `estimated_test_score`
             is the estimated mean score over all splits, while `mean_test_score` depends on the splits of the setting.
         study_: The `Optimizer`; `study_.recommend()` bounds the remaining gain.
@@ -125,12 +125,12 @@ class DuelSearchCV(BaseSearchCV):  # type: ignore[misc]
 
 
 def _free_seeds(estimator: Any, tuned: Mapping[str, Any]) -> list[str]:
-    """Return the names of the seeds of an estimator that are left open, and not changed by what is tuned."""
+    """Return the names of the seeds of an estimator that are `None`, and that no tuned parameter changes."""
     seeds = [name for name, value in estimator.get_params().items() if value is None and SEED in name.split("__")[-1:]]
     return [seed for seed in seeds if not any(seed == name or seed.startswith(f"{name}__") for name in tuned)]
 
 
 def _notify(notice: Warning) -> None:
-    """Pass on what the study has to say; of a fit that failed scikit-learn has warned, and scores may well be equal."""
+    """Pass on the warnings of the study, except those about failed fits (scikit-learn warns) and equal scores."""
     if not isinstance(notice, (DuelGivenUp, DeadSensor)):
         warnings.warn(notice, stacklevel=2)

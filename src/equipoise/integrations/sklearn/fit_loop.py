@@ -1,4 +1,4 @@
-"""The loop of a search: what the study asks for is fitted, as many at once as there is room for."""
+"""The loop of a search: it fits the settings that the study asks for, several at once if there are processes."""
 
 import warnings
 from collections import defaultdict
@@ -23,7 +23,7 @@ MOST_IDLE = 10
 """The search ends if this many proposals in a row were all fitted before: little is left to fit."""
 
 Evaluate = Callable[..., dict[str, Any]]
-"""Fits some candidates on a split, in parallel: what scikit-learn gives to a search."""
+"""The function of scikit-learn that fits some candidates on a split, in parallel."""
 
 
 @dataclass
@@ -33,11 +33,11 @@ class FitLoop:
     Attributes:
         study: Proposes settings, and learns from their scores.
         tuned: The parameters of the estimator.
-        splits: What they are fitted on.
+        splits: The splits on which settings are fitted.
         seeds: The names of the seeds of the estimator that the search chooses.
         key: The number from which those seeds are drawn, with that of the split.
         optimized: Which of several scores is optimized; the first one if it is no name.
-        fits: What was fitted.
+        fits: The fits so far.
     """
 
     study: Optimizer
@@ -73,7 +73,7 @@ class FitLoop:
         return self.optimized if self.optimized in names else names[0]
 
     def table(self) -> dict[str, Any]:
-        """Return what is known at the end, as `cv_results_`."""
+        """Return the results at the end, as `cv_results_`."""
         keys, points = list(self.fits.candidates), np.array([np.frombuffer(key) for key in self.fits.candidates])
         mean = self._merit(points)
         best = self._key(self.study.recommend().x)
@@ -81,15 +81,15 @@ class FitLoop:
         return self.fits.table(self.metric, mean + self._level(mean), place)
 
     def _merit(self, points: FloatArray) -> FloatArray:
-        """Return what is believed of settings, in the unit of the scores, from an unknown level on."""
+        """Return the estimate of f at settings, in the unit of the scores, up to an unknown level."""
         mean, learned = self.study.posterior.mean(points), self.study.study.belief.learned
         below = mean.max() - mean
         return -below if learned is None or learned.compression is None else -learned.compression.stretched(below)
 
     def _level(self, mean: FloatArray) -> float:
-        """Return what the scores have and f has not: the median of the fits on a split, and the mean over splits.
+        """Return the level of the scores, which f lacks: the median of the fits on a split, and the mean over splits.
 
-        Far below the best f is a guess. A split with many fits counts once, as it is one draw of the level.
+        Far below the best, f is a guess. A split with many fits counts once, as it is one draw of the level.
         """
         left = self.fits.numbers(f"test_{self.metric}") - mean[:, None]
         return float(np.mean([np.nanmedian(each) for each in left.T if np.isfinite(each).any()]))
@@ -101,7 +101,7 @@ class FitLoop:
         """Fit the settings of some trials on a split, those apart that were; return the results if any fit succeeded.
 
         Args:
-            trials: What the study asks for.
+            trials: The trials that the study asks for.
             split: The number of the split.
             most: How many fits there may be.
             evaluate: Fits.
@@ -134,7 +134,7 @@ class FitLoop:
         return dict(zip(self.seeds, drawn.tolist(), strict=True))
 
     def _tell(self, trials: Sequence[Trial], split: int) -> None:
-        """Tell the study what came out; what there was no room for stays open."""
+        """Tell the study the scores; trials that exceed the number of fits stay open."""
         for trial in trials:
             key = self._key(trial.x)
             if (key, split) not in self.fits.rows or trial.id not in self.study.study.open_trials:

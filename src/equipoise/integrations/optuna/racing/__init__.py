@@ -1,6 +1,6 @@
 """Racing: a trial is measured piece by piece on the pieces of the incumbent, and stopped once it is shown to be worse.
 
-It needs nothing of the sampler: any study of Optuna may race.
+It works with any sampler of Optuna.
 """
 
 from equipoise.integrations.optuna.racing.instances import raced

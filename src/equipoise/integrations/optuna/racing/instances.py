@@ -18,12 +18,12 @@ def raced(
 ) -> Callable[[Trial], float]:
     """Return an objective that measures a trial on one instance after the other, and prunes it once it is worse.
 
-    The first half of the instances stops trials, the second half says which trial is best; see `RacePruner`, which the
-    study need not have. The value of a trial is the mean over all instances.
+    The first half of the instances stops trials, the second half chooses the best trial; see `RacePruner`. The study
+    needs no pruner. The value of a trial is the mean over all instances.
 
     Args:
         objective: Takes a trial and an instance (a fold, a seed, a data set) and returns the reading.
-        instances: What a trial is measured on, in this order: shuffle them if they have one.
+        instances: A trial is measured on these, in this order. Shuffle them if they are sorted.
         alpha: How often a trial that is as good as the incumbent is stopped, at most.
         again: Whether the incumbent is measured again beside each trial, in random order: for readings that drift.
             Otherwise its earlier readings count, and a trial costs one reading an instance.
@@ -62,7 +62,7 @@ def raced(
 def _reading(
     objective: Callable[[Any, Any], float], trial: Trial, incumbent: FrozenTrial | None, k: int, instance: Any
 ) -> float:
-    """Return the reading of a trial on an instance; beside an incumbent as if what has drifted since it were undone."""
+    """Return the reading of a trial on an instance; beside an incumbent, without the drift since its reading."""
     known = None if incumbent is None else incumbent.intermediate_values.get(k)
     if incumbent is None or known is None:
         return float(objective(trial, instance))

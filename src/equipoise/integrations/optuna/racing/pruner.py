@@ -38,7 +38,7 @@ class RacePruner(BasePruner):
         self.alpha = check.probability("alpha", alpha)
 
     def prune(self, study: Study, trial: FrozenTrial) -> bool:
-        """Return whether a trial is shown to be worse than the incumbent by what it has reported."""
+        """Return whether the reports of a trial show that it is worse than the incumbent."""
         pieces, incumbent = race(study, trial.number)
         if incumbent is None:
             return False

@@ -28,7 +28,7 @@ in the median; with the stakes of `betting`, which are for a verdict on one pair
 
 
 def worse(d: FloatArray, alpha: float) -> bool:
-    """Return whether paired differences ever showed that what they are of is worse: that their center is above 0.
+    """Return whether paired differences ever showed that a trial is worse: that their center is above 0.
 
     Example:
         >>> worse(np.array([1.0, 1.2, 0.8, 1.1, 0.9, 1.3]), 0.05)
@@ -82,5 +82,5 @@ def _sign(study: Study) -> float:
 
 
 def _finite(trial: FrozenTrial) -> bool:
-    """Return whether a trial has reported something, and only numbers."""
+    """Return whether a trial has reports, all of them numbers."""
     return bool(trial.intermediate_values) and all(map(math.isfinite, trial.intermediate_values.values()))
