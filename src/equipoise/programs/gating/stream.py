@@ -45,8 +45,7 @@ WINDOW = 160
 """Number of recent readings that are used: older ones tell little, and cost time."""
 
 FIRST_LOOKS = 8
-"""Readings of the first idea before it may be discarded: the variance between seeds is not known yet. With 4, a third
-of first ideas as good as six residual deviations were discarded if the seeds had 97 % of the variance; with 8, none."""
+"""Readings of the first idea before it may be discarded: the variance between seeds is not known yet (docs/gate.md)."""
 
 REFIT = 1.2
 """Variances are fitted again when the number of readings has grown by this factor."""
