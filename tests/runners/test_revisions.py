@@ -1,10 +1,12 @@
 """Revisions of a repository in folders of their own, which leave nothing behind."""
 
+import os
+import signal
 import subprocess
 
 import pytest
 
-from equipoise.runners import HERE, GitError, checked_out, ends
+from equipoise.runners import HERE, GitError, checked_out, ends, revisions
 
 WHO = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
 
@@ -54,7 +56,25 @@ def test_what_git_does_not_know_is_refused(repository, tmp_path):
         pass
 
 
-@pytest.mark.parametrize("text", ["", "..", "main...HEAD", "..HEAD"])
+@pytest.mark.parametrize("text", ["", "..", "main....HEAD", "..HEAD"])
 def test_a_range_that_is_none_is_refused(text):
     with pytest.raises(ValueError, match="--git must be a revision or a range of two such as"):
         ends(text)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="needs signals")
+def test_a_second_interrupt_leaves_no_folder_behind(repository, monkeypatch):
+    remove = revisions._removed
+
+    def interrupted(tree, top):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            os.kill(os.getpid(), number)
+        remove(tree, top)
+
+    monkeypatch.setattr(revisions, "_removed", interrupted)
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt), checked_out(["HEAD~1", "main"], repository) as found:
+        raise KeyboardInterrupt
+    assert not any(each.folder.exists() for each in found.values())
+    assert len(git(repository, "worktree", "list").splitlines()) == 1
+    assert signal.getsignal(signal.SIGINT) is before

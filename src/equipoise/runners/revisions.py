@@ -1,8 +1,10 @@
 """Revisions of a repository, each in a separate folder: git worktrees, which are removed afterwards."""
 
 import os
+import signal
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -48,7 +50,7 @@ def ends(text: str) -> tuple[str, ...]:
     """
     first, _, second = text.partition("..")
     common, second = second.startswith("."), second.removeprefix(".")
-    if not first or ".." in second:
+    if not first or second.startswith(".") or ".." in second:
         raise ValueError(f"--git must be a revision or a range of two such as main..HEAD, got {text!r}")
     return text if common else first, second
 
@@ -92,9 +94,23 @@ def checked_out(names: Sequence[str], where: Path | None = None) -> Iterator[dic
             name: Revision(name, commits.get(name), (trees[name] / inside) if name in trees else here) for name in names
         }
     finally:
-        for tree in trees.values():
-            _removed(tree, top)
-        folder.rmdir()
+        with undisturbed():
+            for tree in trees.values():
+                _removed(tree, top)
+            folder.rmdir()
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Ignore Ctrl-C, requests to terminate and hangups, in the main thread: impatient users press it twice."""
+    is_main = threading.current_thread() is threading.main_thread()
+    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if is_main and hasattr(signal, name)]
+    before = {name: signal.signal(getattr(signal, name), signal.SIG_IGN) for name in names}
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(getattr(signal, name), signal.SIG_DFL if handler is None else handler)
 
 
 def _removed(tree: Path, top: Path) -> None:
@@ -140,9 +156,10 @@ def git(*words: str, where: Path, variables: Mapping[str, str] | None = None) ->
     other = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
     kept = {name: value for name, value in os.environ.items() if name not in other} | dict(variables or {})
     try:
-        run = subprocess.run(["git", "-C", str(where), *words], capture_output=True, text=True, env=kept)
+        words = ("-C", str(where), *words)
+        run = subprocess.run(["git", *words], capture_output=True, text=True, env=kept, start_new_session=True)
     except FileNotFoundError:
         raise GitError("git must be installed to compare revisions") from None
     if run.returncode:
-        raise GitError(run.stderr.strip() or f"git {words[0]} failed with exit status {run.returncode}")
+        raise GitError(run.stderr.strip() or f"git {words[2]} failed with exit status {run.returncode}")
     return run.stdout.strip()
