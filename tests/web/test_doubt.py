@@ -28,6 +28,9 @@ def test_a_usual_reading_is_not_asked_about(tmp_path):
     begun(tmp_path / "study.jsonl", readings=6)
     app, place = application(Studies(tmp_path / "study.jsonl")), home("study.jsonl")
     answered(app, place, {"do": "ask"})
+    for endless in ("1e999", "inf", "nan"):
+        status, text = answered(app, place, {"do": "answer", "trial": 6, "value": endless})
+        assert (status, "must be finite" in text) == (409, True)
     assert answered(app, place, {"do": "answer", "trial": 6, "value": "9"})[0] == 303
 
 

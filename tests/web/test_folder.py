@@ -80,3 +80,20 @@ def test_the_file_that_a_server_was_started_for_stays_where_it_is(tmp_path):
     begun(tmp_path / "a.jsonl")
     app = application(Studies(tmp_path / "a.jsonl"))
     assert answered(app, "/manage/a.jsonl", {"do": "rename", "name": "b"})[0] == 409
+
+
+@pytest.mark.parametrize("readings", [0, 20])
+def test_a_study_that_was_replaced_is_opened_anew(tmp_path, readings):
+    path, place = tmp_path / "a.jsonl", home("a.jsonl")
+    begun(path, readings=8)
+    app = application(Studies(tmp_path))
+    assert "after 8 readings" in answered(app, place)[1]
+    path.unlink()
+    assert answered(app, place)[0] == 404
+    begun(path, readings=readings)
+    assert f"{readings} readings" in listed(app)
+    assert f"after {readings} readings" in answered(app, place)[1]
+    path.unlink()
+    begun(path, readings=3)
+    assert answered(app, place)[0] == 503  # said once
+    assert "after 3 readings" in answered(app, place)[1]

@@ -3,6 +3,7 @@
 A form names its question and the state that it showed, so an outdated one is refused with the reason.
 """
 
+import math
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -49,8 +50,8 @@ def answer(station: Station, given: Fields) -> list[str]:
 def _must_be_likely(station: Station, value: Any) -> None:
     """Question a reading that is much further out than all others, before it is told."""
     others = [record.level for record in station.opt.records(aside=False) if record.value is not None]
-    if not isinstance(value, float) or len(others) < FEW_READINGS:
-        return
+    if not isinstance(value, float) or not math.isfinite(value) or len(others) < FEW_READINGS:
+        return  # the study refuses what is not finite
     middle = median(others)
     widest = max(abs(level - middle) for level in others)
     times = abs(value - middle) / widest if widest else 0.0

@@ -102,7 +102,10 @@ class Folder:
     def _computed(self, path: Path) -> Outline:
         station = next((each for each in self._studies.opened if each.path == path), None)
         if station is not None:
-            return station.known().outline
+            try:
+                return station.known().outline
+            except LogError:  # another file may have taken its place
+                self._studies.forget(path.name)
         try:
             opt = resume(path, notify=ignore_notice)
             return Outline.of(opt, recommended(opt))

@@ -102,6 +102,11 @@ class Pages:
             return PlainTextResponse("Too many open screens.\n", 503)
         return self.broadcast.stream(station, request.path_params.get("judge"))
 
+    async def lost(self, request: Request, error: Exception) -> Response:
+        """Respond that a log cannot be read, and open it anew at the next request."""
+        self.studies.forget(request.path_params.get("name", ""))
+        return await missing(request, error)
+
     def found(self, request: Request) -> Station:
         """Return the requested study, or refuse."""
         try:

@@ -154,7 +154,7 @@ def application(studies: Studies, ending: Callable[[], bool] = lambda: False) ->
             Route(f"{study}/exhibit/{{pair:number}}/{{letter}}", beside.exhibit),
         ]
     static = Mount("/static", StaticFiles(directory=Path(__file__).with_name("static")))
-    handlers: dict[Any, Any] = {MissingError: missing, LogError: missing, HiddenError: hidden, 404: nowhere}
+    handlers: dict[Any, Any] = {MissingError: missing, LogError: pages.lost, HiddenError: hidden, 404: nowhere}
     return Starlette(routes=[*routes, static], exception_handlers=handlers)
 
 

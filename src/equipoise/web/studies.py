@@ -73,6 +73,12 @@ class Studies:
         """The studies that a user has opened."""
         return list(self._stations.values())
 
+    def forget(self, name: str) -> None:
+        """Open a study anew at the next request, since its file may be another one; a measuring program keeps it."""
+        if not self.machine:
+            with self._lock:
+                self._stations.pop(name, None)
+
     @contextmanager
     def closed(self, name: str) -> Iterator[None]:
         """Forget a study while its file is moved."""
@@ -86,7 +92,7 @@ class Studies:
         if not self.folder:
             return self.path
         if re.fullmatch(r"[A-Za-z0-9][\w-]{0,80}", name, re.ASCII) is None:
-            raise RefusedError("A study is named by letters, digits, _ and -.")
+            raise RefusedError("A study is named by letters from a to z, digits, _ and -.")
         return self.path / f"{name}{SUFFIX}"
 
 
