@@ -104,6 +104,6 @@ PROGRESS = PagePanel(
     lambda view: {"chart": progress_chart(view), "far": remaining(view), "judged": view.only_judged},
     """{% if far %}<p class="far">{{ far | join(" ") }}</p>{% endif %}
 {% if chart %}{{ chart | safe }}
-{% else %}<p class="none">{{ "Judgements say which setting is better, not by how much: there is no curve." if judged
+{% else %}<p class="none">{{ "There is no curve for judgements." if judged
 else "Nothing was read yet." }}</p>{% endif %}""",
 )
