@@ -43,6 +43,7 @@ NAMESPACES = {
     "spaces": "where points lie",
     "kernels": "the prior covariance of f",
     "offsets": "assumptions about the bias",
+    "likelihoods": "how an answer depends on f",
     "reductions": "how to measure a proposal",
     "policies": "which points to propose",
     "belief": "the posterior of f",
@@ -59,6 +60,7 @@ NAMESPACES = {
     "testing": "the rules that your own part must keep",
     "web": "the operator's page",
     "integrations.optuna": "Optuna",
+    "integrations.sklearn": "scikit-learn",
     "integrations.gest": "gest-api: Xopt, Badger, libEnsemble",
     "integrations.vocs": "problems in the words of VOCS",
 }
@@ -138,8 +140,10 @@ def _section(heading: str, module: str, names: list[str]) -> str:
 
 
 def _summary(thing: object) -> str:
-    """Return the first sentence of a docstring; a constant is listed below."""
-    return (getdoc(thing) or "").split("\n\n")[0].replace("\n", " ") if callable(thing) else "A constant."
+    """Return the first sentence of a docstring, or the value of a constant; a table is listed below."""
+    if callable(thing):
+        return (getdoc(thing) or "").split("\n\n")[0].replace("\n", " ")
+    return f"The constant ``{thing!r}``." if isinstance(thing, (int, float, str)) else "A table, listed below."
 
 
 def _entry(thing: object, name: str) -> str:

@@ -127,6 +127,13 @@ def test_the_reference_has_every_public_name(conf):
             assert nested or re.search(rf":: {each}$", documented, re.MULTILINE), (top, each)
 
 
+def test_the_reference_has_what_the_guides_use(conf):
+    documented = " ".join(conf.reference().values())
+    assert {"Poisson", "Binomial", "LogConcave"} <= set(re.findall(r":: (\w+)$", documented, re.MULTILINE))
+    if find_spec("sklearn"):
+        assert ".. autoclass:: DuelSearchCV" in documented
+
+
 def test_the_reference_groups_every_member_of_the_optimizer(conf):
     members = {each for each in dir(eq.Optimizer) if each[0] != "_"}
     grouped = [each for group in conf.GROUPS.values() for each in group]
