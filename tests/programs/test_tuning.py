@@ -291,6 +291,16 @@ def test_setup_warmup_and_prepare_run_where_they_should(tmp_path):
     assert data["verified"]["rounds"] >= 6
 
 
+def test_a_prepare_that_fails_is_named():
+    failed = invoke("tune", "true {n=1..4}", "--prepare", "exit 3", "--time", "9s", code=4)
+    assert "the start failed, in its --prepare: exit status 3: true 3" in failed.stderr
+
+
+def test_a_search_that_measured_nothing_says_so():
+    said = invoke("tune", "sleep 0.1; true {n=1..4}", "--time", "0.01s").stdout
+    assert "No setting was measured." in said
+
+
 # --- objectives and limits by name -----------------------------------------------------------------------------------
 
 

@@ -251,7 +251,9 @@ def _text(
     lines += [] if usability is None else [runner.goals.told(usability)]
     for number, _ in runner.goals.limits if measured.runs else ():
         lines += table(replace(measured, metrics={number.name: number.kind}), number.name).splitlines()
-    if not measured.verdicts:
+    if not opt.readings:
+        lines += ["No setting was measured."]
+    elif not measured.verdicts:
         lines += ["Not verified against the start." if found != first else "The start is the best known setting."]
     several = len(measured.verdicts) > 1
     lines += [f"{name}: {told(verdict)}" if several else told(verdict) for name, verdict in measured.verdicts.items()]

@@ -47,7 +47,10 @@ class SettingRunner:
         """Run the program with a setting and return what it has cost."""
         programs = programs_of(self.how)
         if self.prepare is not None:
-            programs.do(self.plan.filled(self.prepare, x))
+            try:
+                programs.do(self.plan.filled(self.prepare, x))
+            except FailedError as error:
+                raise FailedError(f"in its --prepare: {error}", error.complaints) from error
         return programs.run("trial", self.plan.command(x))
 
     def __call__(self, x: Mapping[str, Any]) -> Measured:
