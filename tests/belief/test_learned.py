@@ -339,3 +339,10 @@ def test_two_readings_that_dwarf_the_others_do_not_blow_up_the_belief(scale, see
     for i in range(26):
         opt.tell(opt.ask(), scale if i in (2, 3) else rng.standard_normal())
     assert np.abs(opt.posterior.mean(np.linspace(0, 1, 9)[:, None])).max() < 100
+
+
+@pytest.mark.parametrize(("d", "deviation"), [(8, 1.0), (9, 0.5)])
+def test_many_lengthscales_have_a_narrower_prior(d, deviation):
+    form = fresh(d=d).form
+    assert [each.deviation for each in form.table[:d]] == [deviation] * d
+    assert form.table[0].mean == pytest.approx(math.log(0.2 * d**0.5))

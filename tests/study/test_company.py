@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.study.outputs.company import _spare, accompanied
+from equipoise.study.outputs.company import _spare, accompanied, mirrored
 
 LEADER, RIVAL = np.array([0.5]), np.array([1.0])
 SOON, LATE = 11.0, 1000.0
@@ -63,3 +63,49 @@ def test_if_only_pairs_teach_the_leader_is_read():
     belief, holds = posterior().at(np.array([[0.5], [0.7], [1.0]])), np.array([0.99, 0.9, 0.9])
     proposal = accompanied(within, posterior(), belief, outputs(), holds, np.random.default_rng(0), None)
     assert proposal.points.ravel().tolist() == [0.5, 1.0]
+
+
+@pytest.mark.parametrize(("offset", "partner"), [(eq.Tracked(), 0.6), (None, 0.5)])
+def test_a_rival_is_compared_with_its_mirror_image_if_readings_teach(offset, partner):
+    """A pair for a theorem has the leader."""
+    d = 9
+    space = eq.Box([(0, 1)] * d)
+    kernel = {"kernel": eq.RBF(0.3)} if offset is None else {"offset": offset}
+    leader, rival = np.full(d, 0.5), np.full(d, 0.4)
+    opt = eq.Optimizer(space, rng=0, **kernel)
+    posterior = eq.belief.AnywherePosterior(eq.RBF(0.3)).condition(eq.Comparison(leader, rival, 1.0))
+    belief = posterior.at(np.array([rival, leader]))
+    proposal = mirrored(opt._session.state, space, belief, eq.Proposal.pair(leader, rival))
+    np.testing.assert_allclose(proposal.points, [np.full(d, partner), rival])
+
+
+@pytest.mark.parametrize(
+    ("leader", "rival", "partner"),
+    [(0.5, 0.1, 0.5), (0.9, 0.75, 1.0), (0.2, 0.3, 0.2)],
+    ids=["far from the leader", "cut at the end of the range", "not allowed"],
+)
+def test_a_mirror_image_is_near_and_within_the_space(leader, rival, partner):
+    space = eq.Box([(0, 1)] * 9, constraint=lambda x: x.mean() > 0.15)
+    leader, rival = np.full(9, leader), np.full(9, rival)
+    posterior = eq.belief.AnywherePosterior(eq.RBF(0.3)).condition(eq.Comparison(leader, rival, 1.0))
+    belief = posterior.at(np.array([rival, leader]))
+    proposal = mirrored(eq.Optimizer(space, rng=0)._session.state, space, belief, eq.Proposal.pair(leader, rival))
+    np.testing.assert_allclose(proposal.points, [np.full(9, partner), rival])
+
+
+@pytest.mark.parametrize(("d", "mirrors"), [(8, False), (9, True)])
+def test_a_study_of_many_knobs_asks_for_mirror_images_once_it_has_begun(d, mirrors, monkeypatch):
+    pairs = []
+
+    def recorded(*args):
+        pairs.append(mirrored(*args).points)
+        return eq.Proposal.pair(*pairs[-1])
+
+    monkeypatch.setattr("equipoise.study.outputs.mirrored", recorded)
+    opt = eq.Optimizer(eq.Box([(-1, 1)] * d), rng=0)
+    for _ in range(40):
+        trial = opt.ask()
+        opt.tell(trial, -float((trial.x**2).sum()))
+    assert bool(pairs) is mirrors
+    asked = {opt.space.encode(record.x).tobytes() for record in opt.records()}
+    assert all(opt.space.encode(opt.space.decode(x)).tobytes() in asked for pair in pairs for x in pair)

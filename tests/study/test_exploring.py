@@ -66,6 +66,23 @@ def test_its_size_grows_with_the_dimension_and_is_at_most_half_of_a_set():
     assert default_size(eq.Finite([[0.0], [1.0]])) == 0
 
 
+def test_the_start_of_many_knobs_keeps_away_from_the_ends_of_their_ranges():
+    """Options and whole numbers stay, and so does a point that the constraint would not allow in the middle."""
+    few, many = eq.Box([(0, 1)] * 8), eq.Box([(0, 1)] * 9)
+    for space, low in ((few, 0.0), (many, 0.15)):
+        start = Explorer(space, 16, Streams(0)).points[:16]
+        assert low <= start.min() < low + 0.05
+        assert 0.95 - low < start.max() <= 1.0 - low
+    ring = eq.Box([(0, 1)] * 9, constraint=lambda x: ((x - 0.5) ** 2).sum() > 0.5)
+    assert ring.valid(Explorer(ring, 16, Streams(0)).points).all()
+    mixed = eq.Space({f"x{i}": eq.Float(0, 1) for i in range(8)} | {"n": eq.Int(0, 30), "c": eq.Choice(list("abc"))})
+    explorer = Explorer(mixed, 16, Streams(0))
+    kept = sequence(mixed, Streams(0).at(0, 2))
+    moved = (explorer.points[:16] != kept[:16]).any(axis=0)
+    np.testing.assert_array_equal(moved, mixed.free)
+    np.testing.assert_array_equal(explorer.points[16:], kept[16:])
+
+
 def test_every_beginning_of_the_sequence_fills_the_space():
     """Scrambled Sobol' points: of the first 16, each quarter of the square has four."""
     points = sequence(BOX, np.random.default_rng(3))

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from equipoise.belief.listed import FinitePosterior
     from equipoise.belief.listed import conditioned as conditioned
     from equipoise.belief.model import LARGEST as LARGEST
+    from equipoise.belief.model import MANY_PARAMETERS as MANY_PARAMETERS
     from equipoise.belief.model import Form, Hyperparameters, Learned, Model, Schedule
     from equipoise.belief.model import Milestone as Milestone
     from equipoise.belief.observations import Observations as Observations

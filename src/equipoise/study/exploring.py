@@ -24,7 +24,7 @@ import numpy as np
 from numpy.random import Generator
 
 from equipoise import _linalg, answer
-from equipoise.belief import pair_variance
+from equipoise.belief import MANY_PARAMETERS, pair_variance
 from equipoise.data import Proposal
 from equipoise.log import DESIGN, Streams
 from equipoise.policies import measured
@@ -44,6 +44,10 @@ SEQUENCE_POINTS = 256
 
 LARGEST_CHANCE = 0.5
 """The largest chance of a scout."""
+
+MIDDLE = 0.7
+"""The part of each range, in its middle, that a start design of many parameters covers: a setting near an end of many
+ranges at once is rarely good (docs/method.md)."""
 
 OPTIMISTIC_DEVIATIONS = 2.0
 """It may be the top if it is not worse than the leader by more than this many standard deviations."""
@@ -67,6 +71,12 @@ def sequence(space: Domain, rng: Generator) -> FloatArray:
     kept = np.sort(_linalg.firsts(candidates))
     distinct: FloatArray = candidates[kept[:SEQUENCE_POINTS]]
     return distinct
+
+
+def toward_middle(space: Domain, points: FloatArray) -> FloatArray:
+    """Return points, shape (n, d), with continuous coordinates in the middle of their ranges; none becomes invalid."""
+    moved = space.snap(np.where(space.free, 0.5 + MIDDLE * (points - 0.5), points))
+    return np.where(space.valid(moved)[:, None], moved, points)
 
 
 def unasked(points: FloatArray, asked: FloatArray) -> FloatArray:
@@ -97,7 +107,10 @@ class Explorer:
     @cached_property
     def points(self) -> FloatArray:
         """Points of which every beginning is spread evenly, shape (n, d); made when first needed: it takes time."""
-        return sequence(self.space, apart(self.streams).at(0, DESIGN))
+        points = sequence(self.space, apart(self.streams).at(0, DESIGN))
+        if self.space.points is None and self.space.groups.max() + 1 >= MANY_PARAMETERS:
+            points[: self.size] = toward_middle(self.space, points[: self.size])
+        return points
 
     @staticmethod
     def begun(state: State, asked: int) -> int:

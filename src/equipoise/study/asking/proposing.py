@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.random import Generator
 
+from equipoise.belief import MANY_PARAMETERS
 from equipoise.data import Proposal
 from equipoise.policies import candidates
 from equipoise.reductions import TwoPoint
@@ -136,7 +137,10 @@ class Proposer:
         proposal = policy(belief, rng)
         if doubtful is not None and len(proposal.points) == 2 and bool(space.valid(doubtful[None])[0]):
             return Proposal.pair(proposal.points[0], doubtful)
-        return outputs.two_rivals(state, posterior, belief, policy, proposal, rng) if listed else proposal
+        if listed:
+            return outputs.two_rivals(state, posterior, belief, policy, proposal, rng)
+        many = space.groups.max() + 1 >= MANY_PARAMETERS
+        return outputs.mirrored(state, space, belief, proposal) if many else proposal
 
 
 def other(points: FloatArray, point: FloatArray) -> FloatArray:

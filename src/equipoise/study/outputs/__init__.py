@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from equipoise.study.outputs.choosing import compromised as compromised
     from equipoise.study.outputs.choosing import front as front
     from equipoise.study.outputs.choosing import wanted as wanted
+    from equipoise.study.outputs.company import mirrored as mirrored
     from equipoise.study.outputs.company import teaching as teaching
     from equipoise.study.outputs.company import two_rivals as two_rivals
     from equipoise.study.outputs.grammar import RESERVED as RESERVED

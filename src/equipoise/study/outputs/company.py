@@ -1,7 +1,8 @@
-"""Beside what a rival is read, in a study with limits or of listed settings: the leader, the start, or another rival.
+"""Beside what a rival is read: the leader, the start, another rival, or the rival's mirror image in the leader.
 
 While offsets are calm the level of the readings is known: what one reading tells of a rival, the leader read once more
-would hardly add to. Then another rival is read, for the objective or for a limit.
+would hardly add to. Then another rival is read, for the objective or for a limit. This is done in a study with limits
+or of listed settings; with many parameters, the mirror image is read.
 """
 
 from __future__ import annotations
@@ -22,8 +23,13 @@ if TYPE_CHECKING:
     from equipoise.belief import Belief, Posterior
     from equipoise.data import Comparison
     from equipoise.policies import Policy
+    from equipoise.spaces import Domain
     from equipoise.study.outputs.holding import Named
     from equipoise.study.state import State
+
+NEARBY = 0.3
+"""Only a rival that differs from the leader by at most this share of the range in each parameter, and in no option, has
+a mirror image."""
 
 Teaching = Callable[..., "Sequence[Comparison]"]
 """Takes points, shape (d,) each, and returns what readings of them, in this order, would teach, outcomes at zero."""
@@ -135,3 +141,24 @@ def two_rivals(
         for each in (posterior.anticipate_all(taught(second, rival)), after)
     )
     return Proposal.pair(second, rival) if unknown <= ENOUGH * known else proposal
+
+
+def mirrored(state: State, space: Domain, belief: Belief, proposal: Proposal) -> Proposal:
+    """Return a rival and its mirror image in the leader, instead of leader and rival.
+
+    With many parameters rivals are small steps from the leader, of which a reading shows little. Between a step and the
+    opposite step f changes twice as much, by the same two readings; and what is known of the leader follows from both.
+
+    Args:
+        state: The study.
+        space: Where points may be asked for.
+        belief: What is believed of the candidates.
+        proposal: What the policy has chosen; another pair than one with the leader stays as it is.
+    """
+    leader, rival = proposal.points[[0, -1]]
+    best = belief.points[belief.mean.argmax()]
+    if teaching(state) is None or len(proposal.points) != 2 or (leader != best).any():
+        return proposal
+    opposite = space.snap((2.0 * leader - rival)[None])
+    near = np.abs(rival - leader).max() <= NEARBY and bool(space.valid(opposite)[0])
+    return Proposal.pair(opposite[0], rival) if near else proposal
