@@ -146,8 +146,8 @@ def two_rivals(
 def mirrored(state: State, space: Domain, belief: Belief, proposal: Proposal) -> Proposal:
     """Return a rival and its mirror image in the leader, instead of leader and rival.
 
-    With many parameters rivals are small steps from the leader, of which a reading shows little. Between a step and the
-    opposite step f changes twice as much, by the same two readings; and what is known of the leader follows from both.
+    With many parameters rivals are small steps from the leader, and a reading shows little of a small step. Between a
+    step and the opposite step f changes twice as much, for the same two readings.
 
     Args:
         state: The study.
