@@ -48,6 +48,13 @@ def test_a_reading_that_is_posted_runs_through_few_files(tmp_path):
     assert len(web) <= 12
 
 
+def test_the_list_has_the_unit_of_readings_and_knobs(tmp_path):
+    begun(tmp_path / "study.jsonl", readings=3)
+    text = answered(application(Studies(tmp_path / "study.jsonl")), home("study.jsonl"))[1]
+    for name, unit in {"Reading": "nA", "focus": "mm", "angle": "mrad"}.items():
+        assert f'<th scope="col" class="value">{name} <small>{unit}</small></th>' in text
+
+
 def test_a_panel_of_ones_own_is_on_the_screen_where_it_applies(tmp_path, monkeypatch):
     begun(tmp_path / "study.jsonl", readings=1)
     app, made = application(Studies(tmp_path / "study.jsonl")), []

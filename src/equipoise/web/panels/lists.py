@@ -7,7 +7,7 @@ from typing import Any
 from equipoise.answer import gained, grounds, planned, preferences
 from equipoise.optimizer import Optimizer
 from equipoise.spaces import Float, Int, Space, printable, settings
-from equipoise.study import Note, Record, Setting
+from equipoise.study import Note, Record, Setting, unit_of
 from equipoise.web.forms import on_button
 from equipoise.web.known import PagePanel, View, in_sentences
 from equipoise.web.now import answer_of, clock, dials
@@ -137,7 +137,8 @@ def _trials(view: View) -> Mapping[str, Any]:
     asked, knobs = questions(opt), () if view.blind else dials(opt.space, view.best.x)
     found = [_row(opt, record, view.blind) for record in asked[:MOST_ROWS]]
     undo = next((_row(opt, record, view.blind) for record in asked if record.trial == last), None)
-    outputs = tuple(printable(name, "") for name in opt.study.setup.columns) or ("Reading",)
+    alone = "Reading", unit_of(opt.study.settings)
+    outputs = [(printable(name, ""), "") for name in opt.study.setup.columns] or [alone]
     return {"knobs": knobs, "outputs": outputs, "rows": found, "undo": undo}
 
 
