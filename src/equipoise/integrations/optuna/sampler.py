@@ -172,9 +172,8 @@ class DuelSampler(BaseSampler):
             outputs, space = model.numbers.outputs, translation.space
             if not outputs.several and (weights is not None or prefer is not None):
                 raise ValueError("`weights` and `prefer` choose among several objectives, and there is one")
-            standing = model.standing(translation, named)
-            rng = self._streams.at(standing.readings, RECOMMEND)
-            best = recommended(space, beliefs[outputs.first.name], standing, rng)
+            known = model.standing(translation, named)
+            best = recommended(space, beliefs[outputs.first.name], known, self._streams.at(known.readings, RECOMMEND))
             if named is not None:
                 best = replace(best, usability=named.usability(space.encode(best.x)))
             if named is not None and outputs.several:

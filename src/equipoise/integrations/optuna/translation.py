@@ -22,11 +22,12 @@ def internal(distribution: BaseDistribution, value: Any) -> float:
     return float(distribution.to_internal_repr(value))
 
 
-def must_tell_apart(name: str, distribution: BaseDistribution) -> None:
-    """Refuse choices that compare equal, such as `True` and `1`: Optuna takes each of them for the first."""
+def must_tell_apart(name: str, distribution: BaseDistribution) -> BaseDistribution:
+    """Return a distribution; refuse choices that compare equal, as `True` and `1`: Optuna takes each for the first."""
     choices = getattr(distribution, "choices", ())
     if any(internal(distribution, choice) != i for i, choice in enumerate(choices)):
         raise ValueError(f"choices of {name!r} must not compare equal, got {choices}")
+    return distribution
 
 
 class Translation:
@@ -34,9 +35,7 @@ class Translation:
 
     def __init__(self, distributions: Mapping[str, BaseDistribution]) -> None:
         self.distributions = dict(distributions)
-        for name, d in self.distributions.items():
-            must_tell_apart(name, d)
-        self._axes = {name: _axis(d) for name, d in self.distributions.items()}
+        self._axes = {name: _axis(must_tell_apart(name, d)) for name, d in self.distributions.items()}
         self.space = Space({name: parameter for name, (parameter, _, _) in self._axes.items()})
         ranges = [(name, len(getattr(d, "choices", "")) or d) for name, d in self.distributions.items()]
         self.signature = hashlib.sha256(repr(ranges).encode()).hexdigest()[:8]
@@ -59,14 +58,11 @@ class Translation:
         wanted, rival = best | given if given else first, first if given and best | given == best else best
         return {name: [wanted[name], rival[name]] for name in first}
 
-    def external(self, x: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values of a point as an objective sees them."""
-        return {name: d.to_external_repr(self._axes[name][2](x[name])) for name, d in self.distributions.items()}
-
     def shown(self, claim: Claimed) -> Claimed:
         """Return a claim about a point with the values that an objective sees; steps and choices are not counted."""
+        x = {name: d.to_external_repr(self._axes[name][2](claim.x[name])) for name, d in self.distributions.items()}
         known = {name: each for name, each in readouts_of(self.space).items() if isinstance(self._axes[name][0], Float)}
-        return replace(claim, x=self.external(claim.x), readouts=known)
+        return replace(claim, x=x, readouts=known)
 
 
 def _axis(d: BaseDistribution) -> tuple[Parameter, Callable[[float], Any], Callable[[Any], float]]:
