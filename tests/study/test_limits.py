@@ -239,3 +239,15 @@ def test_what_drop_forbids_is_not_recommended():
     best = opt.recommend()
     assert best.x[0] < 0.5
     assert abs(best.x[0] - 0.25) < 0.1
+
+
+@pytest.mark.parametrize("drop", [1e-300, 1e20, 1e200])
+@pytest.mark.parametrize("likelihood", [None, eq.likelihoods.Poisson()], ids=["numbers", "counts"])
+def test_a_drop_of_any_size_is_taken(drop, likelihood):
+    space = eq.Space(q1=eq.Float(0, 1))
+    opt = eq.Optimizer(space, start={"q1": 0.5}, drop=drop, likelihood=likelihood, rng=0)
+    for i in range(8):
+        trial = opt.ask()
+        opt.tell(trial, round(40 + 20 * trial.x["q1"]) if likelihood else trial.x["q1"] + 0.1 * i)
+        assert drop > 1 or trial.x == {"q1": 0.5}
+    assert len({record.x["q1"] for record in opt.records()}) > 2 or drop < 1

@@ -29,6 +29,9 @@ UNSURE_READINGS = 6.0
 not tell f from a drift: of 240 readings with a `drop`, on a walk as high as the drop, 2 were below the limit instead of
 6, and 0 instead of 9 with readings of a machine that was rebuilt (12 seeds, 20 readings each)."""
 
+WIDEST = 1e100
+"""The largest standard deviation of f, in steps of the readings: its square must be a number too."""
+
 SAME_PLACE = 0.1
 """Readings at most this many lengthscales apart share a place."""
 
@@ -51,7 +54,7 @@ def _careful(belief: LearnedBelief, unit: float) -> AnywherePosterior:
     form, learned = belief.form, belief.hyperparameters
     longest = LONGEST * math.exp(form.table[0].mean)
     lengthscales = tuple(min(SHARE_OF_LEARNED * each, longest) for each in learned.lengthscales)
-    variance = max(learned.variance, (unit / learned.step) ** 2)
+    variance = max(learned.variance, min(unit / learned.step, WIDEST) ** 2)
     noise = max(learned.noise, min(1.0, UNSURE_READINGS / max(belief.exact.size, 1)))
     other = replace(learned, lengthscales=lengthscales, variance=variance, noise=noise)
     scales = np.asarray(lengthscales)[form.groups] * form.extent
