@@ -21,6 +21,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -129,11 +130,17 @@ LIMITED = {
 }
 
 
+@cache
+def limited_plant(name: str, seed: int) -> Plant:
+    """Return a plant, the same for all offsets and solvers: to find its best setting takes seconds."""
+    return LIMITED[name](seed)
+
+
 def limited(name: str, offset: str, solver: Solver, given: argparse.Namespace) -> list[tuple[float, bool, bool]]:
     """Return of each seed what is left to gain, whether a limit is broken, and whether one ever was by a tenth."""
     found = []
     for seed in range(given.first, given.first + given.seeds):
-        plant = LIMITED[name](seed)
+        plant = limited_plant(name, seed)
         readings = PlantReadings(plant, OFFSETS[offset], NOISE, rng=1000 + seed)
         best, asked = solver(plant, readings, given.readings, seed, given.safe)
         base = float(plant.values(plant.start)[0])

@@ -7,7 +7,7 @@ r, s     reference and range of each objective, as differences to the start   (K
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,6 +37,15 @@ ANCHORS = 4
 
 CENTERS, REACH, NEAR = 3, (0.1, 0.02), 40
 """The number of best settings to search around, the distances in units of the extent, and the points for each."""
+
+CLIMBERS, STEPS, TRIES = 8, (0.2, 0.1, 0.05), 32
+"""The number of candidates from which to search for better ones, the distances in units of the extent, and the points
+for each. Random candidates are never at the bounds where fronts end: with this search the front of ZDT1 is 1.03 of the
+best random one instead of 0.95 (4 seeds, no offset)."""
+
+BOLDNESS = 1.0
+"""The optimism of that search, in standard deviations. With 2, jumps led it to corners of six dimensions: DTLZ2 fell
+from 0.94 to 0.87 (8 seeds); with 1 it is 0.95. With 0 the beam line gained nothing."""
 
 FINALISTS = 256
 """The number of candidates over which functions are drawn."""
@@ -154,6 +163,7 @@ def compromise(named: Named, space: Domain, start: FloatArray, rng: Generator) -
     r, s = frame(posteriors, known if len(known) else start[None], start)
     best = known[_largest(weighed(gains(posteriors, known, start), r, s, w), CENTERS)]
     points = np.concatenate((start[None], known, *_near(part, best, rng), part.candidates(rng)))
+    points = climbed(part, points, lambda some: weighed(gains(posteriors, some, start, BOLDNESS), r, s, w), rng)
     points = points[_linalg.firsts(points)]
     bold = weighed(gains(posteriors, points, start, OPTIMISM), r, s, w)
     chosen = np.concatenate(([0], 1 + np.sort(_largest(bold[1:], FINALISTS))))  # a draw depends on their order
@@ -161,6 +171,19 @@ def compromise(named: Named, space: Domain, start: FloatArray, rng: Generator) -
     holds = named.probability(points[chosen]) if named.limited else None
     first, second = two_compromises(beliefs, 0, r, s, w, holds, rng)
     return Proposal.pair(points[chosen[first]], points[chosen[second]])
+
+
+def climbed(space: Domain, points: FloatArray, score: Callable[[FloatArray], FloatArray], rng: Generator) -> FloatArray:
+    """Return some points, shape (m, d), and more: around those of the largest score, ever closer."""
+    values, found = score(points), [points]
+    best = _largest(values, CLIMBERS)
+    tops, values = points[best], values[best]
+    for step in STEPS:
+        found.append(space.near(tops, step * space.extent, TRIES, rng))
+        tops, values = np.concatenate((tops, found[-1])), np.concatenate((values, score(found[-1])))
+        best = _largest(values, CLIMBERS)
+        tops, values = tops[best], values[best]
+    return np.concatenate(found)
 
 
 def _largest(values: FloatArray, most: int) -> Indices:
