@@ -129,3 +129,19 @@ def test_a_study_that_is_exported_and_taken_in_again_is_noticed(study):
     table = study.with_name("own.csv")
     invoke("export", study, "--out", table)
     assert "has 4 of the 4 rows of" in invoke("import", study, table).output
+
+
+def test_files_are_in_utf_8_with_a_mark_of_it_or_without(study, tmp_path):
+    table, names, config = (tmp_path / name for name in ("old.csv", "names.txt", "study.toml"))
+    table.write_text("q1,value\n0.5,1\n", encoding="utf-16")
+    names.write_text("café\nthé\n", encoding="latin-1")
+    config.write_text("[parameters]\nlens = 'é'\n", encoding="latin-1")
+    for words in (("import", study, table), ("new", "b", "--names", names), ("new", "b", "--config", config)):
+        assert f"{words[-1]} must be a text in UTF-8: " in invoke(*words).output
+    names.write_text("café\nthé\n", encoding="utf-8-sig")
+    config.write_text("[parameters]\nq1 = {type = 'float', low = 0, high = 1}\n", encoding="utf-8-sig")
+    made = [tmp_path / "b.jsonl", tmp_path / "c.jsonl"]
+    assert invoke("new", made[0], "--names", names).exit_code == 0
+    assert invoke("new", made[1], "--config", config).exit_code == 0
+    assert eq.resume(made[0]).space.names == ("café", "thé")
+    assert list(eq.resume(made[1]).space.parameters) == ["q1"]

@@ -231,6 +231,14 @@ def dialed(x: Any, space: Domain) -> str:
     return ", ".join(map(str, dials(readouts_of(space), x)))
 
 
+def text_of(file: Path) -> str:
+    """Return the text of a file in UTF-8, as it is, but without a byte order mark."""
+    try:
+        return file.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{file} must be a text in UTF-8: {error}") from error
+
+
 def setting(option: str, text: str) -> Any:
     """Return a setting from an option in JSON; refuse an invalid one."""
     try:

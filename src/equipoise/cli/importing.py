@@ -1,6 +1,7 @@
 """`equipoise import`: earlier readings, or judgements, from a spreadsheet into a study."""
 
 import csv
+import io
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import click
 from tqdm import tqdm
 
 from equipoise.answer import counted
-from equipoise.cli.common import AS_JSON, REFUSED, STUDY, command, opened, say
+from equipoise.cli.common import AS_JSON, REFUSED, STUDY, command, opened, say, text_of
 from equipoise.cli.duplicates import repeated
 from equipoise.optimizer import Optimizer
 from equipoise.study import Table, plain
@@ -106,18 +107,16 @@ def _unknown(table: Path, opt: Optimizer, rows: list[dict[str, Any]], only_new: 
 
 def _lines(table: Path) -> tuple[list[str], Rows]:
     """Return the columns of a table, and its nonempty lines."""
-    with table.open(encoding="utf-8-sig", newline="") as file:
-        start = file.read(4096)
-        file.seek(0)
-        header = start.splitlines()[0] if start else ""
-        delimiter = max(",;\t", key=header.count)
-        reader = csv.DictReader(file, delimiter=delimiter, skipinitialspace=True)
-        columns = [plain(name.strip()) for name in reader.fieldnames or ()]
-        lines = []
-        for cells in reader:
-            named = {plain(str(name).strip()): plain(cell or "") for name, cell in cells.items() if name is not None}
-            if any(map(str.strip, named.values())):
-                lines.append((reader.line_num, named))
+    text = text_of(table)
+    header = text.splitlines()[0] if text else ""
+    delimiter = max(",;\t", key=header.count)
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
+    columns = [plain(name.strip()) for name in reader.fieldnames or ()]
+    lines = []
+    for cells in reader:
+        named = {plain(str(name).strip()): plain(cell or "") for name, cell in cells.items() if name is not None}
+        if any(map(str.strip, named.values())):
+            lines.append((reader.line_num, named))
     return columns, lines
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import click
 
 from equipoise import _validation as check
-from equipoise.cli.common import AS_JSON, STUDY, command, literal, say
+from equipoise.cli.common import AS_JSON, STUDY, command, literal, say, text_of
 from equipoise.optimizer import Optimizer
 from equipoise.spaces import Choice, Context, Domain, Finite, Fixed, Float, Int, Space, parameter_from_dict
 from equipoise.study import PARTS
@@ -161,7 +161,7 @@ def _space(parameters: Mapping[str, Any], constraint: Any, names: Path | None) -
         return Space(parameters, constraint=constraint)
     if parameters or constraint:
         raise click.UsageError("--names takes no parameters and no --constraint")
-    found = [" ".join(line.split()) for line in names.read_text(encoding="utf-8").splitlines() if line.strip()]
+    found = [" ".join(line.split()) for line in text_of(names).splitlines() if line.strip()]
     if not found:
         raise click.UsageError("--names must be a file of names, got an empty one")
     return Finite(found)
@@ -208,7 +208,7 @@ def _read(config: Path | None) -> dict[str, Any]:
     if config is None:
         return {}
     try:
-        return tomllib.loads(config.read_text(encoding="utf-8"))
+        return tomllib.loads(text_of(config))
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{config} must be a TOML file: {error}") from error
 
