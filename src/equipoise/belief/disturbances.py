@@ -259,8 +259,9 @@ def explained(exact: AnywherePosterior, frequencies: FloatArray) -> FloatArray:
     waves[own] = np.concatenate((np.cos(angle), np.sin(angle)), axis=1)
     c, s = np.split(exact.solve(waves), 2, axis=1)
     cc, ss, cs = (np.einsum("nk,nk->k", *each) for each in ((c, c), (s, s), (c, s)))
-    bc, bs = exact.whitened @ c, exact.whitened @ s
-    chi2: FloatArray = (bc * bc * ss - 2 * bc * bs * cs + bs * bs * cc) / (cc * ss - cs * cs)
+    bc, bs = exact.whitened @ c / np.sqrt(cc), exact.whitened @ s / np.sqrt(ss)
+    shared = cs / np.sqrt(cc) / np.sqrt(ss)  # in this form, no product of squares leaves the range of a float
+    chi2: FloatArray = (bc * bc - 2 * bc * bs * shared + bs * bs) / (1 - shared * shared)
     return chi2
 
 
