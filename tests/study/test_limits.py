@@ -246,7 +246,7 @@ def test_what_drop_forbids_is_not_recommended():
 def test_a_drop_of_any_size_is_taken(drop, likelihood):
     space = eq.Space(q1=eq.Float(0, 1))
     opt = eq.Optimizer(space, start={"q1": 0.5}, drop=drop, likelihood=likelihood, rng=0)
-    for i in range(8):
+    for i in range(14):
         trial = opt.ask()
         opt.tell(trial, round(40 + 20 * trial.x["q1"]) if likelihood else trial.x["q1"] + 0.1 * i)
         assert drop > 1 or trial.x == {"q1": 0.5}

@@ -32,6 +32,9 @@ not tell f from a drift: of 240 readings with a `drop`, on a walk as high as the
 WIDEST = 1e100
 """The largest standard deviation of f, in steps of the readings: its square must be a number too."""
 
+WIDEST_LOG = 1e6
+"""The same of the logarithm of a rate or of odds; at 1e6 expectation propagation has all digits that it needs."""
+
 SAME_PLACE = 0.1
 """Readings at most this many lengthscales apart share a place."""
 
@@ -54,7 +57,9 @@ def _careful(belief: LearnedBelief, unit: float) -> AnywherePosterior:
     form, learned = belief.form, belief.hyperparameters
     longest = LONGEST * math.exp(form.table[0].mean)
     lengthscales = tuple(min(SHARE_OF_LEARNED * each, longest) for each in learned.lengthscales)
-    variance = max(learned.variance, min(unit / learned.step, WIDEST) ** 2)
+    data = belief.exact.source
+    widest = WIDEST if data is None or data.answers is None else WIDEST_LOG
+    variance = max(learned.variance, min(unit / learned.step, widest) ** 2)
     noise = max(learned.noise, min(1.0, UNSURE_READINGS / max(belief.exact.size, 1)))
     other = replace(learned, lengthscales=lengthscales, variance=variance, noise=noise)
     scales = np.asarray(lengthscales)[form.groups] * form.extent
