@@ -100,7 +100,7 @@ def processes(count: int) -> Iterator[list[Connection]]:
         yield [ours for ours, _ in lines]
     finally:
         for process in started:
-            process.terminate()
+            process.kill()  # SIGTERM may be ignored, as in some jobs in the background
             process.join()
 
 

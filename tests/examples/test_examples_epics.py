@@ -42,7 +42,7 @@ def machine():
         try:
             yield found
         finally:
-            process.terminate()
+            process.kill()
 
 
 def test_setpoints_go_through_channel_access(machine, tmp_path):

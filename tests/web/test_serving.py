@@ -137,7 +137,7 @@ eq.web.serve({str(tmp_path / "study.jsonl")!r}, value_at, place=eq.web.Binding(p
             time.sleep(0.1)
             opt.study.follow()
     finally:
-        process.terminate()
+        process.kill()
         process.communicate(timeout=120)
     assert all(record.value == value_at(record.x) for record in opt.records() if record.value is not None)
 
