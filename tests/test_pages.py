@@ -46,10 +46,16 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "Agg")
     module = types.ModuleType("page")
     monkeypatch.setitem(sys.modules, "page", module)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", eq.DuelGivenUp)
-        for code in codes:
-            exec(compile(code, page.name, "exec"), module.__dict__)
+    known = set(sys.modules)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", eq.DuelGivenUp)
+            for code in codes:
+                exec(compile(code, page.name, "exec"), module.__dict__)
+    finally:
+        for stub in sys.modules.keys() - known:  # a page's stand-in for a package must not deceive other tests
+            if sys.modules[stub].__spec__ is None:
+                del sys.modules[stub]
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
 

@@ -316,7 +316,7 @@ class Collapsing(RegressorMixin, BaseEstimator):
 
 def test_what_collapses_is_estimated_in_the_unit_of_the_scores():
     X = np.random.default_rng(0).normal(size=(60, 2))
-    folds = ShuffleSplit(5, test_size=0.3)
+    folds = ShuffleSplit(5, test_size=0.3, random_state=np.random.RandomState(2))  # new ones each time
     search = DuelSearchCV(Collapsing(), {"x": eq.Float(0, 1)}, n_fits=40, cv=folds, random_state=0, refit=False)
     search.fit(X, X[:, 0])
     assert search.study_.study.belief.learned.compression is not None
