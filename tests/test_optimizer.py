@@ -244,6 +244,7 @@ def opened(standing):
         ("6", {"value": 1.0}, TypeError, "`trial` must be an integer, got '6'"),
         (6.0, {"value": 1.0}, TypeError, "`trial` must be an integer, got 6.0"),
         (None, {"value": 1.0}, TypeError, "`trial` must be an integer, got None"),
+        ({"q1": 0.5}, {"value": 1.0}, TypeError, "must be what `ask` returned or its number, got a setting: {'q1'"),
         (0, {"value": 99.0}, ValueError, ", as told before, got 99.0"),
         (0, {"failed": "no"}, ValueError, "`trial` must be open to fail, got 0, which was told "),
         (4, {"value": 1.0}, ValueError, "`trial` must be open, got 4, which failed (shutter closed)"),

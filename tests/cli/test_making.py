@@ -145,7 +145,8 @@ def test_options_win_over_the_file(path, tmp_path):
     ("arguments", "code", "message"),
     [
         ((), 2, "give at least one parameter"),
-        (("--float", "q1", 2, -2), 1, "`low` must be below `high`"),
+        (("--float", "q1", 2, -2), 1, "parameter 'q1': `low` must be below `high`"),
+        (("--float", "q1", 0, 1, "--policy", "challenger"), 1, "not know: 'challenger'; did you mean Challenger?"),
         (("--float", "q1", "low", "high"), 2, "'low' is not a valid float"),
         (("--float", "q1", 0, 1, "--int", "q1", 0, 3), 2, "a parameter must be given once, got q1 more often"),
         (("--fixed", "lens", "in"), 1, "must hold a Float, an Int or a Choice"),

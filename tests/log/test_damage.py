@@ -143,12 +143,18 @@ def test_what_is_no_log(path):
         eq.resume(path)
 
 
+def test_another_file_is_told_from_a_damaged_log(path):
+    path.write_text('{"q1": 0.5, "value": 0.83}\n')
+    with pytest.raises(eq.LogError, match=r"line 1 is damaged: it has no checksum: .* this file is not the log"):
+        eq.resume(path)
+
+
 def test_a_study_is_never_overwritten(path):
     path.touch()
     opt = eq.Optimizer(FINITE, kernel=KERNEL, log=path, rng=0)  # an empty file is none
     opt.ask()
     before = path.read_bytes()
-    with pytest.raises(eq.LogError, match="must be a new file, but it is not empty: use resume to continue a study"):
+    with pytest.raises(eq.LogError, match="must be a new file, but it is not empty: continue its study with `resume`"):
         eq.Optimizer(FINITE, kernel=KERNEL, log=path, rng=0)
     assert path.read_bytes() == before
     assert sorted(p.name for p in path.parent.iterdir()) == ["study.jsonl", "study.jsonl.lock"]

@@ -44,7 +44,7 @@ def test_no_setting_of_a_header_writes_a_file(path, tmp_path):
     ("change", "message"),
     [
         ({"settings": {"rng": 0}}, "got rng"),
-        ({"settings": {"policy": {"type": "Optimizer"}}}, "of a type that this version of equipoise does not know"),
+        ({"settings": {"policy": {"type": "Optimizer"}}}, "of a type that equipoise does not know"),
         ({"settings": {"policy": {"type": ["IDS"]}}}, "TypeError"),
         ({"settings": {"policy": {"type": "RBF", "lengthscale": 0.2}}}, "`policy` must be an object such as"),
         ({"settings": {"policy": {"type": "IDS", "no": 1}}}, "unexpected keyword argument"),

@@ -30,7 +30,7 @@ def test_a_front_is_drawn_along_the_two_objectives_that_are_named():
 
 
 def test_a_study_with_one_objective_has_no_front_to_draw():
-    with pytest.raises(RuntimeError, match=r"a front is of several objectives, .* and there is one"):
+    with pytest.raises(RuntimeError, match=r"a front needs several objectives, .* this study has one"):
         eq.plots.front(study("flux"))
 
 

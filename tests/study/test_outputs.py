@@ -264,7 +264,7 @@ def test_numbers_are_refused_that_the_study_does_not_know():
         plain.tell(plain.ask(), {"flux": 1.0})
     with pytest.raises(ValueError, match="`missing` must name outputs, of which this study has none"):
         plain.tell(0, 1.0, missing=["flux"])
-    with pytest.raises(RuntimeError, match="a front is of several objectives"):
+    with pytest.raises(RuntimeError, match="a front needs several objectives"):
         opt.front()
 
 

@@ -53,8 +53,8 @@ NOTATION: dict[str, dict[str, Any]] = {
     "listed": {"metavar": "any|A,B,..."},
     "flag": {"is_flag": True, "default": None},
     "text": {"metavar": "TEXT"},
-    "texts": {"multiple": True, "metavar": "TEXT", "help": "  Repeated."},
-    "by name": {"multiple": True, "metavar": "NAME=VALUE", "help": " Repeated, with commas between, or as JSON."},
+    "texts": {"multiple": True, "metavar": "TEXT", "help": " Repeatable."},
+    "by name": {"multiple": True, "metavar": "NAME=VALUE", "help": " Repeatable; or several with commas, or as JSON."},
 }
 """The notation of an option, by the kind of the part."""
 
@@ -220,7 +220,7 @@ def _parameter(name: str, value: Any) -> Any:
     if not isinstance(value, Mapping):
         return Fixed(value)
     try:
-        return parameter_from_dict(name, value)
+        return _named(name, parameter_from_dict, name, value)
     except (KeyError, TypeError) as error:
         wrong = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise ValueError(f"parameter {name!r} must be like {{type = 'float', low = 0, high = 1}}: {wrong}") from error
@@ -229,10 +229,20 @@ def _parameter(name: str, value: Any) -> Any:
 def _parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters from options."""
     rows = ((make, row) for kind, (_, _, make, _) in PARAMETERS.items() for row in given[kind])
-    pairs = [(name, make(*values)) for make, (name, *values) in rows]
+    pairs = [(name, _named(name, make, *values)) for make, (name, *values) in rows]
     if twice := [name for name, times in Counter(name for name, _ in pairs).items() if times > 1]:
         raise click.UsageError(f"a parameter must be given once, got {', '.join(twice)} more often")
     return dict(pairs)
+
+
+def _named(name: str, make: Callable[..., Any], *values: Any) -> Any:
+    """Return the parameter that `make` makes; an error about its values names the parameter."""
+    try:
+        return make(*values)
+    except ValueError as error:
+        if repr(name) in str(error):
+            raise
+        raise ValueError(f"parameter {name!r}: {error}") from error
 
 
 def _measured_in(unit: str, name: str, parameter: Any) -> Float | Int | Context:

@@ -1,12 +1,11 @@
 r"""An append-only file of JSON objects, one per line, that survives a power cut.
 
 Each line ends with a checksum of itself and, through the line before, of everything above it. So a line that was
-changed, lost or doubled is noticed. A line counts once its last byte, the newline, is on the disk: what a crash has
-left of a line after the last newline never happened, and is cut off by the next writer. Several processes may
-write in turn: each locks the file, reads what is new, and appends.
+changed, lost or doubled is noticed. A line counts once its last byte, the newline, is on the disk: the next writer
+removes an incomplete line that a crash has left. Several processes may write in turn: each locks the file, reads the
+new lines, and appends.
 
-The content of a file is data, no matter who wrote it: lines have a bounded length, and an unreadable one is a
-`LogError`.
+The content of a file is data and is never trusted: lines have a bounded length, and an unreadable one is a `LogError`.
 """
 
 import errno
@@ -60,6 +59,8 @@ def opened(line: bytes, before: Place) -> tuple[dict[str, Any], Place]:
     """Return the JSON object of a line, with its newline, and the place after it; refuse a damaged one."""
     body, seal = line[: -SEAL - 1], line[-SEAL - 1 :]
     crc = zlib.crc32(body, before.crc)
+    if not seal.startswith(_seal(0)[:8]):
+        raise ValueError("it has no checksum: it was changed, or this file is not the log of a study")
     if seal != _seal(crc):
         raise ValueError("its checksum is wrong: it was changed, or lines before it were changed, lost or doubled")
     try:
@@ -159,7 +160,7 @@ class Lines:
     def mend(self) -> TornLine | None:
         """Remove a last line that a crash left incomplete, or add its newline if only that is missing.
 
-        To be called with the file locked and all news known. A first line is never cut off: the file may not be ours.
+        Call it with the file locked and all news known. It keeps an incomplete first line: the file may not be ours.
 
         Returns:
             A notice for the user, if something was removed.
@@ -211,7 +212,8 @@ class Lines:
             return
         self._must_be_file()
         if self.path.stat().st_size:
-            raise LogError(f"{self.path} must be a new file, but it is not empty: use resume to continue a study")
+            advice = "continue its study with `resume`, in a shell with `ask`"
+            raise LogError(f"{self.path} must be a new file, but it is not empty: {advice}")
 
     def _must_be_file(self) -> None:
         if not stat.S_ISREG(self.path.stat().st_mode):
@@ -241,7 +243,7 @@ class Lines:
         return self._inode.file
 
     def _rest(self) -> bytes:
-        """Return the bytes behind the known place; of more than a line can have, this many."""
+        """Return the bytes behind the known place, at most one more than a line can have."""
         with self._explained("read"), self._at_known() as file:
             return file.read(MAX_LINE + 1)
 

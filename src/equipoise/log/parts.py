@@ -1,7 +1,7 @@
 """The parts of an optimizer as JSON and back, for the first line of a log.
 
-Every part of this library is said by its type and the arguments it was made with. Your own part is only noted, by
-its representation, and must be given again to take the study up.
+The log has the type and the arguments of each part of this library. Of your own part it has only the representation:
+give such a part again when you resume the study.
 """
 
 import inspect
@@ -77,6 +77,15 @@ def known_part(kind: str) -> type | None:
     return found if inspect.isclass(found) else None
 
 
+def _near(kind: Any) -> str:
+    """Return a question about the part with the most similar name, if one is similar."""
+    from difflib import get_close_matches  # needed by an error only
+
+    names = {name.lower(): name for package in PACKAGES for name in package.__all__}
+    near = get_close_matches(str(kind).lower(), names, 1)
+    return f"; did you mean {names[near[0]]}?" if near else ""
+
+
 class GivenAgainError(ValueError):
     """The user must give a part again, which the log only notes."""
 
@@ -114,7 +123,7 @@ def restored(name: str, description: Any) -> Any:
         case {"type": kind}:
             make = known_part(kind) or FORMER.get(kind)
             if make is None:
-                raise ValueError(f"`{name}` is of a type that this version of equipoise does not know: {kind!r}")
+                raise ValueError(f"`{name}` is of a type that equipoise does not know: {kind!r}{_near(kind)}")
             fields = {key: restored(name, value) for key, value in description.items() if key != "type"}
             _must_fit(name, make, fields)
             return make(**fields)

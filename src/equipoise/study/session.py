@@ -216,7 +216,11 @@ class Session:
 
 def number_of(trial: Trial | Pair | int) -> int:
     """Return the number of a trial or of a pair."""
-    return trial.id if isinstance(trial, (Trial, Pair)) else check.count("trial", trial, at_least=0)
+    if isinstance(trial, (Trial, Pair)):
+        return trial.id
+    if isinstance(trial, Mapping):
+        raise TypeError(f"`trial` must be what `ask` returned or its number, got a setting: {trial!r}")
+    return check.count("trial", trial, at_least=0)
 
 
 def _depth_of_user() -> int:

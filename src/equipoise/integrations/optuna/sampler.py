@@ -171,7 +171,7 @@ class DuelSampler(BaseSampler):
             model, translation, beliefs, named = self._known_of(study)
             outputs, space = model.numbers.outputs, translation.space
             if not outputs.several and (weights is not None or prefer is not None):
-                raise ValueError("`weights` and `prefer` choose among several objectives, and there is one")
+                raise ValueError("`weights` and `prefer` choose among several objectives; this study has one")
             known = model.standing(translation, named)
             best = recommended(space, beliefs[outputs.first.name], known, self._streams.at(known.readings, RECOMMEND))
             if named is not None:

@@ -25,7 +25,7 @@ def front_of(claims: Recommender, state: State, tolerance: float = TOLERANCE, su
     """
     named = named_in(state, claims.space)
     if named is None or not named.outputs.several:
-        raise RuntimeError("a front is of several objectives, such as objective='flux, -size', and there is one")
+        raise RuntimeError("a front needs several objectives, such as objective='flux, -size'; this study has one")
     known = claims.standing(state)
     part = claims.space if known.attainable is None else known.attainable
     return front(named, part, known, claims.streams.at(state.readings, FRONT), tolerance, sure)
@@ -44,7 +44,7 @@ def compromise(
     """
     outputs = state.setup.outputs
     if outputs is None or not outputs.several:
-        raise ValueError("`weights` and `prefer` choose among several objectives, and there is one")
+        raise ValueError("`weights` and `prefer` choose among several objectives; this study has one")
     share = wanted(outputs, weights, prefer)
     best = claims.single(state, state.readings)
     points, named = front_of(claims, state) or front_of(claims, state, sure=False), named_in(state, claims.space)
