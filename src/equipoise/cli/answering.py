@@ -126,7 +126,7 @@ def tell(
 ) -> Said:
     """Report the reading VALUE of a TRIAL.
 
-    To report the same reading twice changes nothing; the study refuses another value.
+    If you report the same reading again, nothing changes; the study refuses another value.
 
     VALUE is a number. If the study has an objective and limits by name, give all of them, such as flux=3.1 loss=0.4.
     """
@@ -143,7 +143,7 @@ def tell(
 @TRIAL
 @click.argument("reason", nargs=-1, required=True)
 def fail(opt: Optimizer, trial: int, reason: tuple[str, ...]) -> Said:
-    """Report that a TRIAL has no reading, and the REASON. The study does not use its pair, and keeps all else."""
+    """Report that a TRIAL has no reading, and the REASON. The study does not use its pair; all else stays."""
     opt.tell(trial, failed=" ".join(reason))
     return {"id": trial, "failed": " ".join(reason)}, f"Trial {trial} has failed; its pair is given up."
 

@@ -98,14 +98,15 @@ class Outcome:
 @click.option("-i", "--ignore-failure", is_flag=True, help="Count runs of a command that fails.")
 @click.option("--show-output", is_flag=True, help="The same as --output inherit.")
 @click.option("--log", type=click.Path(path_type=Path), help="Keep all runs; an existing file gets one more session.")
-@click.option("--seed", type=click.IntRange(min=0), help="Of the random orders.")
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of the random orders.")
 @EXPORTS
 def compare(commands: tuple[str, ...], names: tuple[str, ...], **options: Any) -> None:
     """Measure COMMANDS in rounds, each in random order, until one is shown to be better.
 
-    If the host slows down, it slows all commands of a round, so the slowdown cancels. The verdict holds although it is
-    checked after every round. The first command is the reference. With --log and no commands it prints the verdict of a
-    log again. With --git it runs one command in each revision. It only measures a single command.
+    If the host slows down, it slows all commands of a round, so the slowdown cancels. The verdict stays valid although
+    it is checked after every round. The first command is the reference. With --log and no commands it prints the
+    verdict of a log again. With --git it runs one command in each revision. A single command is measured without a
+    comparison.
     """
     log: Path | None = options.pop("log")
     files = {name: options.pop(name) for name in ("json_file", "markdown_file", "csv_file", "junit_file", "picture")}

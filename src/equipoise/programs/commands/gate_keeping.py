@@ -57,7 +57,11 @@ How a loop uses it:
 
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 LOG = click.option(
-    "--log", type=click.Path(path_type=Path), default=Path("gate.jsonl"), show_default=True, help="Keeps everything."
+    "--log",
+    type=click.Path(path_type=Path),
+    default=Path("gate.jsonl"),
+    show_default=True,
+    help="The file of the gate.",
 )
 
 
@@ -80,7 +84,7 @@ gate.epilog = EXIT_STATUS + "\b\nExamples:\n" + "\n".join(f"  {line}" for line i
 @click.option("--metric", default="reading", show_default=True, help="The last number printed, or METRIC name=number.")
 @click.option("--lower", is_flag=True, help="Lower is better.")
 @click.option("--margin", type=click.FloatRange(min=0), default=0.0, help="Keep only ideas that are better by more.")
-@click.option("--alpha", type=click.FloatRange(0, 1, True, True), default=0.1, help="Share of false keeps.")
+@click.option("--alpha", type=click.FloatRange(0, 1, True, True), default=0.1, help="Largest share of false keeps.")
 @click.option(
     "--most",
     type=click.IntRange(min=1),
@@ -95,9 +99,9 @@ gate.epilog = EXIT_STATUS + "\b\nExamples:\n" + "\n".join(f"  {line}" for line i
 @click.option(
     "--timeout",
     callback=duration,
-    help="Of a run.  [default: 20 times the champion's, and 10 s]",
+    help="Longest time of a run.  [default: 20 times the champion's, and 10 s]",
 )
-@click.option("--seed", "rng", type=click.IntRange(min=0), help="Of the random orders.")
+@click.option("--seed", "rng", type=click.IntRange(min=0), help="Seed of the random orders.")
 def init(words: tuple[str, ...], log: Path, rev: str | None, folder: Path | None, **options: Any) -> None:
     """Write the file of a gate and measure the champion.
 
@@ -137,10 +141,10 @@ def init(words: tuple[str, ...], log: Path, rev: str | None, folder: Path | None
 @click.option("--name", help="Name of the idea.  [default: the revision or folder]")
 @AS_JSON
 def try_(log: Path, rev: str | None, folder: Path | None, name: str | None, as_json: bool) -> None:
-    """Measure a candidate beside the champion until a decision: exit status 0 keep, 1 discard, 2 not decided.
+    """Measure a candidate beside the champion: keep it, or discard it?
 
-    After an interruption the trial continues with the same candidate. A candidate that fails, hangs or prints no
-    number is discarded.
+    The exit status is 0 for keep, 1 for discard and 2 for not decided. After an interruption the trial continues with
+    the same candidate. A candidate that fails, hangs or prints no number is discarded.
     """
     with _alone(log):
         said = _tried(log, rev, folder, name)

@@ -27,7 +27,7 @@ def items(
 ) -> None:
     """Compare the scores in two files, item by item: CSV, JSON Lines, lm-evaluation-harness, inspect, promptfoo.
 
-    The verdict holds although you look after every item. If one file has items that the other lacks, --ask prints the
+    The verdict stays valid if you look after every item. If one file has items that the other lacks, --ask prints the
     items to run next, and none after the decision. Run only these items: their order is random.
     """
     a, b = (scores(path, score, cluster) for path in (first, second))

@@ -76,7 +76,7 @@ CLAIM = grouped(
         option(
             "--scale",
             type=click.Choice(["ratio", "difference"]),
-            help="[default: ratio; of a reading difference]",
+            help="Compare ratios or differences.  [default: ratio; difference for readings]",
         ),
         option(
             "--center",
@@ -85,8 +85,8 @@ CLAIM = grouped(
             show_default=True,
             help="The kind of average that the verdict is about.",
         ),
-        option("--margin", help="Arms that differ by less are the same: 1%, or 0.5 where differences count."),
-        option("--fail-above", help="Only test if a command is worse than the first by more: 2%."),
+        option("--margin", help="Commands that differ by less are the same: 1%, or 0.5 with --scale difference."),
+        option("--fail-above", help="Only test whether a command is worse than the first by more, such as 2%."),
         option(
             "--alpha",
             type=click.FloatRange(0, 1, min_open=True, max_open=True),
